@@ -1,0 +1,96 @@
+/**
+ * The contract with Python: mirrors `paddle_lab/trace/schema.py` (tables, enumerations) and
+ * `paddle_lab/trace/pack.py` (bytes). Change both sides together and raise FORMAT_VERSION.
+ */
+
+export const FORMAT_VERSION = 1;
+export const MAGIC = [0x93, 0x50, 0x44, 0x4c, 0x41, 0x42, 0x0d, 0x0a] as const;
+
+export const PHASES = ["forward", "backward", "optimizer"] as const;
+export const ROLES = ["input", "output", "result"] as const;
+export const SCOPE_KINDS = ["layer", "region", "pylayer", "backward", "optimizer"] as const;
+export const TENSOR_KINDS = ["activation", "parameter", "buffer", "gradient", "external"] as const;
+export const FRAME_KINDS = ["user", "library", "paddle"] as const;
+export const BACKWARD_KINDS = [
+  "Tensor.backward",
+  "paddle.grad",
+  "paddle.autograd.backward",
+  "remaining",
+] as const;
+export const EDGE_KINDS = ["data", "detach"] as const;
+export const GROUP_KINDS = [...SCOPE_KINDS, "call_site"] as const;
+
+/** Table name to its columns. Every column is an integer array; see the Python schema for types. */
+export const TABLES = {
+  ops: [
+    "name", "scope", "stack", "thread", "start_ns", "duration_ns", "phase", "attributes",
+    "is_pylayer", "raised",
+  ],
+  tensors: [
+    "name", "dtype", "shape", "place", "stop_gradient", "bytes", "version", "kind", "producer",
+    "previous", "detached_from", "path",
+  ],
+  uses: ["op", "tensor", "role", "slot"],
+  layers: ["path", "class", "parent"],
+  scopes: ["kind", "name", "parent", "layer", "op", "backward_call", "thread"],
+  stacks: ["frame", "caller"],
+  frames: ["file", "function", "line", "end_line", "column", "end_column", "kind", "cell"],
+  sources: ["file", "first_line", "text", "cell"],
+  backward_calls: ["kind", "stack", "scope", "ops_before", "create_graph", "error"],
+  grad_nodes: ["name", "address", "op", "parameter", "scope"],
+  grad_edges: ["source", "target", "slot", "dtype", "shape"],
+  grad_roots: ["backward_call", "grad_node"],
+  op_edges: ["source", "target", "tensor", "slot", "kind"],
+  groups: [
+    "kind", "label", "path", "class", "parent", "scope", "structure", "op_count", "first_op",
+  ],
+  op_groups: ["group"],
+  grad_node_groups: ["group"],
+  op_frames: ["frame"],
+  backward_members: ["backward_call", "grad_node"],
+} as const;
+
+export type TableName = keyof typeof TABLES;
+export type ColumnName<T extends TableName> = (typeof TABLES)[T][number];
+
+/** The header inside the packed bytes. */
+export interface PackHeader {
+  strings: string[];
+  origin: Origin;
+  tables: Record<string, { rows: number; columns: Record<string, PackedColumn> }>;
+}
+
+export interface PackedColumn {
+  dtype: "i1" | "i2" | "i4" | "i8";
+  delta: boolean;
+}
+
+/** Where the record comes from: text for people. */
+export interface Origin {
+  title: string;
+  created: string;
+  paddle: string;
+  python: string;
+  paddle_lab: string;
+  device: string;
+  duration_ns: number;
+  exception: string;
+  notices: string[];
+}
+
+/** Messages from the widget's Python side. */
+export type MessageToView = { kind: "select"; op?: number; grad_node?: number } | { kind: "error"; text: string };
+/** Messages to the widget's Python side. */
+export type MessageToKernel = { kind: "selected"; op: number; grad_node: number };
+
+/** Asks the surrounding page to show a source line; it calls preventDefault() if it does. */
+export interface OpenSourceDetail {
+  file: string;
+  /** From 1. */
+  line: number;
+  /** Execution count of the notebook cell, -1 for a file. */
+  cell: number;
+  /** The whole text of the cell, "" for a file: finds the cell when its count has changed. */
+  source_text: string;
+}
+export const OPEN_SOURCE_EVENT = "paddle-lab:open-source";

@@ -1,0 +1,1 @@
+"""The record: columns, their schema, and the bytes they are saved and sent as."""

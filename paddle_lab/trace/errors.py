@@ -1,0 +1,7 @@
+"""Errors a person can meet when opening a trace."""
+
+from __future__ import annotations
+
+
+class TraceFileError(ValueError):
+    """A file that cannot be opened as a trace; the message says why and what to do."""

@@ -1,0 +1,52 @@
+"""The record of one trace: tables, strings and what is known about the run as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import Table
+
+
+@dataclass
+class Origin:
+    """Where a record comes from; all of it is optional text for people, never interpreted."""
+
+    title: str = ""
+    """What was traced: ``"Cell 4"``, or the ``with`` statement's file and line."""
+    created: str = ""
+    """ISO 8601 time at which the trace began, with its offset."""
+    paddle: str = ""
+    python: str = ""
+    paddle_lab: str = ""
+    device: str = ""
+    duration_ns: int = 0
+    exception: str = ""
+    """``"ValueError: …"`` where the traced code raised."""
+    notices: list[str] = field(default_factory=list)
+    """Sentences about what the trace could not see."""
+
+
+@dataclass
+class Record:
+    """Tables by name (those of :data:`~paddle_lab.trace.schema.RECORD_TABLES`) and their strings."""
+
+    tables: dict[str, Table]
+    strings: list[str]
+    origin: Origin
+
+    def __getattr__(self, name: str) -> Table:
+        tables: dict[str, Table] = self.__dict__.get("tables", {})
+        if name in tables:
+            return tables[name]
+        raise AttributeError(name)
+
+    def text(self, code: int) -> str:
+        """Return the string with this code."""
+        return self.strings[code]
+
+    @classmethod
+    def empty(cls) -> Record:
+        """Return a record without ops."""
+        tables = {name: Table.empty(schema) for name, schema in RECORD_TABLES.items()}
+        return cls(tables, [""], Origin())

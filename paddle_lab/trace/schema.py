@@ -1,0 +1,165 @@
+"""The record's schema: every table, every column, every enumeration.
+
+One trace is a set of columnar tables. A row's *key* is its position in its table, so a key column
+is an array of positions; ``-1`` stands for "none". Strings are dictionary-encoded: a ``str``
+column holds positions in the trace's list of strings.
+
+``js/src/protocol.ts`` mirrors this file. Whoever changes a table changes both and raises
+``FORMAT_VERSION``; a reader refuses a newer version than its own.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+FORMAT_VERSION: Final = 1
+
+PHASES: Final = ("forward", "backward", "optimizer")
+ROLES: Final = ("input", "output", "result")
+"""``result`` marks what a PyLayer's own ops hand to the PyLayer's op, which then returns it."""
+SCOPE_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer")
+TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
+"""``external`` is a tensor the trace met without having seen any op make it: data, constants."""
+FRAME_KINDS: Final = ("user", "library", "paddle")
+BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.backward", "remaining")
+"""``remaining`` gathers the graphs of tensors that are still alive when the trace ends."""
+EDGE_KINDS: Final = ("data", "detach")
+"""``detach`` edges carry a value but no gradient."""
+GROUP_KINDS: Final = (*SCOPE_KINDS, "call_site")
+
+ENUMERATIONS: Final = {
+    "phase": PHASES,
+    "role": ROLES,
+    "scope_kind": SCOPE_KINDS,
+    "tensor_kind": TENSOR_KINDS,
+    "frame_kind": FRAME_KINDS,
+    "backward_kind": BACKWARD_KINDS,
+    "edge_kind": EDGE_KINDS,
+    "group_kind": GROUP_KINDS,
+}
+
+Columns = dict[str, str]
+"""Column name to type.
+
+``str``: dictionary-encoded text. ``key:TABLE``: row of TABLE or -1. ``enum:NAME``: position in an
+enumeration. ``bool``, ``i32``, ``i64``: themselves. Units are in the names (``_ns``, ``_bytes``).
+"""
+
+RECORD_TABLES: Final[dict[str, Columns]] = {
+    # One row an op, in the order in which the ops were called (over all threads).
+    "ops": {
+        "name": "str",
+        "scope": "key:scopes",
+        "stack": "key:stacks",
+        "thread": "i32",
+        "start_ns": "i64",  # since the trace began
+        "duration_ns": "i64",  # host time of the call, without what the trace itself costs
+        "phase": "enum:phase",
+        "attributes": "str",  # the call's arguments that are no tensors, e.g. "1, False"
+        "is_pylayer": "bool",
+        "raised": "bool",
+    },
+    # One row a tensor *value*: an op that modifies a tensor in place makes a new row.
+    "tensors": {
+        "name": "str",  # Paddle's name, "" where it has none
+        "dtype": "str",
+        "shape": "str",  # "[4, 2, 3]"
+        "place": "str",
+        "stop_gradient": "bool",
+        "bytes": "i64",
+        "version": "i32",  # Paddle's in-place version
+        "kind": "enum:tensor_kind",
+        "producer": "key:ops",
+        "previous": "key:tensors",  # the same tensor before it was modified in place
+        "detached_from": "key:tensors",
+        "path": "str",  # "encoder.layers.0.linear1.weight" for parameters and buffers of a layer
+    },
+    "uses": {
+        "op": "key:ops",
+        "tensor": "key:tensors",
+        "role": "enum:role",
+        "slot": "i32",
+    },
+    # One row a layer object that was called; a root's path is its variable's name or its class.
+    "layers": {"path": "str", "class": "str", "parent": "key:layers"},
+    # One row a *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step.
+    "scopes": {
+        "kind": "enum:scope_kind",
+        "name": "str",
+        "parent": "key:scopes",
+        "layer": "key:layers",
+        "op": "key:ops",  # the PyLayer's own op
+        "backward_call": "key:backward_calls",
+        "thread": "i32",
+    },
+    # A prefix tree: a stack is its innermost frame and the stack that called it.
+    "stacks": {"frame": "key:frames", "caller": "key:stacks"},
+    "frames": {
+        "file": "str",
+        "function": "str",
+        "line": "i32",  # from 1
+        "end_line": "i32",
+        "column": "i32",  # from 0, in characters; -1 where Python does not tell (before 3.11)
+        "end_column": "i32",
+        "kind": "enum:frame_kind",
+        "cell": "i32",  # execution count of the notebook cell, -1 for a file
+    },
+    # Text of the lines that frames point at; a notebook cell is stored whole.
+    "sources": {"file": "str", "first_line": "i32", "text": "str", "cell": "i32"},
+    "backward_calls": {
+        "kind": "enum:backward_kind",
+        "stack": "key:stacks",
+        "scope": "key:scopes",
+        "ops_before": "i32",  # how many ops had been recorded when the call began
+        "create_graph": "bool",
+        "error": "str",  # the exception's text, "" where it succeeded
+    },
+    "grad_nodes": {
+        "name": "str",
+        "address": "i64",  # Paddle's node_ptr, as in its own dumps
+        "op": "key:ops",
+        "parameter": "key:tensors",  # the leaf an accumulation node accumulates into
+        "scope": "key:scopes",
+    },
+    # Towards the leaves: ``source`` hands a gradient to ``target``.
+    "grad_edges": {
+        "source": "key:grad_nodes",
+        "target": "key:grad_nodes",
+        "slot": "i32",
+        "dtype": "str",
+        "shape": "str",
+    },
+    "grad_roots": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
+}
+
+ANSWER_TABLES: Final[dict[str, Columns]] = {
+    # What a view needs beside the record; computed by ``analysis``, sent to the front end,
+    # never saved in a trace file.
+    "op_edges": {
+        "source": "key:ops",
+        "target": "key:ops",
+        "tensor": "key:tensors",
+        "slot": "i32",
+        "kind": "enum:edge_kind",
+    },
+    # The group tree, parents before children; a layer called twice is two groups.
+    "groups": {
+        "kind": "enum:group_kind",
+        "label": "str",  # relative to the parent: "layers.0", "conv1"
+        "path": "str",
+        "class": "str",
+        "parent": "key:groups",
+        "scope": "key:scopes",  # -1 for call sites
+        "structure": "i32",  # equal numbers: the same ops and edges inside; -1: unlike any other
+        "op_count": "i32",  # of all ops inside, nested groups included
+        "first_op": "key:ops",
+    },
+    "op_groups": {"group": "key:groups"},  # one row an op
+    "grad_node_groups": {"group": "key:groups"},  # one row a grad node
+    # The frame a person wants to see first: the innermost of their own.
+    "op_frames": {"frame": "key:frames"},  # one row an op
+    # One row a grad node of a call's graph: nodes reachable from its roots.
+    "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
+}
+
+VIEW_TABLES: Final[dict[str, Columns]] = {**RECORD_TABLES, **ANSWER_TABLES}
