@@ -23,12 +23,30 @@ export const GROUP_KINDS = [...SCOPE_KINDS, "call_site"] as const;
 /** Table name to its columns. Every column is an integer array; see the Python schema for types. */
 export const TABLES = {
   ops: [
-    "name", "scope", "stack", "thread", "start_ns", "duration_ns", "phase", "attributes",
-    "is_pylayer", "raised",
+    "name",
+    "scope",
+    "stack",
+    "thread",
+    "start_ns",
+    "duration_ns",
+    "phase",
+    "attributes",
+    "is_pylayer",
+    "raised",
   ],
   tensors: [
-    "name", "dtype", "shape", "place", "stop_gradient", "bytes", "version", "kind", "producer",
-    "previous", "detached_from", "path",
+    "name",
+    "dtype",
+    "shape",
+    "place",
+    "stop_gradient",
+    "bytes",
+    "version",
+    "kind",
+    "producer",
+    "previous",
+    "detached_from",
+    "path",
   ],
   uses: ["op", "tensor", "role", "slot"],
   layers: ["path", "class", "parent"],
@@ -42,7 +60,15 @@ export const TABLES = {
   grad_roots: ["backward_call", "grad_node"],
   op_edges: ["source", "target", "tensor", "slot", "kind"],
   groups: [
-    "kind", "label", "path", "class", "parent", "scope", "structure", "op_count", "first_op",
+    "kind",
+    "label",
+    "path",
+    "class",
+    "parent",
+    "scope",
+    "structure",
+    "op_count",
+    "first_op",
   ],
   op_groups: ["group"],
   grad_node_groups: ["group"],
@@ -79,7 +105,9 @@ export interface Origin {
 }
 
 /** Messages from the widget's Python side. */
-export type MessageToView = { kind: "select"; op?: number; grad_node?: number } | { kind: "error"; text: string };
+export type MessageToView =
+  | { kind: "select"; op?: number; grad_node?: number }
+  | { kind: "error"; text: string };
 /** Messages to the widget's Python side. */
 export type MessageToKernel = { kind: "selected"; op: number; grad_node: number };
 

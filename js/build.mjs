@@ -1,0 +1,107 @@
+// Builds the front end into the Python package:
+//   paddle_lab/static/widget.js, widget.css   the widget's module, as anywidget loads it
+//   paddle_lab/static/standalone.js           the same views for a page without Jupyter
+//   paddle_lab/labextension/                  the prebuilt JupyterLab plugin
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+import { inlineWorker } from "./inline_worker.mjs";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const STATIC = join(HERE, "../paddle_lab/static");
+// Every saved widget carries its module, so each byte is in every notebook.
+const WIDGET_BUDGET_BYTES = 150_000;
+
+const watch = process.argv.includes("--watch");
+
+/** @type {esbuild.BuildOptions} */
+const views = {
+  absWorkingDir: HERE,
+  bundle: true,
+  minify: !watch,
+  sourcemap: watch ? "inline" : false,
+  target: "es2022",
+  legalComments: "none",
+  logLevel: "info",
+  plugins: [inlineWorker({ minify: !watch })],
+};
+
+/** @type {esbuild.BuildOptions} */
+const widget = {
+  ...views,
+  entryPoints: ["src/widget.ts"],
+  outfile: join(STATIC, "widget.js"),
+  format: "esm",
+};
+
+/** @type {esbuild.BuildOptions} */
+const standalone = {
+  ...views,
+  entryPoints: ["src/standalone.ts"],
+  outfile: join(STATIC, "standalone.js"),
+  format: "iife",
+};
+
+/** @type {esbuild.BuildOptions} */
+const labextension = {
+  absWorkingDir: HERE,
+  entryPoints: ["src/labextension/index.ts"],
+  outfile: "lib/labextension/index.js",
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  loader: { ".css": "text" },
+  // JupyterLab's own modules come from the page the plugin is loaded into.
+  external: ["@jupyterlab/*", "@lumino/*"],
+  logLevel: "info",
+};
+
+function buildLabextension() {
+  const require = createRequire(import.meta.url);
+  const builder = join(
+    dirname(require.resolve("@jupyter/builder/package.json")),
+    "lib/build-labextension.js",
+  );
+  const core = join(
+    dirname(require.resolve("@jupyterlab/core-meta/package.json", { paths: [builder] })),
+    "core.package.json",
+  );
+  execFileSync(process.execPath, [builder, "--core-package-file", core, HERE], {
+    cwd: HERE,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
+
+function reportSizes() {
+  for (const name of ["widget.js", "widget.css", "standalone.js"]) {
+    const bytes = readFileSync(join(STATIC, name));
+    const gzipped_bytes = gzipSync(bytes).length;
+    console.log(
+      `${relative(join(HERE, ".."), join(STATIC, name)).padEnd(36)}` +
+        `${(bytes.length / 1000).toFixed(1).padStart(8)} kB${(gzipped_bytes / 1000).toFixed(1).padStart(8)} kB gzip`,
+    );
+  }
+  const widget_bytes = statSync(join(STATIC, "widget.js")).size;
+  if (widget_bytes > WIDGET_BUDGET_BYTES) {
+    throw new Error(
+      `widget.js has ${widget_bytes} bytes; its budget is ${WIDGET_BUDGET_BYTES}, since every saved notebook carries it.`,
+    );
+  }
+}
+
+if (watch) {
+  for (const options of [widget, standalone]) {
+    const context = await esbuild.context(options);
+    await context.watch();
+  }
+} else {
+  await Promise.all([widget, standalone, labextension].map((options) => esbuild.build(options)));
+  // The page without Jupyter uses widget.css: the two entries import the same styles.
+  rmSync(join(STATIC, "standalone.css"), { force: true });
+  buildLabextension();
+  reportSizes();
+}

@@ -1,0 +1,81 @@
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { PageConfig } from "@jupyterlab/coreutils";
+import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
+import { findCell } from "./find_cell.ts";
+import flash_css from "./flash.css";
+import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
+import { revealCell } from "./reveal_cell.ts";
+import { serverPath } from "./server_path.ts";
+
+/**
+ * Answers views that ask to see a line of source: in the notebook if it is one of its cells, else in
+ * a file editor if the server can open the file. What it will do, it says at once with
+ * `preventDefault()`; what it leaves alone, the view shows itself.
+ */
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: "paddle-lab:open-source",
+  description: "Shows the notebook cell or the file behind an op of a Paddle trace.",
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate(app: JupyterFrontEnd, tracker: INotebookTracker): void {
+    const style = document.createElement("style");
+    style.textContent = flash_css;
+    document.head.append(style);
+    document.addEventListener(OPEN_SOURCE_EVENT, (event) => {
+      const request = readRequest(event);
+      if (request === null) return;
+      const task = openCell(app, tracker, request, event.target) ?? openFile(app, request);
+      if (task === null) return;
+      event.preventDefault();
+      task.catch((error: unknown) => {
+        console.error(`Paddle Lab could not show ${request.file}, line ${request.line}.`, error);
+      });
+    });
+  },
+};
+
+function openCell(
+  app: JupyterFrontEnd,
+  tracker: INotebookTracker,
+  request: OpenSourceRequest,
+  target: EventTarget | null,
+): Promise<void> | null {
+  const panel = panelOf(tracker, target);
+  if (panel === null) return null;
+  const cells = panel.content.widgets.map(({ model }) => ({
+    id: model.id,
+    execution_count: model.type === "code" ? (model.executionCount ?? null) : null,
+    text: model.sharedModel.getSource(),
+  }));
+  const index = findCell(cells, request);
+  if (index < 0) return null;
+  if (app.shell.currentWidget !== panel) app.shell.activateById(panel.id);
+  return revealCell(panel, index, request.line);
+}
+
+/** The notebook the view is shown in; of a view shown elsewhere, the notebook last used. */
+function panelOf(tracker: INotebookTracker, target: EventTarget | null): NotebookPanel | null {
+  const around =
+    target instanceof Node ? tracker.find((panel) => panel.node.contains(target)) : undefined;
+  return around ?? tracker.currentWidget;
+}
+
+function openFile(app: JupyterFrontEnd, request: OpenSourceRequest): Promise<void> | null {
+  // Notebook 7 opens files in another browser tab, at the first line.
+  if (app.name !== "JupyterLab" || !app.commands.hasCommand("docmanager:open")) return null;
+  const path = serverPath(request.file, {
+    root_uri: PageConfig.getOption("rootUri"),
+    server_root: PageConfig.getOption("serverRoot"),
+  });
+  if (path === null) return null;
+  return app.commands.execute("docmanager:open", { path }).then(async (opened) => {
+    const document_widget = opened as {
+      readonly context: { readonly ready: Promise<void> };
+      setFragment(fragment: string): void;
+    };
+    await document_widget.context.ready;
+    document_widget.setFragment(`#line=${request.line}`);
+  });
+}
+
+export default plugin;

@@ -1,0 +1,80 @@
+/**
+ * The parts of JupyterLab that the plugin touches. The modules come from the page at run time;
+ * declaring these few members here spares the build some hundred packages.
+ */
+
+declare module "@jupyterlab/application" {
+  export interface JupyterFrontEnd {
+    readonly name: string;
+    readonly commands: {
+      hasCommand(id: string): boolean;
+      execute(id: string, args?: Record<string, unknown>): Promise<unknown>;
+    };
+    readonly shell: {
+      readonly currentWidget: object | null;
+      activateById(id: string): void;
+    };
+  }
+  export interface JupyterFrontEndPlugin<T> {
+    id: string;
+    description: string;
+    autoStart: boolean;
+    requires?: unknown[];
+    optional?: unknown[];
+    activate(app: JupyterFrontEnd, ...services: never[]): T;
+  }
+}
+
+declare module "@jupyterlab/coreutils" {
+  export namespace PageConfig {
+    /** Empty where the page has no such option. */
+    function getOption(name: string): string;
+  }
+}
+
+declare module "@jupyterlab/notebook" {
+  export interface EditorPosition {
+    readonly line: number;
+    readonly column: number;
+  }
+  export interface CellEditor {
+    readonly lineCount: number;
+    readonly lineHeight: number;
+    readonly host: HTMLElement;
+    getLine(line: number): string | undefined;
+    setSelection(selection: { start: EditorPosition; end: EditorPosition }): void;
+    revealPosition(position: EditorPosition): void;
+    /** In page coordinates; `null` while the editor is not laid out. */
+    getCoordinateForPosition(position: EditorPosition): { top: number; bottom: number } | null;
+    focus(): void;
+  }
+  export interface Cell {
+    readonly node: HTMLElement;
+    readonly ready: Promise<void>;
+    readonly editor: CellEditor | null;
+    readonly inputArea: { readonly node: HTMLElement } | null;
+    inputHidden: boolean;
+    readonly model: {
+      readonly id: string;
+      readonly type: string;
+      /** Code cells only. */
+      readonly executionCount?: number | null;
+      readonly sharedModel: { getSource(): string };
+    };
+  }
+  export interface NotebookPanel {
+    readonly id: string;
+    readonly node: HTMLElement;
+    readonly content: {
+      readonly widgets: readonly Cell[];
+      activeCellIndex: number;
+      mode: "command" | "edit";
+      scrollToCell(cell: Cell, align?: string): Promise<void>;
+    };
+  }
+  export interface INotebookTracker {
+    readonly currentWidget: NotebookPanel | null;
+    find(test: (panel: NotebookPanel) => boolean): NotebookPanel | undefined;
+  }
+  export const INotebookTracker: unknown;
+}

@@ -1,0 +1,34 @@
+/**
+ * Path of `file` as Jupyter's contents service names it, or `null` where it cannot serve it.
+ *
+ * `root_uri` is `file:///…` (from the language server support that JupyterLab brings), `server_root`
+ * the same directory with the home directory written `~`. Names that begin with a dot are refused by
+ * the server: the packages of a `.venv` under the root cannot be opened there.
+ */
+export function serverPath(
+  file: string,
+  options: { readonly root_uri: string; readonly server_root: string },
+): string | null {
+  const path = file.replaceAll("\\", "/");
+  const root = rootDirectory(options.root_uri, options.server_root);
+  if (root === null) return null;
+  const prefix = root.endsWith("/") ? root : `${root}/`;
+  if (!path.startsWith(prefix)) return null;
+  const inside = path.slice(prefix.length).split("/");
+  if (inside.some((part) => part === "" || part.startsWith("."))) return null;
+  return inside.join("/");
+}
+
+function rootDirectory(root_uri: string, server_root: string): string | null {
+  if (root_uri.startsWith("file:///")) {
+    try {
+      const path = decodeURIComponent(root_uri.slice("file://".length));
+      // file:///C:/work
+      return /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path;
+    } catch {
+      return null;
+    }
+  }
+  const path = server_root.replaceAll("\\", "/");
+  return path.startsWith("/") || /^[A-Za-z]:/.test(path) ? path : null;
+}
