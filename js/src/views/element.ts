@@ -1,0 +1,34 @@
+/** Builds DOM. Text is always text: nothing here, or anywhere in the views, parses markup. */
+
+type Child = Node | string | false | null | undefined;
+type Listener = (event: never) => void;
+
+/**
+ * Creates an element. `class` and other names become attributes (`true` → "", `false` and
+ * undefined → none), names that begin with `on` become listeners.
+ */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | number | boolean | undefined | Listener>> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") {
+      node.addEventListener(name.slice(2), value as EventListener);
+    } else if (value !== undefined && value !== false) {
+      node.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  node.append(...children.filter((child): child is Node | string => !!child));
+  return node;
+}
+
+/** A push button; `label` is its text, and its name where `name` is not given. */
+export function button(
+  label: string,
+  onclick: () => void,
+  attributes: Readonly<Record<string, string | boolean | undefined>> = {},
+): HTMLButtonElement {
+  return element("button", { type: "button", class: "pdl-button", onclick, ...attributes }, label);
+}

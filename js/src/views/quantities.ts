@@ -1,0 +1,47 @@
+/** Numbers as people read them. */
+
+const BYTE_UNITS = ["KB", "MB", "GB", "TB"] as const;
+const NARROW_SPACE = "\u202f";
+
+/** `96 B`, `1.5 KB`, `4.2 MB`: steps of 1024, as Paddle and device tools count. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  let value = bytes;
+  let unit = -1;
+  // 1023.95 KB would be rounded to "1024 KB".
+  while (value >= 1023.95 && unit < BYTE_UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${significant(value)} ${BYTE_UNITS[unit]}`;
+}
+
+/** `11 µs`, `1.2 ms`, `3.4 s`, `640 ns`. */
+export function formatDuration(duration_ns: number): string {
+  if (duration_ns < 1000) return `${duration_ns} ns`;
+  if (duration_ns < 999_500) return `${significant(duration_ns / 1e3)} µs`;
+  if (duration_ns < 999_500_000) return `${significant(duration_ns / 1e6)} ms`;
+  return `${significant(duration_ns / 1e9)} s`;
+}
+
+/** `12 %`, `0.4 %`, `< 0.1 %`; "" where the whole is nothing. */
+export function formatShare(part: number, whole: number): string {
+  if (whole <= 0 || part <= 0) return "";
+  const percent = (100 * part) / whole;
+  if (percent < 0.1) return "< 0.1 %";
+  return `${percent < 10 ? Number(percent.toFixed(1)) : Math.round(percent)} %`;
+}
+
+/** `12 345` with thin spaces, `999` as it is. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
+}
+
+/** `1 op`, `2 ops`. */
+export function countOf(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
+}
+
+function significant(value: number): string {
+  return String(value < 100 ? Number(value.toPrecision(2 + Number(value >= 10))) : Math.round(value));
+}
