@@ -1,0 +1,89 @@
+/**
+ * What the protocol's column lists leave out: which columns are text, which are keys and into
+ * which table, which need 64 bits. Mirrors the column types of `paddle_lab/trace/schema.py`.
+ */
+import {
+  BACKWARD_KINDS,
+  EDGE_KINDS,
+  FRAME_KINDS,
+  GROUP_KINDS,
+  PHASES,
+  ROLES,
+  SCOPE_KINDS,
+  type TableName,
+  TENSOR_KINDS,
+} from "../protocol.ts";
+
+/** Columns that hold positions in the trace's list of strings. */
+export const TEXT_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
+  ops: ["name", "attributes"],
+  tensors: ["name", "dtype", "shape", "place", "path"],
+  layers: ["path", "class"],
+  scopes: ["name"],
+  frames: ["file", "function"],
+  sources: ["file", "text"],
+  backward_calls: ["error"],
+  grad_nodes: ["name"],
+  grad_edges: ["dtype", "shape"],
+  groups: ["label", "path", "class"],
+};
+
+/** Columns that hold rows of another table, or -1. */
+export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, TableName>>>> = {
+  ops: { scope: "scopes", stack: "stacks" },
+  tensors: { producer: "ops", previous: "tensors", detached_from: "tensors" },
+  uses: { op: "ops", tensor: "tensors" },
+  layers: { parent: "layers" },
+  scopes: { parent: "scopes", layer: "layers", op: "ops", backward_call: "backward_calls" },
+  stacks: { frame: "frames", caller: "stacks" },
+  backward_calls: { stack: "stacks", scope: "scopes" },
+  grad_nodes: { op: "ops", parameter: "tensors", scope: "scopes" },
+  grad_edges: { source: "grad_nodes", target: "grad_nodes" },
+  grad_roots: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+  op_edges: { source: "ops", target: "ops", tensor: "tensors" },
+  groups: { parent: "groups", scope: "scopes", first_op: "ops" },
+  op_groups: { group: "groups" },
+  grad_node_groups: { group: "groups" },
+  op_frames: { frame: "frames" },
+  backward_members: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+};
+
+/** Columns that hold positions in an enumeration, with its length. */
+export const ENUM_SIZES: Partial<Record<TableName, Readonly<Record<string, number>>>> = {
+  ops: { phase: PHASES.length },
+  tensors: { kind: TENSOR_KINDS.length },
+  uses: { role: ROLES.length },
+  scopes: { kind: SCOPE_KINDS.length },
+  frames: { kind: FRAME_KINDS.length },
+  backward_calls: { kind: BACKWARD_KINDS.length },
+  op_edges: { kind: EDGE_KINDS.length },
+  groups: { kind: GROUP_KINDS.length },
+};
+
+/** Keys into their own table that always point at an earlier row: their chains end. */
+export const EARLIER_COLUMNS: Partial<Record<TableName, string>> = {
+  stacks: "caller",
+  groups: "parent",
+};
+
+/** Tables with one row for each row of another. */
+export const PARALLEL_TABLES: Partial<Record<TableName, TableName>> = {
+  op_groups: "ops",
+  grad_node_groups: "grad_nodes",
+  op_frames: "ops",
+};
+
+/** Columns of 64-bit integers, held as doubles (exact up to 2^53: 104 days in ns). */
+export const WIDE_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
+  ops: ["start_ns", "duration_ns"],
+  tensors: ["bytes"],
+  grad_nodes: ["address"],
+};
+
+export type Column = Int32Array | Float64Array;
+
+/** The columns of one table. */
+export interface Table {
+  readonly length: number;
+  readonly columns: Readonly<Record<string, Column>>;
+}

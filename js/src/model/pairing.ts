@@ -1,0 +1,112 @@
+/** What a selection lights up: pairing of ops with grad nodes, with lines, layers and tensors. */
+import type { Selection } from "./store.ts";
+import type { Trace } from "./trace.ts";
+
+/** Ops that a selection means: 1 at an op's key where it is lit. */
+export function litOps(trace: Trace, selection: Selection): Uint8Array {
+  const lit = new Uint8Array(trace.opCount);
+  switch (selection.kind) {
+    case "op":
+      mark(lit, selection.op);
+      break;
+    case "grad_node":
+      mark(lit, trace.at("grad_nodes", "op", selection.gradNode));
+      break;
+    case "group":
+      markGroup(lit, trace, selection.group);
+      break;
+    case "tensor":
+      markTensor(lit, trace, selection.tensor);
+      break;
+    case "line":
+      markLine(lit, trace, selection.file, selection.line);
+      break;
+    case "none":
+      break;
+  }
+  return lit;
+}
+
+/** Grad nodes that a selection means; those of every lit op, or the selected node alone. */
+export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array): Uint8Array {
+  const lit = new Uint8Array(trace.gradNodeCount);
+  if (selection.kind === "none") {
+    return lit;
+  }
+  if (selection.kind === "grad_node") {
+    mark(lit, selection.gradNode);
+    return lit;
+  }
+  const op = trace.table("grad_nodes").column("op");
+  const parameter = trace.table("grad_nodes").column("parameter");
+  for (let node = 0; node < lit.length; node++) {
+    const isLeaf = selection.kind === "tensor" && parameter[node] === selection.tensor;
+    lit[node] = isLeaf || (op[node]! >= 0 && ops[op[node]!]) ? 1 : 0;
+  }
+  if (selection.kind === "group") {
+    const group = trace.table("grad_node_groups").column("group");
+    const inside = insideOf(trace, selection.group);
+    for (let node = 0; node < lit.length; node++) {
+      if (op[node]! < 0 && group[node]! >= 0 && inside[group[node]!]) {
+        lit[node] = 1;
+      }
+    }
+  }
+  return lit;
+}
+
+function mark(lit: Uint8Array, key: number): void {
+  if (key >= 0 && key < lit.length) {
+    lit[key] = 1;
+  }
+}
+
+/** 1 for `group` and every group inside it; parents come before children in the table. */
+function insideOf(trace: Trace, group: number): Uint8Array {
+  const parent = trace.table("groups").column("parent");
+  const inside = new Uint8Array(trace.groupCount);
+  for (let at = group; at < inside.length; at++) {
+    inside[at] = at === group || (parent[at]! >= 0 && inside[parent[at]!]) ? 1 : 0;
+  }
+  return inside;
+}
+
+function markGroup(lit: Uint8Array, trace: Trace, group: number): void {
+  const inside = insideOf(trace, group);
+  const groupOfOp = trace.table("op_groups").column("group");
+  for (let op = 0; op < lit.length; op++) {
+    lit[op] = groupOfOp[op]! >= 0 && inside[groupOfOp[op]!] ? 1 : 0;
+  }
+}
+
+function markTensor(lit: Uint8Array, trace: Trace, tensor: number): void {
+  mark(lit, trace.at("tensors", "producer", tensor));
+  for (const use of trace.consumersOf(tensor)) {
+    mark(lit, trace.at("uses", "op", use));
+  }
+}
+
+/** Every op whose stack passes through the line, from the notebook cell down into layers. */
+function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): void {
+  const frames = trace.table("frames");
+  const files = frames.column("file");
+  const lines = frames.column("line");
+  const ends = frames.column("end_line");
+  const isOnLine = new Uint8Array(frames.length);
+  for (let frame = 0; frame < frames.length; frame++) {
+    const end = Math.max(lines[frame]!, ends[frame]!);
+    isOnLine[frame] = files[frame] === file && line >= lines[frame]! && line <= end ? 1 : 0;
+  }
+  const stacks = trace.table("stacks");
+  const frameOf = stacks.column("frame");
+  const caller = stacks.column("caller");
+  const passes = new Uint8Array(stacks.length);
+  for (let stack = 0; stack < stacks.length; stack++) {
+    const isHere = frameOf[stack]! >= 0 && isOnLine[frameOf[stack]!];
+    passes[stack] = isHere || (caller[stack]! >= 0 && passes[caller[stack]!]) ? 1 : 0;
+  }
+  const stackOf = trace.table("ops").column("stack");
+  for (let op = 0; op < lit.length; op++) {
+    lit[op] = stackOf[op]! >= 0 && passes[stackOf[op]!] ? 1 : 0;
+  }
+}

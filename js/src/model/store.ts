@@ -1,0 +1,245 @@
+/** What a person has chosen to see; one state shared by every part of the view. */
+import { Hierarchy } from "./hierarchy.ts";
+import { initialOpen } from "./initial_open.ts";
+import { litGradNodes, litOps } from "./pairing.ts";
+import type { Trace } from "./trace.ts";
+
+export type Selection =
+  | { kind: "none" }
+  | { kind: "op"; op: number }
+  | { kind: "grad_node"; gradNode: number }
+  | { kind: "group"; group: number }
+  /** An edge or a chip. */
+  | { kind: "tensor"; tensor: number }
+  /** `file` is a string code, as in `frames.file`; `line` counts from 1. */
+  | { kind: "line"; file: number; line: number };
+
+export type Mode = "forward" | "backward" | "ladder";
+
+export interface ViewState {
+  readonly mode: Mode;
+  /** Which backward call's graph is shown; -1 where there is none. */
+  readonly backwardCall: number;
+  readonly selection: Selection;
+  /** -1 for none. */
+  readonly hoveredOp: number;
+  /** Keys of open groups; replaced as a whole when it changes. */
+  readonly open: ReadonlySet<number>;
+  /** First groups of the runs of repeats that are shown member by member. */
+  readonly unfolded: ReadonlySet<number>;
+  readonly showParameters: boolean;
+  readonly showOptimizer: boolean;
+  readonly showShapes: boolean;
+  readonly query: string;
+  /** What the search found: op keys in execution order. */
+  readonly matches: readonly number[];
+  readonly panelOpen: boolean;
+  readonly outlineOpen: boolean;
+}
+
+export type StoreListener = (state: ViewState, previous: ViewState) => void;
+export type RevealListener = (selection: Selection) => void;
+
+/** What undo and redo bring back. */
+const UNDOABLE = [
+  "mode",
+  "backwardCall",
+  "open",
+  "unfolded",
+  "showParameters",
+  "showOptimizer",
+] as const;
+const LONGEST_HISTORY = 200;
+
+export class Store {
+  readonly trace: Trace;
+  readonly hierarchy: Hierarchy;
+  /** Called when a selection is to be brought into view. */
+  readonly onReveal = new Set<RevealListener>();
+  #state: ViewState;
+  readonly #listeners = new Set<StoreListener>();
+  #past: ViewState[] = [];
+  #future: ViewState[] = [];
+  #litFor: Selection | undefined;
+  #litOps: Uint8Array = new Uint8Array(0);
+  #litGradNodes: Uint8Array = new Uint8Array(0);
+
+  constructor(trace: Trace) {
+    this.trace = trace;
+    this.hierarchy = new Hierarchy(trace);
+    this.#state = {
+      mode: "forward",
+      backwardCall: trace.table("backward_calls").length ? 0 : -1,
+      selection: { kind: "none" },
+      hoveredOp: -1,
+      open: initialOpen(this.hierarchy),
+      unfolded: new Set(),
+      showParameters: false,
+      showOptimizer: false,
+      showShapes: true,
+      query: "",
+      matches: [],
+      panelOpen: true,
+      outlineOpen: false,
+    };
+  }
+
+  get state(): ViewState {
+    return this.#state;
+  }
+
+  /** @returns a function that ends the subscription. */
+  subscribe(listener: StoreListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Change the state; listeners are told once, before this returns. */
+  update(change: Partial<ViewState>): void {
+    const previous = this.#state;
+    const next = { ...previous, ...change };
+    if (UNDOABLE.some((name) => next[name] !== previous[name])) {
+      this.#past = [...this.#past.slice(1 - LONGEST_HISTORY), previous];
+      this.#future = [];
+    }
+    this.#become(next);
+  }
+
+  /** @param options.reveal open the groups around it and bring it into view */
+  select(selection: Selection, options: { reveal?: boolean } = {}): void {
+    if (!options.reveal) {
+      this.update({ selection });
+      return;
+    }
+    this.update({ selection, ...this.#openAround(this.#groupAround(selection)) });
+    for (const listener of this.onReveal) {
+      listener(selection);
+    }
+  }
+
+  /** Ops that the selection means: 1 at the key of each. */
+  litOps(): Uint8Array {
+    this.#light();
+    return this.#litOps;
+  }
+
+  /** Grad nodes that the selection means: 1 at the key of each. */
+  litGradNodes(): Uint8Array {
+    this.#light();
+    return this.#litGradNodes;
+  }
+
+  get canUndo(): boolean {
+    return this.#past.length > 0;
+  }
+
+  get canRedo(): boolean {
+    return this.#future.length > 0;
+  }
+
+  undo(): void {
+    const state = this.#past.pop();
+    if (state) {
+      this.#future.push(this.#state);
+      this.#restore(state);
+    }
+  }
+
+  redo(): void {
+    const state = this.#future.pop();
+    if (state) {
+      this.#past.push(this.#state);
+      this.#restore(state);
+    }
+  }
+
+  setOpen(group: number, isOpen: boolean): void {
+    const open = new Set(this.#state.open);
+    if (isOpen) {
+      open.add(group);
+    } else {
+      open.delete(group);
+    }
+    this.update({ open });
+  }
+
+  /** Show a run of repeats member by member, or as one box. */
+  setUnfolded(first: number, isUnfolded: boolean): void {
+    const unfolded = new Set(this.#state.unfolded);
+    if (isUnfolded) {
+      unfolded.add(first);
+    } else {
+      unfolded.delete(first);
+    }
+    this.update({ unfolded });
+  }
+
+  openAll(): void {
+    const open = new Set<number>();
+    for (let group = 0; group < this.trace.groupCount; group++) {
+      if (!this.hierarchy.isTransparent[group]) {
+        open.add(group);
+      }
+    }
+    this.update({ open, unfolded: new Set(this.hierarchy.runs.keys()) });
+  }
+
+  closeAll(): void {
+    this.update({ open: new Set(), unfolded: new Set() });
+  }
+
+  #restore(state: ViewState): void {
+    const change = Object.fromEntries(UNDOABLE.map((name) => [name, state[name]]));
+    this.#become({ ...this.#state, ...change });
+  }
+
+  #become(next: ViewState): void {
+    const previous = this.#state;
+    this.#state = next;
+    for (const listener of [...this.#listeners]) {
+      listener(next, previous);
+    }
+  }
+
+  #light(): void {
+    const { selection } = this.#state;
+    if (this.#litFor !== selection) {
+      this.#litFor = selection;
+      this.#litOps = litOps(this.trace, selection);
+      this.#litGradNodes = litGradNodes(this.trace, selection, this.#litOps);
+    }
+  }
+
+  #groupAround(selection: Selection): number {
+    const { trace, hierarchy } = this;
+    switch (selection.kind) {
+      case "op":
+        return hierarchy.groupOfOp[selection.op] ?? -1;
+      case "grad_node":
+        return hierarchy.groupOfGradNode[selection.gradNode] ?? -1;
+      case "group":
+        return trace.at("groups", "parent", selection.group);
+      case "tensor": {
+        const producer = trace.at("tensors", "producer", selection.tensor);
+        return producer >= 0 ? hierarchy.groupOfOp[producer]! : -1;
+      }
+      default:
+        return -1;
+    }
+  }
+
+  #openAround(group: number): Partial<ViewState> {
+    const path = this.hierarchy.pathOf(group);
+    const runs = path.map((at) => this.hierarchy.runOf[at]!).filter((first) => first >= 0);
+    const isOptimizer = group >= 0 && this.hierarchy.isOptimizer[group];
+    return {
+      ...(path.every((at) => this.#state.open.has(at))
+        ? {}
+        : { open: new Set([...this.#state.open, ...path]) }),
+      ...(runs.every((first) => this.#state.unfolded.has(first))
+        ? {}
+        : { unfolded: new Set([...this.#state.unfolded, ...runs]) }),
+      ...(isOptimizer ? { showOptimizer: true } : {}),
+    };
+  }
+}

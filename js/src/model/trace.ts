@@ -1,0 +1,245 @@
+/** A trace as the views read it: its tables, and indexes into them that are built once. */
+import {
+  BACKWARD_KINDS,
+  type ColumnName,
+  FRAME_KINDS,
+  GROUP_KINDS,
+  type Origin,
+  PHASES,
+  ROLES,
+  type TableName,
+  TENSOR_KINDS,
+} from "../protocol.ts";
+import type { Column } from "./columns.ts";
+import { RowsByKey } from "./csr.ts";
+import type { Packed } from "./unpack.ts";
+
+export interface TableView<T extends TableName> {
+  readonly length: number;
+  column(name: ColumnName<T>): Column;
+}
+
+/** Lines of source text that a trace carries. */
+export interface SourceText {
+  /** Number of the first line, from 1. */
+  readonly firstLine: number;
+  readonly lines: string[];
+  /** The whole text, as recorded. */
+  readonly text: string;
+  /** Execution count of the notebook cell, -1 for a file. */
+  readonly cell: number;
+}
+
+const INPUT = ROLES.indexOf("input");
+const OUTPUT = ROLES.indexOf("output");
+
+export class Trace {
+  readonly strings: readonly string[];
+  readonly origin: Origin;
+  readonly opCount: number;
+  readonly gradNodeCount: number;
+  readonly groupCount: number;
+
+  readonly #tables: Packed["tables"];
+  readonly #inputs: RowsByKey;
+  readonly #outputs: RowsByKey;
+  readonly #gradNodes: RowsByKey;
+  readonly #consumers: RowsByKey;
+  readonly #edgesFrom: RowsByKey;
+  readonly #edgesInto: RowsByKey;
+  readonly #gradEdgesFrom: RowsByKey;
+  readonly #gradEdgesInto: RowsByKey;
+  readonly #sources: RowsByKey;
+
+  constructor(packed: Packed) {
+    this.strings = packed.strings;
+    this.origin = packed.origin;
+    this.#tables = packed.tables;
+    this.opCount = packed.tables.ops.length;
+    this.gradNodeCount = packed.tables.grad_nodes.length;
+    this.groupCount = packed.tables.groups.length;
+    const uses = this.table("uses");
+    const role = uses.column("role");
+    this.#inputs = RowsByKey.index(uses.column("op"), this.opCount, (row) => role[row] === INPUT);
+    this.#outputs = RowsByKey.index(uses.column("op"), this.opCount, (row) => role[row] === OUTPUT);
+    this.#consumers = RowsByKey.index(
+      uses.column("tensor"),
+      this.table("tensors").length,
+      (row) => role[row] === INPUT,
+    );
+    this.#gradNodes = RowsByKey.index(this.table("grad_nodes").column("op"), this.opCount);
+    const opEdges = this.table("op_edges");
+    this.#edgesFrom = RowsByKey.index(opEdges.column("source"), this.opCount);
+    this.#edgesInto = RowsByKey.index(opEdges.column("target"), this.opCount);
+    const gradEdges = this.table("grad_edges");
+    this.#gradEdgesFrom = RowsByKey.index(gradEdges.column("source"), this.gradNodeCount);
+    this.#gradEdgesInto = RowsByKey.index(gradEdges.column("target"), this.gradNodeCount);
+    this.#sources = RowsByKey.index(this.table("sources").column("file"), this.strings.length);
+  }
+
+  table<T extends TableName>(name: T): TableView<T> {
+    const table = this.#tables[name];
+    return { length: table.length, column: (column) => table.columns[column]! };
+  }
+
+  /** One cell. */
+  at<T extends TableName>(table: T, column: ColumnName<T>, row: number): number {
+    return this.#tables[table].columns[column]![row]!;
+  }
+
+  /** One cell of a text column, as text. */
+  textAt<T extends TableName>(table: T, column: ColumnName<T>, row: number): string {
+    return this.text(this.at(table, column, row));
+  }
+
+  text(code: number): string {
+    return this.strings[code] ?? "";
+  }
+
+  /** Rows of `uses`: what the op read, in the order of its arguments. */
+  inputsOf(op: number): Int32Array {
+    return this.#inputs.of(op);
+  }
+
+  /** Rows of `uses`: what the op made. */
+  outputsOf(op: number): Int32Array {
+    return this.#outputs.of(op);
+  }
+
+  /** Rows of `uses`: who reads a tensor. */
+  consumersOf(tensor: number): Int32Array {
+    return this.#consumers.of(tensor);
+  }
+
+  gradNodesOfOp(op: number): Int32Array {
+    return this.#gradNodes.of(op);
+  }
+
+  /** Rows of `op_edges`. */
+  edgesFrom(op: number): Int32Array {
+    return this.#edgesFrom.of(op);
+  }
+
+  edgesInto(op: number): Int32Array {
+    return this.#edgesInto.of(op);
+  }
+
+  /** Rows of `grad_edges`: to whom this node hands its gradients. */
+  gradEdgesFrom(gradNode: number): Int32Array {
+    return this.#gradEdgesFrom.of(gradNode);
+  }
+
+  gradEdgesInto(gradNode: number): Int32Array {
+    return this.#gradEdgesInto.of(gradNode);
+  }
+
+  /** Frame keys of the op's Python stack, innermost first. */
+  stackOf(op: number): number[] {
+    return this.framesOfStack(this.at("ops", "stack", op));
+  }
+
+  framesOfStack(stack: number): number[] {
+    const frames: number[] = [];
+    for (let at = stack; at >= 0; at = this.at("stacks", "caller", at)) {
+      frames.push(this.at("stacks", "frame", at));
+    }
+    return frames;
+  }
+
+  /** The frame a person wants to see first: the innermost of their own; -1 if there is none. */
+  ownFrameOf(op: number): number {
+    return this.at("op_frames", "frame", op);
+  }
+
+  /** Group keys from the outermost to `group` itself; none for -1. */
+  groupPath(group: number): number[] {
+    const path: number[] = [];
+    for (let at = group; at >= 0; at = this.at("groups", "parent", at)) {
+      path.push(at);
+    }
+    return path.reverse();
+  }
+
+  groupOfOp(op: number): number {
+    return this.at("op_groups", "group", op);
+  }
+
+  groupOfGradNode(gradNode: number): number {
+    return this.at("grad_node_groups", "group", gradNode);
+  }
+
+  groupKind(group: number): (typeof GROUP_KINDS)[number] {
+    return GROUP_KINDS[this.at("groups", "kind", group)]!;
+  }
+
+  phaseOf(op: number): (typeof PHASES)[number] {
+    return PHASES[this.at("ops", "phase", op)]!;
+  }
+
+  tensorKind(tensor: number): (typeof TENSOR_KINDS)[number] {
+    return TENSOR_KINDS[this.at("tensors", "kind", tensor)]!;
+  }
+
+  frameKind(frame: number): (typeof FRAME_KINDS)[number] {
+    return FRAME_KINDS[this.at("frames", "kind", frame)]!;
+  }
+
+  backwardKind(call: number): (typeof BACKWARD_KINDS)[number] {
+    return BACKWARD_KINDS[this.at("backward_calls", "kind", call)]!;
+  }
+
+  /** "matmul". */
+  opLabel(op: number): string {
+    return this.textAt("ops", "name", op);
+  }
+
+  /** "MatmulGradNode" as "MatmulGrad": "Node" says nothing in a picture of nodes. */
+  gradNodeLabel(gradNode: number): string {
+    return this.textAt("grad_nodes", "name", gradNode).replace(/^(.*Grad)Node(Final)?$/s, "$1");
+  }
+
+  /** Path of the layer whose call the op belongs to, "" outside of layers. */
+  layerOf(op: number): string {
+    for (let at = this.groupOfOp(op); at >= 0; at = this.at("groups", "parent", at)) {
+      if (this.groupKind(at) === "layer") {
+        return this.textAt("groups", "path", at);
+      }
+    }
+    return "";
+  }
+
+  /** "layers.0" of a group, its class where it has no name. */
+  groupLabel(group: number): string {
+    return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);
+  }
+
+  /** "weight", "b", "x": the shortest name a person knows a tensor by; "" if there is none. */
+  tensorLabel(tensor: number): string {
+    const path = this.textAt("tensors", "path", tensor);
+    return path ? path.slice(path.lastIndexOf(".") + 1) : this.textAt("tensors", "name", tensor);
+  }
+
+  /** Frame `frame`'s lines of source text, as far as the trace carries them. */
+  sourceOf(frame: number): SourceText | undefined {
+    const file = this.at("frames", "file", frame);
+    return this.sourceAround(file, this.at("frames", "line", frame));
+  }
+
+  /**
+   * Source text around a line.
+   *
+   * @param file string code of the file's name
+   * @param line from 1
+   */
+  sourceAround(file: number, line: number): SourceText | undefined {
+    for (const row of this.#sources.of(file)) {
+      const firstLine = this.at("sources", "first_line", row);
+      const text = this.textAt("sources", "text", row);
+      const lines = text.split("\n");
+      if (line >= firstLine && line < firstLine + lines.length) {
+        return { firstLine, lines, text, cell: this.at("sources", "cell", row) };
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+/** Bytes to tables; the format is described in `paddle_lab/trace/pack.py`. */
+import {
+  FORMAT_VERSION,
+  MAGIC,
+  type Origin,
+  type PackedColumn,
+  type PackHeader,
+  TABLES,
+  type TableName,
+} from "../protocol.ts";
+import { type Column, type Table, WIDE_COLUMNS } from "./columns.ts";
+import { checkReferences, DAMAGED } from "./references.ts";
+
+export interface Packed {
+  readonly strings: string[];
+  readonly origin: Origin;
+  readonly tables: Readonly<Record<TableName, Table>>;
+}
+
+const HEADER_START_BYTES = MAGIC.length + 4;
+const ALIGNMENT_BYTES = 8;
+const WIDTH_BYTES = { i1: 1, i2: 2, i4: 4, i8: 8 } as const;
+const VIEWS = { i1: Int8Array, i2: Int16Array, i4: Int32Array, i8: undefined } as const;
+
+/**
+ * Read a packed record.
+ *
+ * @throws Error with one sentence for people, if the bytes are no trace, of a newer version, cut
+ *   short or altered.
+ */
+export async function unpack(bytes: Uint8Array): Promise<Packed> {
+  if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
+    throw new Error("This is not a paddle_lab trace.");
+  }
+  if (bytes.length < HEADER_START_BYTES) {
+    throw new Error(DAMAGED);
+  }
+  const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
+  if (version > FORMAT_VERSION) {
+    throw new Error(
+      `This trace is of format ${version}, newer than this viewer reads (${FORMAT_VERSION}); ` +
+        "update paddle_lab to see it.",
+    );
+  }
+  const payload = await inflate(bytes.subarray(HEADER_START_BYTES));
+  try {
+    return readPayload(payload);
+  } catch (error) {
+    throw new Error(DAMAGED, { cause: error });
+  }
+}
+
+async function inflate(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
+      .stream()
+      .pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch (error) {
+    throw new Error(DAMAGED, { cause: error });
+  }
+}
+
+function readPayload(payload: Uint8Array<ArrayBuffer>): Packed {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const headerLength = view.getUint32(0, true);
+  if (4 + headerLength > payload.length) {
+    throw new RangeError("header longer than the payload");
+  }
+  const header: PackHeader = JSON.parse(
+    new TextDecoder().decode(payload.subarray(4, 4 + headerLength)),
+  );
+  if (!header.strings.every((text) => typeof text === "string") || !header.strings.length) {
+    throw new TypeError("strings are no strings");
+  }
+  const tables = readTables(header, view, 4 + headerLength);
+  checkReferences(tables, header.strings.length);
+  return { strings: header.strings, origin: readOrigin(header.origin), tables };
+}
+
+function readTables(
+  header: PackHeader,
+  view: DataView<ArrayBuffer>,
+  start: number,
+): Record<TableName, Table> {
+  const tables = new Map<string, Table>();
+  let offset = start;
+  for (const [tableName, { rows, columns }] of Object.entries(header.tables)) {
+    if (!Number.isInteger(rows) || rows < 0) {
+      throw new RangeError("a number of rows that is none");
+    }
+    const known = Object.hasOwn(TABLES, tableName);
+    const wide = known ? (WIDE_COLUMNS[tableName as TableName] ?? []) : [];
+    const read: Record<string, Column> = Object.create(null);
+    for (const [columnName, stored] of Object.entries(columns)) {
+      const size = rows * widthOf(stored);
+      if (offset + size > view.byteLength) {
+        throw new RangeError("a column reaches past the end");
+      }
+      if (known) {
+        read[columnName] = readColumn(view, offset, rows, stored, wide.includes(columnName));
+      }
+      offset += size + ((ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES);
+    }
+    tables.set(tableName, { length: rows, columns: read });
+  }
+  return Object.fromEntries(
+    Object.entries(TABLES).map(([name, columns]) => {
+      const table = tables.get(name) ?? { length: 0, columns: {} };
+      const complete = columns.map((column) => [column, table.columns[column] ?? missing(table)]);
+      return [name, { length: table.length, columns: Object.fromEntries(complete) }];
+    }),
+  ) as Record<TableName, Table>;
+}
+
+function missing(table: Table): Column {
+  if (table.length) {
+    throw new TypeError("a column is missing");
+  }
+  return new Int32Array(0);
+}
+
+function widthOf(stored: PackedColumn): number {
+  const width = WIDTH_BYTES[stored.dtype];
+  if (!width) {
+    throw new TypeError("unknown column type");
+  }
+  return width;
+}
+
+function readColumn(
+  view: DataView<ArrayBuffer>,
+  offset: number,
+  rows: number,
+  stored: PackedColumn,
+  isWide: boolean,
+): Column {
+  const isDouble = isWide || stored.dtype === "i8";
+  const column = isDouble ? new Float64Array(rows) : new Int32Array(rows);
+  const at = view.byteOffset + offset;
+  const viewType = VIEWS[stored.dtype];
+  const narrow = viewType && new viewType(view.buffer, at, rows);
+  let sum = 0;
+  for (let row = 0; row < rows; row++) {
+    const value = narrow ? narrow[row]! : Number(view.getBigInt64(offset + 8 * row, true));
+    sum = stored.delta ? sum + value : value;
+    column[row] = sum;
+  }
+  return column;
+}
+
+function readOrigin(origin: Partial<Origin>): Origin {
+  const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  return {
+    title: text(origin.title),
+    created: text(origin.created),
+    paddle: text(origin.paddle),
+    python: text(origin.python),
+    paddle_lab: text(origin.paddle_lab),
+    device: text(origin.device),
+    duration_ns: Number(origin.duration_ns) || 0,
+    exception: text(origin.exception),
+    notices: Array.isArray(origin.notices) ? origin.notices.map(text) : [],
+  };
+}

@@ -1,0 +1,114 @@
+/** What is drawn, in world px: the one source of the canvas and of the exported picture. */
+
+export type BoxKind =
+  | "op"
+  | "group"
+  | "fold"
+  | "pylayer"
+  | "grad_node"
+  | "leaf"
+  | "parameter"
+  | "ghost";
+export type Phase = "forward" | "backward" | "optimizer";
+
+export interface SceneChip {
+  readonly label: string;
+  readonly tensor: number;
+  /** A tensor kind of the protocol: "parameter", "buffer", "external"; "leaf" for a grad leaf. */
+  readonly kind: string;
+  /** Centre, relative to the box's centre, and size. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface SceneBox {
+  /** Centre. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly label: string;
+  /** Secondary text in the box, "" for none. */
+  readonly sublabel: string;
+  readonly kind: BoxKind;
+  readonly phase: Phase;
+  /** Keys of what the box stands for, -1 where it does not. */
+  readonly op: number;
+  readonly gradNode: number;
+  /** The group; for a fold its first member. */
+  readonly group: number;
+  readonly tensor: number;
+  readonly chips: readonly SceneChip[];
+  readonly state: "normal" | "raised" | "in_place";
+  /** Visible item this box comes from: stays the same from one scene to the next. */
+  readonly id: string;
+}
+
+export interface SceneFrame {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly title: string;
+  readonly subtitle: string;
+  readonly group: number;
+  readonly kind: "layer" | "region" | "pylayer" | "backward" | "optimizer" | "call_site";
+  readonly side: Side;
+  readonly depth: number;
+  /** First group of the unfolded run that this frame is a member of, -1 for none. */
+  readonly run: number;
+  readonly id: string;
+}
+
+/** Which half of a ladder; "forward" or "backward" as a whole in the other modes. */
+export type Side = "forward" | "backward";
+
+export type EdgeKind = "data" | "detach" | "lane" | "feedback" | "gradient";
+
+export interface SceneEdge {
+  /** Points from source to target; `layout/curve.ts` draws them. */
+  readonly pathX: ArrayLike<number>;
+  readonly pathY: ArrayLike<number>;
+  readonly kind: EdgeKind;
+  readonly phase: Phase;
+  /** Shape of the tensor, "" for none. */
+  readonly label: string;
+  readonly tensor: number;
+  /** How many tensors this one line stands for. */
+  readonly count: number;
+  /** Positions in `boxes`. */
+  readonly source: number;
+  readonly target: number;
+}
+
+/** Text that belongs to no box: column heads, notes. */
+export interface SceneLabel {
+  readonly x: number;
+  readonly y: number;
+  readonly text: string;
+  readonly align: "start" | "middle" | "end";
+  readonly tone: "ink" | "soft" | "warn" | Phase;
+}
+
+export interface Scene {
+  readonly width: number;
+  readonly height: number;
+  readonly boxes: readonly SceneBox[];
+  readonly frames: readonly SceneFrame[];
+  readonly edges: readonly SceneEdge[];
+  readonly labels: readonly SceneLabel[];
+  /** Faint rungs of a ladder: pairs of x with their y. */
+  readonly rungs: readonly { readonly fromX: number; readonly toX: number; readonly y: number }[];
+}
+
+export const EMPTY_SCENE: Scene = {
+  width: 0,
+  height: 0,
+  boxes: [],
+  frames: [],
+  edges: [],
+  labels: [],
+  rungs: [],
+};
