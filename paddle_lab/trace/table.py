@@ -123,17 +123,25 @@ class TableBuilder:
 
 
 class StringPool:
-    """Distinct strings in order of first use; ``pool[text]`` is the string's code."""
+    """Distinct strings in order of first use; ``pool[text]`` is the string's code.
 
-    def __init__(self) -> None:
-        self._codes: dict[str, int] = {"": 0}
+    Parameters
+    ----------
+    strings
+        Strings that keep their codes (their positions); new ones are added after them.
+    """
+
+    def __init__(self, strings: Sequence[str] = ("",)) -> None:
+        self._strings = list(strings)
+        self._codes = {text: code for code, text in enumerate(self._strings)}
 
     def __getitem__(self, text: str) -> int:
         code = self._codes.get(text)
         if code is None:
-            code = self._codes[text] = len(self._codes)
+            code = self._codes[text] = len(self._strings)
+            self._strings.append(text)
         return code
 
     def to_list(self) -> list[str]:
-        """Return the strings; a code is a position in this list, ``""`` is always code 0."""
-        return list(self._codes)
+        """Return the strings; a code is a position in this list, ``""`` is code 0 by default."""
+        return list(self._strings)

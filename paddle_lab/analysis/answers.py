@@ -1,0 +1,31 @@
+"""Everything a view needs beside the record, computed once."""
+
+from __future__ import annotations
+
+from paddle_lab.analysis.dataflow import op_edges
+from paddle_lab.analysis.grad_groups import grad_node_groups
+from paddle_lab.analysis.hierarchy import hierarchy
+from paddle_lab.analysis.members import backward_members
+from paddle_lab.analysis.user_frames import op_frames
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.table import StringPool
+
+
+def with_answers(record: Record) -> Record:
+    """Return a record with the answer tables beside its own, and their strings after its own.
+
+    The tables are those of :data:`paddle_lab.trace.schema.VIEW_TABLES`.
+    """
+    strings = StringPool(record.strings)
+    edges = op_edges(record)
+    groups, op_groups = hierarchy(record, edges, strings)
+    tables = {
+        **record.tables,
+        "op_edges": edges,
+        "groups": groups,
+        "op_groups": op_groups,
+        "grad_node_groups": grad_node_groups(record, groups, op_groups),
+        "op_frames": op_frames(record),
+        "backward_members": backward_members(record),
+    }
+    return Record(tables, strings.to_list(), record.origin)

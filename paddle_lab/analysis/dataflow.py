@@ -1,0 +1,67 @@
+"""Which op's result feeds which op: the edges of the forward graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.trees import Keys
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ANSWER_TABLES, EDGE_KINDS, ROLES
+from paddle_lab.trace.table import Table, storage_dtype
+
+_OUTPUT = ROLES.index("output")
+_DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")
+
+
+def op_edges(record: Record) -> Table:
+    """Return the ``op_edges`` table: one row a tensor that an op takes from another op.
+
+    An op that modifies a tensor in place makes a new tensor row, so later readers hang on that op.
+    A tensor that was detached hangs on the op that made what it was detached from, by an edge of
+    kind ``detach``. What a PyLayer's own ops return goes to the PyLayer's op.
+
+    Rows are in the order of ``uses``: by target, then slot, in every record a trace writes.
+    """
+    uses = record.uses
+    takes = np.flatnonzero((uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0))
+    target, tensor = uses["op"][takes], uses["tensor"][takes]
+    producer, is_detached = producers(record)
+    source = producer[tensor]
+    kept = (source >= 0) & (source != target)
+    columns = {
+        "source": source,
+        "target": target,
+        "tensor": tensor,
+        "slot": uses["slot"][takes],
+        "kind": np.where(is_detached[tensor], _DETACH, _DATA),
+    }
+    schema = ANSWER_TABLES["op_edges"]
+    return Table({name: columns[name][kept].astype(storage_dtype(schema[name])) for name in schema})
+
+
+def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
+    """Return the op whose result each tensor's value is, and whether a detach lies between.
+
+    Returns
+    -------
+    producer
+        Op keys, int32, shape ``[tensors]``; -1 for data, constants and parameters.
+    is_detached
+        bool, shape ``[tensors]``.
+    """
+    tensors = record.tensors
+    producer, detached_from = tensors["producer"], tensors["detached_from"]
+    # A detached tensor is nobody's result. One that changed without an op (``set_value`` from
+    # NumPy) is still the tensor that an op made.
+    is_derived = producer < 0
+    is_cut = is_derived & (detached_from >= 0)
+    above = np.where(is_cut, detached_from, np.where(is_derived, tensors["previous"], -1))
+    origin = np.where(above >= 0, above, np.arange(len(above)))
+    for _ in range(len(origin).bit_length() + 1):
+        is_cut |= is_cut[origin]
+        further = origin[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    return producer[origin], is_cut

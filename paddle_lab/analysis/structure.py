@@ -1,0 +1,79 @@
+"""Groups that are built alike: equal numbers for equal insides.
+
+A group's structure is its sequence of op names and nested structures and the edges between them.
+Layer names, parameters and shapes play no part, so the blocks of a network are alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.trees import common_ancestors, depths
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def structure_numbers(
+    *,
+    parents: npt.NDArray[Any],
+    group_labels: npt.NDArray[Any],
+    first_ops: npt.NDArray[Any],
+    op_groups: npt.NDArray[Any],
+    op_names: npt.NDArray[Any],
+    sources: npt.NDArray[Any],
+    targets: npt.NDArray[Any],
+    edge_labels: npt.NDArray[Any],
+) -> npt.NDArray[np.int32]:
+    """Return a number a group, int32, shape ``[groups]``: equal for equal structure, -1 if unique.
+
+    Parameters
+    ----------
+    parents, group_labels, first_ops
+        One entry a group: its parent, what else must agree (a class), its first op's key.
+    op_groups, op_names
+        One entry an op: its group (-1 at the top level) and the code of its name.
+    sources, targets, edge_labels
+        One entry a data-flow edge: op keys, and what else must agree (a slot).
+    """
+    depth = depths(parents)
+    hashes = _mix(_mix(np.zeros(len(parents), np.uint64)) + group_labels.astype(np.uint64))
+    # What a group holds is hashed with its position after the group's first op, and summed: the
+    # sum does not depend on the order in which the parts are met.
+    op_key = np.arange(len(op_groups))
+    grouped = np.flatnonzero(op_groups >= 0)
+    _add(hashes, op_groups[grouped], _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped]))
+    holder = common_ancestors(parents, depth, op_groups[sources], op_groups[targets])
+    inner = np.flatnonzero(holder >= 0)
+    origin = first_ops[holder[inner]]
+    edge_hashes = _hash(2, sources[inner] - origin, targets[inner] - origin, edge_labels[inner])
+    _add(hashes, holder[inner], edge_hashes)
+    by_depth = np.argsort(depth, kind="stable")
+    level_ends = np.cumsum(np.bincount(depth, minlength=1))
+    for level in range(len(level_ends) - 1, 0, -1):
+        nested = by_depth[level_ends[level - 1] : level_ends[level]]
+        outer = parents[nested]
+        _add(hashes, outer, _hash(3, _mix(hashes[nested]), first_ops[nested] - first_ops[outer]))
+    _, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
+    return np.where(count[number] > 1, number, -1).astype(np.int32)
+
+
+def _add(hashes: Hashes, rows: npt.NDArray[Any], values: Hashes) -> None:
+    np.add.at(hashes, rows, values)
+
+
+def _hash(seed: int, *parts: npt.NDArray[Any]) -> Hashes:
+    value = np.full(len(parts[0]), seed, np.uint64)
+    for part in parts:
+        value = _mix(value + part.astype(np.uint64))
+    return value
+
+
+def _mix(value: Hashes) -> Hashes:
+    """Return splitmix64's step of each value."""
+    value = value + np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))

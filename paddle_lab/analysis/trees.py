@@ -1,0 +1,91 @@
+"""Trees stored as a column of parents: depths, common ancestors, the nearest marked ancestor.
+
+No function recurses, and none supposes that a parent comes before its children.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Keys = npt.NDArray[np.int32]
+
+
+def depths(parents: npt.NDArray[Any]) -> Keys:
+    """Return each row's number of ancestors.
+
+    Parameters
+    ----------
+    parents
+        Parent keys, shape ``[rows]``; ``-1`` for a root.
+
+    Raises
+    ------
+    ValueError
+        If the parents form a cycle.
+    """
+    count = len(parents)
+    depth = (parents >= 0).astype(np.int32)
+    above = parents.astype(np.int32)
+    # Pointer doubling: after round k, ``above`` is the ancestor 2^k steps up.
+    for _ in range(count.bit_length() + 1):
+        has_above = np.flatnonzero(above >= 0)
+        if not len(has_above):
+            return depth
+        depth[has_above] += depth[above[has_above]]
+        above[has_above] = above[above[has_above]]
+    raise ValueError("parents form a cycle")
+
+
+def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> Keys:
+    """Return, for each row, itself where ``marked``, else its nearest marked ancestor, else -1."""
+    rows = np.arange(len(parents), dtype=np.int32)
+    above = np.where(marked, rows, parents.astype(np.int32))
+    for _ in range(len(parents).bit_length() + 1):
+        has_above = above >= 0
+        further = np.where(has_above, above[above], -1)
+        if np.array_equal(further, above):
+            break
+        above = further
+    return above
+
+
+def common_ancestors(
+    parents: npt.NDArray[Any], depth: npt.NDArray[Any], left: npt.NDArray[Any], right: npt.NDArray[Any]
+) -> Keys:
+    """Return the lowest row above (or equal to) both, -1 where they share none.
+
+    Parameters
+    ----------
+    parents, depth
+        The tree, shape ``[rows]``; ``depth`` as from :func:`depths`.
+    left, right
+        Row keys or -1, shape ``[pairs]``.
+    """
+    left, right = left.astype(np.int32), right.astype(np.int32)
+    # Row -1 indexes the last entry, so the root that -1 stands for is appended there.
+    up = np.append(parents.astype(np.int32), -1)
+    level = np.append(depth, -1)
+    open_pairs = np.flatnonzero(left != right)
+    while len(open_pairs):
+        a, b = left[open_pairs], right[open_pairs]
+        lift_a, lift_b = level[a] >= level[b], level[b] >= level[a]
+        left[open_pairs] = np.where(lift_a, up[a], a)
+        right[open_pairs] = np.where(lift_b, up[b], b)
+        open_pairs = open_pairs[left[open_pairs] != right[open_pairs]]
+    return left
+
+
+def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
+    """Sort rows by ``sources`` (stable): ``order[starts[i]:starts[i + 1]]`` are those of ``i``.
+
+    Rows whose source is -1 are left out.
+    """
+    order = np.argsort(sources, kind="stable").astype(np.int32)
+    order = order[np.count_nonzero(sources < 0) :]
+    counts = np.bincount(sources[sources >= 0], minlength=row_count)
+    starts = np.zeros(row_count + 1, dtype=np.int32)
+    np.cumsum(counts, out=starts[1:])
+    return starts, order

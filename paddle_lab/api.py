@@ -1,0 +1,238 @@
+"""The public face of a trace: :class:`Trace` and :func:`load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from paddle_lab.options import hints_options
+from paddle_lab.trace.record import Record
+
+if TYPE_CHECKING:
+    import networkx
+
+    from paddle_lab.analysis.op_table import OpTable, TensorTable
+    from paddle_lab.analysis.summaries import BackwardCall, Region
+
+PathLike = str | os.PathLike[str]
+GraphKind = Literal["forward", "backward"]
+View = Literal["ladder", "forward", "backward"]
+Theme = Literal["light", "dark"]
+
+
+class Trace:
+    """What a cell computed: every op, its tensors, stack and layer, and its backward graphs.
+
+    :func:`paddle_lab.trace`, ``%%paddle_trace`` and :func:`paddle_lab.load` make traces. At the
+    end of a notebook cell a trace shows itself as an interactive graph.
+
+    Parameters
+    ----------
+    record
+        The trace's tables; ``None`` while it is being recorded.
+    """
+
+    def __init__(self, record: Record | None = None) -> None:
+        self._record = record
+
+    def complete(self, record: Record) -> None:
+        """Take the record of a trace that has ended; the capture calls this once."""
+        self._record = record
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the traced code is still running."""
+        return self._record is None
+
+    @property
+    def record(self) -> Record:
+        """The tables, as :mod:`paddle_lab.trace.schema` describes them.
+
+        Raises
+        ------
+        RuntimeError
+            While the trace is being recorded, as from everything else that reads a trace.
+        """
+        if self._record is None:
+            raise RuntimeError("this trace is still being recorded; read it after its block ends")
+        return self._record
+
+    @cached_property
+    def view_record(self) -> Record:
+        """The record with the answer tables that the views need beside its own."""
+        from paddle_lab.analysis.answers import with_answers
+
+        return with_answers(self.record)
+
+    @property
+    def ops(self) -> OpTable:
+        """The ops in the order in which they were called; one row an op."""
+        from paddle_lab.analysis.op_table import OpTable
+
+        return OpTable(self.view_record)
+
+    @property
+    def tensors(self) -> TensorTable:
+        """The tensor values; an op that modifies a tensor in place makes a new one."""
+        from paddle_lab.analysis.op_table import TensorTable
+
+        return TensorTable(self.view_record)
+
+    @property
+    def backward_calls(self) -> Sequence[BackwardCall]:
+        """The calls of ``backward`` and ``paddle.grad``, in order; one backward graph each."""
+        from paddle_lab.analysis.summaries import backward_calls
+
+        return backward_calls(self.view_record)
+
+    @property
+    def regions(self) -> Sequence[Region]:
+        """The parts named by :func:`paddle_lab.region`, in order."""
+        from paddle_lab.analysis.summaries import regions
+
+        return regions(self.view_record)
+
+    @hints_options
+    def graph(
+        self, kind: GraphKind = "forward", *, call: int | None = None, region: str | None = None
+    ) -> networkx.MultiDiGraph:
+        """Return a graph for further analysis.
+
+        Parameters
+        ----------
+        kind
+            ``"forward"``: nodes are op keys, edges are tensors. ``"backward"``: nodes are grad
+            nodes, edges point the way the gradient flows.
+        call
+            For ``"backward"``: key of the backward call whose graph is wanted; all by default.
+        region
+            For ``"backward"``: name of a region; each node then has a ``region_role``:
+            ``"inside"``, ``"neighbour"``, ``"leaf"`` or ``None``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind of graph, backward call or region.
+        """
+        from paddle_lab.analysis.networkx_graph import backward_graph, forward_graph
+
+        if kind == "forward":
+            if call is not None or region is not None:
+                raise ValueError('call and region are options of graph("backward")')
+            return forward_graph(self.view_record)
+        if kind == "backward":
+            return backward_graph(self.view_record, call=call, region=region)
+        raise ValueError(f'there is no {kind!r} graph; ask for "forward" or "backward"')
+
+    def save(self, path: PathLike) -> Path:
+        """Write the trace to a file that :func:`paddle_lab.load` opens; return its path.
+
+        The file is written beside its final place and then moved there, so that an interrupted
+        save leaves an older file as it was.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.trace.file import save
+
+        return save(self.record, path)
+
+    def to_html(self, path: PathLike) -> Path:
+        """Write one HTML file with the interactive graph; it needs no network and no kernel.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        RuntimeError
+            If this installation lacks its built front end.
+        """
+        from paddle_lab.trace.file import write_atomically
+        from paddle_lab.views.html_page import html_page
+
+        page = html_page(self.view_record, payload=self.payload())
+        return write_atomically(path, page.encode("utf-8"))
+
+    @hints_options
+    def to_svg(
+        self,
+        path: PathLike,
+        *,
+        view: View = "ladder",
+        theme: Theme = "light",
+        depth: int | None = None,
+    ) -> Path:
+        """Write a static picture of the graph.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        view
+            ``"ladder"`` pairs the forward graph with the backward graph.
+        theme
+            Colours for a light or a dark page.
+        depth
+            How many levels of groups to open; by default as many as fit about 60 rows.
+
+        Raises
+        ------
+        ValueError
+            If there is no such view or theme.
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.trace.file import write_atomically
+        from paddle_lab.views.svg import svg_picture
+
+        picture = svg_picture(self.view_record, view=view, theme=theme, depth=depth)
+        return write_atomically(path, picture.encode("utf-8"))
+
+    def summary(self) -> str:
+        """Return the trace in a page of text: counts, layers, slowest ops, backward calls."""
+        from paddle_lab.views.text import summary_text
+
+        return summary_text(self.view_record)
+
+    def payload(self) -> bytes:
+        """Return the bytes that the front end draws from: the record and the answer tables."""
+        return self._payload
+
+    @cached_property
+    def _payload(self) -> bytes:
+        from paddle_lab.trace.pack import pack
+
+        return pack(self.view_record)
+
+    def fallback_html(self) -> str:
+        """Return the HTML that stands for the graph where no widget can be drawn."""
+        from paddle_lab.views.fallback import fallback_html
+
+        return fallback_html(self.view_record)
+
+    def __repr__(self) -> str:
+        if self._record is None:
+            return "<Trace: still recording>"
+        from paddle_lab.views.text import one_line
+
+        return f"<Trace: {one_line(self._record)}>"
+
+
+def load(path: PathLike) -> Trace:
+    """Open a file that :meth:`Trace.save` wrote; Paddle need not be installed.
+
+    Raises
+    ------
+    TraceFileError
+        If the file is not a trace, is of a newer version, cut short, or altered.
+    OSError
+        If the file cannot be read.
+    """
+    from paddle_lab.trace.file import load as load_record
+
+    return Trace(load_record(path))

@@ -1,0 +1,109 @@
+"""A trace on disk: written whole or not at all, and read with one clear sentence for each damage."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.pack import pack, unpack
+from paddle_lab.trace.record import Record
+
+_LARGEST_FILE_BYTES = 2 << 30
+_KINDS = {
+    b"\x89PNG": "a PNG picture",
+    b"PK\x03\x04": "a zip archive (or .npz, .pdmodel or .docx file)",
+    b"\x80\x02": "a pickle file, such as paddle.save() writes",
+    b"\x80\x04": "a pickle file, such as paddle.save() writes",
+    b"\x93NUMPY": "a NumPy array",
+    b"%PDF": "a PDF document",
+    b"\x1f\x8b": "a gzip archive",
+    b"<!DO": "an HTML page; open it in a browser",
+    b"<svg": "an SVG picture",
+}
+
+
+def save(record: Record, path: str | os.PathLike[str]) -> Path:
+    """Write a record to ``path`` and return the path.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; an older file of that name is then left as it was.
+    """
+    return write_atomically(path, pack(record))
+
+
+def load(path: str | os.PathLike[str]) -> Record:
+    """Read a record from the file that :func:`save` wrote.
+
+    Raises
+    ------
+    TraceFileError
+        If the file is empty, not a trace, of a newer version, cut short, or altered. The message
+        names the file and says what to do.
+    OSError
+        If there is no such file, or it cannot be read.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name the trace file inside it")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}; check its name and folder")
+    if path.stat().st_size > _LARGEST_FILE_BYTES:
+        raise TraceFileError(f"{path} is larger than any trace; open a file that trace.save() wrote")
+    data = path.read_bytes()
+    try:
+        return unpack(data)
+    except TraceFileError as error:
+        raise TraceFileError(f"{path}: {_explain(data, str(error))}") from None
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write ``data`` beside ``path``, then move it there; return the path.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file inside it")
+    # A link is written through, as open() would.
+    target = Path(os.path.realpath(path))
+    try:
+        handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"there is no folder {target.parent}; make it first") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(draft, _mode_of_new_file(target))
+        os.replace(draft, target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _mode_of_new_file(target: Path) -> int:
+    """Return the permissions ``open()`` would leave; mkstemp's are for its owner only."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def _explain(data: bytes, message: str) -> str:
+    if not data:
+        return "this file is empty; save the trace again"
+    for start, kind in _KINDS.items():
+        if data.startswith(start):
+            return f"this is {kind}, not a paddle_lab trace; open a file that trace.save() wrote"
+    return message
