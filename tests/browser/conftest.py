@@ -1,0 +1,127 @@
+"""Fixtures for tests that look at the product through Chromium.
+
+``lab_page(notebook)`` and ``notebook7_page(notebook)`` open a notebook (a file, or one from
+`notebook_of`) in a real application and give a `NotebookPage`. Screenshots go to the directory in
+``PADDLE_LAB_SCREENSHOTS`` or to pytest's temporary one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from jupyter_server import Application, JupyterServer, jupyter_server
+from notebook_page import NotebookPage
+from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser
+
+    OpenNotebook = Callable[[Path | nbformat.NotebookNode], NotebookPage]
+
+_CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is in this directory, so that ``-m 'not browser'`` leaves it out."""
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium: the one named by ``CHROMIUM``, one that is installed, or Playwright's own."""
+    executable = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, _CHROMIUM_NAMES)), None
+    )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory for pictures of the run."""
+    named = os.environ.get("PADDLE_LAB_SCREENSHOTS")
+    path = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
+    """JupyterLab."""
+    with jupyter_server("lab", tmp_path_factory.mktemp("lab")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def notebook7_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
+    """Jupyter Notebook 7."""
+    with jupyter_server("notebook", tmp_path_factory.mktemp("notebook7")) as server:
+        yield server
+
+
+@pytest.fixture
+def lab_page(
+    lab_server: JupyterServer, browser: Browser, screenshots: Path, request: pytest.FixtureRequest
+) -> Iterator[OpenNotebook]:
+    """Open a notebook in JupyterLab."""
+    yield from _open_notebooks(lab_server, browser, screenshots, request)
+
+
+@pytest.fixture
+def notebook7_page(
+    notebook7_server: JupyterServer,
+    browser: Browser,
+    screenshots: Path,
+    request: pytest.FixtureRequest,
+) -> Iterator[OpenNotebook]:
+    """Open a notebook in Notebook 7."""
+    yield from _open_notebooks(notebook7_server, browser, screenshots, request)
+
+
+@pytest.fixture(params=["lab", "notebook"])
+def jupyter_page(request: pytest.FixtureRequest) -> OpenNotebook:
+    """Open a notebook; the test runs once in JupyterLab and once in Notebook 7."""
+    application: Application = request.param
+    name = "lab_page" if application == "lab" else "notebook7_page"
+    open_notebook: OpenNotebook = request.getfixturevalue(name)
+    return open_notebook
+
+
+def _open_notebooks(
+    server: JupyterServer, browser: Browser, screenshots: Path, request: pytest.FixtureRequest
+) -> Iterator[OpenNotebook]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(30_000)
+    opened = 0
+
+    def open_notebook(notebook: Path | nbformat.NotebookNode) -> NotebookPage:
+        nonlocal opened
+        opened += 1
+        stem = "".join(c if c.isalnum() else "_" for c in request.node.name)
+        name = f"{stem}_{opened}.ipynb"
+        if isinstance(notebook, Path):
+            shutil.copy(notebook, server.root / name)
+        else:
+            nbformat.write(notebook, server.root / name)
+        page = NotebookPage(context.new_page(), server, name, screenshots)
+        page.open()
+        return page
+
+    yield open_notebook
+    context.close()
+    server.end_kernels()

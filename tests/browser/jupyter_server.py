@@ -1,0 +1,121 @@
+"""A real Jupyter server for the length of a test session: its own port, root and configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Application = Literal["lab", "notebook"]
+
+_START_LIMIT_S = 120
+
+
+@dataclass(frozen=True)
+class JupyterServer:
+    """A running server. ``root`` is the directory its notebooks are in."""
+
+    application: Application
+    url: str
+    root: Path
+
+    def page_url(self, path: str) -> str:
+        """Address that opens ``path`` (relative to the root) in the application."""
+        if self.application == "lab":
+            return f"{self.url}lab/workspaces/test/tree/{path}?reset"
+        return f"{self.url}notebooks/{path}"
+
+    def end_kernels(self) -> None:
+        """Shut down every session and with it its kernel."""
+        for session in self._api("GET", "api/sessions"):
+            self._api("DELETE", f"api/sessions/{session['id']}")
+
+    def _api(self, method: str, path: str) -> list[dict[str, str]]:
+        request = urllib.request.Request(self.url + path, method=method)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            body = response.read()
+        return json.loads(body) if body else []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def jupyter_server(application: Application, directory: Path) -> Iterator[JupyterServer]:
+    """Start JupyterLab or Notebook 7 below ``directory`` and stop it afterwards."""
+    root = directory / "root"
+    root.mkdir(parents=True)
+    runtime = directory / "runtime"
+    environment = os.environ | {
+        "JUPYTER_CONFIG_DIR": str(directory / "config"),
+        "JUPYTER_DATA_DIR": str(directory / "data"),
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTERLAB_SETTINGS_DIR": str(directory / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(directory / "workspaces"),
+        "IPYTHONDIR": str(directory / "ipython"),
+    }
+    options = {
+        "lab": ["jupyterlab", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"],
+        "notebook": ["notebook", "--JupyterNotebookApp.expose_app_in_browser=True"],
+    }[application]
+    log_path = directory / "server.log"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                *options,
+                "--no-browser",
+                "--allow-root",
+                "--ip=127.0.0.1",
+                f"--port={_free_port()}",
+                "--IdentityProvider.token=",
+                "--ServerApp.disable_check_xsrf=True",
+                f"--ServerApp.root_dir={root}",
+            ],
+            env=environment,
+            cwd=root,
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            url = _wait_until_up(process, runtime, log_path)
+            yield JupyterServer(application=application, url=url, root=root)
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_until_up(process: subprocess.Popen[bytes], runtime: Path, log_path: Path) -> str:
+    """Address the server says it listens on, once it answers."""
+    limit = time.monotonic() + _START_LIMIT_S
+    while time.monotonic() < limit and process.poll() is None:
+        for information in runtime.glob("jpserver-*.json"):
+            try:
+                url: str = json.loads(information.read_text())["url"]
+                with urllib.request.urlopen(f"{url}api/status", timeout=5):
+                    return url
+            except (OSError, ValueError):
+                pass  # Half written, or not listening yet.
+        time.sleep(0.1)
+    message = f"The Jupyter server did not start:\n{log_path.read_text()[-4000:]}"
+    raise RuntimeError(message)

@@ -1,0 +1,163 @@
+"""One notebook open in a real Jupyter application, and what a person does with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import nbformat
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jupyter_server import JupyterServer
+    from playwright.sync_api import Locator, Page
+
+Theme = Literal["light", "dark"]
+
+_OPEN_LIMIT_MS = 60_000
+_RUN_LIMIT_MS = 180_000
+
+_KERNEL_READY = """async () => {
+  const panel = window.jupyterapp?.shell.currentWidget;
+  if (!panel?.sessionContext || !panel.content?.model) return false;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  return panel.sessionContext.session?.kernel?.status === "idle";
+}"""
+
+
+def notebook_of(*cells: str) -> nbformat.NotebookNode:
+    """Build a notebook with these code cells; a cell that begins with ``#md`` is text."""
+    made = [
+        nbformat.v4.new_markdown_cell(text[3:].lstrip())
+        if text.startswith("#md")
+        else nbformat.v4.new_code_cell(text)
+        for text in cells
+    ]
+    # Without a kernelspec the application asks for a kernel and waits.
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel})
+
+
+class NotebookPage:
+    """A notebook in a browser page; ``page`` is Playwright's own."""
+
+    def __init__(self, page: Page, server: JupyterServer, path: str, screenshots: Path) -> None:
+        self.page = page
+        self.server = server
+        self.path = path
+        self._screenshots = screenshots
+
+    def open(self, *, kernel: bool = True) -> None:
+        """Load the page; with ``kernel=False`` do not wait for one."""
+        self.page.goto(self.server.page_url(self.path), timeout=_OPEN_LIMIT_MS)
+        self.page.wait_for_function(
+            "() => window.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0",
+            timeout=_OPEN_LIMIT_MS,
+        )
+        if kernel:
+            self.page.wait_for_function(_KERNEL_READY, timeout=_OPEN_LIMIT_MS)
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Execute a command of the application and wait until it is done."""
+        self.page.evaluate(
+            """async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }""",
+            [name, arguments],
+        )
+
+    def run_all(self) -> None:
+        """Run all cells, as the menu entry does, and wait until the kernel is idle."""
+        self.page.set_default_timeout(_RUN_LIMIT_MS)
+        self.command("notebook:run-all-cells")
+        self.page.wait_for_function(_KERNEL_READY, timeout=_RUN_LIMIT_MS)
+        self.page.set_default_timeout(30_000)
+
+    def save(self) -> None:
+        """Save the notebook to its file."""
+        self.command("docmanager:save")
+        self.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+
+    def saved(self) -> nbformat.NotebookNode:
+        """Read the notebook's file."""
+        return nbformat.read(self.server.root / self.path, as_version=4)
+
+    def cell(self, index: int) -> Locator:
+        """Cell by position, from 0, scrolled into view."""
+        self.page.evaluate(
+            """async (index) => {
+              const notebook = window.jupyterapp.shell.currentWidget.content;
+              await notebook.scrollToCell(notebook.widgets[index], "start");
+            }""",
+            index,
+        )
+        return self.page.locator(f'.jp-Cell[data-windowed-list-index="{index}"]')
+
+    def output_text(self, index: int) -> str:
+        """Text of a cell's outputs as the document holds them."""
+        return "".join(
+            part.get("text", "") if part["output_type"] == "stream" else _plain_text(part)
+            for part in self._outputs(index)
+        )
+
+    def errors(self) -> list[str]:
+        """``Name: text`` of every error among the outputs."""
+        count: int = self.page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+        )
+        return [
+            f"{output['ename']}: {output['evalue']}"
+            for index in range(count)
+            for output in self._outputs(index)
+            if output["output_type"] == "error"
+        ]
+
+    def active_cell(self) -> int:
+        """Position of the active cell, from 0."""
+        index: int = self.page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+        )
+        return index
+
+    def selected_line(self) -> str:
+        """Text selected in the active cell's editor."""
+        text: str = self.page.evaluate(
+            """() => {
+              const editor = window.jupyterapp.shell.currentWidget.content.activeCell.editor;
+              const { start, end } = editor.getSelection();
+              return editor.getLine(start.line).slice(start.column, end.column);
+            }"""
+        )
+        return text
+
+    def theme(self, theme: Theme) -> None:
+        """Switch the application's theme and wait until it is drawn."""
+        name = "JupyterLab Light" if theme == "light" else "JupyterLab Dark"
+        self.command("apputils:change-theme", theme=name)
+        self.page.wait_for_function(
+            "(light) => document.body.dataset.jpThemeLight === light",
+            arg=str(theme == "light").lower(),
+        )
+
+    def screenshot(self, name: str) -> Path:
+        """Take a picture of the window in light and in dark; the path of the dark one."""
+        for theme in ("light", "dark"):
+            self.theme(theme)
+            path = self._screenshots / f"{name}-{self.server.application}-{theme}.png"
+            self.page.screenshot(path=path)
+        self.theme("light")
+        return path
+
+    def _outputs(self, index: int) -> list[dict[str, Any]]:
+        outputs: list[dict[str, Any]] = self.page.evaluate(
+            """(index) => {
+              const cell = window.jupyterapp.shell.currentWidget.content.widgets[index];
+              return cell.model.type === "code" ? cell.model.outputs.toJSON() : [];
+            }""",
+            index,
+        )
+        return outputs
+
+
+def _plain_text(output: dict[str, Any]) -> str:
+    text = output.get("data", {}).get("text/plain", "")
+    return text if isinstance(text, str) else "".join(text)
