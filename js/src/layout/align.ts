@@ -1,0 +1,127 @@
+/** Vertical alignment after Brandes and Köpf: joins vertices of neighbouring ranks into upright blocks. */
+
+import type { Proper } from "./proper.ts";
+import type { Trunk } from "./trunk.ts";
+
+/** Segments that claim to be upright (the trunk, then the insides of chains), and those that must give way to them. */
+export interface Claims {
+  /** The claiming segment above and below each vertex, -1 where there is none. */
+  above: Int32Array;
+  below: Int32Array;
+  /** 1 for each segment that crosses a claiming one. */
+  yields: Uint8Array;
+}
+
+/** Needs `up` sorted from left to right. */
+export function settleClaims(proper: Proper, trunk: Trunk): Claims {
+  const { boxCount, layer, layerStart, position, segmentFrom, upStart, up } = proper;
+  const above = trunk.segmentAbove.slice();
+  const below = trunk.segmentBelow.slice();
+  const yields = new Uint8Array(proper.segmentCount);
+  let width = 0;
+  for (let r = 0; r < proper.rankCount; r++) {
+    width = Math.max(width, layerStart[r + 1]! - layerStart[r]!);
+  }
+  // For each place of the upper rank: where the claims to its left (right) arrive at most (at least).
+  const reachLeft = new Int32Array(width + 1);
+  const reachRight = new Int32Array(width + 1);
+
+  for (let rank = 1; rank < proper.rankCount; rank++) {
+    const first = layerStart[rank - 1]!;
+    const upper = layerStart[rank]! - first;
+    const end = layerStart[rank + 1]!;
+    let trunkFrom = -1;
+    let trunkTo = -1;
+    for (let i = layerStart[rank]!; i < end; i++) {
+      const segment = trunk.segmentAbove[layer[i]!]!;
+      if (segment >= 0) {
+        trunkFrom = position[segmentFrom[segment]!]!;
+        trunkTo = i;
+      }
+    }
+    // Chains claim from left to right; of two that cross, the left one wins.
+    let lastFrom = -1;
+    for (let i = layerStart[rank]!; i < end; i++) {
+      const v = layer[i]!;
+      const segment = v - boxCount;
+      if (segment < 0 || segmentFrom[segment]! < boxCount || above[v]! >= 0) continue;
+      const from = position[segmentFrom[segment]!]!;
+      const crossesTrunk = trunkFrom >= 0 && from < trunkFrom !== i < trunkTo;
+      if (crossesTrunk || from === trunkFrom || from <= lastFrom) continue;
+      lastFrom = from;
+      above[v] = segment;
+      below[segmentFrom[segment]!] = segment;
+    }
+    reachLeft.fill(-1, 0, upper + 1);
+    reachRight.fill(0x7fffffff, 0, upper + 1);
+    for (let i = 0; i < upper; i++) {
+      const segment = below[layer[first + i]!]!;
+      const to = segment >= 0 ? position[proper.segmentTo[segment]!]! : -1;
+      reachLeft[i + 1] = Math.max(reachLeft[i]!, to);
+    }
+    for (let i = upper - 1; i >= 0; i--) {
+      const segment = below[layer[first + i]!]!;
+      const to = segment >= 0 ? position[proper.segmentTo[segment]!]! : 0x7fffffff;
+      reachRight[i] = Math.min(reachRight[i + 1]!, to);
+    }
+    for (let i = layerStart[rank]!; i < end; i++) {
+      const v = layer[i]!;
+      for (let k = upStart[v]!; k < upStart[v + 1]!; k++) {
+        const from = position[segmentFrom[up[k]!]!]! - first;
+        if (reachLeft[from]! > i || reachRight[from + 1]! < i) yields[up[k]!] = 1;
+      }
+    }
+  }
+  return { above, below, yields };
+}
+
+/**
+ * One of the four alignments.
+ *
+ * @returns for each vertex its block, named by one of the block's vertices.
+ */
+export function alignBlocks(
+  proper: Proper,
+  claims: Claims,
+  downwards: boolean,
+  leftFirst: boolean,
+): Int32Array {
+  const { layer, layerStart, position } = proper;
+  const block = new Int32Array(proper.count);
+  const taken = new Uint8Array(proper.count);
+  for (let v = 0; v < proper.count; v++) block[v] = v;
+  const start = downwards ? proper.upStart : proper.downStart;
+  const list = downwards ? proper.up : proper.down;
+  const ends = downwards ? proper.segmentFrom : proper.segmentTo;
+  const claim = downwards ? claims.above : claims.below;
+  const claimBack = downwards ? claims.below : claims.above;
+
+  for (let step = 1; step < proper.rankCount; step++) {
+    const rank = downwards ? step : proper.rankCount - 1 - step;
+    const from = layerStart[rank]!;
+    const size = layerStart[rank + 1]! - from;
+    let bound = leftFirst ? -1 : 0x7fffffff;
+    for (let i = 0; i < size; i++) {
+      const v = layer[leftFirst ? from + i : from + size - 1 - i]!;
+      const first = start[v]!;
+      const degree = start[v + 1]! - first;
+      if (degree === 0) continue;
+      const low = (degree - 1) >> 1;
+      const high = degree >> 1;
+      const claimed = claim[v]!;
+      for (let turn = 0; turn < 2; turn++) {
+        if (turn === 1 && (claimed >= 0 || low === high)) break;
+        const segment = claimed >= 0 ? claimed : list[first + (leftFirst === (turn === 0) ? low : high)]!;
+        const u = ends[segment]!;
+        if (claimed < 0 && (claims.yields[segment] || claimBack[u]! >= 0)) continue;
+        const place = position[u]!;
+        if (taken[u] || (leftFirst ? place <= bound : place >= bound)) continue;
+        taken[u] = 1;
+        block[v] = block[u]!;
+        bound = place;
+        break;
+      }
+    }
+  }
+  return block;
+}

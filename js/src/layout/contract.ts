@@ -1,0 +1,103 @@
+/** What the layout takes and gives. All sizes and positions are in px; y grows downwards, data flows down. */
+
+/** A flat graph of boxes. Edges go source -> target; parallel edges are allowed, self loops do not count for ranks. */
+export interface LayoutGraph {
+  nodeCount: number;
+  width: Float64Array;
+  height: Float64Array;
+  edgeSource: Int32Array;
+  edgeTarget: Int32Array;
+  /** Weight of an edge when the trunk is chosen; 1 unless given. */
+  edgeWeight?: Float64Array;
+  /** Execution order of each node: breaks ties and so keeps pictures stable. */
+  order?: Int32Array;
+}
+
+/** Kinds of edge. `traceEdge` draws the path of any of them. An edge of the flow: */
+export const EDGE_CURVE = 0;
+/** An edge over very many ranks: orthogonal, in a lane beside the picture. */
+export const EDGE_LANE = 1;
+/** An edge against the flow (part of a cycle), or a self loop. */
+export const EDGE_FEEDBACK = 2;
+
+export interface EdgePaths {
+  /** The points of edge i are [edgeStart[i], edgeStart[i + 1]) of pathX and pathY, from source to target. */
+  edgeStart: Int32Array;
+  pathX: Float64Array;
+  pathY: Float64Array;
+  /** EDGE_CURVE, EDGE_LANE or EDGE_FEEDBACK: a matter of style; the points say all about the shape. */
+  edgeKind: Uint8Array;
+}
+
+export interface LayoutResult extends EdgePaths {
+  /** Centre of each node. */
+  x: Float64Array;
+  y: Float64Array;
+  /** Extent of the picture, which starts at 0, 0. */
+  width: number;
+  height: number;
+  /** 1 where the node lies on the trunk, the main path, drawn as one vertical line. */
+  trunk: Uint8Array;
+}
+
+export interface LayoutOptions {
+  /** Least distance between two nodes of a rank. Default 24. */
+  nodeGap?: number;
+  /** Least distance between two ranks. Default 32. */
+  rankGap?: number;
+  /** Distance between two lanes, or between two edges that run side by side. Default 12. */
+  laneGap?: number;
+  /** Edges over more ranks than this go to a side lane. Default 100, less where the graph has very many. */
+  laneSpan?: number;
+  /** Asked between the steps; once it says true the layout throws LayoutCancelled. */
+  isCancelled?: () => boolean;
+}
+
+/** Thrown by a layout whose `isCancelled` said so. */
+export class LayoutCancelled extends Error {
+  override name = "LayoutCancelled";
+  constructor() {
+    super("The layout was cancelled.");
+  }
+}
+
+/** The visible tree: item i is a box (a leaf or a closed group) or an open group. Parents come before children. */
+export interface NestedGraph {
+  itemCount: number;
+  /** Parent item, -1 at the top. */
+  parent: Int32Array;
+  /** 1 where the item is an open group: its size follows from its content. */
+  open: Uint8Array;
+  width: Float64Array;
+  height: Float64Array;
+  /** Edges between items that are not open groups, at any depth. */
+  edgeSource: Int32Array;
+  edgeTarget: Int32Array;
+  edgeWeight?: Float64Array;
+  order?: Int32Array;
+  /** Open groups with a key >= 0 may take their layout from the cache (after a check that the content is equal). */
+  structure?: Int32Array;
+}
+
+export interface NestedResult extends EdgePaths {
+  /** Centre and size of each item, frames of open groups included. */
+  x: Float64Array;
+  y: Float64Array;
+  width: Float64Array;
+  height: Float64Array;
+  totalWidth: number;
+  totalHeight: number;
+  trunk: Uint8Array;
+}
+
+export interface NestedOptions extends LayoutOptions {
+  /** Distance between a group's frame and its content. Default 16. */
+  groupPaddingPx?: number;
+  /** Height of the strip at the top of a frame that holds the group's name. Default 22. */
+  groupTitlePx?: number;
+  /** Layouts by content, kept by the caller from one call to the next. */
+  cache?: LayoutCache;
+}
+
+/** Finished layouts of groups by their content. Make one with `new Map()`; clear it at will. */
+export type LayoutCache = Map<string, unknown>;

@@ -1,0 +1,97 @@
+/** The graph as the layered steps see it: one connected part, without self loops, cycles or doubled edges. */
+
+import { feedbackEdges } from "./acyclic.ts";
+import { groupBy } from "./adjacency.ts";
+
+/** Boxes and edges of one connected part. `left` and `right` are the extents about a box's anchor, the point edges aim at. */
+export interface Boxes {
+  count: number;
+  left: Float64Array;
+  right: Float64Array;
+  height: Float64Array;
+  /** -1 for an entry port (top rank), 1 for an exit port (bottom rank), else 0. */
+  pin: Int8Array;
+  /** The boxes in execution order. */
+  byOrder: Int32Array;
+  source: Int32Array;
+  target: Int32Array;
+  weight: Float64Array;
+  /** Edges of one bundle carry the same tensor: they leave their source as one line. Ids below `bundleCount`. */
+  bundle: Int32Array;
+  bundleCount: number;
+  /** Where an edge meets its boxes, as an offset from the anchor; NaN where the layout may choose. */
+  sourcePort: Float64Array;
+  targetPort: Float64Array;
+}
+
+/** Distinct edges, all with the flow. */
+export interface Flow {
+  count: number;
+  from: Int32Array;
+  to: Int32Array;
+  weight: Float64Array;
+  /** The bundle, unique for an edge that was turned round. All edges of a bundle have one `from`. */
+  bundle: Int32Array;
+  bundleCount: number;
+  reversed: Uint8Array;
+  fromPort: Float64Array;
+  toPort: Float64Array;
+  /** The flow edge of each edge, -1 for self loops. */
+  ofEdge: Int32Array;
+}
+
+export function makeFlow(boxes: Boxes): Flow {
+  const { source, target, bundle, bundleCount } = boxes;
+  const edgeCount = source.length;
+  const feedback = feedbackEdges(boxes.count, source, target, boxes.byOrder);
+  const ofEdge = new Int32Array(edgeCount).fill(-1);
+  const kept = new Int32Array(edgeCount);
+  const total = new Float64Array(edgeCount);
+  let count = 0;
+
+  const members = groupBy(bundle, bundleCount);
+  const stamp = new Int32Array(boxes.count).fill(-1);
+  const flowTo = new Int32Array(boxes.count);
+  for (let b = 0; b < bundleCount; b++) {
+    for (let k = members.start[b]!; k < members.start[b + 1]!; k++) {
+      const edge = members.list[k]!;
+      const to = target[edge]!;
+      if (source[edge] === to) continue;
+      if (stamp[to] !== b || !samePort(boxes.targetPort, kept[flowTo[to]!]!, edge)) {
+        stamp[to] = b;
+        flowTo[to] = count;
+        kept[count++] = edge;
+      }
+      ofEdge[edge] = flowTo[to]!;
+      total[flowTo[to]!]! += boxes.weight[edge]!;
+    }
+  }
+
+  const flow: Flow = {
+    count,
+    from: new Int32Array(count),
+    to: new Int32Array(count),
+    weight: total.slice(0, count),
+    bundle: new Int32Array(count),
+    bundleCount,
+    reversed: new Uint8Array(count),
+    fromPort: new Float64Array(count),
+    toPort: new Float64Array(count),
+    ofEdge,
+  };
+  for (let f = 0; f < count; f++) {
+    const edge = kept[f]!;
+    const turned = feedback[edge] === 1;
+    flow.reversed[f] = turned ? 1 : 0;
+    flow.from[f] = turned ? target[edge]! : source[edge]!;
+    flow.to[f] = turned ? source[edge]! : target[edge]!;
+    flow.fromPort[f] = turned ? boxes.targetPort[edge]! : boxes.sourcePort[edge]!;
+    flow.toPort[f] = turned ? boxes.sourcePort[edge]! : boxes.targetPort[edge]!;
+    flow.bundle[f] = turned ? flow.bundleCount++ : bundle[edge]!;
+  }
+  return flow;
+}
+
+function samePort(ports: Float64Array, a: number, b: number): boolean {
+  return ports[a] === ports[b] || (Number.isNaN(ports[a]) && Number.isNaN(ports[b]));
+}

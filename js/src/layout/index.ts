@@ -1,0 +1,45 @@
+/** The layout's public face. */
+
+import type { LayoutGraph, LayoutOptions, LayoutResult } from "./contract.ts";
+import type { Boxes } from "./flow.ts";
+import { layoutBoxes, settingsOf } from "./layered.ts";
+import { sortByKey } from "./adjacency.ts";
+
+export * from "./contract.ts";
+export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";
+
+/**
+ * Lay out a flat graph in ranks, data flowing down.
+ *
+ * Deterministic, iterative (a chain of 100,000 nodes is fine), and without overlaps.
+ *
+ * @throws LayoutCancelled when `options.isCancelled` said so.
+ */
+export function layoutGraph(graph: LayoutGraph, options: LayoutOptions = {}): LayoutResult {
+  const { crossings: _, trunkX: __, ...result } = layoutBoxes(boxesOf(graph), settingsOf(options));
+  return result;
+}
+
+export function boxesOf(graph: LayoutGraph): Boxes {
+  const count = graph.nodeCount;
+  const edgeCount = graph.edgeSource.length;
+  const half = graph.width.map((width) => width / 2);
+  const byOrder = new Int32Array(count);
+  for (let v = 0; v < count; v++) byOrder[v] = v;
+  if (graph.order) sortByKey(byOrder, 0, count, Float64Array.from(graph.order), byOrder.slice());
+  return {
+    count,
+    left: half,
+    right: half,
+    height: graph.height,
+    pin: new Int8Array(count),
+    byOrder,
+    source: graph.edgeSource,
+    target: graph.edgeTarget,
+    weight: graph.edgeWeight ?? new Float64Array(edgeCount).fill(1),
+    bundle: graph.edgeSource,
+    bundleCount: count,
+    sourcePort: new Float64Array(edgeCount).fill(Number.NaN),
+    targetPort: new Float64Array(edgeCount).fill(Number.NaN),
+  };
+}

@@ -1,0 +1,210 @@
+/** Orders every rank from left to right so that few segments cross: barycentre and median sweeps with transposition. */
+
+import { sortByKey } from "./adjacency.ts";
+import { CrossingCounter } from "./crossings.ts";
+import { numberPositions, type Proper, sortDowns, sortUps } from "./proper.ts";
+
+/** Reorders `proper.layer` in place. @returns the number of crossings left. */
+export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: () => void): number {
+  const sweeper = new Sweeper(proper);
+  const effort = Math.max(4, Math.min(24, Math.floor(60_000 / (proper.count + 1))));
+  let best: Int32Array | null = null;
+  let bestCrossings = Number.POSITIVE_INFINITY;
+
+  for (const start of ["down", "up"] as const) {
+    initialOrder(proper, byOrder, start);
+    let crossings = sweeper.countAll();
+    let stall = 0;
+    for (let round = 0; ; round++) {
+      if (crossings < bestCrossings) {
+        stall = 0;
+        bestCrossings = crossings;
+        best = proper.layer.slice();
+      } else stall++;
+      if (bestCrossings === 0 || round >= effort || stall > 4) break;
+      checkCancelled();
+      sweeper.sweep((round & 1) === 0, (round & 2) === 0, (round & 4) === 0);
+      sweeper.transpose();
+      crossings = sweeper.countAll();
+    }
+    if (bestCrossings === 0 || proper.count > 20_000) break;
+  }
+
+  if (best !== null) proper.layer.set(best);
+  for (let rank = 0; rank < proper.rankCount; rank++) numberPositions(proper, rank);
+  return bestCrossings;
+}
+
+/** A depth-first walk from the sources (or, upwards, from the sinks) fills the ranks from left to right. */
+function initialOrder(proper: Proper, byOrder: Int32Array, direction: "down" | "up"): void {
+  const { count, boxCount, rank, layer, layerStart, segmentFrom, segmentTo } = proper;
+  const downwards = direction === "down";
+  const start = downwards ? proper.downStart : proper.upStart;
+  const list = downwards ? proper.down : proper.up;
+  const ahead = downwards ? segmentTo : segmentFrom;
+  const backStart = downwards ? proper.upStart : proper.downStart;
+  const seen = new Uint8Array(count);
+  const fill = layerStart.slice(0, proper.rankCount);
+  const next = start.slice(0, count);
+  const stack = new Int32Array(count);
+  for (let pass = 0; pass < 2; pass++) {
+    for (let i = 0; i < boxCount; i++) {
+      const root = byOrder[downwards ? i : boxCount - 1 - i]!;
+      if (seen[root] || (pass === 0 && backStart[root] !== backStart[root + 1])) continue;
+      let depth = 0;
+      stack[0] = root;
+      seen[root] = 1;
+      layer[fill[rank[root]!]!++] = root;
+      while (depth >= 0) {
+        const v = stack[depth]!;
+        if (next[v]! >= start[v + 1]!) {
+          depth--;
+          continue;
+        }
+        const w = ahead[list[next[v]!++]!]!;
+        if (seen[w]) continue;
+        seen[w] = 1;
+        layer[fill[rank[w]!]!++] = w;
+        stack[++depth] = w;
+      }
+    }
+  }
+  for (let r = 0; r < proper.rankCount; r++) numberPositions(proper, r);
+}
+
+class Sweeper {
+  private readonly counter = new CrossingCounter();
+  private readonly next: Int32Array;
+  private readonly spare: Int32Array;
+  private readonly movable: Int32Array;
+  private readonly key: Float64Array;
+  /** Crossings between rank r and r + 1. */
+  private readonly between: Int32Array;
+
+  constructor(private readonly proper: Proper) {
+    this.next = new Int32Array(proper.count);
+    this.spare = new Int32Array(proper.count);
+    this.movable = new Int32Array(proper.count);
+    this.key = new Float64Array(proper.count);
+    this.between = new Int32Array(proper.rankCount);
+  }
+
+  countAll(): number {
+    let sum = 0;
+    for (let rank = 0; rank + 1 < this.proper.rankCount; rank++) {
+      this.between[rank] = this.counter.count(this.proper, rank, this.next);
+      sum += this.between[rank]!;
+    }
+    return sum;
+  }
+
+  sweep(downwards: boolean, median: boolean, swapEqual: boolean): void {
+    const last = this.proper.rankCount - 1;
+    for (let i = 1; i <= last; i++) {
+      this.orderRank(downwards ? i : last - i, downwards, median, swapEqual);
+    }
+  }
+
+  /** Order one rank by the places of its neighbours in the rank before; vertices without any keep their place. */
+  private orderRank(rank: number, downwards: boolean, median: boolean, swapEqual: boolean): void {
+    const { proper, key, movable } = this;
+    const { layer, layerStart, position } = proper;
+    const from = layerStart[rank]!;
+    const to = layerStart[rank + 1]!;
+    if (to - from < 2) return;
+    if (downwards) sortUps(proper, rank, this.next);
+    else sortDowns(proper, rank, this.next);
+    const start = downwards ? proper.upStart : proper.downStart;
+    const list = downwards ? proper.up : proper.down;
+    const end = downwards ? proper.segmentFrom : proper.segmentTo;
+
+    let count = 0;
+    for (let i = from; i < to; i++) {
+      const v = layer[swapEqual ? to - 1 - (i - from) : i]!;
+      const first = start[v]!;
+      const degree = start[v + 1]! - first;
+      if (degree === 0) continue;
+      if (median && degree > 2) {
+        const half = degree >> 1;
+        const middle = position[end[list[first + half]!]!]!;
+        key[v] =
+          degree & 1 ? middle : (middle + position[end[list[first + half - 1]!]!]!) / 2;
+      } else {
+        let sum = 0;
+        for (let k = first; k < first + degree; k++) sum += position[end[list[k]!]!]!;
+        key[v] = sum / degree;
+      }
+      movable[count++] = v;
+    }
+    sortByKey(movable, 0, count, key, this.spare);
+    let taken = 0;
+    for (let i = from; i < to; i++) {
+      const v = layer[i]!;
+      if (start[v] !== start[v + 1]) layer[i] = movable[taken++]!;
+    }
+    numberPositions(proper, rank);
+  }
+
+  /** Swap neighbours while that removes crossings, in the ranks that have any. */
+  transpose(): void {
+    const { proper, between } = this;
+    this.countAll();
+    for (let round = 0; round < 6; round++) {
+      let improved = 0;
+      for (let rank = 0; rank < proper.rankCount; rank++) {
+        const dirty = between[rank]! > 0 || (rank > 0 && between[rank - 1]! > 0);
+        if (dirty) improved += this.transposeRank(rank);
+      }
+      if (improved === 0) break;
+    }
+  }
+
+  private transposeRank(rank: number): number {
+    const { proper, next } = this;
+    const { layer, layerStart, position } = proper;
+    const from = layerStart[rank]!;
+    const to = layerStart[rank + 1]!;
+    if (to - from < 2) return 0;
+    sortUps(proper, rank, next);
+    sortDowns(proper, rank, next);
+    let gained = 0;
+    for (let again = true; again; ) {
+      again = false;
+      for (let i = from; i + 1 < to; i++) {
+        const v = layer[i]!;
+        const w = layer[i + 1]!;
+        const gain =
+          this.gain(v, w, proper.upStart, proper.up, proper.segmentFrom) +
+          this.gain(v, w, proper.downStart, proper.down, proper.segmentTo);
+        if (gain <= 0) continue;
+        layer[i] = w;
+        layer[i + 1] = v;
+        position[w] = i;
+        position[v] = i + 1;
+        gained += gain;
+        again = true;
+      }
+    }
+    return gained;
+  }
+
+  /** Crossings removed on one side when `v`, now left of `w`, goes to its right. Lists are sorted. */
+  private gain(v: number, w: number, start: Int32Array, list: Int32Array, end: Int32Array): number {
+    const { position } = this.proper;
+    const firstV = start[v]!;
+    const endV = start[v + 1]!;
+    const firstW = start[w]!;
+    const endW = start[w + 1]!;
+    if (firstV === endV || firstW === endW) return 0;
+    let gain = 0;
+    let less = firstW;
+    let lessOrEqual = firstW;
+    for (let k = firstV; k < endV; k++) {
+      const place = position[end[list[k]!]!]!;
+      while (less < endW && position[end[list[less]!]!]! < place) less++;
+      while (lessOrEqual < endW && position[end[list[lessOrEqual]!]!]! <= place) lessOrEqual++;
+      gain += less - firstW - (endW - lessOrEqual);
+    }
+    return gain;
+  }
+}

@@ -1,0 +1,114 @@
+/** Gives every vertex its x: blocks pack towards the trunk, and the four alignments are weighed against each other. */
+
+import { alignBlocks, settleClaims } from "./align.ts";
+import { type Proper, sortDowns, sortUps } from "./proper.ts";
+import type { Trunk } from "./trunk.ts";
+
+export interface Extents {
+  /** Extent of each vertex to either side of its anchor, in px. */
+  left: Float64Array;
+  right: Float64Array;
+  /** Gap between two boxes, and next to a dummy, in px. */
+  boxGap: number;
+  dummyGap: number;
+}
+
+/** @returns the x of each vertex's anchor; the trunk lies at 0. */
+export function placeVertices(
+  proper: Proper,
+  trunk: Trunk,
+  extents: Extents,
+  checkCancelled: () => void,
+): Float64Array {
+  const next = new Int32Array(proper.count);
+  for (let rank = 0; rank < proper.rankCount; rank++) {
+    sortUps(proper, rank, next);
+    sortDowns(proper, rank, next);
+  }
+  const claims = settleClaims(proper, trunk);
+  const all: Float64Array[] = [];
+  for (const downwards of [true, false]) {
+    for (const leftFirst of [true, false]) {
+      checkCancelled();
+      const block = alignBlocks(proper, claims, downwards, leftFirst);
+      all.push(packBlocks(proper, trunk, extents, block));
+    }
+  }
+  return middleOf(all as [Float64Array, Float64Array, Float64Array, Float64Array]);
+}
+
+/** The mean of the two middle values keeps order and distances, since all four do. */
+function middleOf([a, b, c, d]: [Float64Array, Float64Array, Float64Array, Float64Array]) {
+  const x = new Float64Array(a.length);
+  for (let v = 0; v < x.length; v++) {
+    const low = Math.max(Math.min(a[v]!, b[v]!), Math.min(c[v]!, d[v]!));
+    const high = Math.min(Math.max(a[v]!, b[v]!), Math.max(c[v]!, d[v]!));
+    x[v] = (low + high) / 2;
+  }
+  return x;
+}
+
+/** Pack the blocks: those right of the trunk as far left as they go, those left of it as far right. */
+function packBlocks(
+  proper: Proper,
+  trunk: Trunk,
+  extents: Extents,
+  block: Int32Array,
+): Float64Array {
+  const { count, layer, rank, layerStart, position } = proper;
+  const members = new Int32Array(count); // next vertex of the same block, -1 at the end
+  const first = new Int32Array(count).fill(-1);
+  const waiting = new Int32Array(count);
+  for (let v = count - 1; v >= 0; v--) {
+    const b = block[v]!;
+    members[v] = first[b]!;
+    first[b] = v;
+    if (position[v]! > layerStart[rank[v]!]!) waiting[b]!++;
+  }
+
+  const order = new Int32Array(count);
+  let filled = 0;
+  for (let v = 0; v < count; v++) if (block[v] === v && waiting[v] === 0) order[filled++] = v;
+  const at = new Float64Array(count);
+  for (let i = 0; i < filled; i++) {
+    const b = order[i]!;
+    for (let v = first[b]!; v >= 0; v = members[v]!) {
+      const place = position[v]! + 1;
+      if (place >= layerStart[rank[v]! + 1]!) continue;
+      const w = layer[place]!;
+      const other = block[w]!;
+      const least = at[b]! + distance(proper, extents, v, w);
+      if (least > at[other]!) at[other] = least;
+      if (--waiting[other]! === 0) order[filled++] = other;
+    }
+  }
+
+  let trunkBlock = -1;
+  for (let v = 0; v < count && trunkBlock < 0; v++) if (trunk.onTrunk[v]) trunkBlock = block[v]!;
+  const leftOfTrunk = new Uint8Array(count);
+  leftOfTrunk[trunkBlock] = 1;
+  for (let i = filled - 1; i >= 0; i--) {
+    const b = order[i]!;
+    if (b === trunkBlock) continue;
+    let most = Number.POSITIVE_INFINITY;
+    for (let v = first[b]!; v >= 0; v = members[v]!) {
+      const place = position[v]! + 1;
+      if (place >= layerStart[rank[v]! + 1]!) continue;
+      const w = layer[place]!;
+      const other = block[w]!;
+      if (leftOfTrunk[other]) leftOfTrunk[b] = 1;
+      most = Math.min(most, at[other]! - distance(proper, extents, v, w));
+    }
+    if (leftOfTrunk[b]) at[b] = most;
+  }
+
+  const x = new Float64Array(count);
+  const middle = at[trunkBlock]!;
+  for (let v = 0; v < count; v++) x[v] = at[block[v]!]! - middle;
+  return x;
+}
+
+function distance(proper: Proper, extents: Extents, v: number, w: number): number {
+  const dummy = v >= proper.boxCount || w >= proper.boxCount;
+  return extents.right[v]! + extents.left[w]! + (dummy ? extents.dummyGap : extents.boxGap);
+}

@@ -1,0 +1,170 @@
+/** Gives ranks their y and edges their paths. */
+
+import type { Boxes, Flow } from "./flow.ts";
+import { collectLanes, type Lane } from "./lanes.ts";
+import { PointList } from "./points.ts";
+import { spreadPorts } from "./ports.ts";
+import type { Proper } from "./proper.ts";
+
+export interface Gaps {
+  rankGap: number;
+  laneGap: number;
+}
+
+export interface Routes {
+  /** Centre of each box. */
+  y: Float64Array;
+  height: number;
+  minX: number;
+  maxX: number;
+  /** Points of flow edge f: [start[f], start[f + 1]), downwards. */
+  start: Int32Array;
+  points: PointList;
+}
+
+/** Steep enough to follow: a gap grows with the longest sideways step in it, up to this much, in px. */
+const MOST_EXTRA_GAP_PX = 120;
+
+export function routeEdges(
+  boxes: Boxes,
+  flow: Flow,
+  proper: Proper,
+  x: Float64Array,
+  gaps: Gaps,
+): Routes {
+  const { boxCount, rank, segmentFrom, segmentTo } = proper;
+  let minX = Number.POSITIVE_INFINITY;
+  let maxX = Number.NEGATIVE_INFINITY;
+  for (let v = 0; v < proper.count; v++) {
+    minX = Math.min(minX, x[v]! - (v < boxCount ? boxes.left[v]! : 0));
+    maxX = Math.max(maxX, x[v]! + (v < boxCount ? boxes.right[v]! : 0));
+  }
+  const lanes = collectLanes(flow, proper, x, (minX + maxX) / 2);
+  const ports = spreadPorts(boxes, flow, proper, lanes, x, gaps.laneGap);
+  const channels = countChannels(lanes, flow, proper);
+  const bands = stackRanks(boxes, proper, x, channels, gaps);
+
+  const y = new Float64Array(boxCount);
+  for (let v = 0; v < boxCount; v++) y[v] = (bands.top[rank[v]!]! + bands.bottom[rank[v]!]!) / 2;
+
+  const laneX = lanes.map((lane) =>
+    lane.right ? maxX + (lane.track + 1) * gaps.laneGap : minX - (lane.track + 1) * gaps.laneGap,
+  );
+  const laneOf = new Int32Array(flow.count).fill(-1);
+  lanes.forEach((lane, i) => {
+    for (const f of lane.edges) laneOf[f] = i;
+    minX = Math.min(minX, laneX[i]!);
+    maxX = Math.max(maxX, laneX[i]!);
+  });
+
+  const points = new PointList();
+  const start = new Int32Array(flow.count + 1);
+  for (let f = 0; f < flow.count; f++) {
+    const begin = points.length;
+    start[f] = begin;
+    const from = flow.from[f]!;
+    const to = flow.to[f]!;
+    const bottom = y[from]! + boxes.height[from]! / 2;
+    const top = y[to]! - boxes.height[to]! / 2;
+    const lane = laneOf[f]!;
+    if (lane >= 0) {
+      const fromX = x[from]! + ports.laneFrom[lane]!;
+      const toX = x[to]! + ports.laneTo[f]!;
+      const outY = channels.y(bands, rank[from]!, channels.leave[lane]!);
+      const inY = channels.y(bands, rank[to]! - 1, channels.arrive[f]!);
+      points.extend(begin, fromX, bottom);
+      points.extend(begin, fromX, outY);
+      points.push(laneX[lane]!, outY);
+      points.extend(begin, laneX[lane]!, inY);
+      points.push(toX, inY);
+      points.extend(begin, toX, top);
+      continue;
+    }
+    const tap = proper.tap[f]!;
+    const chain = proper.chain[flow.bundle[f]!]!;
+    const direct = segmentFrom[tap]! < boxCount;
+    const fromX = x[from]! + ports.atFrom[direct ? tap : chain - boxCount]!;
+    points.extend(begin, fromX, bottom);
+    points.extend(begin, fromX, bands.bottom[rank[from]!]!);
+    if (!direct) {
+      for (let dummy = chain; dummy <= segmentFrom[tap]!; dummy++) {
+        points.extend(begin, x[dummy]!, bands.top[rank[dummy]!]!);
+        points.extend(begin, x[dummy]!, bands.bottom[rank[dummy]!]!);
+      }
+    }
+    const toX = x[segmentTo[tap]!]! + ports.atTo[tap]!;
+    points.extend(begin, toX, bands.top[rank[to]!]!);
+    points.extend(begin, toX, top);
+  }
+  start[flow.count] = points.length;
+  return { y, height: bands.bottom[proper.rankCount - 1]!, minX, maxX, start, points };
+}
+
+interface Bands {
+  top: Float64Array;
+  bottom: Float64Array;
+}
+
+function stackRanks(
+  boxes: Boxes,
+  proper: Proper,
+  x: Float64Array,
+  channels: Channels,
+  gaps: Gaps,
+): Bands {
+  const { rankCount, rank, boxCount } = proper;
+  const height = new Float64Array(rankCount);
+  const sideways = new Float64Array(rankCount);
+  for (let v = 0; v < boxCount; v++) {
+    height[rank[v]!] = Math.max(height[rank[v]!]!, boxes.height[v]!);
+  }
+  for (let s = 0; s < proper.segmentCount; s++) {
+    const from = proper.segmentFrom[s]!;
+    const by = Math.abs(x[from]! - x[proper.segmentTo[s]!]!);
+    if (by > sideways[rank[from]!]!) sideways[rank[from]!] = by;
+  }
+  const bands: Bands = { top: new Float64Array(rankCount), bottom: new Float64Array(rankCount) };
+  let y = 0;
+  for (let r = 0; r < rankCount; r++) {
+    bands.top[r] = y;
+    y += height[r]!;
+    bands.bottom[r] = y;
+    const steep = Math.min(MOST_EXTRA_GAP_PX, Math.max(0, (sideways[r]! - 200) * 0.08));
+    y += Math.max(gaps.rankGap + steep, (channels.count[r]! + 1) * gaps.laneGap);
+  }
+  return bands;
+}
+
+/** Horizontal tracks for lanes in the gap below each rank. */
+interface Channels {
+  count: Int32Array;
+  /** Channel of each lane below its source, and of each flow edge above its target. */
+  leave: Int32Array;
+  arrive: Int32Array;
+  y(bands: Bands, rank: number, channel: number): number;
+}
+
+function countChannels(lanes: readonly Lane[], flow: Flow, proper: Proper): Channels {
+  const count = new Int32Array(proper.rankCount);
+  const leave = new Int32Array(lanes.length);
+  const arrive = new Int32Array(flow.count);
+  lanes.forEach((lane, i) => {
+    leave[i] = count[proper.rank[lane.source]!]!++;
+    const ofRank = new Map<number, number>();
+    for (const f of lane.edges) {
+      const gap = proper.rank[flow.to[f]!]! - 1;
+      let channel = ofRank.get(gap);
+      if (channel === undefined) {
+        channel = count[gap]!++;
+        ofRank.set(gap, channel);
+      }
+      arrive[f] = channel;
+    }
+  });
+  const y = (bands: Bands, rank: number, channel: number): number => {
+    const low = bands.bottom[rank]!;
+    const high = bands.top[rank + 1]!;
+    return low + ((high - low) * (channel + 1)) / (count[rank]! + 1);
+  };
+  return { count, leave, arrive, y };
+}

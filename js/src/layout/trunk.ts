@@ -1,0 +1,70 @@
+/** Chooses the trunk: the heaviest path, and among equals the one nearest to the middle of its ranks. */
+
+import type { Boxes, Flow } from "./flow.ts";
+import type { Proper } from "./proper.ts";
+
+export interface Trunk {
+  /** 1 for each vertex (dummies included) on the trunk. */
+  onTrunk: Uint8Array;
+  /** The trunk's segment above and below each vertex, -1 where there is none. */
+  segmentAbove: Int32Array;
+  segmentBelow: Int32Array;
+}
+
+export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
+  const { count, rank, layer, layerStart, position, tap, segmentFrom } = proper;
+  const trunk: Trunk = {
+    onTrunk: new Uint8Array(count),
+    segmentAbove: new Int32Array(count).fill(-1),
+    segmentBelow: new Int32Array(count).fill(-1),
+  };
+  const heaviest = new Float64Array(count);
+  const aside = new Float64Array(count);
+  const flowAbove = new Int32Array(count).fill(-1);
+  const flowOfTap = new Int32Array(proper.segmentCount).fill(-1);
+  for (let f = 0; f < flow.count; f++) if (tap[f]! >= 0) flowOfTap[tap[f]!] = f;
+
+  let end = -1;
+  for (const v of layer) {
+    if (v >= boxes.count) continue;
+    for (let k = proper.upStart[v]!; k < proper.upStart[v + 1]!; k++) {
+      const f = flowOfTap[proper.up[k]!]!;
+      if (flow.reversed[f]) continue;
+      const u = flow.from[f]!;
+      const weight = heaviest[u]! + flow.weight[f]!;
+      if (weight > heaviest[v]! || (weight === heaviest[v] && aside[u]! < aside[v]!)) {
+        heaviest[v] = weight;
+        aside[v] = aside[u]!;
+        flowAbove[v] = f;
+      }
+    }
+    const r = rank[v]!;
+    aside[v]! += Math.abs(2 * position[v]! - layerStart[r]! - layerStart[r + 1]! + 1);
+    if (
+      end < 0 ||
+      heaviest[v]! > heaviest[end]! ||
+      (heaviest[v] === heaviest[end] && aside[v]! < aside[end]!)
+    ) {
+      end = v;
+    }
+  }
+
+  for (let v = end; v >= 0; ) {
+    trunk.onTrunk[v] = 1;
+    const f = flowAbove[v]!;
+    if (f < 0) break;
+    let segment = tap[f]!;
+    let below = v;
+    for (;;) {
+      const above = segmentFrom[segment]!;
+      trunk.onTrunk[above] = 1;
+      trunk.segmentAbove[below] = segment;
+      trunk.segmentBelow[above] = segment;
+      below = above;
+      if (above < boxes.count) break;
+      segment = above - boxes.count;
+    }
+    v = below;
+  }
+  return trunk;
+}
