@@ -1,0 +1,31 @@
+/** Copies text; pages that are not served over HTTPS have no clipboard, so the old way stays. */
+import { button, element } from "./element.ts";
+
+export async function copyText(text: string, near: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = element("textarea", { class: "pdl-visually-hidden", "aria-hidden": "true" });
+    area.value = text;
+    const focused = document.activeElement;
+    near.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+    return done;
+  }
+}
+
+/** A button that copies what `text` gives and says so. */
+export function copyButton(label: string, text: () => string): HTMLButtonElement {
+  const copy = button(label, async () => {
+    const done = await copyText(text(), copy.parentElement ?? document.body);
+    copy.textContent = done ? "Copied" : "Not allowed here";
+    setTimeout(() => {
+      copy.textContent = label;
+    }, 1400);
+  }, { class: "pdl-button pdl-quiet", "aria-live": "polite" });
+  return copy;
+}

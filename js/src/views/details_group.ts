@@ -1,0 +1,97 @@
+/** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
+import { facts, groupChip, heading } from "./details_parts.ts";
+import { button, element } from "./element.ts";
+import { durationOf, type PanelContext, parametersOf } from "./panel_context.ts";
+import { countOf, formatBytes, formatDuration, formatShare } from "./quantities.ts";
+import { renderStack } from "./stack.ts";
+
+export function groupDetails(context: PanelContext, group: number): HTMLElement[] {
+  const { store, trace, totals } = context;
+  const inside = insideOf(context, group);
+  const groupOfOp = trace.table("op_groups").column("group");
+  const isInside = (op: number) => groupOfOp[op]! >= 0 && inside[groupOfOp[op]!] === 1;
+  const duration_ns = durationOf(trace, isInside);
+  const parameters = parametersOf(trace, isInside);
+  const path = trace.textAt("groups", "path", group);
+  const className = trace.textAt("groups", "class", group);
+  const calls = callsOf(context, group);
+  const isOpen = store.state.open.has(group);
+  const parent = trace.at("groups", "parent", group);
+  const share = formatShare(duration_ns, totals.duration_ns);
+  return [
+    heading(trace.groupLabel(group), className),
+    element(
+      "div",
+      { class: "pdl-chips" },
+      element("span", { class: "pdl-chip" }, trace.groupKind(group).replace("_", " ")),
+      parent >= 0 && groupChip(context, parent),
+    ),
+    facts([
+      !!path && ["path", element("code", {}, path)],
+      calls.length > 1 && [
+        "call",
+        `${calls.indexOf(group) + 1} of ${calls.length}`,
+        ...otherCalls(context, calls, group),
+      ],
+      ["ops", countOf(trace.at("groups", "op_count", group), "op")],
+      parameters.count > 0 && [
+        "parameters",
+        `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
+      ],
+      ["host time", [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · ")],
+    ]),
+    element(
+      "div",
+      { class: "pdl-actions" },
+      button(isOpen ? "Close group" : "Open group", () => store.setOpen(group, !isOpen), {
+        "data-focus": "open",
+      }),
+    ),
+    ...stackOfFirstOp(context, group),
+  ];
+}
+
+function otherCalls(context: PanelContext, calls: readonly number[], group: number): HTMLElement[] {
+  const at = calls.indexOf(group);
+  const step = (label: string, to: number | undefined) =>
+    to === undefined
+      ? []
+      : [
+          button(label, () => context.store.select({ kind: "group", group: to }, { reveal: true }), {
+            class: "pdl-button pdl-quiet",
+          }),
+        ];
+  return [...step("previous", calls[at - 1]), ...step("next", calls[at + 1])];
+}
+
+/** The groups that are calls of the same layer, in order. */
+function callsOf({ trace }: PanelContext, group: number): number[] {
+  const scope = trace.table("groups").column("scope");
+  const layer = trace.table("scopes").column("layer");
+  const own = scope[group]! >= 0 ? layer[scope[group]!]! : -1;
+  const calls: number[] = [];
+  if (own < 0) return [group];
+  for (let other = 0; other < scope.length; other++) {
+    if (scope[other]! >= 0 && layer[scope[other]!] === own) calls.push(other);
+  }
+  return calls;
+}
+
+/** A call has no stack of its own; its first op's leads through it. */
+function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
+  const { trace } = context;
+  const first = trace.at("groups", "first_op", group);
+  if (first < 0) return [];
+  return [renderStack(context, trace.stackOf(first), `Call stack of its first op, ${trace.opLabel(first)}`)];
+}
+
+/** 1 for the group and all inside it; parents come before children. */
+function insideOf({ trace }: PanelContext, group: number): Uint8Array {
+  const parent = trace.table("groups").column("parent");
+  const inside = new Uint8Array(parent.length);
+  inside[group] = 1;
+  for (let at = group + 1; at < parent.length; at++) {
+    if (parent[at]! >= 0) inside[at] = inside[parent[at]!]!;
+  }
+  return inside;
+}

@@ -1,0 +1,39 @@
+/** The panel's page of a source line: the ops it made. */
+import { facts, heading, list, MOST_ITEMS, opLink, section } from "./details_parts.ts";
+import { button, element } from "./element.ts";
+import { durationOf, type PanelContext } from "./panel_context.ts";
+import { countOf, formatDuration, formatShare } from "./quantities.ts";
+import { fileLabel } from "./stack_order.ts";
+
+export function lineDetails(context: PanelContext, file: number, line: number): HTMLElement[] {
+  const { store, trace, totals } = context;
+  const lit = store.litOps();
+  const ops = opKeys(lit);
+  const source = trace.sourceAround(file, line);
+  const text = source?.lines[line - source.firstLine]?.trim();
+  const duration_ns = durationOf(trace, (op) => lit[op] === 1);
+  const share = formatShare(duration_ns, totals.duration_ns);
+  return [
+    heading(`${fileLabel(trace, file, source?.cell ?? -1)}, line ${line}`, ""),
+    ...(text ? [element("p", {}, element("code", {}, text))] : []),
+    facts([
+      ["made", countOf(ops.length, "op")],
+      ["host time", [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · ")],
+    ]),
+    element(
+      "div",
+      { class: "pdl-actions" },
+      button("Show in source", () => context.showSource(file, line)),
+    ),
+    section("Ops", "", list(ops.slice(0, MOST_ITEMS).map((op) => opLink(context, op)), ops.length)),
+  ];
+}
+
+/** Keys of the ops that are lit. */
+export function opKeys(lit: Uint8Array): number[] {
+  const ops: number[] = [];
+  lit.forEach((isLit, op) => {
+    if (isLit) ops.push(op);
+  });
+  return ops;
+}

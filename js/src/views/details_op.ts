@@ -1,0 +1,122 @@
+/** The panel's page of an op. */
+import { copyButton } from "./clipboard.ts";
+import {
+  type Fact,
+  facts,
+  gradNodeChip,
+  groupChips,
+  heading,
+  opLink,
+  small,
+  tensorLink,
+  tensorName,
+  tensorSummary,
+} from "./details_parts.ts";
+import { element } from "./element.ts";
+import type { PanelContext } from "./panel_context.ts";
+import { formatDuration, formatShare } from "./quantities.ts";
+import { renderStack } from "./stack.ts";
+import { frameLabel, stackText } from "./stack_order.ts";
+
+export function opDetails(context: PanelContext, op: number): HTMLElement[] {
+  const { trace, totals } = context;
+  const duration_ns = trace.at("ops", "duration_ns", op);
+  const share = trace.at("ops", "is_pylayer", op)
+    ? ""
+    : formatShare(duration_ns, totals.duration_ns);
+  const attributes = trace.textAt("ops", "attributes", op);
+  return [
+    heading(trace.opLabel(op), `#${op}`),
+    chips(context, op),
+    facts([
+      ...tensorFacts(context, "in", trace.inputsOf(op)),
+      ...tensorFacts(context, "out", trace.outputsOf(op)),
+      !!attributes && ["attributes", element("code", {}, attributes)],
+      [
+        "host time",
+        formatDuration(duration_ns),
+        share ? small(` · ${share} of all ops`) : "",
+      ],
+      totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
+    ]),
+    renderStack(context, trace.stackOf(op)),
+    element("div", { class: "pdl-actions" }, copyButton("Copy as text", () => opText(context, op))),
+  ];
+}
+
+function chips(context: PanelContext, op: number): HTMLElement {
+  const { trace } = context;
+  const phase = trace.phaseOf(op);
+  return element(
+    "div",
+    { class: "pdl-chips" },
+    element("span", { class: `pdl-chip pdl-${phase}` }, phase),
+    trace.at("ops", "is_pylayer", op) === 1 && element("span", { class: "pdl-chip" }, "PyLayer"),
+    trace.at("ops", "raised", op) === 1 &&
+      element("span", { class: "pdl-chip pdl-warn" }, "✕ raised"),
+    ...groupChips(context, trace.groupOfOp(op)),
+    ...[...trace.gradNodesOfOp(op)].map((gradNode) => gradNodeChip(context, gradNode)),
+  );
+}
+
+function tensorFacts(context: PanelContext, word: string, uses: Int32Array): Fact[] {
+  const { trace } = context;
+  return [...uses].map((use): Fact => {
+    const tensor = trace.at("uses", "tensor", use);
+    const slot = uses.length > 1 ? ` ${trace.at("uses", "slot", use)}` : "";
+    return [
+      `${word}${slot}`,
+      tensorLink(context, tensor),
+      small(` ${tensorSummary(trace, tensor)}`),
+      versionNote(context, tensor, word === "out"),
+    ];
+  });
+}
+
+/** Whether the op modified this tensor in place, or another op does later. */
+function versionNote(context: PanelContext, tensor: number, isOutput: boolean): HTMLElement | "" {
+  const { trace, totals } = context;
+  const next = totals.nextVersion[tensor]!;
+  const note = (from: number, to: number, ...more: (Node | string)[]) =>
+    element(
+      "div",
+      { class: "pdl-warn-text" },
+      `version ${trace.at("tensors", "version", from)} → ${trace.at("tensors", "version", to)}`,
+      ...more,
+    );
+  if (isOutput) {
+    const previous = trace.at("tensors", "previous", tensor);
+    return previous < 0 ? "" : note(previous, tensor, ", modified in place");
+  }
+  if (next < 0) return "";
+  const modifier = trace.at("tensors", "producer", next);
+  return modifier < 0
+    ? note(tensor, next, ", modified in place")
+    : note(tensor, next, ", modified in place by ", opLink(context, modifier));
+}
+
+/** Everything the page says, as plain text. */
+function opText(context: PanelContext, op: number): string {
+  const { trace } = context;
+  const lines = [`${trace.opLabel(op)} #${op}`];
+  const layer = trace.layerOf(op);
+  if (layer) lines.push(`layer: ${layer}`);
+  const own = trace.ownFrameOf(op);
+  if (own >= 0) lines.push(`line: ${frameLabel(trace, own)}`);
+  for (const [word, uses] of [
+    ["in", trace.inputsOf(op)],
+    ["out", trace.outputsOf(op)],
+  ] as const) {
+    for (const use of uses) {
+      const tensor = trace.at("uses", "tensor", use);
+      lines.push(`${word}: ${tensorName(trace, tensor)} ${tensorSummary(trace, tensor)}`);
+    }
+  }
+  const attributes = trace.textAt("ops", "attributes", op);
+  if (attributes) lines.push(`attributes: ${attributes}`);
+  lines.push(`host time: ${formatDuration(trace.at("ops", "duration_ns", op))}`);
+  for (const gradNode of trace.gradNodesOfOp(op)) {
+    lines.push(`grad node: ${trace.textAt("grad_nodes", "name", gradNode)}`);
+  }
+  return [...lines, stackText(trace, trace.stackOf(op))].join("\n");
+}

@@ -1,0 +1,62 @@
+/** The panel's page when nothing is selected: the trace as a whole. */
+import { PHASES } from "../protocol.ts";
+import { facts, heading, list, section } from "./details_parts.ts";
+import { button, element } from "./element.ts";
+import { type PanelContext, parametersOf } from "./panel_context.ts";
+import { countOf, formatBytes, formatCount, formatDuration } from "./quantities.ts";
+
+export function overviewDetails(context: PanelContext): HTMLElement[] {
+  const { trace, totals } = context;
+  const { origin } = trace;
+  const byPhase = PHASES.map(() => 0);
+  for (const phase of trace.table("ops").column("phase")) byPhase[phase]!++;
+  const parameters = parametersOf(trace, () => true);
+  const versions = [
+    origin.paddle && `Paddle ${origin.paddle}`,
+    origin.python && `Python ${origin.python}`,
+    origin.device,
+  ];
+  return [
+    heading(origin.title || "Trace", ""),
+    element("p", {}, "Select a box, an edge, or a line of source to see what it is."),
+    facts([
+      ...PHASES.map((phase, index) => !!byPhase[index] && ([`${phase} ops`, formatCount(byPhase[index]!)] as const)),
+      trace.gradNodeCount > 0 && ["grad nodes", formatCount(trace.gradNodeCount)],
+      parameters.count > 0 && [
+        "parameters",
+        `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
+      ],
+      ["host time", `${formatDuration(totals.duration_ns)} in ops`],
+      origin.duration_ns > 0 && ["ran for", formatDuration(origin.duration_ns)],
+      versions.some(Boolean) && ["with", versions.filter(Boolean).join(" · ")],
+      !!origin.created && ["at", readableTime(origin.created)],
+    ]),
+    ...backwardCalls(context),
+  ];
+}
+
+function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {
+  const calls = trace.table("backward_calls").length;
+  if (calls === 0) return [];
+  const items = Array.from({ length: calls }, (_, call) => {
+    const error = trace.textAt("backward_calls", "error", call);
+    const kind = trace.backwardKind(call);
+    const name = kind === "remaining" ? "graphs that were never run backward" : `${kind}()`;
+    return element(
+      "span",
+      {},
+      button(name, () => store.update({ mode: "backward", backwardCall: call }), {
+        class: "pdl-link",
+      }),
+      trace.at("backward_calls", "create_graph", call) === 1 &&
+        element("small", {}, " · create_graph"),
+      !!error && element("span", { class: "pdl-warn-text" }, ` ✕ ${error.split("\n")[0]}`),
+    );
+  });
+  return [section("Backward graphs", "", list(items))];
+}
+
+function readableTime(iso: string): string {
+  const time = new Date(iso);
+  return Number.isNaN(time.getTime()) ? iso : time.toLocaleString();
+}

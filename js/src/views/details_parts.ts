@@ -1,0 +1,128 @@
+/** Pieces that several details pages are made of: links, chips, tables of facts. */
+import { button, element } from "./element.ts";
+import { jumpToGradNode, jumpToOp } from "./jump.ts";
+import type { PanelContext } from "./panel_context.ts";
+import { countOf, formatBytes } from "./quantities.ts";
+
+/** Longer lists are cut: a parameter may have ten thousand readers. */
+export const MOST_ITEMS = 100;
+
+export type Fact = readonly [name: string, ...value: (Node | string)[]];
+
+export function facts(rows: readonly (Fact | false | undefined)[]): HTMLElement {
+  const list = element("dl", { class: "pdl-facts" });
+  for (const row of rows) {
+    if (!row) continue;
+    const [name, ...value] = row;
+    list.append(element("dt", {}, name), element("dd", {}, ...value));
+  }
+  return list;
+}
+
+export function heading(name: string, key: string): HTMLElement {
+  return element("h2", { tabindex: -1 }, name, element("span", {}, ` ${key}`));
+}
+
+export function section(title: string, note: string, ...content: HTMLElement[]): HTMLElement {
+  return element(
+    "section",
+    {},
+    element("h3", {}, title, !!note && element("span", {}, note)),
+    ...content,
+  );
+}
+
+export function list(items: readonly HTMLElement[], total = items.length): HTMLElement {
+  const shown = element(
+    "ul",
+    { class: "pdl-list" },
+    ...items.slice(0, MOST_ITEMS).map((item) => element("li", {}, item)),
+  );
+  if (total > Math.min(items.length, MOST_ITEMS)) {
+    const rest = total - Math.min(items.length, MOST_ITEMS);
+    shown.append(element("li", {}, element("small", {}, `and ${countOf(rest, "more", "more")}`)));
+  }
+  return shown;
+}
+
+export function small(text: string): HTMLElement {
+  return element("small", {}, text);
+}
+
+/** "linear #3" with its layer; shows the op. */
+export function opLink({ store, trace }: PanelContext, op: number): HTMLElement {
+  const layer = trace.layerOf(op);
+  return element(
+    "span",
+    {},
+    button(trace.opLabel(op), () => jumpToOp(store, op), { class: "pdl-link" }),
+    small(` #${op}${layer ? ` · ${layer}` : ""}`),
+  );
+}
+
+export function gradNodeLink({ store, trace }: PanelContext, gradNode: number): HTMLElement {
+  const parameter = trace.at("grad_nodes", "parameter", gradNode);
+  return element(
+    "span",
+    {},
+    button(trace.textAt("grad_nodes", "name", gradNode), () => jumpToGradNode(store, gradNode), {
+      class: "pdl-link",
+    }),
+    parameter >= 0 && small(` ${tensorName(trace, parameter)}`),
+  );
+}
+
+export function tensorLink({ store, trace }: PanelContext, tensor: number): HTMLElement {
+  const name = tensorName(trace, tensor) || "unnamed";
+  const link = button(name, () => store.select({ kind: "tensor", tensor }, { reveal: true }), {
+    class: "pdl-link pdl-mono",
+  });
+  return link;
+}
+
+/** A group as a chip that shows it. */
+export function groupChip({ store, trace }: PanelContext, group: number): HTMLElement {
+  const kind = trace.groupKind(group);
+  const path = trace.textAt("groups", "path", group) || trace.groupLabel(group);
+  return button(
+    kind === "layer" ? path : `${kind.replace("_", " ")} ${path}`,
+    () => store.select({ kind: "group", group }, { reveal: true }),
+    { class: "pdl-chip", title: trace.textAt("groups", "class", group) || undefined },
+  );
+}
+
+/** The innermost layer around, and every region and PyLayer. */
+export function groupChips(context: PanelContext, group: number): HTMLElement[] {
+  const path = context.trace.groupPath(group);
+  const layer = path.findLast((at) => context.trace.groupKind(at) === "layer");
+  const isShown = (at: number) => {
+    const kind = context.trace.groupKind(at);
+    return at === layer || kind === "region" || kind === "pylayer";
+  };
+  return path.filter(isShown).map((at) => groupChip(context, at));
+}
+
+export function gradNodeChip({ store, trace }: PanelContext, gradNode: number): HTMLElement {
+  return button(
+    `↔ ${trace.textAt("grad_nodes", "name", gradNode)}`,
+    () => jumpToGradNode(store, gradNode),
+    { class: "pdl-chip pdl-backward", title: "Show the grad node of this op" },
+  );
+}
+
+export function tensorName(trace: PanelContext["trace"], tensor: number): string {
+  return trace.textAt("tensors", "path", tensor) || trace.textAt("tensors", "name", tensor);
+}
+
+/** "float32 [4, 2, 3] · 96 B · gpu:0 · stop_gradient". */
+export function tensorSummary(trace: PanelContext["trace"], tensor: number): string {
+  const place = trace.textAt("tensors", "place", tensor);
+  return [
+    `${trace.textAt("tensors", "dtype", tensor)} ${trace.textAt("tensors", "shape", tensor)}`.trim(),
+    formatBytes(trace.at("tensors", "bytes", tensor)),
+    !/^$|cpu/i.test(place) && place.replace(/^Place\((.*)\)$/, "$1"),
+    trace.at("tensors", "stop_gradient", tensor) && "stop_gradient",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

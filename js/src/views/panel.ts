@@ -1,0 +1,149 @@
+/** The side panel: details of the selection, and the source. */
+import type { Selection, Store } from "../model/store.ts";
+import { OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../protocol.ts";
+import { gradNodeDetails } from "./details_grad_node.ts";
+import { groupDetails } from "./details_group.ts";
+import { lineDetails } from "./details_line.ts";
+import { opDetails } from "./details_op.ts";
+import { overviewDetails } from "./details_overview.ts";
+import { tensorDetails } from "./details_tensor.ts";
+import { button, element } from "./element.ts";
+import { type PanelContext, traceTotals } from "./panel_context.ts";
+import { mountSplitter } from "./panel_splitter.ts";
+import { mountSource } from "./source.ts";
+
+type Page = "details" | "source";
+
+/**
+ * @param root the `.pdl-panel` element
+ * @returns what takes the panel down
+ */
+export function mountPanel(root: HTMLElement, store: Store): () => void {
+  const { trace } = store;
+  const id = `pdl-${Math.random().toString(36).slice(2)}`;
+  const tabs = { details: tab("details", "Details"), source: tab("source", "Source") };
+  const pages = { details: page("details"), source: page("source") };
+  const context: PanelContext = {
+    store,
+    trace,
+    totals: traceTotals(trace),
+    openFrame(frame) {
+      if (root.dispatchEvent(openSourceEvent(frame))) {
+        context.showSource(trace.at("frames", "file", frame), trace.at("frames", "line", frame));
+      }
+    },
+    showSource(file, line) {
+      source.show(file, line);
+      turnTo("source");
+    },
+  };
+  const source = mountSource(pages.source, store, () => turnTo("details"));
+  const close = button("×", () => store.update({ panelOpen: false }), {
+    class: "pdl-button pdl-quiet pdl-icon",
+    "aria-label": "Close the panel",
+    title: "Close the panel",
+  });
+  const tabList = element("div", { class: "pdl-tabs", role: "tablist", onkeydown: moveInTabs });
+  tabList.append(tabs.details, tabs.source, element("span", { class: "pdl-grow" }), close);
+  const disposeSplitter = mountSplitter(root);
+  root.append(tabList, pages.details, pages.source);
+  renderDetails();
+  turnTo(source.hasOwnSource ? "source" : "details");
+
+  const unsubscribe = store.subscribe((state, previous) => {
+    const isOther = state.selection !== previous.selection;
+    const isGroup = state.selection.kind === "group" && state.open !== previous.open;
+    if (isOther || isGroup) renderDetails();
+    if (!isOther) return;
+    pages.details.scrollTop = 0;
+    if (state.selection.kind === "line") turnTo("source");
+    else if (state.selection.kind !== "none") turnTo("details");
+  });
+
+  function renderDetails(): void {
+    const focused = pages.details.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement)
+      : null;
+    pages.details.replaceChildren(...detailsOf(context, store.state.selection));
+    if (!focused) return;
+    // What was pressed is gone: its successor, or else the heading, takes the focus.
+    const mark = focused.dataset.focus;
+    const successor = mark && pages.details.querySelector<HTMLElement>(`[data-focus="${mark}"]`);
+    (successor || pages.details.querySelector<HTMLElement>("h2"))?.focus({ preventScroll: true });
+  }
+
+  function turnTo(name: Page): void {
+    for (const other of ["details", "source"] as const) {
+      pages[other].hidden = other !== name;
+      tabs[other].setAttribute("aria-selected", String(other === name));
+      tabs[other].tabIndex = other === name ? 0 : -1;
+    }
+    if (name === "source") source.scrollToLit();
+  }
+
+  function tab(name: Page, label: string): HTMLButtonElement {
+    return button(label, () => turnTo(name), {
+      class: "",
+      role: "tab",
+      id: `${id}-tab-${name}`,
+      "aria-controls": `${id}-${name}`,
+    });
+  }
+
+  function page(name: Page): HTMLElement {
+    return element("div", {
+      class: "pdl-panel-page pdl-scroll",
+      role: "tabpanel",
+      id: `${id}-${name}`,
+      "aria-labelledby": `${id}-tab-${name}`,
+    });
+  }
+
+  function moveInTabs(event: KeyboardEvent): void {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const other = event.target === tabs.details ? "source" : "details";
+    event.preventDefault();
+    event.stopPropagation();
+    turnTo(other);
+    tabs[other].focus();
+  }
+
+  function openSourceEvent(frame: number): CustomEvent<OpenSourceDetail> {
+    const cell = trace.at("frames", "cell", frame);
+    return new CustomEvent(OPEN_SOURCE_EVENT, {
+      bubbles: true,
+      cancelable: true,
+      composed: true,
+      detail: {
+        file: trace.textAt("frames", "file", frame),
+        line: trace.at("frames", "line", frame),
+        cell,
+        source_text: cell >= 0 ? (trace.sourceOf(frame)?.text ?? "") : "",
+      },
+    });
+  }
+
+  return () => {
+    unsubscribe();
+    source.dispose();
+    disposeSplitter();
+    root.replaceChildren();
+  };
+}
+
+function detailsOf(context: PanelContext, selection: Selection): HTMLElement[] {
+  switch (selection.kind) {
+    case "op":
+      return opDetails(context, selection.op);
+    case "grad_node":
+      return gradNodeDetails(context, selection.gradNode);
+    case "group":
+      return groupDetails(context, selection.group);
+    case "tensor":
+      return tensorDetails(context, selection.tensor);
+    case "line":
+      return lineDetails(context, selection.file, selection.line);
+    case "none":
+      return overviewDetails(context);
+  }
+}

@@ -1,0 +1,67 @@
+/** What the parts of the panel share. */
+import type { Store } from "../model/store.ts";
+import type { Trace } from "../model/trace.ts";
+
+export interface PanelContext {
+  readonly store: Store;
+  readonly trace: Trace;
+  readonly totals: TraceTotals;
+  /** Shows the frame's line in the surrounding page, or else in the panel's own source view. */
+  openFrame(frame: number): void;
+  /** Shows a line in the panel's source view; `file` is a string code. */
+  showSource(file: number, line: number): void;
+}
+
+/** Sums and lookups over the whole trace that several parts of the panel need. */
+export interface TraceTotals {
+  /** Host time of all ops; what a PyLayer's inner ops took is counted once. */
+  readonly duration_ns: number;
+  readonly threadCount: number;
+  /** By tensor: what the tensor became when it was modified in place, -1 where it was not. */
+  readonly nextVersion: Int32Array;
+}
+
+export function traceTotals(trace: Trace): TraceTotals {
+  const nextVersion = new Int32Array(trace.table("tensors").length).fill(-1);
+  trace.table("tensors").column("previous").forEach((previous, tensor) => {
+    if (previous >= 0) nextVersion[previous] = tensor;
+  });
+  return {
+    duration_ns: durationOf(trace, () => true),
+    threadCount: new Set(trace.table("ops").column("thread")).size,
+    nextVersion,
+  };
+}
+
+/** Host time of the ops that `isCounted` names, without PyLayers' own ops: theirs is that of the ops inside. */
+export function durationOf(trace: Trace, isCounted: (op: number) => boolean): number {
+  const duration_ns = trace.table("ops").column("duration_ns");
+  const isPyLayer = trace.table("ops").column("is_pylayer");
+  let sum_ns = 0;
+  for (let op = 0; op < trace.opCount; op++) {
+    if (!isPyLayer[op] && isCounted(op)) sum_ns += duration_ns[op]!;
+  }
+  return sum_ns;
+}
+
+/** Parameters among the tensors that the given ops read: how many and how large. */
+export function parametersOf(
+  trace: Trace,
+  isCounted: (op: number) => boolean,
+): { count: number; bytes: number } {
+  const seen = new Set<string>();
+  let bytes = 0;
+  const op = trace.table("uses").column("op");
+  const tensorOf = trace.table("uses").column("tensor");
+  for (let use = 0; use < op.length; use++) {
+    const tensor = tensorOf[use]!;
+    if (tensor < 0 || op[use]! < 0 || !isCounted(op[use]!)) continue;
+    if (trace.tensorKind(tensor) !== "parameter") continue;
+    // An optimizer's step makes a new row for the same parameter.
+    const name = trace.textAt("tensors", "path", tensor) || trace.textAt("tensors", "name", tensor);
+    if (seen.has(name)) continue;
+    seen.add(name);
+    bytes += trace.at("tensors", "bytes", tensor);
+  }
+  return { count: seen.size, bytes };
+}

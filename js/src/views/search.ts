@@ -1,0 +1,185 @@
+/** The search field: what it finds, step by step or from a list. */
+import type { Store } from "../model/store.ts";
+import { button, element } from "./element.ts";
+import { countOf, formatCount } from "./quantities.ts";
+import { SearchIndex } from "./search_index.ts";
+import { frameLabel } from "./stack_order.ts";
+
+const MOST_LISTED = 50;
+
+/**
+ * @param root the `.pdl-search` element
+ * @returns what takes the field down
+ */
+export function mountSearch(root: HTMLElement, store: Store): () => void {
+  const { trace } = store;
+  // Made on the first key: most traces are looked at before they are searched.
+  let index: SearchIndex | undefined;
+  /** Position in the matches of the one that is shown, -1 before the first. */
+  let at = -1;
+  const id = `pdl-${Math.random().toString(36).slice(2)}`;
+  const input: HTMLInputElement = element("input", {
+    class: "pdl-search-input",
+    type: "search",
+    role: "combobox",
+    placeholder: "Search op, layer, file:line",
+    "aria-label": "Search op, layer, file and line, shape, grad node",
+    "aria-controls": id,
+    "aria-expanded": "false",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    title: "relu · encoder.layers.0 · model.py:12 · cell 4:12 · [4, 16] · #12 · MatmulGrad",
+    oninput: () => search(input.value),
+    onfocus: () => input.value && showList(true),
+    onkeydown: press,
+  });
+  const text = element("span", { role: "status" });
+  const previous = step("‹", "Previous (Shift+Enter)", -1);
+  const next = step("›", "Next (Enter)", 1);
+  const count = element("span", { class: "pdl-search-count", hidden: true }, text, previous, next);
+  const list = element("div", {
+    class: "pdl-float pdl-search-list",
+    id,
+    role: "listbox",
+    "aria-label": "Ops found",
+    hidden: true,
+    // The field keeps the focus while the list is pressed.
+    onmousedown: (event: MouseEvent) => event.preventDefault(),
+    onclick: (event: MouseEvent) => {
+      const option = (event.target as Element).closest<HTMLElement>("[data-at]");
+      if (option) goTo(Number(option.dataset.at));
+    },
+  });
+  root.append(input, count, list);
+  const onFocusOut = (event: FocusEvent) => {
+    if (!root.contains(event.relatedTarget as Node | null)) showList(false);
+  };
+  root.addEventListener("focusout", onFocusOut);
+  const unsubscribe = store.subscribe((state, before) => {
+    if (state.query === before.query) return;
+    if (state.query !== input.value) input.value = state.query;
+    render();
+  });
+  render();
+
+  function search(query: string): void {
+    index ??= new SearchIndex(trace);
+    at = -1;
+    store.update({ query, matches: index.find(query) });
+    showList(query.trim() !== "");
+  }
+
+  function press(event: KeyboardEvent): void {
+    // Neither the picture nor the notebook may take these keys.
+    event.stopPropagation();
+    if (event.isComposing) return;
+    if (event.key === "Enter") goTo(at + (event.shiftKey ? -1 : 1));
+    else if (event.key === "ArrowDown") goTo(at + 1);
+    else if (event.key === "ArrowUp") goTo(at - 1);
+    else if (event.key === "Escape") {
+      // First the list, then the query.
+      if (!list.hidden && at >= 0) showList(false);
+      else if (input.value) {
+        input.value = "";
+        search("");
+      } else input.blur();
+    } else return;
+    event.preventDefault();
+  }
+
+  function goTo(position: number): void {
+    const { matches } = store.state;
+    if (matches.length === 0) return;
+    // Shift+Enter before any Enter: the last one.
+    at = position < 0 ? matches.length - 1 : position % matches.length;
+    store.select({ kind: "op", op: matches[at]! }, { reveal: true });
+    render();
+  }
+
+  function showList(isShown: boolean): void {
+    list.hidden = !isShown;
+    input.setAttribute("aria-expanded", String(isShown));
+  }
+
+  function render(): void {
+    const { query, matches } = store.state;
+    const isAsked = query.trim() !== "";
+    count.hidden = !isAsked;
+    previous.disabled = next.disabled = matches.length === 0;
+    text.textContent =
+      matches.length === 0
+        ? "none"
+        : at >= 0
+          ? `${formatCount(at + 1)} of ${formatCount(matches.length)}`
+          : formatCount(matches.length);
+    input.style.paddingRight = isAsked ? `${count.offsetWidth + 8}px` : "";
+    list.replaceChildren(...(isAsked ? rows(query, matches) : []));
+    const current = list.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (current) {
+      input.setAttribute("aria-activedescendant", current.id);
+      // scrollIntoView() would move the notebook as well.
+      list.scrollTop = Math.max(0, current.offsetTop - list.clientHeight / 2);
+    } else {
+      input.removeAttribute("aria-activedescendant");
+    }
+    if (!isAsked) showList(false);
+  }
+
+  function rows(query: string, matches: readonly number[]): HTMLElement[] {
+    if (matches.length === 0) return [note(`No op fits “${query.trim()}”.`), note(HINT)];
+    // The window of the list moves with the steps.
+    const start = Math.floor(Math.max(0, at) / MOST_LISTED) * MOST_LISTED;
+    const listed: HTMLElement[] = [];
+    let layer: string | undefined;
+    matches.slice(start, start + MOST_LISTED).forEach((op, offset) => {
+      const around = trace.layerOf(op);
+      if (around !== layer) {
+        layer = around;
+        listed.push(
+          element("div", { class: "pdl-search-group", role: "presentation" }, around || "no layer"),
+        );
+      }
+      listed.push(option(op, start + offset));
+    });
+    const rest = matches.length - start - MOST_LISTED;
+    if (rest > 0) listed.push(note(`and ${countOf(rest, "more", "more")}: Enter steps through all`));
+    return listed;
+  }
+
+  function option(op: number, position: number): HTMLElement {
+    const frame = trace.ownFrameOf(op);
+    return element(
+      "div",
+      {
+        id: `${id}-${position}`,
+        role: "option",
+        "data-at": position,
+        "aria-selected": String(position === at),
+      },
+      element("span", { class: `pdl-${trace.phaseOf(op)}-text` }, trace.opLabel(op)),
+      element("small", {}, [frame >= 0 && frameLabel(trace, frame), `#${op}`].filter(Boolean).join(" · ")),
+    );
+  }
+
+  function step(label: string, name: string, by: number): HTMLButtonElement {
+    return button(label, () => goTo(at < 0 && by < 0 ? -1 : at + by), {
+      class: "pdl-button pdl-quiet",
+      "aria-label": name,
+      title: name,
+      tabindex: "-1",
+    });
+  }
+
+  return () => {
+    unsubscribe();
+    root.removeEventListener("focusout", onFocusOut);
+    root.replaceChildren();
+  };
+}
+
+const HINT = "Try an op (relu), a layer (encoder.layers.0), a line (model.py:12, cell 4:12), a shape ([4, 16]), a grad node.";
+
+function note(text: string): HTMLElement {
+  return element("div", { class: "pdl-search-note", role: "presentation" }, text);
+}

@@ -1,0 +1,163 @@
+/**
+ * Finds ops by what people type. Distinct strings are few where ops are many, so each word is looked
+ * for among the strings first, and ops only ask whether one of theirs was hit.
+ */
+import type { Trace } from "../model/trace.ts";
+import { baseName } from "./stack_order.ts";
+
+/** One word of a query, as far as it says more than its text. */
+export type SearchTerm =
+  | { kind: "text"; text: string }
+  | { kind: "key"; op: number }
+  | { kind: "line"; file: string; line: number }
+  | { kind: "cell"; cell: number; line: number };
+
+/**
+ * Splits a query into words, all of which an op must fit: `relu`, `fc1 float16`, `[4, 2, 3]`,
+ * `model.py:12`, `cell 4`, `cell 4:12`, `#12`.
+ */
+export function parseQuery(query: string): SearchTerm[] {
+  const pattern = /\bcell\s*(\d+)(?:\s*(?::|,?\s*line)\s*(\d+))?|\[[^\]]*\]?|\S+/g;
+  return [...query.toLowerCase().matchAll(pattern)].map(([word, cell, cellLine]): SearchTerm => {
+    if (cell !== undefined) return { kind: "cell", cell: +cell, line: +(cellLine ?? 0) };
+    if (/^#\d+$/.test(word)) return { kind: "key", op: +word.slice(1) };
+    const [, file, line] = /^(.+):(\d+)$/.exec(word) ?? [];
+    if (file !== undefined) return { kind: "line", file, line: +line! };
+    return { kind: "text", text: word.startsWith("[") ? word.replace(/\s/g, "") : word };
+  });
+}
+
+export class SearchIndex {
+  readonly #trace: Trace;
+  /** Lower case; shapes without spaces. "" where an op is not to be found by the string. */
+  readonly #strings: string[];
+  /** Lower case base names of files, by string code. */
+  readonly #files = new Map<number, string>();
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    this.#strings = new Array<string>(trace.strings.length).fill("");
+    const lower = (code: number) => {
+      this.#strings[code] ||= trace.text(code).toLowerCase();
+    };
+    trace.table("ops").column("name").forEach(lower);
+    trace.table("grad_nodes").column("name").forEach(lower);
+    trace.table("groups").column("path").forEach(lower);
+    trace.table("groups").column("class").forEach(lower);
+    const tensors = trace.table("tensors");
+    for (const name of ["name", "path", "dtype"] as const) tensors.column(name).forEach(lower);
+    for (const code of tensors.column("shape")) {
+      this.#strings[code] ||= trace.text(code).replace(/\s/g, "").toLowerCase();
+    }
+    for (const code of trace.table("frames").column("file")) {
+      if (!this.#files.has(code)) this.#files.set(code, baseName(trace.text(code)).toLowerCase());
+    }
+  }
+
+  /** Keys of the ops that fit, in the order in which they ran; none for an empty query. */
+  find(query: string): number[] {
+    const terms = parseQuery(query);
+    if (terms.length === 0) return [];
+    const fits = terms.map((term) => this.#opsOfTerm(term));
+    const found: number[] = [];
+    for (let op = 0; op < this.#trace.opCount; op++) {
+      if (fits.every((fit) => fit[op])) found.push(op);
+    }
+    return found;
+  }
+
+  #opsOfTerm(term: SearchTerm): Uint8Array {
+    switch (term.kind) {
+      case "text":
+        return this.#opsOfText(term.text);
+      case "key": {
+        const fit = new Uint8Array(this.#trace.opCount);
+        if (term.op < fit.length) fit[term.op] = 1;
+        return fit;
+      }
+      case "line":
+        return this.#opsOfFrames(
+          (file, _cell, line) => line === term.line && this.#files.get(file)!.includes(term.file),
+        );
+      case "cell":
+        return this.#opsOfFrames(
+          (_file, cell, line) => cell === term.cell && (term.line === 0 || line === term.line),
+        );
+    }
+  }
+
+  #opsOfText(text: string): Uint8Array {
+    const trace = this.#trace;
+    const fit = new Uint8Array(trace.opCount);
+    const isHit = Uint8Array.from(this.#strings, (candidate) => Number(candidate.includes(text)));
+    const name = trace.table("ops").column("name");
+    const ownFrame = trace.table("op_frames").column("frame");
+    const file = trace.table("frames").column("file");
+    const isFileHit = Uint8Array.from(file, (code) => Number(this.#files.get(code)!.includes(text)));
+    const group = trace.table("op_groups").column("group");
+    const isGroupHit = this.#groupHits(isHit);
+    for (let op = 0; op < fit.length; op++) {
+      const frame = ownFrame[op]!;
+      fit[op] =
+        isHit[name[op]!]! |
+        (group[op]! >= 0 ? isGroupHit[group[op]!]! : 0) |
+        (frame >= 0 ? isFileHit[frame]! : 0);
+    }
+    this.#addTensorHits(fit, isHit);
+    const gradNodeName = trace.table("grad_nodes").column("name");
+    trace.table("grad_nodes").column("op").forEach((op, gradNode) => {
+      if (op >= 0) fit[op]! |= isHit[gradNodeName[gradNode]!]!;
+    });
+    return fit;
+  }
+
+  /** A group is hit by its own strings or by a group around it. */
+  #groupHits(isHit: Uint8Array): Uint8Array {
+    const groups = this.#trace.table("groups");
+    const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>
+      groups.column(column),
+    );
+    const hits = new Uint8Array(groups.length);
+    for (let group = 0; group < hits.length; group++) {
+      const around = parent![group]!;
+      hits[group] =
+        isHit[path![group]!]! | isHit[className![group]!]! | (around >= 0 ? hits[around]! : 0);
+    }
+    return hits;
+  }
+
+  #addTensorHits(fit: Uint8Array, isHit: Uint8Array): void {
+    const tensors = this.#trace.table("tensors");
+    const columns = (["name", "path", "dtype", "shape"] as const).map((name) => tensors.column(name));
+    const isTensorHit = new Uint8Array(tensors.length);
+    for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
+      for (const column of columns) isTensorHit[tensor]! |= isHit[column[tensor]!]!;
+    }
+    const op = this.#trace.table("uses").column("op");
+    const tensor = this.#trace.table("uses").column("tensor");
+    for (let use = 0; use < op.length; use++) {
+      if (op[use]! >= 0 && tensor[use]! >= 0) fit[op[use]!]! |= isTensorHit[tensor[use]!]!;
+    }
+  }
+
+  /** Ops whose stack passes through a frame that fits. */
+  #opsOfFrames(fits: (file: number, cell: number, line: number) => boolean): Uint8Array {
+    const trace = this.#trace;
+    const frames = trace.table("frames");
+    const [file, cell, line] = (["file", "cell", "line"] as const).map((name) => frames.column(name));
+    const isFrameHit = Uint8Array.from(file!, (code, frame) =>
+      Number(fits(code, cell![frame]!, line![frame]!)),
+    );
+    const frameOf = trace.table("stacks").column("frame");
+    const caller = trace.table("stacks").column("caller");
+    const isStackHit = new Uint8Array(frameOf.length);
+    for (let stack = 0; stack < frameOf.length; stack++) {
+      isStackHit[stack] =
+        (frameOf[stack]! >= 0 ? isFrameHit[frameOf[stack]!]! : 0) |
+        (caller[stack]! >= 0 ? isStackHit[caller[stack]!]! : 0);
+    }
+    return Uint8Array.from(trace.table("ops").column("stack"), (stack) =>
+      stack >= 0 ? isStackHit[stack]! : 0,
+    );
+  }
+}

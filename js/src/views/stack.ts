@@ -1,0 +1,115 @@
+/** The call stack in the panel. */
+import { copyButton } from "./clipboard.ts";
+import { codeLine, codeText } from "./code_line.ts";
+import { button, element } from "./element.ts";
+import type { PanelContext } from "./panel_context.ts";
+import { tintPython } from "./python_tint.ts";
+import { countOf } from "./quantities.ts";
+import { frameLabel, orderStack, stackText } from "./stack_order.ts";
+
+const LINES_AROUND = 2;
+/** Recursive code has stacks of a thousand frames. */
+const MOST_FRAMES = 60;
+
+/** @param frames frame keys, innermost first */
+export function renderStack(
+  context: PanelContext,
+  frames: readonly number[],
+  title = "Call stack",
+): HTMLElement {
+  const { trace } = context;
+  const section = element("section", { class: "pdl-stack", "aria-label": title });
+  section.append(
+    element(
+      "h3",
+      {},
+      title,
+      element("span"),
+      frames.length > 0 && copyButton("Copy", () => stackText(trace, frames)),
+    ),
+  );
+  if (frames.length === 0) {
+    section.append(element("p", { class: "pdl-soft" }, "No stack was recorded for this op."));
+    return section;
+  }
+  const { own, library, paddle } = orderStack(trace, frames);
+  own.slice(0, MOST_FRAMES).forEach((frame, index) => {
+    section.append(frameHead(context, frame));
+    if (index === 0) section.append(snippet(context, frame) ?? "");
+  });
+  section.append(
+    fold(context, own.slice(MOST_FRAMES), "more of your own") ?? "",
+    fold(context, paddle, "inside Paddle") ?? "",
+    fold(context, library, "in other libraries") ?? "",
+  );
+  return section;
+}
+
+function frameHead(context: PanelContext, frame: number): HTMLElement {
+  const { trace } = context;
+  const file = trace.textAt("frames", "file", frame);
+  const name = trace.textAt("frames", "function", frame);
+  return element(
+    "div",
+    { class: "pdl-frame-head" },
+    button(frameLabel(trace, frame), () => context.openFrame(frame), {
+      class: "pdl-link",
+      title: `Show ${file}`,
+    }),
+    !!name && element("small", { title: name }, `in ${name}`),
+  );
+}
+
+function fold(
+  context: PanelContext,
+  frames: readonly number[],
+  where: string,
+): HTMLElement | undefined {
+  if (frames.length === 0) return undefined;
+  const details = element(
+    "details",
+    {},
+    element("summary", {}, `${countOf(frames.length, "frame")} ${where}`),
+  );
+  details.addEventListener(
+    "toggle",
+    () => details.append(...frames.map((frame) => frameHead(context, frame))),
+    { once: true },
+  );
+  return details;
+}
+
+/** The lines around a frame's, its own lit, what ran underlined. */
+function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefined {
+  const source = trace.sourceOf(frame);
+  if (!source) return undefined;
+  const line = trace.at("frames", "line", frame);
+  const end = Math.max(line, trace.at("frames", "end_line", frame));
+  const first = Math.max(source.firstLine, line - LINES_AROUND);
+  const last = Math.min(source.firstLine + source.lines.length - 1, line + LINES_AROUND);
+  const tints = tintPython(source.lines);
+  const box = element("div", {
+    class: "pdl-source pdl-scroll",
+    style: `--pdl-digits:${String(last).length}`,
+  });
+  const column = trace.at("frames", "column", frame);
+  for (let number = first; number <= last; number++) {
+    const text = source.lines[number - source.firstLine]!;
+    const isLit = number >= line && number <= end;
+    const indent = text.length - text.trimStart().length;
+    const underlined =
+      isLit && column >= 0
+        ? {
+            start: number === line ? column : indent,
+            end: number === end ? trace.at("frames", "end_column", frame) : text.length,
+          }
+        : undefined;
+    // A line underlined as a whole would say nothing.
+    const isWhole =
+      underlined && underlined.start <= indent && underlined.end >= text.trimEnd().length;
+    const code = codeText(text, tints[number - source.firstLine]!, isWhole ? undefined : underlined);
+    box.append(codeLine(number, code, isLit));
+  }
+  if (end > last) box.append(element("div", { class: "pdl-gap" }, "⋯"));
+  return box;
+}
