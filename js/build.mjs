@@ -3,7 +3,7 @@
 //   paddle_lab/static/standalone.js           the same views for a page without Jupyter
 //   paddle_lab/labextension/                  the prebuilt JupyterLab plugin
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,8 @@ import { inlineWorker } from "./inline_worker.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "../paddle_lab/static");
+const LABEXTENSION = join(HERE, "../paddle_lab/labextension");
+const PLUGIN = join(HERE, "lib/labextension");
 // Every saved widget carries its module, so each byte is in every notebook.
 const WIDGET_BUDGET_BYTES = 150_000;
 
@@ -50,7 +52,7 @@ const standalone = {
 const labextension = {
   absWorkingDir: HERE,
   entryPoints: ["src/labextension/index.ts"],
-  outfile: "lib/labextension/index.js",
+  outfile: join(PLUGIN, "index.js"),
   bundle: true,
   format: "esm",
   target: "es2022",
@@ -60,7 +62,21 @@ const labextension = {
   logLevel: "info",
 };
 
+/** The plugin is a package of its own to JupyterLab: its metadata is written beside its bundle. */
 function buildLabextension() {
+  const { name, version, description, license } = JSON.parse(
+    readFileSync(join(HERE, "package.json"), "utf8"),
+  );
+  const plugin = {
+    name,
+    version,
+    description,
+    license,
+    main: "index.js",
+    dependencies: {},
+    jupyterlab: { extension: true, outputDir: relative(PLUGIN, LABEXTENSION) },
+  };
+  writeFileSync(join(PLUGIN, "package.json"), JSON.stringify(plugin));
   const require = createRequire(import.meta.url);
   const builder = join(
     dirname(require.resolve("@jupyter/builder/package.json")),
@@ -70,7 +86,7 @@ function buildLabextension() {
     dirname(require.resolve("@jupyterlab/core-meta/package.json", { paths: [builder] })),
     "core.package.json",
   );
-  execFileSync(process.execPath, [builder, "--core-package-file", core, HERE], {
+  execFileSync(process.execPath, [builder, "--core-package-file", core, PLUGIN], {
     cwd: HERE,
     stdio: ["ignore", "ignore", "inherit"],
   });

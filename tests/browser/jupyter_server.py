@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -61,16 +61,21 @@ def jupyter_server(application: Application, directory: Path) -> Iterator[Jupyte
     root = directory / "root"
     root.mkdir(parents=True)
     runtime = directory / "runtime"
+    settings = directory / "settings"
+    # A new user is asked about news; the question covers the page.
+    notification = settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    notification.parent.mkdir(parents=True)
+    notification.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     environment = os.environ | {
         "JUPYTER_CONFIG_DIR": str(directory / "config"),
         "JUPYTER_DATA_DIR": str(directory / "data"),
         "JUPYTER_RUNTIME_DIR": str(runtime),
-        "JUPYTERLAB_SETTINGS_DIR": str(directory / "settings"),
+        "JUPYTERLAB_SETTINGS_DIR": str(settings),
         "JUPYTERLAB_WORKSPACES_DIR": str(directory / "workspaces"),
         "IPYTHONDIR": str(directory / "ipython"),
     }
     options = {
-        "lab": ["jupyterlab", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"],
+        "lab": ["jupyterlab", "--LabApp.expose_app_in_browser=True"],
         "notebook": ["notebook", "--JupyterNotebookApp.expose_app_in_browser=True"],
     }[application]
     log_path = directory / "server.log"
@@ -110,12 +115,11 @@ def _wait_until_up(process: subprocess.Popen[bytes], runtime: Path, log_path: Pa
     limit = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < limit and process.poll() is None:
         for information in runtime.glob("jpserver-*.json"):
-            try:
+            # Until it is written whole and the server listens, reading or asking fails.
+            with suppress(OSError, ValueError):
                 url: str = json.loads(information.read_text())["url"]
                 with urllib.request.urlopen(f"{url}api/status", timeout=5):
                     return url
-            except (OSError, ValueError):
-                pass  # Half written, or not listening yet.
         time.sleep(0.1)
     message = f"The Jupyter server did not start:\n{log_path.read_text()[-4000:]}"
     raise RuntimeError(message)

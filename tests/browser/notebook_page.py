@@ -75,7 +75,9 @@ class NotebookPage:
     def save(self) -> None:
         """Save the notebook to its file."""
         self.command("docmanager:save")
-        self.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+        self.page.wait_for_function(
+            "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
+        )
 
     def saved(self) -> nbformat.NotebookNode:
         """Read the notebook's file."""

@@ -74,7 +74,8 @@ function openFile(app: JupyterFrontEnd, request: OpenSourceRequest): Promise<voi
       setFragment(fragment: string): void;
     };
     await document_widget.context.ready;
-    document_widget.setFragment(`#line=${request.line}`);
+    // A fragment counts the lines before the place (RFC 5147).
+    document_widget.setFragment(`#line=${request.line - 1}`);
   });
 }
 
