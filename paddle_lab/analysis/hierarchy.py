@@ -73,13 +73,16 @@ def _scope_groups(record: Record) -> Grouping:
 def _move_pylayer_ops(record: Record, scope_of_op: Keys) -> None:
     """Put a PyLayer's own op beside the ops that run inside it, so that one group is all of it."""
     scopes = record.scopes
-    own_op = scopes["op"]
-    for scope in np.flatnonzero((scopes["kind"] == _PYLAYER) & (own_op >= 0)).tolist():
-        op, parent = int(own_op[scope]), int(scopes["parent"][scope])
-        inside = np.flatnonzero(record.ops["scope"] == scope)
-        has_others = bool((inside != op).any()) or bool((scopes["parent"] == scope).any())
-        if record.ops["scope"][op] in (parent, scope):
-            scope_of_op[op] = scope if has_others else parent
+    parent, own_op = scopes["parent"], scopes["op"]
+    own_scope = np.where(own_op >= 0, np.append(scope_of_op, -1)[own_op], -1)
+    rows = np.arange(len(scopes))
+    direct = np.bincount(scope_of_op[scope_of_op >= 0], minlength=len(scopes))
+    nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
+    has_others = direct - (own_scope == rows) + nested > 0
+    # The same PyLayer's backward has a scope too, elsewhere; its op stays where it was called.
+    is_call = (scopes["kind"] == _PYLAYER) & (own_op >= 0)
+    is_call &= (own_scope == parent) | (own_scope == rows)
+    scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
 
 
 def _tables(

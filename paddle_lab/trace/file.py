@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 from paddle_lab.trace.errors import TraceFileError
-from paddle_lab.trace.pack import pack, unpack
+from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.unpack import unpack
 
 _LARGEST_FILE_BYTES = 2 << 30
 _KINDS = {
