@@ -7,6 +7,7 @@ import { sortByKey } from "./adjacency.ts";
 
 export * from "./contract.ts";
 export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";
+export { layoutNested } from "./nested.ts";
 
 /**
  * Lay out a flat graph in ranks, data flowing down.
