@@ -1,0 +1,59 @@
+"""See what a notebook cell computed with PaddlePaddle: graphs, stacks and lines, linked.
+
+>>> import paddle_lab
+>>> with paddle_lab.trace() as trace:      # doctest: +SKIP
+...     loss = net(x).mean()
+...     loss.backward()
+>>> trace.graph("backward")                # doctest: +SKIP
+
+Importing this package imports nothing heavy; Paddle is needed only to record, not to open traces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.api import Trace, load
+from paddle_lab.recording import region, trace
+from paddle_lab.trace.errors import TraceFileError
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Trace",
+    "TraceFileError",
+    "load",
+    "load_ipython_extension",
+    "region",
+    "trace",
+    "unload_ipython_extension",
+]
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Make ``%%paddle_trace`` known; ``%load_ext paddle_lab`` calls this."""
+    from paddle_lab import magics
+
+    magics.register(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take the magics away again; ``%unload_ext paddle_lab`` calls this."""
+    from paddle_lab import magics
+
+    magics.unregister(shell)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PaddleUnavailableError":
+        from paddle_lab.capture.availability import PaddleUnavailableError
+
+        return PaddleUnavailableError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""The only rooms that import paddle: hooks, recorder, assembly of the record."""

@@ -1,0 +1,207 @@
+"""From what a recorder noted to the record's columns, once the trace is over."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from paddle_lab.capture.frames import CellNumber, FrameAssembler
+from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
+from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER
+from paddle_lab.capture.thread_state import OPTIMIZER
+from paddle_lab.trace.record import Origin, Record
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
+
+_LONGEST_ATTRIBUTES = 200
+
+
+def assemble(recorder: Recorder, paddle: Any, origin: Origin, cell_number: CellNumber) -> Record:
+    """Build the record of a trace that has ended."""
+    strings = StringPool()
+    frames = FrameAssembler(
+        recorder.stacks,
+        strings,
+        paddle_folder=os.path.dirname(os.path.abspath(paddle.__file__)),
+        cell_number=cell_number,
+    )
+    builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
+    op_keys = _add_ops(recorder, builders, strings, frames)
+    _add_tensors(recorder, builders["tensors"], strings, op_keys)
+    _add_layers_and_scopes(recorder, builders, strings, op_keys)
+    _add_backward(recorder, builders, strings, frames, op_keys)
+    frames.add_sources()
+    built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}
+    tables = {name: {**builders, **built}[name].build() for name in RECORD_TABLES}
+    _resolve_gradient_kinds(tables)
+    return Record(tables, strings.to_list(), origin)
+
+
+def _add_ops(
+    recorder: Recorder,
+    builders: dict[str, TableBuilder],
+    strings: StringPool,
+    frames: FrameAssembler,
+) -> dict[int, int]:
+    ops, uses = builders["ops"], builders["uses"]
+    rows = sorted(recorder.ops)
+    # Keys were given when an op ended; some were given up when it failed to.
+    op_keys = {row[0]: key for key, row in enumerate(rows)}
+    op_keys[-1] = -1
+    results: dict[int, list[int]] = {}
+    for op, tensor in recorder.results:
+        results.setdefault(op, []).append(tensor)
+    for (
+        op, name, scope, stack, thread, start_ns, duration_ns, phase, attributes, is_pylayer,
+        raised, inputs, outputs,
+    ) in rows:  # fmt: skip
+        key = ops.append(
+            strings[name],
+            scope,
+            frames.stack(stack),
+            thread,
+            start_ns - recorder.start_ns,
+            duration_ns,
+            phase,
+            strings[_attribute_text(attributes)] if attributes else 0,
+            is_pylayer,
+            raised,
+        )
+        for slot, tensor in zip(inputs[::2], inputs[1::2], strict=True):
+            uses.append(key, tensor, INPUT, slot)
+        for slot, tensor in enumerate(results.get(op, ())):
+            uses.append(key, tensor, RESULT, slot)
+        for slot, tensor in enumerate(outputs):
+            uses.append(key, tensor, OUTPUT, slot)
+    return op_keys
+
+
+def _attribute_text(attributes: Sequence[Any]) -> str:
+    parts = []
+    for attribute in attributes:
+        if isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str):
+            parts.append(f"{attribute[0]}={_value_text(attribute[1])}")
+        else:
+            parts.append(_value_text(attribute))
+    text = ", ".join(parts)
+    return text if len(text) <= _LONGEST_ATTRIBUTES else text[: _LONGEST_ATTRIBUTES - 1] + "…"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"
+    # str() of Paddle's dtypes and places reads well; a repr of anything else could be anything.
+    kind = type(value)
+    return str(value) if kind.__module__.startswith("paddle") else f"<{kind.__name__}>"
+
+
+def _add_tensors(
+    recorder: Recorder, tensors: TableBuilder, strings: StringPool, op_keys: dict[int, int]
+) -> None:
+    dtype_names: dict[Any, tuple[str, int]] = {}
+    paths = recorder.layers.tensor_paths
+    for (
+        _, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
+        name, identity,
+    ) in sorted(recorder.tensors.rows, key=lambda row: row[0]):  # fmt: skip
+        dtype_name, item_bytes = dtype_names.get(dtype) or _describe_dtype(dtype, dtype_names)
+        tensors.append(
+            strings[name],
+            strings[dtype_name],
+            strings["[" + ", ".join(map(str, shape)) + "]"] if dtype is not None else 0,
+            strings[_place_name(place) if dtype is not None else ""],
+            stop_gradient,
+            math.prod(shape) * item_bytes if dtype is not None else 0,
+            version,
+            kind,
+            op_keys.get(producer, -1),
+            previous,
+            detached_from,
+            strings[paths.get(identity, "") if kind != EXTERNAL else ""] if name else 0,
+        )
+
+
+def _describe_dtype(dtype: Any, known: dict[Any, tuple[str, int]]) -> tuple[str, int]:
+    if dtype is None:
+        return "", 0
+    name = str(dtype).removeprefix("paddle.")
+    digits = "".join(character for character in name if character.isdigit()) or "8"
+    item_bytes = 1 if name.startswith(("bool", "float8")) else int(digits) // 8
+    known[dtype] = name, item_bytes
+    return known[dtype]
+
+
+def _place_name(place: Any) -> str:
+    return "cpu" if place is None else str(place).removeprefix("Place(").removesuffix(")")
+
+
+def _add_layers_and_scopes(
+    recorder: Recorder,
+    builders: dict[str, TableBuilder],
+    strings: StringPool,
+    op_keys: dict[int, int],
+) -> None:
+    for _, path, class_name, parent in sorted(recorder.layers.rows):
+        builders["layers"].append(strings[path], strings[class_name], parent)
+    for scope, kind, name, parent, layer, backward_call, thread in sorted(recorder.scopes):
+        forward_scope = recorder.backward_of.get(scope, scope)
+        op = op_keys.get(recorder.scope_ops.get(forward_scope, -1), -1)
+        builders["scopes"].append(kind, strings[name], parent, layer, op, backward_call, thread)
+
+
+def _add_backward(
+    recorder: Recorder,
+    builders: dict[str, TableBuilder],
+    strings: StringPool,
+    frames: FrameAssembler,
+    op_keys: dict[int, int],
+) -> None:
+    calls = sorted(recorder.backward_calls)
+    call_keys = {row[0]: key for key, row in enumerate(calls)}
+    for _, kind, stack, scope, ops_before, create_graph, error in calls:
+        builders["backward_calls"].append(
+            kind, frames.stack(stack), scope, ops_before, create_graph, strings[error]
+        )
+    pool = recorder.grad_nodes
+    scope_of_op = {row[0]: row[2] for row in recorder.ops}
+    tensor_rows = {row[0]: row for row in recorder.tensors.rows}
+    for key, name, address, op in pool.rows:
+        leaf = recorder.leaf_tensors.get(key, -1)
+        builders["grad_nodes"].append(
+            strings[name], address, op_keys.get(op, -1), leaf, scope_of_op.get(op, -1)
+        )
+    tensors = builders["tensors"]
+    for source, target, slot, tensor in pool.edges:
+        carried = tensor if tensor in tensor_rows else recorder.leaf_tensors.get(target, -1)
+        dtype = tensors.get(carried, "dtype") if carried >= 0 else 0
+        shape = tensors.get(carried, "shape") if carried >= 0 else 0
+        builders["grad_edges"].append(source, target, slot, dtype, shape)
+    for call, node in pool.roots:
+        if call in call_keys:
+            builders["grad_roots"].append(call_keys[call], node)
+
+
+def _resolve_gradient_kinds(tables: dict[str, Table]) -> None:
+    """Tell gradients among the tensors that no op was seen to make: what optimizers read second.
+
+    Every optimizer op of Paddle takes ``(parameter, gradient, …)``.
+    """
+    ops, tensors, uses = tables["ops"], tables["tensors"], tables["uses"]
+    by_op: dict[int, dict[int, list[int]]] = {}
+    optimizer_ops = set((ops["phase"] == OPTIMIZER).nonzero()[0].tolist())
+    for op, tensor, role, slot in zip(
+        *(uses[column].tolist() for column in ("op", "tensor", "role", "slot")), strict=True
+    ):
+        if op in optimizer_ops and role == INPUT:
+            by_op.setdefault(op, {}).setdefault(slot, []).append(tensor)
+    kinds = tensors["kind"]
+    for slots in by_op.values():
+        for parameter, gradient in zip(slots.get(0, ()), slots.get(1, ()), strict=False):
+            if kinds[parameter] == PARAMETER and kinds[gradient] == EXTERNAL:
+                kinds[gradient] = GRADIENT
+
+

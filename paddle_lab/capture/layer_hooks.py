@@ -1,0 +1,79 @@
+"""Hooks around calls of layers, PyLayers and optimizers: what ops belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from sys import _getframe
+from typing import Any
+
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.recorder import LAYER, OPTIMIZER_STEP
+from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.thread_state import OPTIMIZER
+
+
+def layer_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches around ``Layer.__call__`` and every optimizer's ``step``."""
+    patches = [AttributePatch(paddle.nn.Layer, "__call__", _around_layer)]
+    patches += [
+        AttributePatch(optimizer, "step", _around_step)
+        for optimizer in _with_subclasses(paddle.optimizer.Optimizer)
+        if "step" in vars(optimizer)
+    ]
+    return patches
+
+
+def _with_subclasses(root: type) -> Iterator[type]:
+    pending, seen = [root], {root}
+    while pending:
+        found = pending.pop()
+        yield found
+        fresh = [subclass for subclass in found.__subclasses__() if subclass not in seen]
+        seen.update(fresh)
+        pending.extend(fresh)
+
+
+def _around_layer(call: Any) -> Callable[..., Any]:
+    def __call__(self: Any, *inputs: Any, **kwargs: Any) -> Any:  # noqa: N807
+        active = SINKS.active
+        if not active:
+            return call(self, *inputs, **kwargs)
+        frame = _getframe()
+        opened = []
+        for recorder in active:
+            state = recorder.thread()
+            opened.append((state, state.save()))
+            layer = recorder.layers.key_of(self, state.layer, frame.f_back)
+            recorder.open_scope(state, LAYER, "", layer=layer)
+            state.layer = layer
+            recorder.anchor(state, frame)
+        del frame
+        try:
+            return call(self, *inputs, **kwargs)
+        finally:
+            for state, saved in opened:
+                state.restore(saved)
+
+    __call__.__wrapped__ = call  # type: ignore[attr-defined]
+    return __call__
+
+
+def _around_step(step: Any) -> Callable[..., Any]:
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        opened = []
+        for recorder in SINKS.active:
+            state = recorder.thread()
+            opened.append((state, state.save()))
+            if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
+                recorder.open_scope(state, OPTIMIZER_STEP, type(self).__name__)
+                state.phase = OPTIMIZER
+        try:
+            return step(self, *args, **kwargs)
+        finally:
+            for state, saved in opened:
+                state.restore(saved)
+
+    wrapper.__name__ = "step"
+    wrapper.__doc__ = step.__doc__
+    wrapper.__wrapped__ = step  # type: ignore[attr-defined]
+    return wrapper

@@ -1,0 +1,32 @@
+"""Named parts of a traced cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from paddle_lab.capture.recorder import REGION
+from paddle_lab.capture.sinks import SINKS
+
+
+@contextmanager
+def region(name: str) -> Iterator[None]:
+    """Mark what the block runs as a region of every open trace; without one it does nothing.
+
+    Parameters
+    ----------
+    name
+        The region's title in the graph.
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError('a region needs a name: with paddle_lab.region("attention"):')
+    opened = []
+    for recorder in SINKS.active:
+        state = recorder.thread()
+        opened.append((state, state.scope))
+        recorder.open_scope(state, REGION, name)
+    try:
+        yield
+    finally:
+        for state, scope in opened:
+            state.scope = scope

@@ -1,0 +1,87 @@
+"""One trace from its beginning to its record."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+from time import perf_counter_ns
+from types import FrameType
+from typing import Any
+
+from paddle_lab.capture.assembly import assemble
+from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.backward_hooks import REMAINING
+from paddle_lab.capture.frames import CellNumber
+from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.stacks import NO_STACK
+from paddle_lab.trace.record import Origin, Record
+
+
+class CaptureSession:
+    """Hooks on, hooks off, and the record in between.
+
+    Parameters
+    ----------
+    anchor
+        A frame that runs as long as the trace does; stacks are walked as far as it.
+    keeps_callers
+        Whether the anchor and its callers belong into stacks.
+    title
+        What is traced, for people.
+    cell_number
+        Tells notebook cells by file name; ``None`` outside notebooks.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        If there is no Paddle that can be traced.
+    """
+
+    def __init__(
+        self,
+        *,
+        anchor: FrameType | None,
+        keeps_callers: bool = True,
+        title: str = "",
+        cell_number: CellNumber | None = None,
+    ) -> None:
+        self._paddle: Any = require_paddle()
+        self._cell_number: CellNumber = cell_number or (lambda _file: -1)
+        self._title = title
+        self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
+        self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+    def open(self) -> None:
+        """Install the hooks and start the clock."""
+        self._recorder.start_ns = perf_counter_ns()
+        HOOKS.open(self._paddle, self._recorder)
+
+    def close(self, error: BaseException | None = None) -> Record:
+        """Remove the hooks and return what was recorded, also if the traced code raised."""
+        end_ns = perf_counter_ns()
+        HOOKS.close(self._recorder)
+        recorder = self._recorder
+        call = recorder.next_backward_call()
+        if recorder.walk_remaining(call):
+            recorder.backward_calls.append(
+                (call, REMAINING, NO_STACK, -1, len(recorder.ops), False, "")
+            )
+        origin = Origin(
+            title=self._title,
+            created=self._created,
+            paddle=str(self._paddle.__version__),
+            python=platform.python_version(),
+            paddle_lab=_own_version(),
+            device=str(self._paddle.device.get_device()),
+            duration_ns=end_ns - recorder.start_ns,
+            exception="" if error is None else f"{type(error).__name__}: {error}",
+            notices=list(recorder.notices),
+        )
+        return assemble(recorder, self._paddle, origin, self._cell_number)
+
+
+def _own_version() -> str:
+    from paddle_lab import __version__
+
+    return __version__

@@ -1,0 +1,68 @@
+"""Python stacks, deduplicated while they are taken and decoded only when the trace is over.
+
+A stack is walked from the frame that called an op out to the nearest *anchor*: the frame of the
+layer call (or of the trace itself) whose own stack is already known. So each frame is walked about
+once a call, however deep the model. While running, a stack is a tuple of ``(anchor's stack,
+id(code), f_lasti, …)``; hashing code objects themselves would hash their constants every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from types import CodeType, FrameType
+
+Location = tuple[CodeType, int]
+"""A code object and the byte offset of the instruction that was running (``f_lasti``)."""
+
+NO_STACK = -1
+
+
+class StackPool:
+    """Distinct stacks; keys count from 0 in order of first use."""
+
+    def __init__(self) -> None:
+        self._keys: dict[tuple[int, ...], int] = {}
+        # Holding the code objects keeps their ids from being reused.
+        self.segments: dict[int, tuple[int, list[Location]]] = {}
+        """Stack key to (stack key of the anchor, locations innermost first)."""
+        self._next_key: Callable[[], int] = count().__next__
+
+    def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int) -> int:
+        """Return the key of the stack from ``frame`` out to, and without, ``anchor``.
+
+        Parameters
+        ----------
+        frame
+            The innermost frame to record.
+        anchor
+            Where to stop; ``None`` walks to the thread's outermost frame.
+        anchor_stack
+            Key of the stack at the anchor.
+        """
+        cells = [anchor_stack]
+        append = cells.append
+        walk = frame
+        while walk is not anchor and walk is not None:
+            append(id(walk.f_code))
+            append(walk.f_lasti)
+            walk = walk.f_back
+        if walk is not anchor:  # a coroutine, say, that another frame resumed
+            cells[0] = NO_STACK
+        signature = tuple(cells)
+        key = self._keys.get(signature)
+        if key is None:
+            key = self._define(signature, frame, anchor)
+        return key
+
+    def _define(
+        self, signature: tuple[int, ...], frame: FrameType | None, anchor: FrameType | None
+    ) -> int:
+        locations: list[Location] = []
+        while frame is not anchor and frame is not None:
+            locations.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        key = self._next_key()
+        self.segments[key] = (signature[0], locations)
+        self._keys[signature] = key
+        return key

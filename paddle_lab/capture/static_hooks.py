@@ -1,0 +1,54 @@
+"""The hook around functions that ``paddle.jit.to_static`` made: the trace steps aside.
+
+While such a function builds its program, its ops run on symbolic values, and SOT reads bytecode and
+compares functions by identity. So during the call Paddle sees its own functions; the call itself is
+recorded as one op, ``run_program``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from sys import _getframe
+from time import perf_counter_ns
+from typing import Any
+
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.sinks import SINKS
+
+
+def static_patches(
+    paddle: Any, suspended: Callable[[], AbstractContextManager[None]]
+) -> list[AttributePatch]:
+    """Return the patch around ``StaticFunction.__call__``.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    suspended
+        Makes a context in which no hook is installed.
+    """
+
+    def around(call: Any) -> Callable[..., Any]:
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            active = SINKS.active
+            if not active:
+                return call(self, *args, **kwargs)
+            resolved = [recorder.begin_op(args, kwargs) for recorder in active]
+            start_ns = perf_counter_ns()
+            with suspended():
+                result = call(self, *args, **kwargs)
+            end_ns = perf_counter_ns()
+            values = list(result.values()) if isinstance(result, dict) else result
+            for recorder, inputs in zip(active, resolved, strict=True):
+                recorder.end_op(
+                    "run_program", args, inputs, values, start_ns, end_ns, _getframe(1)
+                )
+            return result
+
+        __call__.__wrapped__ = call  # type: ignore[attr-defined]
+        return __call__
+
+    static_function = paddle.jit.dy2static.program_translator.StaticFunction
+    return [AttributePatch(static_function, "__call__", around)]

@@ -1,0 +1,121 @@
+"""``with paddle_lab.trace():`` and ``with paddle_lab.region("name"):``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
+
+from paddle_lab.api import Trace
+from paddle_lab.options import hints_options
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.session import CaptureSession
+
+
+@hints_options
+def trace(*, title: str | None = None) -> Recording:
+    """Record every op that a ``with`` block runs, and the backward graphs it makes.
+
+    Parameters
+    ----------
+    title
+        What the views call the trace; the cell or line of the ``with`` statement unless given.
+
+    Returns
+    -------
+    Recording
+        A context manager; ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`, which can be
+        read once the block has ended, also where it ended in an exception.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        On entering, if there is no PaddlePaddle, or one older than 3.3.
+    TypeError
+        For an unknown option, naming the nearest one.
+    """
+    return Recording(title=title)
+
+
+def region(name: str) -> AbstractContextManager[None]:
+    """Mark a named part of the traced code; outside a trace it does nothing.
+
+    Parameters
+    ----------
+    name
+        The region's title in the graph, where it is a group of its own.
+
+    Raises
+    ------
+    TypeError
+        If the name is missing or no text.
+    """
+    from paddle_lab.capture.regions import region as capture_region
+
+    return capture_region(name)
+
+
+class Recording:
+    """The context manager behind :func:`trace`.
+
+    Parameters
+    ----------
+    title
+        What the views call the trace.
+    anchor
+        The frame that runs the traced code, where stacks end; the ``with`` statement's own frame and
+        its callers belong into them unless given.
+    """
+
+    def __init__(self, *, title: str | None = None, anchor: FrameType | None = None) -> None:
+        self._title = title
+        self._anchor = anchor
+        self._trace: Trace | None = None
+        self._session: CaptureSession | None = None
+
+    def __enter__(self) -> Trace:
+        from paddle_lab.capture.session import CaptureSession
+
+        if self._session is not None:
+            raise RuntimeError("this trace is recording already; make another paddle_lab.trace()")
+        frame = sys._getframe(1)
+        cell_number = _cell_number()
+        self._session = CaptureSession(
+            anchor=frame.f_back if self._anchor is None else self._anchor,
+            keeps_callers=self._anchor is None,
+            title=self._title or _place_of(frame, cell_number),
+            cell_number=cell_number,
+        )
+        self._trace = Trace()
+        self._session.open()
+        return self._trace
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        session, self._session = self._session, None
+        if session is not None and self._trace is not None:
+            self._trace.complete(session.close(error))
+
+
+def _cell_number() -> Callable[[str], int] | None:
+    # Whoever has not imported IPython is in no notebook.
+    if "IPython" not in sys.modules:
+        return None
+    from paddle_lab.magics import cell_number
+
+    return cell_number
+
+
+def _place_of(frame: FrameType, cell_number: Callable[[str], int] | None) -> str:
+    file = frame.f_code.co_filename
+    number = -1 if cell_number is None else cell_number(file)
+    place = f"Cell {number}" if number >= 0 else os.path.basename(file)
+    return f"{place}, line {frame.f_lineno}"
