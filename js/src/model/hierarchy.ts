@@ -11,6 +11,8 @@ const RUN_OF_SINGLES = 3;
 const RUN_OF_BLOCKS = 2;
 
 export class Hierarchy {
+  /** The group around each group, -1 at the top. */
+  readonly parents: ArrayLike<number>;
   /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
   readonly groupOfOp: Int32Array;
   readonly groupOfGradNode: Int32Array;
@@ -31,8 +33,13 @@ export class Hierarchy {
   constructor(trace: Trace) {
     this.#trace = trace;
     this.groupOfOp = ownGroupOfPyLayers(trace);
-    this.groupOfGradNode = Int32Array.from(trace.table("grad_node_groups").column("group"));
+    const opOfGradNode = trace.table("grad_nodes").column("op");
+    this.groupOfGradNode = Int32Array.from(
+      trace.table("grad_node_groups").column("group"),
+      (group, node) => (opOfGradNode[node]! >= 0 ? this.groupOfOp[opOfGradNode[node]!]! : group),
+    );
     const parents = trace.table("groups").column("parent");
+    this.parents = parents;
     const content = contentCount(trace, this.groupOfOp, this.groupOfGradNode);
     this.isTransparent = new Uint8Array(trace.groupCount);
     this.isOptimizer = new Uint8Array(trace.groupCount);

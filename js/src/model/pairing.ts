@@ -1,4 +1,5 @@
 /** What a selection lights up: pairing of ops with grad nodes, with lines, layers and tensors. */
+import type { Hierarchy } from "./hierarchy.ts";
 import type { Selection } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
@@ -52,6 +53,27 @@ export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array
       }
     }
   }
+  return lit;
+}
+
+/** Groups around what is lit, at any depth. */
+export function litGroups(
+  hierarchy: Hierarchy,
+  ops: Uint8Array,
+  gradNodes: Uint8Array,
+): Uint8Array {
+  const lit = new Uint8Array(hierarchy.parents.length);
+  const markAround = (isLit: number, group: number): void => {
+    for (let at = isLit ? group : -1; at >= 0 && !lit[at]; at = hierarchy.parents[at]!) {
+      lit[at] = 1;
+    }
+  };
+  ops.forEach((isLit, op) => {
+    markAround(isLit, hierarchy.groupOfOp[op]!);
+  });
+  gradNodes.forEach((isLit, node) => {
+    markAround(isLit, hierarchy.groupOfGradNode[node]!);
+  });
   return lit;
 }
 

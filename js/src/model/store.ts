@@ -1,7 +1,7 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
 import { Hierarchy } from "./hierarchy.ts";
 import { initialOpen } from "./initial_open.ts";
-import { litGradNodes, litOps } from "./pairing.ts";
+import { litGradNodes, litGroups, litOps } from "./pairing.ts";
 import type { Trace } from "./trace.ts";
 
 export type Selection =
@@ -63,6 +63,7 @@ export class Store {
   #litFor: Selection | undefined;
   #litOps: Uint8Array = new Uint8Array(0);
   #litGradNodes: Uint8Array = new Uint8Array(0);
+  #litGroups: Uint8Array = new Uint8Array(0);
 
   constructor(trace: Trace) {
     this.trace = trace;
@@ -127,6 +128,12 @@ export class Store {
   litGradNodes(): Uint8Array {
     this.#light();
     return this.#litGradNodes;
+  }
+
+  /** Groups that hold an op or a grad node which the selection means. */
+  litGroups(): Uint8Array {
+    this.#light();
+    return this.#litGroups;
   }
 
   get canUndo(): boolean {
@@ -207,6 +214,7 @@ export class Store {
       this.#litFor = selection;
       this.#litOps = litOps(this.trace, selection);
       this.#litGradNodes = litGradNodes(this.trace, selection, this.#litOps);
+      this.#litGroups = litGroups(this.hierarchy, this.#litOps, this.#litGradNodes);
     }
   }
 

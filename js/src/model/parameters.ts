@@ -1,0 +1,61 @@
+/** Tensors that no op of the trace made: chips on their readers, or boxes where that is asked for. */
+import type { Trace } from "./trace.ts";
+import type { VisibleItem, VisibleTree } from "./visible.ts";
+
+/** What an op reads and no op of the trace made, in the order of its arguments, each once. */
+export function givenTensors(trace: Trace, op: number): number[] {
+  const made = new Set<number>();
+  for (const edge of trace.edgesInto(op)) {
+    made.add(trace.at("op_edges", "tensor", edge));
+  }
+  const given = new Set<number>();
+  for (const use of trace.inputsOf(op)) {
+    const tensor = trace.at("uses", "tensor", use);
+    if (tensor >= 0 && !made.has(tensor)) {
+      given.add(tensor);
+    }
+  }
+  return [...given];
+}
+
+/** The tree with a box for every tensor that visible ops read and none made. */
+export function withParameters(trace: Trace, tree: VisibleTree): VisibleTree {
+  const items: VisibleItem[] = [...tree.items];
+  const readers = new Map<number, number[]>();
+  tree.items.forEach((item, index) => {
+    if (item.kind === "op") {
+      for (const tensor of givenTensors(trace, item.key)) {
+        const boxes = readers.get(tensor) ?? [];
+        boxes.push(index);
+        readers.set(tensor, boxes);
+      }
+    }
+  });
+  for (const [tensor, boxes] of readers) {
+    items.push({
+      id: `tensor:${tensor}`,
+      kind: "tensor",
+      key: tensor,
+      parent: boxes
+        .map((box) => tree.items[box]!.parent)
+        .reduce((a, b) => innermostAround(items, a, b)),
+      isOpen: false,
+      through: "",
+      order: Math.min(...boxes.slice(0, 1000).map((box) => tree.items[box]!.order)) - 0.5,
+    });
+  }
+  return { ...tree, items };
+}
+
+function innermostAround(items: readonly VisibleItem[], a: number, b: number): number {
+  let [left, right] = [a, b];
+  // Parents come before children, so the later of the two is never around the other.
+  while (left !== right) {
+    if (left > right) {
+      left = items[left]!.parent;
+    } else {
+      right = items[right]!.parent;
+    }
+  }
+  return left;
+}

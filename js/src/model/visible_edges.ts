@@ -1,0 +1,123 @@
+/** Data flow between what is visible: every edge lifted to the boxes that show its ends. */
+import { EDGE_KINDS } from "../protocol.ts";
+import type { Trace } from "./trace.ts";
+import type { VisibleTree } from "./visible.ts";
+
+/** Edges as columns; one row a pair of boxes. */
+export interface VisibleEdges {
+  readonly length: number;
+  /** Positions in the tree's items. */
+  readonly source: Int32Array;
+  readonly target: Int32Array;
+  /** The first tensor, or -1. */
+  readonly tensor: Int32Array;
+  /** String code of the first tensor's shape. */
+  readonly shape: Int32Array;
+  /** How many different tensors, or gradients, flow. */
+  readonly count: Int32Array;
+  /** 1 where no gradient can flow along any of them. */
+  readonly isDetached: Uint8Array;
+}
+
+class EdgeCollector {
+  readonly #rows = new Map<number, number>();
+  readonly #source: number[] = [];
+  readonly #target: number[] = [];
+  readonly #tensor: number[] = [];
+  readonly #shape: number[] = [];
+  readonly #count: number[] = [];
+  readonly #isDetached: number[] = [];
+  readonly #itemCount: number;
+
+  constructor(itemCount: number) {
+    this.#itemCount = itemCount;
+  }
+
+  add(source: number, target: number, tensor: number, shape: number, isDetached: boolean): void {
+    if (source < 0 || target < 0 || source === target) {
+      return;
+    }
+    const pair = source * this.#itemCount + target;
+    const row = this.#rows.get(pair);
+    if (row === undefined) {
+      this.#rows.set(pair, this.#source.length);
+      this.#source.push(source);
+      this.#target.push(target);
+      this.#tensor.push(tensor);
+      this.#shape.push(shape);
+      this.#count.push(1);
+      this.#isDetached.push(isDetached ? 1 : 0);
+      return;
+    }
+    if (!isDetached) {
+      this.#isDetached[row] = 0;
+    }
+    // The same tensor read by two ops of one box is one line.
+    if (tensor < 0 || tensor !== this.#tensor[row]) {
+      this.#count[row]!++;
+    }
+  }
+
+  finish(): VisibleEdges {
+    return {
+      length: this.#source.length,
+      source: Int32Array.from(this.#source),
+      target: Int32Array.from(this.#target),
+      tensor: Int32Array.from(this.#tensor),
+      shape: Int32Array.from(this.#shape),
+      count: Int32Array.from(this.#count),
+      isDetached: Uint8Array.from(this.#isDetached),
+    };
+  }
+}
+
+export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
+  const edges = trace.table("op_edges");
+  const [source, target] = [edges.column("source"), edges.column("target")];
+  const [tensor, kind] = [edges.column("tensor"), edges.column("kind")];
+  const shape = trace.table("tensors").column("shape");
+  const detach = EDGE_KINDS.indexOf("detach");
+  const collector = new EdgeCollector(tree.items.length);
+  for (let edge = 0; edge < edges.length; edge++) {
+    if (source[edge]! < 0 || target[edge]! < 0) {
+      continue;
+    }
+    collector.add(
+      tree.boxOfOp[source[edge]!]!,
+      tree.boxOfOp[target[edge]!]!,
+      tensor[edge]!,
+      tensor[edge]! >= 0 ? shape[tensor[edge]!]! : 0,
+      kind[edge] === detach,
+    );
+  }
+  tree.items.forEach((item, index) => {
+    if (item.kind === "tensor") {
+      for (const use of trace.consumersOf(item.key)) {
+        const reader = trace.at("uses", "op", use);
+        const box = reader >= 0 ? tree.boxOfOp[reader]! : -1;
+        collector.add(index, box, item.key, shape[item.key]!, false);
+      }
+    }
+  });
+  return collector.finish();
+}
+
+/** Gradient flow: from the loss to the leaves. */
+export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
+  const edges = trace.table("grad_edges");
+  const [source, target] = [edges.column("source"), edges.column("target")];
+  const shape = edges.column("shape");
+  const collector = new EdgeCollector(tree.items.length);
+  for (let edge = 0; edge < edges.length; edge++) {
+    if (source[edge]! >= 0 && target[edge]! >= 0) {
+      collector.add(
+        tree.boxOfGradNode[source[edge]!]!,
+        tree.boxOfGradNode[target[edge]!]!,
+        -1,
+        shape[edge]!,
+        false,
+      );
+    }
+  }
+  return collector.finish();
+}

@@ -1,0 +1,264 @@
+/** What a box says and how large that makes it. */
+import type { Hierarchy } from "../model/hierarchy.ts";
+import { givenTensors } from "../model/parameters.ts";
+import type { Trace } from "../model/trace.ts";
+import { isLeaf, type VisibleItem } from "../model/visible.ts";
+import type { TextMeasure } from "./measure.ts";
+import { countOf } from "./quantities.ts";
+import type { Phase, SceneBox, SceneChip } from "./scene.ts";
+
+const BOX_HEIGHT_PX = 28;
+const GROUP_HEIGHT_PX = 42;
+const TENSOR_HEIGHT_PX = 22;
+const PADDING_PX = 14;
+const GAP_PX = 7;
+/** Boxes of a few widths only: a column of them looks calm, and equal groups lay out equally. */
+const WIDTH_STEP_PX = 24;
+const NARROWEST_PX = 120;
+const WIDEST_PX = 264;
+const CHIP_HEIGHT_PX = 18;
+const CHIP_GAP_PX = 4;
+const CHIP_PADDING_PX = 6;
+const MOST_CHIPS = 4;
+/** Short names as people write them in formulas. */
+const SYMBOLS: Readonly<Record<string, string>> = {
+  weight: "W",
+  bias: "b",
+  _mean: "μ",
+  _variance: "σ²",
+};
+const LONGEST_CHIP = 7;
+
+/** A box without its place. */
+export type BoxContent = Omit<SceneBox, "x" | "y">;
+
+export class BoxWriter {
+  constructor(
+    readonly trace: Trace,
+    readonly hierarchy: Hierarchy,
+    readonly measure: TextMeasure,
+    readonly showsParameters: boolean,
+    /** Grad nodes of the backward call in view. */
+    readonly isMember: Uint8Array,
+  ) {}
+
+  write(item: VisibleItem, isBackward: boolean): BoxContent {
+    switch (item.kind) {
+      case "op":
+        return this.op(item);
+      case "grad_node":
+        return this.gradNode(item.key, item.through, item.id);
+      case "tensor":
+        return this.#tensor(item);
+      default:
+        return this.group(item, isBackward);
+    }
+  }
+
+  op(item: VisibleItem): BoxContent {
+    const { trace } = this;
+    const op = item.key;
+    const isPylayer = trace.at("ops", "is_pylayer", op) === 1;
+    const line = this.#oneLine(trace.opLabel(op), item.through);
+    return {
+      ...EMPTY,
+      ...line,
+      kind: isPylayer ? "pylayer" : "op",
+      phase: trace.phaseOf(op),
+      op,
+      group: trace.groupOfOp(op),
+      chips: this.showsParameters ? [] : this.#chips(givenTensors(trace, op), line.width),
+      state: this.#stateOfOp(op),
+      id: item.id,
+    };
+  }
+
+  gradNode(gradNode: number, through: string, id: string): BoxContent {
+    const { trace } = this;
+    const op = trace.at("grad_nodes", "op", gradNode);
+    const leaf = isLeaf(trace, gradNode);
+    const parameter = trace.at("grad_nodes", "parameter", gradNode);
+    const label =
+      leaf && parameter >= 0 ? trace.tensorLabel(parameter) : trace.gradNodeLabel(gradNode);
+    const leaves = new Set<number>();
+    for (const edge of this.showsParameters ? [] : trace.gradEdgesFrom(gradNode)) {
+      const target = trace.at("grad_edges", "target", edge);
+      if (target >= 0 && this.isMember[target] && isLeaf(trace, target)) {
+        leaves.add(target);
+      }
+    }
+    const line = this.#oneLine(label, leaf ? "accumulate" : through);
+    return {
+      ...EMPTY,
+      ...line,
+      kind: leaf ? "leaf" : op >= 0 && trace.at("ops", "is_pylayer", op) ? "pylayer" : "grad_node",
+      phase: "backward",
+      gradNode,
+      group: trace.groupOfGradNode(gradNode),
+      chips: this.#leafChips([...leaves], line.width),
+      id,
+    };
+  }
+
+  /** A closed group, or a fold of repeated groups. */
+  group(item: VisibleItem, isBackward: boolean): BoxContent {
+    const { trace, hierarchy } = this;
+    const members = item.kind === "fold" ? hierarchy.runMembers(item.key) : [item.key];
+    const name =
+      item.kind === "fold"
+        ? `${hierarchy.labelOfRun(item.key)} ×${members.length}`
+        : trace.groupLabel(item.key);
+    const count = trace.at("groups", "op_count", item.key);
+    const className = trace.textAt("groups", "class", item.key);
+    const ops =
+      members.length > 1 ? `${members.length} × ${countOf(count, "op")}` : countOf(count, "op");
+    const details = className && className !== name ? `${className} · ${ops}` : ops;
+    const first = trace.at("groups", "first_op", item.key);
+    const kind = trace.groupKind(item.key);
+    const text = Math.max(
+      this.measure.width(name, "label"),
+      this.measure.width(details, "sublabel"),
+    );
+    return {
+      ...EMPTY,
+      label: name,
+      sublabel: details,
+      width: stepped(text + 2 * PADDING_PX + 10),
+      height: GROUP_HEIGHT_PX,
+      kind: item.kind === "fold" ? "fold" : kind === "pylayer" ? "pylayer" : "group",
+      phase: isBackward
+        ? "backward"
+        : phaseOfGroup(kind, first >= 0 ? trace.phaseOf(first) : "forward"),
+      group: item.key,
+      id: item.id,
+    };
+  }
+
+  #tensor(item: VisibleItem): BoxContent {
+    const { trace } = this;
+    const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);
+    return {
+      ...EMPTY,
+      ...this.#oneLine(label, trace.textAt("tensors", "shape", item.key)),
+      height: TENSOR_HEIGHT_PX,
+      kind: "parameter",
+      phase: "forward",
+      tensor: item.key,
+      id: item.id,
+    };
+  }
+
+  #oneLine(
+    label: string,
+    sublabel: string,
+  ): Pick<SceneBox, "label" | "sublabel" | "width" | "height"> {
+    const beside = sublabel ? GAP_PX + this.measure.width(sublabel, "sublabel") : 0;
+    const width = stepped(this.measure.width(label, "label") + beside + 2 * PADDING_PX);
+    return { label, sublabel, width, height: BOX_HEIGHT_PX };
+  }
+
+  #stateOfOp(op: number): SceneBox["state"] {
+    if (this.trace.at("ops", "raised", op)) {
+      return "raised";
+    }
+    for (const use of this.trace.outputsOf(op)) {
+      const tensor = this.trace.at("uses", "tensor", use);
+      if (tensor >= 0 && this.trace.at("tensors", "previous", tensor) >= 0) {
+        return "in_place";
+      }
+    }
+    return "normal";
+  }
+
+  #chips(tensors: readonly number[], boxWidth: number): SceneChip[] {
+    return this.#row(
+      tensors.map((tensor) => ({
+        label: chipLabel(this.trace, tensor),
+        tensor,
+        kind: this.trace.tensorKind(tensor),
+      })),
+      -1,
+      boxWidth,
+    );
+  }
+
+  #leafChips(leaves: readonly number[], boxWidth: number): SceneChip[] {
+    return this.#row(
+      leaves.map((leaf) => {
+        const tensor = this.trace.at("grad_nodes", "parameter", leaf);
+        return {
+          label: tensor >= 0 ? chipLabel(this.trace, tensor) : "leaf",
+          tensor,
+          kind: "leaf",
+        };
+      }),
+      1,
+      boxWidth,
+    );
+  }
+
+  /** Chips side by side, from the box outwards: to its left (-1) or right (1). */
+  #row(
+    chips: readonly Pick<SceneChip, "label" | "tensor" | "kind">[],
+    side: 1 | -1,
+    boxWidth: number,
+  ): SceneChip[] {
+    const shown = chips.slice(0, chips.length > MOST_CHIPS ? MOST_CHIPS - 1 : MOST_CHIPS);
+    const all =
+      shown.length < chips.length
+        ? [...shown, { label: `+${chips.length - shown.length}`, tensor: -1, kind: "more" }]
+        : shown;
+    let edge = boxWidth / 2 + CHIP_GAP_PX + 1;
+    return all.map((chip) => {
+      const text = this.measure.width(chip.label, "small");
+      const width = Math.max(CHIP_HEIGHT_PX, Math.ceil(text) + 2 * CHIP_PADDING_PX);
+      const x = side * (edge + width / 2);
+      edge += width + CHIP_GAP_PX;
+      return { ...chip, x, y: 0, width, height: CHIP_HEIGHT_PX };
+    });
+  }
+}
+
+/** Width that a box needs on either side of its centre, chips included. */
+export function extentOf(box: BoxContent): number {
+  return box.chips.reduce(
+    (extent, chip) => Math.max(extent, Math.abs(chip.x) + chip.width / 2),
+    box.width / 2,
+  );
+}
+
+const EMPTY: BoxContent = {
+  width: NARROWEST_PX,
+  height: BOX_HEIGHT_PX,
+  label: "",
+  sublabel: "",
+  kind: "op",
+  phase: "forward",
+  op: -1,
+  gradNode: -1,
+  group: -1,
+  tensor: -1,
+  chips: [],
+  state: "normal",
+  id: "",
+};
+
+function chipLabel(trace: Trace, tensor: number): string {
+  const name = trace.tensorLabel(tensor);
+  const kind = trace.tensorKind(tensor);
+  if (kind === "parameter" || kind === "buffer") {
+    const plain = name.replace(/^_+/, "");
+    const short = plain.length > LONGEST_CHIP ? `${plain.slice(0, LONGEST_CHIP - 1)}…` : plain;
+    return SYMBOLS[name] ?? (short || (kind === "parameter" ? "W" : "buffer"));
+  }
+  return kind === "gradient" ? "grad" : "data";
+}
+
+function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {
+  return kind === "optimizer" ? "optimizer" : kind === "backward" ? "backward" : ofFirstOp;
+}
+
+function stepped(width: number): number {
+  const steps = Math.ceil((width - NARROWEST_PX) / WIDTH_STEP_PX);
+  return Math.min(WIDEST_PX, NARROWEST_PX + Math.max(0, steps) * WIDTH_STEP_PX);
+}

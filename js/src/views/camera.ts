@@ -1,0 +1,118 @@
+/** Where the person looks: world px to screen px by one scale and one shift. */
+
+export interface Camera {
+  /** Screen position of the world's origin, in CSS px. */
+  readonly x: number;
+  readonly y: number;
+  /** Screen px per world px. */
+  readonly scale: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Rectangle extends Size {
+  /** Centre. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export const LARGEST_SCALE = 3;
+/** Text is easy to read down to this scale. */
+export const READABLE_SCALE = 0.72;
+const MARGIN_PX = 28;
+
+export function toScreen(camera: Camera, x: number, y: number): { x: number; y: number } {
+  return { x: camera.x + x * camera.scale, y: camera.y + y * camera.scale };
+}
+
+export function toWorld(camera: Camera, x: number, y: number): { x: number; y: number } {
+  return { x: (x - camera.x) / camera.scale, y: (y - camera.y) / camera.scale };
+}
+
+export function panned(camera: Camera, dx: number, dy: number): Camera {
+  return { ...camera, x: camera.x + dx, y: camera.y + dy };
+}
+
+/** Zoomed by `factor`, with the world point under (x, y) kept where it is. */
+export function zoomedAt(
+  camera: Camera,
+  x: number,
+  y: number,
+  factor: number,
+  smallest: number,
+): Camera {
+  const scale = Math.min(LARGEST_SCALE, Math.max(smallest, camera.scale * factor));
+  const ratio = scale / camera.scale;
+  return { scale, x: x - (x - camera.x) * ratio, y: y - (y - camera.y) * ratio };
+}
+
+/** Scale at which a scene fits the view, at most 1. */
+export function fittingScale(scene: Size, view: Size): number {
+  const across = (view.width - 2 * MARGIN_PX) / Math.max(1, scene.width);
+  const down = (view.height - 2 * MARGIN_PX) / Math.max(1, scene.height);
+  return Math.max(1e-4, Math.min(1, across, down));
+}
+
+/** The whole scene in view, in the middle. */
+export function fitted(scene: Size, view: Size): Camera {
+  return centred(scene, view, fittingScale(scene, view));
+}
+
+/** The whole scene if it stays readable; else its upper part, with the trunk in the middle. */
+export function firstView(scene: Size, view: Size, trunkX: number): Camera {
+  const scale = fittingScale(scene, view);
+  if (scale >= READABLE_SCALE) {
+    return centred(scene, view, scale);
+  }
+  const across = (view.width - 2 * MARGIN_PX) / Math.max(1, scene.width);
+  const readable = Math.min(1, Math.max(READABLE_SCALE, across));
+  const overflows = scene.width * readable > view.width - 2 * MARGIN_PX;
+  return {
+    scale: readable,
+    x: overflows ? view.width / 2 - trunkX * readable : (view.width - scene.width * readable) / 2,
+    y: Math.max(MARGIN_PX, (view.height - scene.height * readable) / 2),
+  };
+}
+
+/** Moved as little as needed, and zoomed in if the text is too small, to show a rectangle. */
+export function revealing(camera: Camera, target: Rectangle, view: Size): Camera {
+  const scale = Math.max(camera.scale, READABLE_SCALE);
+  const grown =
+    scale === camera.scale
+      ? camera
+      : zoomedAt(camera, view.width / 2, view.height / 2, scale / camera.scale, 0);
+  const at = toScreen(grown, target.x, target.y);
+  const isFar =
+    at.x < -view.width || at.x > 2 * view.width || at.y < -view.height || at.y > 2 * view.height;
+  const reach = (size: number, available: number): number =>
+    Math.min(available / 2, (size * scale) / 2 + MARGIN_PX);
+  const [rx, ry] = isFar
+    ? [view.width / 2, view.height / 2]
+    : [reach(target.width, view.width), reach(target.height, view.height)];
+  const x = Math.min(Math.max(at.x, rx), view.width - rx);
+  const y = Math.min(Math.max(at.y, ry), view.height - ry);
+  return panned(grown, x - at.x, y - at.y);
+}
+
+/** Some of the scene always stays in view. */
+export function kept(camera: Camera, scene: Size, view: Size): Camera {
+  const keep = 60;
+  const clamp = (shift: number, size: number, available: number): number =>
+    Math.min(available - keep, Math.max(keep - size * camera.scale, shift));
+  return {
+    scale: camera.scale,
+    x: clamp(camera.x, scene.width, view.width),
+    y: clamp(camera.y, scene.height, view.height),
+  };
+}
+
+function centred(scene: Size, view: Size, scale: number): Camera {
+  return {
+    scale,
+    x: (view.width - scene.width * scale) / 2,
+    y: (view.height - scene.height * scale) / 2,
+  };
+}

@@ -1,0 +1,130 @@
+/** Draws what is in view of a scene on a canvas. */
+import type { Camera, Size } from "./camera.ts";
+import { colourOfBox, mix } from "./drawing_style.ts";
+import type { Emphasis } from "./emphasis.ts";
+import type { TextMeasure } from "./measure.ts";
+import { paintBox } from "./paint_box.ts";
+import { paintEdgeLabels, paintEdges } from "./paint_edge.ts";
+import { paintFrame } from "./paint_frame.ts";
+import type { Scene, SceneBox } from "./scene.ts";
+import type { SceneIndex } from "./scene_index.ts";
+import type { Extent } from "./spatial_index.ts";
+import type { Theme } from "./theme.ts";
+
+export interface Brush {
+  readonly context: CanvasRenderingContext2D;
+  readonly theme: Theme;
+  readonly measure: TextMeasure;
+  readonly emphasis: Emphasis;
+  readonly camera: Camera;
+  readonly showShapes: boolean;
+  readonly hovered: string;
+}
+
+/** Text smaller than this on screen is left out. */
+const LEAST_TEXT_PX = 6;
+/** Boxes lower than this on screen are drawn as plain rectangles, all of a colour at once. */
+const LEAST_BOX_PX = 11;
+
+export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: number): void {
+  const { context, camera, theme } = brush;
+  const { scene } = index;
+  context.fillStyle = theme.bg;
+  context.fillRect(0, 0, view.width, view.height);
+  context.save();
+  context.translate(camera.x, camera.y);
+  context.scale(camera.scale, camera.scale);
+  const area = areaInView(camera, view);
+  for (const key of index.framesIn(area)) {
+    paintFrame(brush, scene.frames[key]!, area);
+  }
+  paintRungs(brush, scene, area);
+  const edges = index.edgesIn(area).map((key) => scene.edges[key]!);
+  paintEdges(brush, scene, edges, edgeAlpha);
+  const boxes = index.boxesIn(area).map((key) => scene.boxes[key]!);
+  if (28 * camera.scale < LEAST_BOX_PX) {
+    paintPlainBoxes(brush, boxes);
+  } else {
+    for (const box of boxes) {
+      paintBox(brush, box, isReadable(brush, 11));
+    }
+  }
+  if (brush.showShapes && isReadable(brush, 10.5) && edgeAlpha > 0.9) {
+    paintEdgeLabels(brush, edges, scene.boxes);
+  }
+  paintLabels(brush, scene);
+  context.restore();
+}
+
+export function areaInView(camera: Camera, view: Size): Extent {
+  return {
+    left: -camera.x / camera.scale,
+    top: -camera.y / camera.scale,
+    right: (view.width - camera.x) / camera.scale,
+    bottom: (view.height - camera.y) / camera.scale,
+  };
+}
+
+export function isReadable({ camera }: Brush, fontPx: number): boolean {
+  return fontPx * camera.scale >= LEAST_TEXT_PX;
+}
+
+/** From afar a box is a dash of colour: one path a colour, and none that falls on the last one. */
+function paintPlainBoxes({ context, theme, emphasis, camera }: Brush, boxes: SceneBox[]): void {
+  const byColour = new Map<string, SceneBox[]>();
+  for (const box of boxes) {
+    const name = emphasis.isSelected(box) ? "select" : colourOfBox(box);
+    const isLit = emphasis.isLit(box) || emphasis.isMatch(box);
+    const colour = isLit ? theme[name] : mix(theme.bg, theme[name], 0.5);
+    const group = byColour.get(colour) ?? [];
+    group.push(box);
+    byColour.set(colour, group);
+  }
+  const pixel = 1 / camera.scale;
+  for (const [colour, group] of byColour) {
+    context.fillStyle = colour;
+    context.beginPath();
+    let [lastX, lastY] = [Number.NaN, Number.NaN];
+    for (const { x, y, width, height } of group) {
+      if (Math.abs(x - lastX) < pixel && Math.abs(y - lastY) < pixel) {
+        continue;
+      }
+      [lastX, lastY] = [x, y];
+      const [w, h] = [Math.max(width, pixel), Math.max(height, pixel)];
+      context.rect(x - w / 2, y - h / 2, w, h);
+    }
+    context.fill();
+  }
+}
+
+function paintRungs({ context, theme, camera }: Brush, scene: Scene, area: Extent): void {
+  if (!scene.rungs.length || camera.scale < 0.2) {
+    return;
+  }
+  context.beginPath();
+  for (const { fromX, toX, y } of scene.rungs) {
+    if (y >= area.top && y <= area.bottom) {
+      context.moveTo(fromX, y);
+      context.lineTo(toX, y);
+    }
+  }
+  context.setLineDash([2, 5]);
+  context.lineWidth = 1;
+  context.strokeStyle = mix(theme.line, theme.soft, 0.25);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function paintLabels(brush: Brush, scene: Scene): void {
+  const { context, theme, measure } = brush;
+  if (!isReadable(brush, 12)) {
+    return;
+  }
+  context.font = measure.font("sublabel");
+  context.textBaseline = "middle";
+  for (const label of scene.labels) {
+    context.fillStyle = theme[label.tone];
+    context.textAlign = label.align === "middle" ? "center" : label.align;
+    context.fillText(label.text, label.x, label.y);
+  }
+}

@@ -1,0 +1,115 @@
+/** Draws edges, all of a style in one stroke, and the shapes beside them. */
+import { traceEdge } from "../layout/curve.ts";
+import { mix, type Stroke, strokeOfEdge } from "./drawing_style.ts";
+import type { Brush } from "./paint.ts";
+import type { Scene, SceneEdge } from "./scene.ts";
+
+/** Below this scale an edge is drawn as a straight line from end to end. */
+const CURVE_SCALE = 0.16;
+const ARROW_SCALE = 0.45;
+const ARROW_PX = 5.5;
+
+export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha: number): void {
+  const { context, camera, emphasis, theme } = brush;
+  const styles = new Map<string, { stroke: Stroke; edges: SceneEdge[] }>();
+  for (const edge of edges) {
+    const isStrong = emphasis.isEdgeStrong(edge, scene.boxes);
+    // Strong edges lie above the others: their key comes last.
+    const key = `${isStrong ? "2" : "1"}${edge.kind}${edge.phase}`;
+    const style = styles.get(key) ?? { stroke: strokeOfEdge(edge, theme, isStrong), edges: [] };
+    style.edges.push(edge);
+    styles.set(key, style);
+  }
+  for (const key of [...styles.keys()].sort()) {
+    const { stroke, edges: alike } = styles.get(key)!;
+    context.globalAlpha = stroke.alpha * alpha;
+    context.strokeStyle = stroke.colour;
+    // Thin lines stay visible from afar.
+    context.lineWidth = Math.max(stroke.width, 0.7 / camera.scale);
+    context.setLineDash([...stroke.dash]);
+    context.beginPath();
+    for (const edge of alike) {
+      tracePath(context, edge, camera.scale < CURVE_SCALE);
+    }
+    context.stroke();
+    context.setLineDash([]);
+    if (camera.scale >= ARROW_SCALE) {
+      context.fillStyle = stroke.colour;
+      context.beginPath();
+      for (const edge of alike) {
+        traceArrow(context, edge);
+      }
+      context.fill();
+    }
+    context.globalAlpha = 1;
+  }
+}
+
+export function paintEdgeLabels(
+  { context, theme, measure, emphasis }: Brush,
+  edges: readonly SceneEdge[],
+  boxes: Scene["boxes"],
+): void {
+  context.font = measure.font("small");
+  context.textBaseline = "middle";
+  context.textAlign = "start";
+  for (const edge of edges) {
+    const place = edge.label ? labelPlace(edge) : undefined;
+    if (place) {
+      const isStrong = emphasis.isEdgeStrong(edge, boxes);
+      context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
+      context.fillText(measure.fit(edge.label, "small", 130), place.x, place.y);
+    }
+  }
+}
+
+/** Beside the edge's last step down, where it is longest; none where it would not fit. */
+export function labelPlace({ pathX, pathY }: SceneEdge): { x: number; y: number } | undefined {
+  const last = pathX.length - 1;
+  const [x, y] = [pathX[last]!, pathY[last]!];
+  const [fromX, fromY] = [pathX[last - 1]!, pathY[last - 1]!];
+  if (Math.abs(y - fromY) < 15) {
+    return undefined;
+  }
+  return x === fromX
+    ? { x: x + 6, y: Math.abs(y - fromY) > 60 ? y - Math.sign(y - fromY) * 18 : (y + fromY) / 2 }
+    : { x: x + 6, y: y - Math.sign(y - fromY) * 9 };
+}
+
+function tracePath(context: CanvasRenderingContext2D, edge: SceneEdge, isStraight: boolean): void {
+  const { pathX, pathY } = edge;
+  const count = pathX.length;
+  if (count < 2) {
+    return;
+  }
+  if (isStraight) {
+    context.moveTo(pathX[0]!, pathY[0]!);
+    context.lineTo(pathX[count - 1]!, pathY[count - 1]!);
+    return;
+  }
+  const paths = {
+    pathX: pathX as Float64Array,
+    pathY: pathY as Float64Array,
+    edgeStart: Int32Array.of(0, count),
+    edgeKind: NO_KINDS,
+  };
+  traceEdge(context, paths, 0);
+}
+
+const NO_KINDS = new Uint8Array(1);
+
+/** A small head at the target, along the last step. */
+function traceArrow(context: CanvasRenderingContext2D, { pathX, pathY }: SceneEdge): void {
+  const last = pathX.length - 1;
+  if (last < 1) {
+    return;
+  }
+  const [x, y] = [pathX[last]!, pathY[last]!];
+  const [dx, dy] = [x - pathX[last - 1]!, y - pathY[last - 1]!];
+  // Slanted steps arrive vertically.
+  const [ux, uy] = dy === 0 ? [Math.sign(dx), 0] : [0, Math.sign(dy)];
+  context.moveTo(x, y);
+  context.lineTo(x - ux * ARROW_PX - uy * 3, y - uy * ARROW_PX - ux * 3);
+  context.lineTo(x - ux * ARROW_PX + uy * 3, y - uy * ARROW_PX + ux * 3);
+  context.closePath();
+}

@@ -1,0 +1,98 @@
+/** Draws the frame of an open group. */
+import { FRAME_RADIUS_PX, fillOfFrame, GROUP_TEXT_PX, strokeOfFrame } from "./drawing_style.ts";
+import type { Brush } from "./paint.ts";
+import type { SceneFrame } from "./scene.ts";
+import { TITLE_HEIGHT_PX } from "./scene_index.ts";
+import type { Extent } from "./spatial_index.ts";
+
+/** On screen; a title stays this large when the rest is too small to read. */
+const TITLE_PX = 12;
+const OVERVIEW_TITLE_PX = 11;
+
+export function paintFrame(brush: Brush, frame: SceneFrame, area: Extent): void {
+  const { context, theme, emphasis, camera } = brush;
+  const left = frame.x - frame.width / 2;
+  const top = frame.y - frame.height / 2;
+  const isSelected = emphasis.isFrameSelected(frame);
+  const stroke = strokeOfFrame(frame, theme);
+  context.beginPath();
+  context.roundRect(left, top, frame.width, frame.height, FRAME_RADIUS_PX);
+  context.fillStyle = fillOfFrame(frame, theme);
+  context.fill();
+  context.strokeStyle = isSelected ? theme.select : stroke.colour;
+  context.lineWidth = isSelected ? 2 : stroke.width;
+  context.setLineDash(isSelected ? [] : [...stroke.dash]);
+  context.stroke();
+  context.setLineDash([]);
+  if (frame.kind === "pylayer") {
+    context.beginPath();
+    context.roundRect(left + 3, top + 3, frame.width - 6, frame.height - 6, FRAME_RADIUS_PX - 3);
+    context.stroke();
+  }
+  // Below the readable scale titles keep their size on screen, where there is room for them.
+  const grow = Math.max(1, OVERVIEW_TITLE_PX / (TITLE_PX * camera.scale));
+  if (grow === 1 || (frame.width * camera.scale > 90 && frame.height * camera.scale > 60)) {
+    paintTitle(brush, frame, left, top, grow > 1.5 ? grow : 1, area);
+  }
+}
+
+function paintTitle(
+  { context, theme, measure, camera }: Brush,
+  frame: SceneFrame,
+  left: number,
+  top: number,
+  grow: number,
+  area: Extent,
+): void {
+  if (TITLE_PX * camera.scale * grow < 6) {
+    return;
+  }
+  context.save();
+  // A title stays in sight while its frame is.
+  const dx = Math.max(0, Math.min(area.left - left, frame.width - 160 * grow));
+  context.translate(left + dx, top);
+  context.scale(grow, grow);
+  const y = TITLE_HEIGHT_PX / 2 + 1;
+  paintChevron(context, 14, y, true, theme.soft);
+  const room = frame.width / grow - GROUP_TEXT_PX - 12 - dx / grow;
+  const title = measure.fit(frame.title, "title", room);
+  context.textBaseline = "middle";
+  context.textAlign = "start";
+  context.font = measure.font("title");
+  context.fillStyle = theme.ink;
+  context.fillText(title, GROUP_TEXT_PX, y);
+  const used = measure.width(title, "title") + 8;
+  const subtitle = measure.fit(frame.subtitle, "sublabel", room - used);
+  if (subtitle.length > 2) {
+    context.font = measure.font("sublabel");
+    context.fillStyle = theme.soft;
+    context.fillText(subtitle, GROUP_TEXT_PX + used, y);
+  }
+  context.restore();
+}
+
+/** The sign for open (pointing down) and closed (pointing right). */
+export function paintChevron(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  isOpen: boolean,
+  colour: string,
+): void {
+  context.beginPath();
+  if (isOpen) {
+    context.moveTo(x - 3.5, y - 2);
+    context.lineTo(x, y + 1.8);
+    context.lineTo(x + 3.5, y - 2);
+  } else {
+    context.moveTo(x - 1.8, y - 3.5);
+    context.lineTo(x + 2, y);
+    context.lineTo(x - 1.8, y + 3.5);
+  }
+  context.strokeStyle = colour;
+  context.lineWidth = 1.5;
+  context.lineCap = "round";
+  context.lineJoin = "round";
+  context.stroke();
+  context.lineCap = "butt";
+}
