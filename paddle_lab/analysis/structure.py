@@ -38,6 +38,8 @@ def structure_numbers(
     sources, targets, edge_labels
         One entry a data-flow edge: op keys, and what else must agree (a slot).
     """
+    if not len(parents):
+        return np.empty(0, np.int32)
     depth = depths(parents)
     hashes = _mix(_mix(np.zeros(len(parents), np.uint64)) + group_labels.astype(np.uint64))
     # What a group holds is hashed with its position after the group's first op, and summed: the
