@@ -14,8 +14,9 @@ from paddle_lab.trace.record import Record
 if TYPE_CHECKING:
     import networkx
 
-    from paddle_lab.analysis.op_table import OpTable, TensorTable
+    from paddle_lab.analysis.op_table import OpTable
     from paddle_lab.analysis.summaries import BackwardCall, Region
+    from paddle_lab.analysis.tensors import TensorTable
 
 PathLike = str | os.PathLike[str]
 GraphKind = Literal["forward", "backward"]
@@ -77,7 +78,7 @@ class Trace:
     @property
     def tensors(self) -> TensorTable:
         """The tensor values; an op that modifies a tensor in place makes a new one."""
-        from paddle_lab.analysis.op_table import TensorTable
+        from paddle_lab.analysis.tensors import TensorTable
 
         return TensorTable(self.view_record)
 

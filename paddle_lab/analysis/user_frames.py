@@ -43,6 +43,5 @@ def user_stacks(record: Record) -> Keys:
 
 def _frame_kinds(record: Record) -> npt.NDArray[np.int16]:
     """Return the kind of each stack's innermost frame; -1 for a stack without a frame."""
-    frame = record.stacks["frame"]
     kinds = np.append(record.frames["kind"].astype(np.int16), -1)
-    return kinds[frame]
+    return np.take(kinds, record.stacks["frame"])

@@ -1,0 +1,315 @@
+"""``trace.ops``: the ops as rows that a person can read, over columns that stay arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from paddle_lab.analysis.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.stacks import Frame, stack_of
+from paddle_lab.analysis.tensors import Tensor
+from paddle_lab.analysis.trees import Keys, csr, nearest_marked
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
+
+if TYPE_CHECKING:
+    import pandas
+
+_ROWS_SHOWN = 20
+_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
+
+
+class Op:
+    """One op that was called: a view of its row."""
+
+    __slots__ = ("_table", "key")
+
+    def __init__(self, table: OpTable, key: int) -> None:
+        self._table = table
+        self.key = key
+        """Position in the order in which the ops were called."""
+
+    @property
+    def name(self) -> str:
+        """Paddle's name of the op: ``"matmul"``."""
+        return self._text("name")
+
+    @property
+    def layer(self) -> str:
+        """Path of the innermost layer whose call it is part of, ``""`` outside layers."""
+        return self._table.layer_text(self.key, "path")
+
+    @property
+    def layer_class(self) -> str:
+        """Class of that layer: ``"Linear"``."""
+        return self._table.layer_text(self.key, "class")
+
+    @property
+    def region(self) -> str | None:
+        """Name of the innermost region, None outside regions."""
+        scope = int(self._table.region_scopes[self.key])
+        record = self._table.record
+        return record.text(int(record.scopes["name"][scope])) if scope >= 0 else None
+
+    @property
+    def phase(self) -> str:
+        """``"forward"``, ``"backward"`` or ``"optimizer"``."""
+        return PHASES[self._cell("phase")]
+
+    @property
+    def stack(self) -> list[Frame]:
+        """The Python frames that called it, innermost first."""
+        return stack_of(self._table.record, self._cell("stack"))
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's own code, if any frame is known at all."""
+        record = self._table.record
+        frame = int(record.tables["op_frames"]["frame"][self.key])
+        return Frame(record, frame) if frame >= 0 else None
+
+    @property
+    def file(self) -> str:
+        """File of that frame."""
+        return self.frame.file if self.frame else ""
+
+    @property
+    def line(self) -> int:
+        """Line of that frame, from 1; 0 where none is known."""
+        return self.frame.line if self.frame else 0
+
+    @property
+    def function(self) -> str:
+        """Function of that frame."""
+        return self.frame.function if self.frame else ""
+
+    @property
+    def cell(self) -> int | None:
+        """Execution count of the notebook cell of that frame, None for a file."""
+        return self.frame.cell if self.frame else None
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors it was given, in order."""
+        return self._table.tensors_of(self.key, _INPUT)
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The tensors it made or modified, in order."""
+        return self._table.tensors_of(self.key, _OUTPUT)
+
+    @property
+    def grad_nodes(self) -> list[int]:
+        """Keys of the grad nodes it made."""
+        starts, nodes = self._table.grad_nodes
+        return [int(node) for node in nodes[starts[self.key] : starts[self.key + 1]]]
+
+    @property
+    def start_ns(self) -> int:
+        """Host time from the beginning of the trace to the call."""
+        return self._cell("start_ns")
+
+    @property
+    def duration_ns(self) -> int:
+        """Host time of the call; on a GPU the kernel may still have been running after it."""
+        return self._cell("duration_ns")
+
+    @property
+    def thread(self) -> int:
+        """Number of the thread that called it; 0 is the first one that called an op."""
+        return self._cell("thread")
+
+    @property
+    def attributes(self) -> str:
+        """The call's arguments that are no tensors."""
+        return self._text("attributes")
+
+    @property
+    def is_pylayer(self) -> bool:
+        """Whether it is a whole ``PyLayer.apply``."""
+        return bool(self._cell("is_pylayer"))
+
+    @property
+    def raised(self) -> bool:
+        """Whether the call raised an exception."""
+        return bool(self._cell("raised"))
+
+    def _cell(self, column: str) -> int:
+        return int(self._table.record.ops[column][self.key])
+
+    def _text(self, column: str) -> str:
+        return self._table.record.text(self._cell(column))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Op):
+            return NotImplemented
+        return self.key == other.key and self._table.record is other._table.record
+
+    def __hash__(self) -> int:
+        return hash((self.key, id(self._table.record)))
+
+    def __repr__(self) -> str:
+        where = f" in {self.layer}" if self.layer else ""
+        shapes = ", ".join(str(list(tensor.shape)) for tensor in self.outputs)
+        return f"<Op {self.key}: {self.name}{where} → {shapes}, {_where(self)}>"
+
+
+class OpTable(Sequence[Op]):
+    """The ops of a trace in the order in which they were called.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    keys
+        Which ops, int32, shape ``[ops]``; all by default.
+    """
+
+    def __init__(self, record: Record, keys: Keys | None = None) -> None:
+        self.record = record
+        self._keys = np.arange(len(record.ops), dtype=np.int32) if keys is None else keys
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, index: int) -> Op: ...
+    @overload
+    def __getitem__(self, index: slice) -> OpTable: ...
+    def __getitem__(self, index: int | slice) -> Op | OpTable:
+        if isinstance(index, slice):
+            return OpTable(self.record, self._keys[index])
+        return Op(self, int(self._keys[index]))
+
+    def __iter__(self) -> Iterator[Op]:
+        return (Op(self, key) for key in self._keys.tolist())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a data frame with one row an op, indexed by op key.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            message = "trace.ops.to_pandas() needs pandas, which is not installed: pip install pandas"
+            raise ImportError(message) from error
+        rows = [
+            {
+                "name": op.name,
+                "layer": op.layer,
+                "layer_class": op.layer_class,
+                "phase": op.phase,
+                "region": op.region,
+                "file": op.file,
+                "line": op.line,
+                "function": op.function,
+                "cell": op.cell,
+                "inputs": [str(tensor) for tensor in op.inputs],
+                "outputs": [str(tensor) for tensor in op.outputs],
+                "attributes": op.attributes,
+                "start_ns": op.start_ns,
+                "duration_ns": op.duration_ns,
+                "thread": op.thread,
+                "is_pylayer": op.is_pylayer,
+                "raised": op.raised,
+                "grad_nodes": op.grad_nodes,
+            }
+            for op in self
+        ]
+        return pandas.DataFrame(rows, index=pandas.Index(self._keys, name="op"))
+
+    @cached_property
+    def grad_nodes(self) -> tuple[Keys, Keys]:
+        """Grad nodes by op, as from :func:`paddle_lab.analysis.pairing.grad_nodes_of_ops`."""
+        return grad_nodes_of_ops(self.record)
+
+    @cached_property
+    def region_scopes(self) -> Keys:
+        """Scope of each op's innermost region, int32, shape ``[all ops]``; -1 outside regions."""
+        return innermost_scopes(self.record, "region")
+
+    @cached_property
+    def _layer_scopes(self) -> Keys:
+        return innermost_scopes(self.record, "layer")
+
+    @cached_property
+    def _uses(self) -> tuple[Keys, Keys]:
+        return csr(self.record.uses["op"], len(self.record.ops))
+
+    def layer_text(self, op: int, column: str) -> str:
+        """Return the path or class of an op's innermost layer."""
+        scope = int(self._layer_scopes[op])
+        layer = int(self.record.scopes["layer"][scope]) if scope >= 0 else -1
+        return self.record.text(int(self.record.layers[column][layer])) if layer >= 0 else ""
+
+    def tensors_of(self, op: int, role: int) -> list[Tensor]:
+        """Return an op's tensors of one role, by slot as the record has them."""
+        starts, order = self._uses
+        uses = self.record.uses
+        rows = order[starts[op] : starts[op + 1]].tolist()
+        keys = [int(uses["tensor"][row]) for row in rows if uses["role"][row] == role]
+        return [Tensor(self.record, key) for key in keys if key >= 0]
+
+    def _lines(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        header = ["op", "name", "layer", "output", "line", "host time"]
+        rows: list[tuple[str, ...]] = [
+            (
+                str(op.key),
+                op.name,
+                op.layer,
+                ", ".join(str(list(tensor.shape)) for tensor in op.outputs),
+                _where(op),
+                f"{op.duration_ns / 1e3:,.0f} µs",
+            )
+            for op in self[:_ROWS_SHOWN]
+        ]
+        return header, rows
+
+    def __repr__(self) -> str:
+        header, rows = self._lines()
+        cells = [tuple(header), *[tuple(_cut(cell, 36) for cell in row) for row in rows]]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+        aligned = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        if len(self) > _ROWS_SHOWN:
+            aligned.append(f"… {len(self) - _ROWS_SHOWN:,} more")
+        return "\n".join([f"{len(self):,} ops", *aligned])
+
+    def _repr_html_(self) -> str:
+        header, rows = self._lines()
+        head = "".join(f"<th>{escape(title)}</th>" for title in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        more = len(self) - _ROWS_SHOWN
+        note = f"<p>… {more:,} more</p>" if more > 0 else ""
+        return f"<p>{len(self):,} ops</p><table><tr>{head}</tr>{body}</table>{note}"
+
+
+def innermost_scopes(record: Record, kind: str) -> Keys:
+    """Return each op's innermost scope of one kind, int32, shape ``[ops]``; -1 where none."""
+    scopes, scope_of_op = record.scopes, record.ops["scope"]
+    nearest = nearest_marked(scopes["parent"], scopes["kind"] == SCOPE_KINDS.index(kind))
+    return np.take(np.append(nearest, -1).astype(np.int32), scope_of_op)
+
+
+def _where(op: Op) -> str:
+    frame = op.frame
+    return frame.where if frame else ""
+
+
+def _cut(text: str, longest: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+

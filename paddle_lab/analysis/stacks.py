@@ -1,0 +1,86 @@
+"""Stacks and frames as a person reads them."""
+
+from __future__ import annotations
+
+import ntpath
+
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import FRAME_KINDS
+
+
+class Frame:
+    """One Python frame: a place in a function that was running."""
+
+    __slots__ = ("_record", "key")
+
+    def __init__(self, record: Record, key: int) -> None:
+        self._record = record
+        self.key = key
+        """Row in the record's ``frames``."""
+
+    @property
+    def file(self) -> str:
+        """File name as Python knew it; for a cell, the kernel's name for its code."""
+        return self._record.text(self._cell("file"))
+
+    @property
+    def function(self) -> str:
+        """Qualified name: ``"Net.forward"``, ``"<module>"``."""
+        return self._record.text(self._cell("function"))
+
+    @property
+    def line(self) -> int:
+        """From 1."""
+        return self._cell("line")
+
+    @property
+    def kind(self) -> str:
+        """Whose code it is: ``"user"``, ``"library"`` or ``"paddle"``."""
+        return FRAME_KINDS[self._cell("kind")]
+
+    @property
+    def cell(self) -> int | None:
+        """Execution count of the notebook cell, None for a file."""
+        cell = self._cell("cell")
+        return cell if cell >= 0 else None
+
+    @property
+    def text(self) -> str:
+        """The line's source, stripped; ``""`` where the trace does not carry it."""
+        return source_line(self._record, self._cell("file"), self._cell("cell"), self.line)
+
+    @property
+    def where(self) -> str:
+        """``"Cell 4, line 7"`` or ``"model.py:31"``."""
+        if self.cell is not None:
+            return f"Cell {self.cell}, line {self.line}"
+        return f"{ntpath.basename(self.file)}:{self.line}"
+
+    def _cell(self, column: str) -> int:
+        return int(self._record.frames[column][self.key])
+
+    def __repr__(self) -> str:
+        return f"<Frame {self.where} in {self.function}>"
+
+
+def stack_of(record: Record, stack: int) -> list[Frame]:
+    """Return a stack's frames, innermost first."""
+    frame, caller = record.stacks["frame"], record.stacks["caller"]
+    frames: list[Frame] = []
+    while stack >= 0 and len(frames) < len(frame):
+        if frame[stack] >= 0:
+            frames.append(Frame(record, int(frame[stack])))
+        stack = int(caller[stack])
+    return frames
+
+
+def source_line(record: Record, file: int, cell: int, line: int) -> str:
+    """Return one line of source that the record carries, stripped; ``""`` if it carries none."""
+    sources = record.sources
+    for row in range(len(sources)):
+        if sources["file"][row] == file and sources["cell"][row] == cell:
+            lines = record.text(int(sources["text"][row])).splitlines()
+            offset = line - int(sources["first_line"][row])
+            if 0 <= offset < len(lines):
+                return lines[offset].strip()
+    return ""

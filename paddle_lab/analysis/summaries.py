@@ -1,0 +1,71 @@
+"""``trace.backward_calls`` and ``trace.regions``: a few lines about each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
+
+
+@dataclass(frozen=True)
+class BackwardCall:
+    """One call that computed gradients; ``"remaining"`` stands for graphs nobody has run yet."""
+
+    key: int
+    kind: str
+    frame: Frame | None
+    """Where it was called."""
+    grad_node_count: int
+    create_graph: bool
+    error: str
+    """The exception's text, ``""`` where it succeeded."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """One pass through ``with paddle_lab.region(name)``."""
+
+    key: int
+    """Row in the record's ``scopes``."""
+    name: str
+    op_count: int
+    """Ops called in it, directly or inside what it called."""
+
+
+def backward_calls(record: Record) -> list[BackwardCall]:
+    """Return the backward calls of a record with answer tables, in order."""
+    calls = record.backward_calls
+    members = np.bincount(record.backward_members["backward_call"], minlength=len(calls)).tolist()
+    frames = np.append(stack_frames(record), -1)[calls["stack"]].tolist()
+    return [
+        BackwardCall(
+            key=key,
+            kind=BACKWARD_KINDS[calls["kind"][key]],
+            frame=Frame(record, frames[key]) if frames[key] >= 0 else None,
+            grad_node_count=members[key],
+            create_graph=bool(calls["create_graph"][key]),
+            error=record.text(int(calls["error"][key])),
+        )
+        for key in range(len(calls))
+    ]
+
+
+def regions(record: Record) -> list[Region]:
+    """Return the regions of a record with answer tables, in the order in which they were entered."""
+    scopes = record.scopes
+    op_counts = dict(
+        zip(record.groups["scope"].tolist(), record.groups["op_count"].tolist(), strict=True)
+    )
+    return [
+        Region(
+            key=scope,
+            name=record.text(int(scopes["name"][scope])),
+            op_count=op_counts.get(scope, 0),
+        )
+        for scope in np.flatnonzero(scopes["kind"] == SCOPE_KINDS.index("region")).tolist()
+    ]
