@@ -1,0 +1,177 @@
+/** Runs layouts in a worker made from inlined source, or on the main thread where workers are not allowed. */
+
+import {
+  LayoutCancelled,
+  type NestedGraph,
+  type NestedOptions,
+  type NestedResult,
+} from "./contract.ts";
+import { layoutNested } from "./nested.ts";
+
+export type RunnerOptions = Omit<NestedOptions, "isCancelled" | "cache">;
+
+export interface LayoutRunner {
+  /** Rejects with LayoutCancelled after `cancelCurrent` or `dispose`. The graph's arrays stay usable. */
+  layout(graph: NestedGraph, options?: RunnerOptions): Promise<NestedResult>;
+  /** Give up all layouts that are not finished. */
+  cancelCurrent(): void;
+  dispose(): void;
+}
+
+/** To the worker. */
+export interface LayoutRequest {
+  kind: "layout";
+  id: number;
+  graph: NestedGraph;
+  options: RunnerOptions;
+}
+
+/** From the worker. `ready` comes once, first. */
+export type LayoutReply =
+  | { kind: "ready" }
+  | { kind: "done"; id: number; result: NestedResult }
+  | { kind: "failed"; id: number; message: string };
+
+interface Job {
+  graph: NestedGraph;
+  options: RunnerOptions;
+  resolve: (result: NestedResult) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A cancelled layout may still end by itself for this long; then its worker, cache and all, is dropped. */
+const GRACE_MS = 150;
+
+/** @param workerSource the bundled text of `worker_entry.ts`; null to stay on the main thread. */
+export function createLayoutRunner(workerSource: string | null): LayoutRunner {
+  const jobs = new Map<number, Job>();
+  const stale = new Set<number>();
+  let cache = new Map<string, unknown>();
+  let lastId = 0;
+  let worker: Worker | null = null;
+  let grace: ReturnType<typeof setTimeout> | undefined;
+  let blocked = workerSource === null || typeof Worker === "undefined";
+  let disposed = false;
+
+  const runHere = (id: number): void => {
+    // Later, so that the caller can paint first, or cancel.
+    setTimeout(() => {
+      const job = jobs.get(id);
+      if (job === undefined) return;
+      jobs.delete(id);
+      try {
+        job.resolve(layoutNested(job.graph, { ...job.options, cache }));
+      } catch (error) {
+        job.reject(error);
+      }
+    }, 0);
+  };
+
+  const stopWorker = (): void => {
+    worker?.terminate();
+    worker = null;
+    stale.clear();
+    clearTimeout(grace);
+    grace = undefined;
+  };
+
+  const startWorker = (source: string): void => {
+    let ready = false;
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    const started = new Worker(url);
+    worker = started;
+    const leaveWorkers = (): void => {
+      if (worker !== started) return;
+      stopWorker();
+      blocked = true;
+      for (const id of jobs.keys()) runHere(id);
+    };
+    started.onerror = (event) => {
+      event.preventDefault();
+      URL.revokeObjectURL(url);
+      leaveWorkers(); // forbidden by the page's policy, or broken: either way it will not answer
+    };
+    started.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
+      if (!ready) URL.revokeObjectURL(url);
+      ready = true;
+      if (data.kind === "ready") return;
+      if (stale.delete(data.id) && stale.size === 0) {
+        clearTimeout(grace);
+        grace = undefined;
+      }
+      const job = jobs.get(data.id);
+      if (job === undefined) return;
+      jobs.delete(data.id);
+      if (data.kind === "done") job.resolve(data.result);
+      else job.reject(new Error(data.message));
+    };
+  };
+
+  const send = (id: number, job: Job): void => {
+    if (!blocked && worker === null) {
+      try {
+        startWorker(workerSource!);
+      } catch {
+        blocked = true;
+      }
+    }
+    if (worker === null) {
+      runHere(id);
+      return;
+    }
+    // Copies: the caller keeps its arrays, and a view of a large buffer does not drag the buffer along.
+    const graph = copyArrays(job.graph);
+    const request: LayoutRequest = { kind: "layout", id, graph, options: job.options };
+    worker.postMessage(request, buffersOf(graph));
+  };
+
+  return {
+    layout(graph, options = {}) {
+      return new Promise((resolve, reject) => {
+        if (disposed) {
+          reject(new LayoutCancelled());
+          return;
+        }
+        const id = ++lastId;
+        const job: Job = { graph, options, resolve, reject };
+        jobs.set(id, job);
+        send(id, job);
+      });
+    },
+    cancelCurrent() {
+      for (const [id, job] of jobs) {
+        job.reject(new LayoutCancelled());
+        if (worker !== null) stale.add(id);
+      }
+      jobs.clear();
+      if (stale.size === 0 || grace !== undefined) return;
+      grace = setTimeout(() => {
+        stopWorker();
+        for (const [id, job] of jobs) send(id, job);
+      }, GRACE_MS);
+    },
+    dispose() {
+      this.cancelCurrent();
+      stopWorker();
+      cache = new Map();
+      disposed = true;
+    },
+  };
+}
+
+function copyArrays(graph: NestedGraph): NestedGraph {
+  const copy: Record<string, unknown> = { ...graph };
+  for (const [name, value] of Object.entries(copy)) {
+    if (ArrayBuffer.isView(value)) copy[name] = (value as Float64Array).slice();
+  }
+  return copy as unknown as NestedGraph;
+}
+
+/** The buffers of a message's arrays, for transfer. */
+export function buffersOf(message: object): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  for (const value of Object.values(message)) {
+    if (ArrayBuffer.isView(value)) buffers.add(value.buffer as ArrayBuffer);
+  }
+  return [...buffers];
+}

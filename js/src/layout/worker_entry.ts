@@ -1,0 +1,23 @@
+/** The script inside the layout worker: bundled on its own and inlined as text. */
+
+import { layoutNested } from "./nested.ts";
+import { buffersOf, type LayoutReply, type LayoutRequest } from "./worker.ts";
+
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<LayoutRequest>) => void) | null;
+  postMessage(message: LayoutReply, transfer?: Transferable[]): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+const cache = new Map<string, unknown>();
+
+scope.onmessage = ({ data }) => {
+  try {
+    const result = layoutNested(data.graph, { ...data.options, cache });
+    scope.postMessage({ kind: "done", id: data.id, result }, buffersOf(result));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    scope.postMessage({ kind: "failed", id: data.id, message });
+  }
+};
+scope.postMessage({ kind: "ready" });
