@@ -27,7 +27,7 @@ class Field(nn.Layer):
 
 
 def burgers() -> Step:
-    """Burgers' equation: ``u_t + u u_x = 0.01/π u_xx``, second derivatives by ``create_graph=True``."""
+    """Burgers' equation: ``u_t + u u_x = 0.01/π u_xx``, with ``create_graph=True``."""
     seed()
     network = Field()
     points = paddle.rand([12, 2])

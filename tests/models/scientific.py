@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import paddle
 from paddle import Tensor
 
 from tests.models.step import BeforeBackward, Build, Result, Step, look_away, seed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def bare_step(forward, **leaves: Tensor) -> Step:  # type: ignore[no-untyped-def]
+
+def bare_step(forward: Callable[..., Tensor], **leaves: Tensor) -> Step:
     """Return a step over leaves that are no parameters of a layer."""
     for leaf in leaves.values():
         leaf.stop_gradient = False

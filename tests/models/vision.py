@@ -32,10 +32,8 @@ def classifier(
         def forward() -> paddle.Tensor:
             scores = network(images)
             if isinstance(scores, (list, tuple)):  # GoogLeNet: main and two auxiliary heads
-                return sum(
-                    weight * criterion(s, labels)
-                    for weight, s in zip((1, 0.3, 0.3), scores, strict=False)
-                )
+                losses = [criterion(head, labels) for head in scores]
+                return losses[0] + 0.3 * (losses[1] + losses[2])
             return criterion(scores, labels)
 
         return training_step(network, forward, optimizer=optimizer)
