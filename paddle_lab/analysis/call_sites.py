@@ -248,7 +248,10 @@ class _Divider:
 
 
 def _short(function: str) -> str:
-    return "lambda" if function.endswith("<lambda>") else function.rpartition(".")[2]
+    owner, _, name = function.rpartition(".")
+    if name == "__init__" and owner:
+        name = owner.rpartition(".")[2]
+    return "lambda" if name == "<lambda>" else name
 
 
 def _loops(entries: Sequence[Entry]) -> list[list[int]]:
