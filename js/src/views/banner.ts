@@ -49,12 +49,16 @@ function errorRow(title: string, message: string, action: HTMLElement | false): 
   const lines = message.trim().split("\n");
   const summary = summaryLine(lines);
   const text = element("code", { class: "pdl-one-line", title: summary }, summary);
-  const more = button("More", () => {
-    const isOpen = text.classList.toggle("pdl-one-line");
-    more.setAttribute("aria-expanded", String(!isOpen));
-    more.textContent = isOpen ? "More" : "Less";
-    text.textContent = isOpen ? summary : message.trim();
-  }, { "aria-expanded": "false" });
+  const more = button(
+    "More",
+    () => {
+      const isOpen = text.classList.toggle("pdl-one-line");
+      more.setAttribute("aria-expanded", String(!isOpen));
+      more.textContent = isOpen ? "More" : "Less";
+      text.textContent = isOpen ? summary : message.trim();
+    },
+    { "aria-expanded": "false" },
+  );
   return element(
     "div",
     { class: "pdl-banner-row pdl-warn", role: "note" },
@@ -67,7 +71,11 @@ function errorRow(title: string, message: string, action: HTMLElement | false): 
 
 function noticesRow(notices: readonly string[]): HTMLElement {
   if (notices.length === 1) {
-    return element("div", { class: "pdl-banner-row", role: "note" }, element("span", {}, notices[0]!));
+    return element(
+      "div",
+      { class: "pdl-banner-row", role: "note" },
+      element("span", {}, notices[0]!),
+    );
   }
   return element(
     "div",
@@ -84,7 +92,9 @@ function noticesRow(notices: readonly string[]): HTMLElement {
 /** The line that says it: Paddle puts a table of C++ frames around "InvalidArgumentError: …". */
 export function summaryLine(lines: readonly string[]): string {
   const filled = lines.map((line) => line.trim()).filter((line) => /\w/.test(line));
-  const telling = filled.findLast((line) => /^(\(\w+\) )?(\w+\.)*\w*(Error|Exception|Interrupt)\b.*\S/.test(line));
+  const telling = filled.findLast((line) =>
+    /^(\(\w+\) )?(\w+\.)*\w*(Error|Exception|Interrupt)\b.*\S/.test(line),
+  );
   return telling ?? filled[0] ?? "";
 }
 

@@ -20,12 +20,16 @@ export async function copyText(text: string, near: HTMLElement): Promise<boolean
 
 /** A button that copies what `text` gives and says so. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
-  const copy = button(label, async () => {
-    const done = await copyText(text(), copy.parentElement ?? document.body);
-    copy.textContent = done ? "Copied" : "Not allowed here";
-    setTimeout(() => {
-      copy.textContent = label;
-    }, 1400);
-  }, { class: "pdl-button pdl-quiet", "aria-live": "polite" });
+  const copy = button(
+    label,
+    async () => {
+      const done = await copyText(text(), copy.parentElement ?? document.body);
+      copy.textContent = done ? "Copied" : "Not allowed here";
+      setTimeout(() => {
+        copy.textContent = label;
+      }, 1400);
+    },
+    { class: "pdl-button", "aria-live": "polite" },
+  );
   return copy;
 }

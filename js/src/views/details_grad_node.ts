@@ -46,7 +46,13 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
         ] satisfies Fact),
       ["address", element("code", {}, address), copyButton("Copy", () => address)],
     ]),
-    edges(context, "Receives gradients from", from, "source", "the call's root: nothing comes before"),
+    edges(
+      context,
+      "Receives gradients from",
+      from,
+      "source",
+      "the call's root: nothing comes before",
+    ),
     edges(context, "Hands gradients to", next, "target", "nothing: the gradient ends here"),
     ...(op >= 0 ? [renderStack(context, trace.stackOf(op), "Forward call stack")] : []),
   ];

@@ -38,7 +38,10 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
         "parameters",
         `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
       ],
-      ["host time", [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · ")],
+      [
+        "host time",
+        [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · "),
+      ],
     ]),
     element(
       "div",
@@ -57,9 +60,13 @@ function otherCalls(context: PanelContext, calls: readonly number[], group: numb
     to === undefined
       ? []
       : [
-          button(label, () => context.store.select({ kind: "group", group: to }, { reveal: true }), {
-            class: "pdl-button pdl-quiet",
-          }),
+          button(
+            label,
+            () => context.store.select({ kind: "group", group: to }, { reveal: true }),
+            {
+              class: "pdl-button pdl-quiet",
+            },
+          ),
         ];
   return [...step("previous", calls[at - 1]), ...step("next", calls[at + 1])];
 }
@@ -82,7 +89,13 @@ function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
   const { trace } = context;
   const first = trace.at("groups", "first_op", group);
   if (first < 0) return [];
-  return [renderStack(context, trace.stackOf(first), `Call stack of its first op, ${trace.opLabel(first)}`)];
+  return [
+    renderStack(
+      context,
+      trace.stackOf(first),
+      `Call stack of its first op, ${trace.opLabel(first)}`,
+    ),
+  ];
 }
 
 /** 1 for the group and all inside it; parents come before children. */

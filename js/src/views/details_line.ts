@@ -1,5 +1,5 @@
 /** The panel's page of a source line: the ops it made. */
-import { facts, heading, list, MOST_ITEMS, opLink, section } from "./details_parts.ts";
+import { facts, heading, list, MOST_ITEMS, opItem, section } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { durationOf, type PanelContext } from "./panel_context.ts";
 import { countOf, formatDuration, formatShare } from "./quantities.ts";
@@ -18,14 +18,24 @@ export function lineDetails(context: PanelContext, file: number, line: number): 
     ...(text ? [element("p", {}, element("code", {}, text))] : []),
     facts([
       ["made", countOf(ops.length, "op")],
-      ["host time", [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · ")],
+      [
+        "host time",
+        [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · "),
+      ],
     ]),
     element(
       "div",
       { class: "pdl-actions" },
       button("Show in source", () => context.showSource(file, line)),
     ),
-    section("Ops", "", list(ops.slice(0, MOST_ITEMS).map((op) => opLink(context, op)), ops.length)),
+    section(
+      "Ops",
+      "",
+      list(
+        ops.slice(0, MOST_ITEMS).map((op) => opItem(context, op)),
+        ops.length,
+      ),
+    ),
   ];
 }
 

@@ -29,18 +29,18 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
     heading(trace.opLabel(op), `#${op}`),
     chips(context, op),
     facts([
-      ...tensorFacts(context, "in", trace.inputsOf(op)),
-      ...tensorFacts(context, "out", trace.outputsOf(op)),
+      ...tensorFacts(context, op, "in", trace.inputsOf(op)),
+      ...tensorFacts(context, op, "out", trace.outputsOf(op)),
       !!attributes && ["attributes", element("code", {}, attributes)],
-      [
-        "host time",
-        formatDuration(duration_ns),
-        share ? small(` · ${share} of all ops`) : "",
-      ],
+      ["host time", formatDuration(duration_ns), share ? small(` · ${share} of all ops`) : ""],
       totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
     ]),
     renderStack(context, trace.stackOf(op)),
-    element("div", { class: "pdl-actions" }, copyButton("Copy as text", () => opText(context, op))),
+    element(
+      "div",
+      { class: "pdl-actions" },
+      copyButton("Copy as text", () => opText(context, op)),
+    ),
   ];
 }
 
@@ -59,22 +59,35 @@ function chips(context: PanelContext, op: number): HTMLElement {
   );
 }
 
-function tensorFacts(context: PanelContext, word: string, uses: Int32Array): Fact[] {
+function tensorFacts(
+  context: PanelContext,
+  op: number,
+  word: "in" | "out",
+  uses: Int32Array,
+): Fact[] {
   const { trace } = context;
   return [...uses].map((use): Fact => {
     const tensor = trace.at("uses", "tensor", use);
     const slot = uses.length > 1 ? ` ${trace.at("uses", "slot", use)}` : "";
+    if (tensor < 0) return [`${word}${slot}`, small("none")];
+    const producer = word === "in" ? trace.at("tensors", "producer", tensor) : -1;
     return [
       `${word}${slot}`,
       tensorLink(context, tensor),
       small(` ${tensorSummary(trace, tensor)}`),
-      versionNote(context, tensor, word === "out"),
+      ...(producer >= 0 ? [small(" · from "), opLink(context, producer)] : []),
+      versionNote(context, op, tensor, word === "out"),
     ];
   });
 }
 
 /** Whether the op modified this tensor in place, or another op does later. */
-function versionNote(context: PanelContext, tensor: number, isOutput: boolean): HTMLElement | "" {
+function versionNote(
+  context: PanelContext,
+  op: number,
+  tensor: number,
+  isOutput: boolean,
+): HTMLElement | "" {
   const { trace, totals } = context;
   const next = totals.nextVersion[tensor]!;
   const note = (from: number, to: number, ...more: (Node | string)[]) =>
@@ -90,6 +103,8 @@ function versionNote(context: PanelContext, tensor: number, isOutput: boolean): 
   }
   if (next < 0) return "";
   const modifier = trace.at("tensors", "producer", next);
+  // Its output says so already.
+  if (modifier === op) return "";
   return modifier < 0
     ? note(tensor, next, ", modified in place")
     : note(tensor, next, ", modified in place by ", opLink(context, modifier));
@@ -109,6 +124,7 @@ function opText(context: PanelContext, op: number): string {
   ] as const) {
     for (const use of uses) {
       const tensor = trace.at("uses", "tensor", use);
+      if (tensor < 0) continue;
       lines.push(`${word}: ${tensorName(trace, tensor)} ${tensorSummary(trace, tensor)}`);
     }
   }

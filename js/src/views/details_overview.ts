@@ -20,7 +20,10 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
     heading(origin.title || "Trace", ""),
     element("p", {}, "Select a box, an edge, or a line of source to see what it is."),
     facts([
-      ...PHASES.map((phase, index) => !!byPhase[index] && ([`${phase} ops`, formatCount(byPhase[index]!)] as const)),
+      ...PHASES.map(
+        (phase, index) =>
+          !!byPhase[index] && ([`${phase} ops`, formatCount(byPhase[index]!)] as const),
+      ),
       trace.gradNodeCount > 0 && ["grad nodes", formatCount(trace.gradNodeCount)],
       parameters.count > 0 && [
         "parameters",

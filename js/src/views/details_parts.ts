@@ -3,6 +3,7 @@ import { button, element } from "./element.ts";
 import { jumpToGradNode, jumpToOp } from "./jump.ts";
 import type { PanelContext } from "./panel_context.ts";
 import { countOf, formatBytes } from "./quantities.ts";
+import { frameLabel } from "./stack_order.ts";
 
 /** Longer lists are cut: a parameter may have ten thousand readers. */
 export const MOST_ITEMS = 100;
@@ -49,15 +50,20 @@ export function small(text: string): HTMLElement {
   return element("small", {}, text);
 }
 
-/** "linear #3" with its layer; shows the op. */
+/** "linear #3": shows the op. */
 export function opLink({ store, trace }: PanelContext, op: number): HTMLElement {
-  const layer = trace.layerOf(op);
-  return element(
-    "span",
-    {},
-    button(trace.opLabel(op), () => jumpToOp(store, op), { class: "pdl-link" }),
-    small(` #${op}${layer ? ` · ${layer}` : ""}`),
-  );
+  return button(`${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
+    class: "pdl-link",
+    title: trace.layerOf(op) || undefined,
+  });
+}
+
+/** The op in a list: with its layer, or where it has none, its line. */
+export function opItem(context: PanelContext, op: number): HTMLElement {
+  const { trace } = context;
+  const frame = trace.ownFrameOf(op);
+  const place = trace.layerOf(op) || (frame >= 0 ? frameLabel(trace, frame) : "");
+  return element("span", {}, opLink(context, op), !!place && small(` · ${place}`));
 }
 
 export function gradNodeLink({ store, trace }: PanelContext, gradNode: number): HTMLElement {
@@ -73,7 +79,7 @@ export function gradNodeLink({ store, trace }: PanelContext, gradNode: number): 
 }
 
 export function tensorLink({ store, trace }: PanelContext, tensor: number): HTMLElement {
-  const name = tensorName(trace, tensor) || "unnamed";
+  const name = tensorName(trace, tensor) || trace.tensorKind(tensor);
   const link = button(name, () => store.select({ kind: "tensor", tensor }, { reveal: true }), {
     class: "pdl-link pdl-mono",
   });

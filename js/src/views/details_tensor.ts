@@ -1,5 +1,14 @@
 /** The panel's page of a tensor: who made it, who reads it, what became of it. */
-import { facts, heading, list, MOST_ITEMS, opLink, section, tensorLink } from "./details_parts.ts";
+import {
+  facts,
+  heading,
+  list,
+  MOST_ITEMS,
+  opItem,
+  opLink,
+  section,
+  tensorLink,
+} from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { jumpToGradNode } from "./jump.ts";
 import type { PanelContext } from "./panel_context.ts";
@@ -12,7 +21,9 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
     trace.textAt("tensors", column, tensor);
   const producer = trace.at("tensors", "producer", tensor);
   const detached = trace.at("tensors", "detached_from", tensor);
-  const consumers = new Set([...trace.consumersOf(tensor)].map((use) => trace.at("uses", "op", use)));
+  const consumers = new Set(
+    [...trace.consumersOf(tensor)].map((use) => trace.at("uses", "op", use)),
+  );
   const leaf = trace.table("grad_nodes").column("parameter").indexOf(tensor);
   return [
     heading(trace.tensorLabel(tensor) || "tensor", cell("path") && cell("name")),
@@ -39,7 +50,10 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
     section(
       "Read by",
       countOf(consumers.size, "op"),
-      list([...consumers].slice(0, MOST_ITEMS).map((op) => opLink(context, op)), consumers.size),
+      list(
+        [...consumers].slice(0, MOST_ITEMS).map((op) => opItem(context, op)),
+        consumers.size,
+      ),
     ),
     ...(producer >= 0 ? [renderStack(context, trace.stackOf(producer), "Made at")] : []),
   ];
@@ -63,7 +77,7 @@ function versions(context: PanelContext, tensor: number): HTMLElement {
   const rows = chain.map((at) => {
     const modifier = trace.at("tensors", "producer", at);
     const row = element("span", {}, `version ${trace.at("tensors", "version", at)} `);
-    if (modifier >= 0) row.append(opLink(context, modifier));
+    if (modifier >= 0) row.append(opItem(context, modifier));
     if (at === tensor) row.append(element("strong", {}, " · this"));
     return row;
   });

@@ -24,11 +24,17 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** A push button; `label` is its text, and its name where `name` is not given. */
+/** A push button. */
 export function button(
   label: string,
   onclick: () => void,
   attributes: Readonly<Record<string, string | boolean | undefined>> = {},
+  note = "",
 ): HTMLButtonElement {
-  return element("button", { type: "button", class: "pdl-button", onclick, ...attributes }, label);
+  return element(
+    "button",
+    { type: "button", class: "pdl-button", onclick, ...attributes },
+    label,
+    !!note && element("small", {}, note),
+  );
 }

@@ -19,7 +19,10 @@ const SAMPLES: readonly (readonly [shapes: readonly Shape[], meaning: string])[]
   [[box("var(--pdl-backward)")], "a grad node; in the ladder, on the row of its op"],
   [[box("var(--pdl-optimizer)")], "an optimizer's op"],
   [
-    [box("var(--pdl-forward)"), box("var(--pdl-forward)", { x: 6, y: 6, width: 32, height: 10, rx: 3 })],
+    [
+      box("var(--pdl-forward)"),
+      box("var(--pdl-forward)", { x: 6, y: 6, width: 32, height: 10, rx: 3 }),
+    ],
     "a PyLayer: open it to see its ops",
   ],
   [
@@ -46,10 +49,16 @@ const SAMPLES: readonly (readonly [shapes: readonly Shape[], meaning: string])[]
     ],
     "it raised, or changed a tensor in place",
   ],
-  [[box("var(--pdl-forward)", { fill: "var(--pdl-lit)", "stroke-width": 2.5 })], "selected, or paired with it"],
+  [
+    [box("var(--pdl-forward)", { fill: "var(--pdl-lit)", "stroke-width": 2.5 })],
+    "selected, or paired with it",
+  ],
   [[line("var(--pdl-forward)")], "a tensor"],
   [[line("var(--pdl-backward)")], "a gradient"],
-  [[line("var(--pdl-detach)", { "stroke-dasharray": "4 4" })], "a value without its gradient (detach)"],
+  [
+    [line("var(--pdl-detach)", { "stroke-dasharray": "4 4" })],
+    "a value without its gradient (detach)",
+  ],
 ];
 
 export function legend(): HTMLElement {
@@ -62,7 +71,11 @@ export function legend(): HTMLElement {
 
 function sample(shapes: readonly Shape[]): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [name, value] of [["width", 46], ["height", 22], ["aria-hidden", "true"]] as const) {
+  for (const [name, value] of [
+    ["width", 46],
+    ["height", 22],
+    ["aria-hidden", "true"],
+  ] as const) {
     svg.setAttribute(name, String(value));
   }
   for (const [tag, attributes] of shapes) {

@@ -92,7 +92,7 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
 
   function page(name: Page): HTMLElement {
     return element("div", {
-      class: "pdl-panel-page pdl-scroll",
+      class: `pdl-panel-page pdl-scroll pdl-${name}-page`,
       role: "tabpanel",
       id: `${id}-${name}`,
       "aria-labelledby": `${id}-tab-${name}`,

@@ -23,9 +23,12 @@ export interface TraceTotals {
 
 export function traceTotals(trace: Trace): TraceTotals {
   const nextVersion = new Int32Array(trace.table("tensors").length).fill(-1);
-  trace.table("tensors").column("previous").forEach((previous, tensor) => {
-    if (previous >= 0) nextVersion[previous] = tensor;
-  });
+  trace
+    .table("tensors")
+    .column("previous")
+    .forEach((previous, tensor) => {
+      if (previous >= 0) nextVersion[previous] = tensor;
+    });
   return {
     duration_ns: durationOf(trace, () => true),
     threadCount: new Set(trace.table("ops").column("thread")).size,

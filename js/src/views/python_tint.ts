@@ -11,7 +11,7 @@ export interface TintedSpan {
 
 const TOKENS = new RegExp(
   [
-    /(?<string>(?<quotes>'''|""")[^]*?(?:\k<quotes>|$)|'(?:\\.|[^'\\\n])*'?|"(?:\\.|[^"\\\n])*"?)/,
+    /(?<string>(?<quotes>'''|""")[\s\S]*?(?:\k<quotes>|$)|'(?:\\.|[^'\\\n])*'?|"(?:\\.|[^"\\\n])*"?)/,
     /(?<comment>#.*)/,
     /(?<keyword>\b(?:and|as|assert|async|await|break|class|continue|def|del|elif|else|except|False|finally|for|from|global|if|import|in|is|lambda|None|nonlocal|not|or|pass|raise|return|True|try|while|with|yield)\b)/,
   ]
@@ -36,7 +36,11 @@ export function tintPython(lines: readonly string[]): TintedSpan[][] {
       }
       const lineEnd = lineStart + lines[line]!.length;
       if (start < lineEnd) {
-        spans[line]!.push({ start: start - lineStart, end: Math.min(end, lineEnd) - lineStart, tint });
+        spans[line]!.push({
+          start: start - lineStart,
+          end: Math.min(end, lineEnd) - lineStart,
+          tint,
+        });
       }
       start = lineEnd + 1;
     }

@@ -43,5 +43,7 @@ export function countOf(count: number, singular: string, plural = `${singular}s`
 }
 
 function significant(value: number): string {
-  return String(value < 100 ? Number(value.toPrecision(2 + Number(value >= 10))) : Math.round(value));
+  return String(
+    value < 100 ? Number(value.toPrecision(2 + Number(value >= 10))) : Math.round(value),
+  );
 }

@@ -143,7 +143,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
       listed.push(option(op, start + offset));
     });
     const rest = matches.length - start - MOST_LISTED;
-    if (rest > 0) listed.push(note(`and ${countOf(rest, "more", "more")}: Enter steps through all`));
+    if (rest > 0)
+      listed.push(note(`and ${countOf(rest, "more", "more")}: Enter steps through all`));
     return listed;
   }
 
@@ -158,7 +159,11 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
         "aria-selected": String(position === at),
       },
       element("span", { class: `pdl-${trace.phaseOf(op)}-text` }, trace.opLabel(op)),
-      element("small", {}, [frame >= 0 && frameLabel(trace, frame), `#${op}`].filter(Boolean).join(" · ")),
+      element(
+        "small",
+        {},
+        [frame >= 0 && frameLabel(trace, frame), `#${op}`].filter(Boolean).join(" · "),
+      ),
     );
   }
 
@@ -178,7 +183,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   };
 }
 
-const HINT = "Try an op (relu), a layer (encoder.layers.0), a line (model.py:12, cell 4:12), a shape ([4, 16]), a grad node.";
+const HINT =
+  "Try an op (relu), a layer (encoder.layers.0), a line (model.py:12, cell 4:12), a shape ([4, 16]), a grad node.";
 
 function note(text: string): HTMLElement {
   return element("div", { class: "pdl-search-note", role: "presentation" }, text);

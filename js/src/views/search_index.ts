@@ -93,7 +93,9 @@ export class SearchIndex {
     const name = trace.table("ops").column("name");
     const ownFrame = trace.table("op_frames").column("frame");
     const file = trace.table("frames").column("file");
-    const isFileHit = Uint8Array.from(file, (code) => Number(this.#files.get(code)!.includes(text)));
+    const isFileHit = Uint8Array.from(file, (code) =>
+      Number(this.#files.get(code)!.includes(text)),
+    );
     const group = trace.table("op_groups").column("group");
     const isGroupHit = this.#groupHits(isHit);
     for (let op = 0; op < fit.length; op++) {
@@ -105,9 +107,12 @@ export class SearchIndex {
     }
     this.#addTensorHits(fit, isHit);
     const gradNodeName = trace.table("grad_nodes").column("name");
-    trace.table("grad_nodes").column("op").forEach((op, gradNode) => {
-      if (op >= 0) fit[op]! |= isHit[gradNodeName[gradNode]!]!;
-    });
+    trace
+      .table("grad_nodes")
+      .column("op")
+      .forEach((op, gradNode) => {
+        if (op >= 0) fit[op]! |= isHit[gradNodeName[gradNode]!]!;
+      });
     return fit;
   }
 
@@ -128,7 +133,9 @@ export class SearchIndex {
 
   #addTensorHits(fit: Uint8Array, isHit: Uint8Array): void {
     const tensors = this.#trace.table("tensors");
-    const columns = (["name", "path", "dtype", "shape"] as const).map((name) => tensors.column(name));
+    const columns = (["name", "path", "dtype", "shape"] as const).map((name) =>
+      tensors.column(name),
+    );
     const isTensorHit = new Uint8Array(tensors.length);
     for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
       for (const column of columns) isTensorHit[tensor]! |= isHit[column[tensor]!]!;
@@ -144,7 +151,9 @@ export class SearchIndex {
   #opsOfFrames(fits: (file: number, cell: number, line: number) => boolean): Uint8Array {
     const trace = this.#trace;
     const frames = trace.table("frames");
-    const [file, cell, line] = (["file", "cell", "line"] as const).map((name) => frames.column(name));
+    const [file, cell, line] = (["file", "cell", "line"] as const).map((name) =>
+      frames.column(name),
+    );
     const isFrameHit = Uint8Array.from(file!, (code, frame) =>
       Number(fits(code, cell![frame]!, line![frame]!)),
     );

@@ -13,6 +13,8 @@ import { countOpsByLine, type SourceFile, sourceFiles } from "./source_lines.ts"
 import { fileLabel } from "./stack_order.ts";
 
 const MOST_PEEKED = 12;
+/** The lit line and the list under it. */
+const ROOM_BELOW_PX = 80;
 /** Longer files are shown without colours. */
 const MOST_TINTED_LINES = 4000;
 
@@ -56,9 +58,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
       light(selection.file, selection.line);
     } else if (selection.kind === "op" || selection.kind === "grad_node") {
       const op =
-        selection.kind === "op"
-          ? selection.op
-          : trace.at("grad_nodes", "op", selection.gradNode);
+        selection.kind === "op" ? selection.op : trace.at("grad_nodes", "op", selection.gradNode);
       const frame = op >= 0 ? trace.ownFrameOf(op) : -1;
       if (frame < 0) clear();
       else light(trace.at("frames", "file", frame), trace.at("frames", "line", frame));
@@ -179,12 +179,11 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
 
   function scrollToLit(): void {
     const line = litLine();
-    const page = root.closest<HTMLElement>(".pdl-panel-page");
-    if (!line || !page || page.hidden) return;
+    if (!line || text.clientHeight === 0) return;
     // scrollIntoView() would move the notebook as well.
-    const offset = line.getBoundingClientRect().top - page.getBoundingClientRect().top;
-    if (offset < 0 || offset > page.clientHeight - 80) {
-      page.scrollTop += offset - page.clientHeight / 3;
+    const offset = line.getBoundingClientRect().top - text.getBoundingClientRect().top;
+    if (offset < 0 || offset > text.clientHeight - ROOM_BELOW_PX) {
+      text.scrollTop += offset - text.clientHeight / 3;
     }
   }
 
@@ -197,10 +196,9 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
     const isSelected =
       selection.kind === "line" && selection.file === shown.file && selection.line === number;
     focusGutter(line.querySelector("button"));
-    store.select(
-      isSelected ? { kind: "none" } : { kind: "line", file: shown.file, line: number },
-      { reveal: !isSelected },
-    );
+    store.select(isSelected ? { kind: "none" } : { kind: "line", file: shown.file, line: number }, {
+      reveal: !isSelected,
+    });
   }
 
   function moveInGutter(event: KeyboardEvent): void {

@@ -107,7 +107,11 @@ function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefine
     // A line underlined as a whole would say nothing.
     const isWhole =
       underlined && underlined.start <= indent && underlined.end >= text.trimEnd().length;
-    const code = codeText(text, tints[number - source.firstLine]!, isWhole ? undefined : underlined);
+    const code = codeText(
+      text,
+      tints[number - source.firstLine]!,
+      isWhole ? undefined : underlined,
+    );
     box.append(codeLine(number, code, isLit));
   }
   if (end > last) box.append(element("div", { class: "pdl-gap" }, "⋯"));

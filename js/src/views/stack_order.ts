@@ -23,7 +23,11 @@ export function orderStack(trace: Trace, frames: readonly number[]): OrderedStac
 
 /** "Cell 4, line 7" or "model.py, line 12". */
 export function frameLabel(trace: Trace, frame: number): string {
-  const place = fileLabel(trace, trace.at("frames", "file", frame), trace.at("frames", "cell", frame));
+  const place = fileLabel(
+    trace,
+    trace.at("frames", "file", frame),
+    trace.at("frames", "cell", frame),
+  );
   return `${place}, line ${trace.at("frames", "line", frame)}`;
 }
 

@@ -1,8 +1,21 @@
 /** The palette of theme.css as plain colours, for drawing where CSS does not reach (canvas, SVG). */
 
 export const COLOUR_NAMES = [
-  "bg", "ink", "soft", "line", "panel", "frame", "chip", "forward", "backward", "optimizer",
-  "leaf", "warn", "lit", "select", "detach",
+  "bg",
+  "ink",
+  "soft",
+  "line",
+  "panel",
+  "frame",
+  "chip",
+  "forward",
+  "backward",
+  "optimizer",
+  "leaf",
+  "warn",
+  "lit",
+  "select",
+  "detach",
 ] as const;
 
 export type ColourName = (typeof COLOUR_NAMES)[number];
@@ -32,7 +45,12 @@ export function readTheme(app: HTMLElement): Theme {
 export function watchTheme(listener: () => void): () => void {
   const observer = new MutationObserver(listener);
   observer.observe(document.body, {
-    attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind", "class"],
+    attributeFilter: [
+      "data-jp-theme-light",
+      "data-jp-theme-name",
+      "data-vscode-theme-kind",
+      "class",
+    ],
   });
   const query = matchMedia("(prefers-color-scheme: dark)");
   query.addEventListener("change", listener);
@@ -49,6 +67,8 @@ export function hexColour(resolved: string): string {
   const channels = [0, 1, 2].map((index) => (numbers[index] ?? 0) * scale);
   if ((numbers[3] ?? 1) < 1) channels.push(numbers[3]! * 255);
   const hex = (value: number) =>
-    Math.max(0, Math.min(255, Math.round(value))).toString(16).padStart(2, "0");
+    Math.max(0, Math.min(255, Math.round(value)))
+      .toString(16)
+      .padStart(2, "0");
   return `#${channels.map(hex).join("")}`;
 }

@@ -1,0 +1,180 @@
+/**
+ * The part of a canvas context that the painters use, writing SVG: so the file shows what the
+ * canvas shows, drawn by the same hands.
+ */
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** Any machine that opens the file has one of these. */
+const FONT_FAMILY = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+/** From the middle of a line of text down to its base, in font sizes. */
+const MIDDLE_TO_BASE = 0.35;
+
+export class SvgContext {
+  fillStyle = "#000000";
+  strokeStyle = "#000000";
+  lineWidth = 1;
+  globalAlpha = 1;
+  font = "400 10px sans-serif";
+  textAlign: CanvasTextAlign = "start";
+  textBaseline: CanvasTextBaseline = "alphabetic";
+  lineCap: CanvasLineCap = "butt";
+  lineJoin: CanvasLineJoin = "miter";
+  readonly #elements: string[] = [];
+  readonly #saved: { x: number; y: number; scale: number }[] = [];
+  #at = { x: 0, y: 0, scale: 1 };
+  #path = "";
+  #dash: number[] = [];
+
+  save(): void {
+    this.#saved.push({ ...this.#at });
+  }
+
+  restore(): void {
+    this.#at = this.#saved.pop() ?? this.#at;
+  }
+
+  translate(x: number, y: number): void {
+    const { scale } = this.#at;
+    this.#at = { scale, x: this.#at.x + x * scale, y: this.#at.y + y * scale };
+  }
+
+  scale(x: number, _y: number): void {
+    this.#at = { ...this.#at, scale: this.#at.scale * x };
+  }
+
+  setLineDash(dash: number[]): void {
+    this.#dash = dash;
+  }
+
+  beginPath(): void {
+    this.#path = "";
+  }
+
+  moveTo(x: number, y: number): void {
+    this.#path += `M${this.#x(x)} ${this.#y(y)}`;
+  }
+
+  lineTo(x: number, y: number): void {
+    this.#path += `L${this.#x(x)} ${this.#y(y)}`;
+  }
+
+  bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void {
+    const first = `C${this.#x(ax)} ${this.#y(ay)} ${this.#x(bx)} ${this.#y(by)}`;
+    this.#path += `${first} ${this.#x(x)} ${this.#y(y)}`;
+  }
+
+  quadraticCurveTo(ax: number, ay: number, x: number, y: number): void {
+    this.#path += `Q${this.#x(ax)} ${this.#y(ay)} ${this.#x(x)} ${this.#y(y)}`;
+  }
+
+  closePath(): void {
+    this.#path += "Z";
+  }
+
+  rect(x: number, y: number, width: number, height: number): void {
+    const [w, h] = [this.#length(width), this.#length(height)];
+    this.#path += `M${this.#x(x)} ${this.#y(y)}h${w}v${h}h${-w}Z`;
+  }
+
+  roundRect(x: number, y: number, width: number, height: number, radius: number): void {
+    const r = this.#length(Math.max(0, Math.min(radius, width / 2, height / 2)));
+    const [w, h] = [round(this.#length(width) - 2 * r), round(this.#length(height) - 2 * r)];
+    const corner = (dx: number, dy: number) => `a${r} ${r} 0 0 1 ${dx} ${dy}`;
+    this.#path +=
+      `M${this.#x(x + radius)} ${this.#y(y)}h${w}${corner(r, r)}v${h}${corner(-r, r)}` +
+      `h${-w}${corner(-r, -r)}v${-h}${corner(r, -r)}Z`;
+  }
+
+  fillRect(x: number, y: number, width: number, height: number): void {
+    this.beginPath();
+    this.rect(x, y, width, height);
+    this.fill();
+  }
+
+  fill(): void {
+    if (this.#path) this.#write("path", { d: this.#path, ...this.#paint("fill", this.fillStyle) });
+  }
+
+  stroke(): void {
+    if (!this.#path) return;
+    this.#write("path", {
+      d: this.#path,
+      fill: "none",
+      ...this.#paint("stroke", this.strokeStyle),
+      "stroke-width": this.#length(this.lineWidth),
+      "stroke-dasharray": this.#dash.map((dash) => this.#length(dash)).join(" ") || undefined,
+      "stroke-linecap": this.lineCap === "butt" ? undefined : this.lineCap,
+      "stroke-linejoin": this.lineJoin === "miter" ? undefined : this.lineJoin,
+    });
+  }
+
+  fillText(text: string, x: number, y: number): void {
+    if (!text.trim()) return;
+    const [, weight, size] = /^(\d+) ([\d.]+)px/.exec(this.font) ?? ["", "400", "12"];
+    const down = this.textBaseline === "middle" ? Number(size) * MIDDLE_TO_BASE : 0;
+    const anchor = { center: "middle", end: "end", right: "end" }[this.textAlign as string];
+    this.#write(
+      "text",
+      {
+        x: this.#x(x),
+        y: this.#y(y + down),
+        "font-size": this.#length(Number(size)),
+        "font-weight": weight === "400" ? undefined : weight,
+        "text-anchor": anchor,
+        ...this.#paint("fill", this.fillStyle),
+      },
+      text,
+    );
+  }
+
+  /** The whole file. */
+  document(width_px: number, height_px: number, title: string): string {
+    const root =
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${width_px}" height="${height_px}" ` +
+      `viewBox="0 0 ${width_px} ${height_px}" font-family="${FONT_FAMILY}">`;
+    return `${root}\n<title>${escapeXml(title)}</title>\n${this.#elements.join("\n")}\n</svg>\n`;
+  }
+
+  #write(tag: string, attributes: Attributes, text = ""): void {
+    const written = Object.entries(attributes)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => ` ${name}="${escapeXml(String(value))}"`)
+      .join("");
+    this.#elements.push(
+      text ? `<${tag}${written}>${escapeXml(text)}</${tag}>` : `<${tag}${written}/>`,
+    );
+  }
+
+  /** SVG 1.1 knows no `#rrggbbaa`. */
+  #paint(property: "fill" | "stroke", colour: string): Attributes {
+    const own = colour.length === 9 ? Number.parseInt(colour.slice(7), 16) / 255 : 1;
+    const alpha = Math.round(own * this.globalAlpha * 100) / 100;
+    return {
+      [property]: colour.slice(0, 7),
+      [`${property}-opacity`]: alpha < 1 ? alpha : undefined,
+    };
+  }
+
+  #x(x: number): number {
+    return round(this.#at.x + x * this.#at.scale);
+  }
+
+  #y(y: number): number {
+    return round(this.#at.y + y * this.#at.scale);
+  }
+
+  #length(length: number): number {
+    return round(length * this.#at.scale);
+  }
+}
+
+/** Text for XML: markup escaped, characters that XML forbids replaced. */
+export function escapeXml(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
+    .replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
