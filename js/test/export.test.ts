@@ -161,6 +161,6 @@ test("ops as text stand in columns", async () => {
   expect(lines[0]).toMatch(
     /^#0 {2}linear {2}net\.embed +\[4, 16\] \[16, 16\] \[16\] -> \[4, 16\] {2}/,
   );
-  expect(lines[0]!.indexOf("4.py, line 2")).toBe(lines[1]!.indexOf("4.py, line 2"));
+  expect(lines[0]!.indexOf("common.py, line 190")).toBe(lines[1]!.indexOf("4.py, line 2"));
   expect(opList(await new SyntheticTrace().trace(), [])).toBe("");
 });
