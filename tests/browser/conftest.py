@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
-from jupyter_server import Application, JupyterServer, jupyter_server
-from notebook_page import NotebookPage
 from playwright.sync_api import sync_playwright
+
+from tests.browser.notebook_page import NotebookPage
+from tests.browser.server_process import Application, JupyterServer, jupyter_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,9 @@ import nbformat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jupyter_server import JupyterServer
     from playwright.sync_api import Locator, Page
+
+    from tests.browser.server_process import JupyterServer
 
 Theme = Literal["light", "dark"]
 

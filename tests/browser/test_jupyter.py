@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notebook_page import notebook_of
+from tests.browser.notebook_page import notebook_of
 
 if TYPE_CHECKING:
-    from conftest import OpenNotebook
+    from tests.browser.conftest import OpenNotebook
 
 
 def test_the_package_can_be_imported(jupyter_page: OpenNotebook) -> None:

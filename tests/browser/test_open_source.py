@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notebook_page import NotebookPage, notebook_of
+from tests.browser.notebook_page import NotebookPage, notebook_of
 
 if TYPE_CHECKING:
-    from conftest import OpenNotebook
+    from tests.browser.conftest import OpenNotebook
 
 _LONG = "\n".join(f"line_{number} = {number}" for number in range(1, 41))
 
