@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from paddle_lab.analysis.op_table import OpTable
     from paddle_lab.analysis.summaries import BackwardCall, Region
+    from paddle_lab.views.widgets.graph_widget import GraphWidget
     from paddle_lab.analysis.tensors import TensorTable
 
 PathLike = str | os.PathLike[str]
@@ -215,6 +216,32 @@ class Trace:
         from paddle_lab.views.fallback import fallback_html
 
         return fallback_html(self.view_record)
+
+    @hints_options
+    def widget(self, *, view: View = "forward", height: int = 560) -> GraphWidget:
+        """Return the trace as a notebook widget.
+
+        Parameters
+        ----------
+        view
+            The graph to show first.
+        height
+            Height in pixels.
+        """
+        from paddle_lab.views.widgets.graph_widget import GraphWidget
+
+        return GraphWidget(
+            payload=self.payload(),
+            text=repr(self),
+            fallback_html=self.fallback_html,
+            view=view,
+            height=height,
+        )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        if self._record is None:
+            return {"text/plain": repr(self)}
+        return self.widget()._repr_mimebundle_(**kwargs)
 
     def __repr__(self) -> str:
         if self._record is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from paddle_lab.options import hints_options
 
 if TYPE_CHECKING:
     from paddle_lab.capture.session import CaptureSession
+    from paddle_lab.notebook_cells import NotebookCells
 
 
 @hints_options
@@ -83,12 +83,12 @@ class Recording:
         if self._session is not None:
             raise RuntimeError("this trace is recording already; make another paddle_lab.trace()")
         frame = sys._getframe(1)
-        cell_number = _cell_number()
+        cells = _notebook_cells()
         self._session = CaptureSession(
             anchor=frame.f_back if self._anchor is None else self._anchor,
             keeps_callers=self._anchor is None,
-            title=self._title or _place_of(frame, cell_number),
-            cell_number=cell_number,
+            title=self._title or _place_of(frame, cells),
+            cells=cells,
         )
         self._trace = Trace()
         self._session.open()
@@ -105,17 +105,17 @@ class Recording:
             self._trace.complete(session.close(error))
 
 
-def _cell_number() -> Callable[[str], int] | None:
+def _notebook_cells() -> NotebookCells | None:
     # Whoever has not imported IPython is in no notebook.
     if "IPython" not in sys.modules:
         return None
-    from paddle_lab.magics import cell_number
+    from paddle_lab.magics import notebook_cells
 
-    return cell_number
+    return notebook_cells()
 
 
-def _place_of(frame: FrameType, cell_number: Callable[[str], int] | None) -> str:
+def _place_of(frame: FrameType, cells: NotebookCells | None) -> str:
     file = frame.f_code.co_filename
-    number = -1 if cell_number is None else cell_number(file)
+    number = -1 if cells is None else cells.number(file)
     place = f"Cell {number}" if number >= 0 else os.path.basename(file)
     return f"{place}, line {frame.f_lineno}"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from paddle_lab.capture.frames import CellNumber, FrameAssembler
+from paddle_lab.capture.frames import Cells, FrameAssembler
 from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER
 from paddle_lab.capture.thread_state import OPTIMIZER
@@ -18,14 +18,14 @@ from paddle_lab.trace.table import StringPool, Table, TableBuilder
 _LONGEST_ATTRIBUTES = 200
 
 
-def assemble(recorder: Recorder, paddle: Any, origin: Origin, cell_number: CellNumber) -> Record:
+def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> Record:
     """Build the record of a trace that has ended."""
     strings = StringPool()
     frames = FrameAssembler(
         recorder.stacks,
         strings,
         paddle_folder=os.path.dirname(os.path.abspath(paddle.__file__)),
-        cell_number=cell_number,
+        cells=cells,
     )
     builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
     op_keys = _add_ops(recorder, builders, strings, frames)

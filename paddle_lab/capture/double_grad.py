@@ -41,10 +41,10 @@ class DoubleGradWatch:
             if node.name() != _LEAF_NAME:
                 node._register_post_hook(self._hook_of(op))
 
-    def _hook_of(self, op: int) -> Callable[[Any, Any], None]:
-        def hook(outputs: Any, _inputs: Any) -> None:
+    def _hook_of(self, op: int) -> Callable[[Any, Any], Any]:
+        def hook(outputs: Any, _inputs: Any) -> Any:
             if not self._is_open:  # the node outlives the call where the graph is retained
-                return
+                return outputs
             pending = [outputs]
             while pending:
                 value = pending.pop()
@@ -55,6 +55,7 @@ class DoubleGradWatch:
                     node = value.grad_fn
                     if node is not None:
                         self._made_by.setdefault(node.node_ptr(), op)
+            return outputs  # Paddle goes on with what a hook returns
 
         return hook
 

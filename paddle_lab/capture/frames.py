@@ -8,10 +8,9 @@ import site
 import sys
 import sysconfig
 from collections import defaultdict
-from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
 from paddle_lab.capture.stacks import NO_STACK, Location, StackPool
 from paddle_lab.trace.schema import FRAME_KINDS, RECORD_TABLES
@@ -21,8 +20,30 @@ USER = FRAME_KINDS.index("user")
 LIBRARY = FRAME_KINDS.index("library")
 PADDLE = FRAME_KINDS.index("paddle")
 
-CellNumber = Callable[[str], int]
-"""File name of a code object to the execution count of the notebook cell it is, or -1."""
+
+class Cells(Protocol):
+    """What tells notebook cells from files, by the file name of a code object."""
+
+    def number(self, file: str) -> int:
+        """Return the cell's execution count, or -1."""
+
+    def text(self, file: str) -> str | None:
+        """Return the cell's text as typed."""
+
+
+class NoCells:
+    """Outside of notebooks: every file is a file."""
+
+    def number(self, file: str) -> int:
+        """Return -1."""
+        del file
+        return -1
+
+    def text(self, file: str) -> str | None:
+        """Return ``None``."""
+        del file
+        return None
+
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _WHOLE_FILE_LINES = 400
@@ -47,12 +68,12 @@ class FrameAssembler:
         The record's strings.
     paddle_folder
         Folder of the paddle package.
-    cell_number
+    cells
         Tells notebook cells by file name.
     """
 
     def __init__(
-        self, pool: StackPool, strings: StringPool, *, paddle_folder: str, cell_number: CellNumber
+        self, pool: StackPool, strings: StringPool, *, paddle_folder: str, cells: Cells
     ) -> None:
         self.stacks = TableBuilder(RECORD_TABLES["stacks"])
         self.frames = TableBuilder(RECORD_TABLES["frames"])
@@ -60,7 +81,7 @@ class FrameAssembler:
         self._pool = pool
         self._strings = strings
         self._paddle_folder = os.path.join(paddle_folder, "")
-        self._cell_number = cell_number
+        self._cells = cells
         self._frame_keys: dict[Location, int] = {}
         self._stack_keys: dict[tuple[int, int], int] = {}
         self._resolved: dict[int, int] = {NO_STACK: NO_STACK}
@@ -86,8 +107,9 @@ class FrameAssembler:
     def add_sources(self) -> None:
         """Store the text around every line that a frame points at; cells and short files whole."""
         for file, used in self._lines.items():
-            lines = linecache.getlines(file)
-            cell = self._cell_number(file)
+            typed = self._cells.text(file)
+            lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)
+            cell = self._cells.number(file)
             if not lines:
                 continue
             if cell >= 0 or (len(lines) <= _WHOLE_FILE_LINES and self._kind(file) == USER):
@@ -122,7 +144,7 @@ class FrameAssembler:
             column,
             end_column,
             self._kind(file),
-            self._cell_number(file),
+            self._cells.number(file),
         )
         self._frame_keys[location] = key
         return key

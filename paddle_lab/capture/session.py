@@ -11,7 +11,7 @@ from typing import Any
 from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
-from paddle_lab.capture.frames import CellNumber
+from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
@@ -29,7 +29,7 @@ class CaptureSession:
         Whether the anchor and its callers belong into stacks.
     title
         What is traced, for people.
-    cell_number
+    cells
         Tells notebook cells by file name; ``None`` outside notebooks.
 
     Raises
@@ -44,10 +44,10 @@ class CaptureSession:
         anchor: FrameType | None,
         keeps_callers: bool = True,
         title: str = "",
-        cell_number: CellNumber | None = None,
+        cells: Cells | None = None,
     ) -> None:
         self._paddle: Any = require_paddle()
-        self._cell_number: CellNumber = cell_number or (lambda _file: -1)
+        self._cells: Cells = cells or NoCells()
         self._title = title
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
@@ -78,7 +78,7 @@ class CaptureSession:
             exception="" if error is None else f"{type(error).__name__}: {error}",
             notices=list(recorder.notices),
         )
-        return assemble(recorder, self._paddle, origin, self._cell_number)
+        return assemble(recorder, self._paddle, origin, self._cells)
 
 
 def _own_version() -> str:

@@ -1,0 +1,41 @@
+"""Which code is a notebook cell: its number and the text that the user sees."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+
+class NotebookCells:
+    """The cells an IPython shell has run, by the file names that their code objects carry.
+
+    Parameters
+    ----------
+    shell
+        An ``IPython.core.interactiveshell.InteractiveShell``.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+
+    def number(self, file: str) -> int:
+        """Return a cell's execution count, -1 for what is no cell."""
+        names: dict[str, int] = getattr(self._shell.compile, "_filename_map", {})
+        return names.get(file, -1)
+
+    def text(self, file: str) -> str | None:
+        """Return a cell's text as typed, with its magics; ``None`` for what is no cell.
+
+        IPython drops leading empty lines before it counts lines, so the text comes without them.
+        """
+        number = self.number(file)
+        if number < 0:
+            return None
+        ran = linecache.getlines(file)
+        history: list[str] = self._shell.history_manager.input_hist_raw
+        typed = history[number] if 0 <= number < len(history) else ""
+        lines = typed.splitlines(keepends=True)
+        while lines and not lines[0].strip():
+            del lines[0]
+        # A cell that runs other code under its number (%run, get_ipython().run_cell) typed less.
+        return "".join(lines if len(lines) == len(ran) else ran)

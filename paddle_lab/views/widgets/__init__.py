@@ -1,0 +1,1 @@
+"""Thin traits over the front end; the only views that import Jupyter's packages."""

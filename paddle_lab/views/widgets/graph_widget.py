@@ -1,0 +1,60 @@
+"""The graph of one trace as a notebook widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anywidget
+import traitlets
+
+from paddle_lab.views.static_files import static_file
+
+
+class GraphWidget(anywidget.AnyWidget):
+    """Draws a packed trace; everything it needs is in its state, so it lives without a kernel.
+
+    Parameters
+    ----------
+    payload
+        A record with its answer tables, packed.
+    text
+        What a terminal shows.
+    fallback_html
+        Makes the HTML that a notebook keeps for readers without widgets.
+    view
+        ``"forward"``, ``"backward"`` or ``"ladder"``.
+    height
+        Height of the view in pixels.
+    """
+
+    _esm = static_file("widget.js")
+    _css = static_file("widget.css")
+
+    _payload = traitlets.Bytes().tag(sync=True)
+    _view = traitlets.Unicode("forward").tag(sync=True)
+    _height = traitlets.Int(560).tag(sync=True)
+    # The one selection, both ways; -1 is none.
+    selected_op = traitlets.Int(-1).tag(sync=True)
+    selected_grad_node = traitlets.Int(-1).tag(sync=True)
+
+    def __init__(
+        self,
+        *,
+        payload: bytes,
+        text: str,
+        fallback_html: Callable[[], str],
+        view: str = "forward",
+        height: int = 560,
+    ) -> None:
+        self._text = text
+        self._fallback_html = fallback_html
+        super().__init__(_payload=payload, _view=view, _height=height)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        # Shown by JupyterLab, Notebook and nbconvert where there is no kernel and no widget state.
+        return {**data, "text/plain": self._text, "text/html": self._fallback_html()}, metadata
