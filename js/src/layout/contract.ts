@@ -47,7 +47,7 @@ export interface LayoutOptions {
   rankGap?: number;
   /** Distance between two lanes, or between two edges that run side by side. Default 12. */
   laneGap?: number;
-  /** Edges over more ranks than this go to a side lane. Default 100, less where the graph has very many. */
+  /** Edges over more ranks than this go to a side lane. Default 200, less where the graph has very many. */
   laneSpan?: number;
   /** Asked between the steps; once it says true the layout throws LayoutCancelled. */
   isCancelled?: () => boolean;

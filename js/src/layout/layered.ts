@@ -41,7 +41,7 @@ export interface Settings {
 }
 
 export function settingsOf(options: LayoutOptions): Settings {
-  const { nodeGap = 24, rankGap = 32, laneGap = 12, laneSpan = 100, isCancelled } = options;
+  const { nodeGap = 24, rankGap = 32, laneGap = 12, laneSpan = 200, isCancelled } = options;
   const checkCancelled = (): void => {
     if (isCancelled?.()) throw new LayoutCancelled();
   };

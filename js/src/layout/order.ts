@@ -7,7 +7,7 @@ import { numberPositions, type Proper, sortDowns, sortUps } from "./proper.ts";
 /** Reorders `proper.layer` in place. @returns the number of crossings left. */
 export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: () => void): number {
   const sweeper = new Sweeper(proper);
-  const effort = Math.max(4, Math.min(24, Math.floor(60_000 / (proper.count + 1))));
+  const effort = Math.max(6, Math.min(96, Math.floor(40_000 / (proper.count + 1))));
   let best: Int32Array | null = null;
   let bestCrossings = Number.POSITIVE_INFINITY;
 
@@ -20,11 +20,15 @@ export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: 
         stall = 0;
         bestCrossings = crossings;
         best = proper.layer.slice();
-      } else stall++;
-      if (bestCrossings === 0 || round >= effort || stall > 4) break;
+      } else if (++stall % 9 === 0) {
+        // Lost: go on from the best so far.
+        proper.layer.set(best!);
+        for (let rank = 0; rank < proper.rankCount; rank++) numberPositions(proper, rank);
+      }
+      if (bestCrossings === 0 || round >= effort || stall > 26) break;
       checkCancelled();
-      sweeper.sweep((round & 1) === 0, (round & 2) === 0, (round & 4) === 0);
-      sweeper.transpose();
+      sweeper.sweep((round & 1) === 0, (round & 4) === 0, (round & 2) === 0);
+      sweeper.transpose((round & 2) === 0);
       crossings = sweeper.countAll();
     }
     if (bestCrossings === 0 || proper.count > 20_000) break;
@@ -146,20 +150,27 @@ class Sweeper {
   }
 
   /** Swap neighbours while that removes crossings, in the ranks that have any. */
-  transpose(): void {
+  transpose(swapEqual: boolean): void {
     const { proper, between } = this;
     this.countAll();
+    if (swapEqual) {
+      // Moves that cost nothing lead out of dead ends.
+      for (let rank = 0; rank < proper.rankCount; rank++) {
+        const dirty = between[rank]! > 0 || (rank > 0 && between[rank - 1]! > 0);
+        if (dirty) this.transposeRank(rank, 0);
+      }
+    }
     for (let round = 0; round < 6; round++) {
       let improved = 0;
       for (let rank = 0; rank < proper.rankCount; rank++) {
         const dirty = between[rank]! > 0 || (rank > 0 && between[rank - 1]! > 0);
-        if (dirty) improved += this.transposeRank(rank);
+        if (dirty) improved += this.transposeRank(rank, 1);
       }
       if (improved === 0) break;
     }
   }
 
-  private transposeRank(rank: number): number {
+  private transposeRank(rank: number, least: number): number {
     const { proper, next } = this;
     const { layer, layerStart, position } = proper;
     const from = layerStart[rank]!;
@@ -176,13 +187,13 @@ class Sweeper {
         const gain =
           this.gain(v, w, proper.upStart, proper.up, proper.segmentFrom) +
           this.gain(v, w, proper.downStart, proper.down, proper.segmentTo);
-        if (gain <= 0) continue;
+        if (gain < least) continue;
         layer[i] = w;
         layer[i + 1] = v;
         position[w] = i;
         position[v] = i + 1;
         gained += gain;
-        again = true;
+        again = least > 0;
       }
     }
     return gained;

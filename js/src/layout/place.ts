@@ -1,17 +1,10 @@
 /** Gives every vertex its x: blocks pack towards the trunk, and the four alignments are weighed against each other. */
 
 import { alignBlocks, settleClaims } from "./align.ts";
+import { distance, type Extents } from "./extents.ts";
 import { type Proper, sortDowns, sortUps } from "./proper.ts";
+import { squeeze } from "./squeeze.ts";
 import type { Trunk } from "./trunk.ts";
-
-export interface Extents {
-  /** Extent of each vertex to either side of its anchor, in px. */
-  left: Float64Array;
-  right: Float64Array;
-  /** Gap between two boxes, and next to a dummy, in px. */
-  boxGap: number;
-  dummyGap: number;
-}
 
 /** @returns the x of each vertex's anchor; the trunk lies at 0. */
 export function placeVertices(
@@ -34,7 +27,9 @@ export function placeVertices(
       all.push(packBlocks(proper, trunk, extents, block));
     }
   }
-  return middleOf(all as [Float64Array, Float64Array, Float64Array, Float64Array]);
+  const x = middleOf(all as [Float64Array, Float64Array, Float64Array, Float64Array]);
+  squeeze(proper, trunk, extents, x);
+  return x;
 }
 
 /** The mean of the two middle values keeps order and distances, since all four do. */
@@ -106,9 +101,4 @@ function packBlocks(
   const middle = at[trunkBlock]!;
   for (let v = 0; v < count; v++) x[v] = at[block[v]!]! - middle;
   return x;
-}
-
-function distance(proper: Proper, extents: Extents, v: number, w: number): number {
-  const dummy = v >= proper.boxCount || w >= proper.boxCount;
-  return extents.right[v]! + extents.left[w]! + (dummy ? extents.dummyGap : extents.boxGap);
 }
