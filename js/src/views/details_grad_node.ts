@@ -10,7 +10,6 @@ import {
   section,
   small,
   tensorLink,
-  tensorSummary,
 } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { jumpToOp } from "./jump.ts";
@@ -38,12 +37,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
       ...groupChips(context, trace.groupOfGradNode(gradNode)),
     ),
     facts([
-      parameter >= 0 &&
-        ([
-          "accumulates into",
-          tensorLink(context, parameter),
-          small(` ${tensorSummary(trace, parameter)}`),
-        ] satisfies Fact),
+      parameter >= 0 && (["accumulates into", tensorLink(context, parameter)] satisfies Fact),
       ["address", element("code", {}, address), copyButton("Copy", () => address)],
     ]),
     edges(

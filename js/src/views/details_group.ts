@@ -19,7 +19,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
   const parent = trace.at("groups", "parent", group);
   const share = formatShare(duration_ns, totals.duration_ns);
   return [
-    heading(trace.groupLabel(group), className),
+    heading(path || trace.groupLabel(group), className),
     element(
       "div",
       { class: "pdl-chips" },
@@ -27,7 +27,6 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
       parent >= 0 && groupChip(context, parent),
     ),
     facts([
-      !!path && ["path", element("code", {}, path)],
       calls.length > 1 && [
         "call",
         `${calls.indexOf(group) + 1} of ${calls.length}`,

@@ -74,7 +74,6 @@ function tensorFacts(
     return [
       `${word}${slot}`,
       tensorLink(context, tensor),
-      small(` ${tensorSummary(trace, tensor)}`),
       ...(producer >= 0 ? [small(" · from "), opLink(context, producer)] : []),
       versionNote(context, op, tensor, word === "out"),
     ];

@@ -78,12 +78,19 @@ export function gradNodeLink({ store, trace }: PanelContext, gradNode: number): 
   );
 }
 
+/** A tensor by its name, where it has one, and what is known of it; shows the tensor. */
 export function tensorLink({ store, trace }: PanelContext, tensor: number): HTMLElement {
-  const name = tensorName(trace, tensor) || trace.tensorKind(tensor);
-  const link = button(name, () => store.select({ kind: "tensor", tensor }, { reveal: true }), {
-    class: "pdl-link pdl-mono",
-  });
-  return link;
+  const name = tensorName(trace, tensor);
+  const [type, ...rest] = tensorWords(trace, tensor);
+  const link = button(
+    name || type!,
+    () => store.select({ kind: "tensor", tensor }, { reveal: true }),
+    {
+      class: name ? "pdl-link pdl-mono" : "pdl-link",
+    },
+  );
+  const words = name ? [` ${type}`, ...rest] : ["", ...rest];
+  return element("span", {}, link, small(words.join(" · ")));
 }
 
 /** A group as a chip that shows it. */
@@ -122,13 +129,16 @@ export function tensorName(trace: PanelContext["trace"], tensor: number): string
 
 /** "float32 [4, 2, 3] · 96 B · gpu:0 · stop_gradient". */
 export function tensorSummary(trace: PanelContext["trace"], tensor: number): string {
+  return tensorWords(trace, tensor).join(" · ");
+}
+
+function tensorWords(trace: PanelContext["trace"], tensor: number): string[] {
   const place = trace.textAt("tensors", "place", tensor);
-  return [
+  const words = [
     `${trace.textAt("tensors", "dtype", tensor)} ${trace.textAt("tensors", "shape", tensor)}`.trim(),
     formatBytes(trace.at("tensors", "bytes", tensor)),
-    !/^$|cpu/i.test(place) && place.replace(/^Place\((.*)\)$/, "$1"),
-    trace.at("tensors", "stop_gradient", tensor) && "stop_gradient",
-  ]
-    .filter(Boolean)
-    .join(" · ");
+    /^$|cpu/i.test(place) ? "" : place.replace(/^Place\((.*)\)$/, "$1"),
+    trace.at("tensors", "stop_gradient", tensor) ? "stop_gradient" : "",
+  ];
+  return words.filter((word, index) => index === 0 || word);
 }

@@ -5,6 +5,7 @@ import { button, element } from "./element.ts";
 import { Emphasis } from "./emphasis.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
 import { opList } from "./export_text.ts";
+import { keepInside } from "./floating.ts";
 import { TextMeasure } from "./measure.ts";
 import type { Scene } from "./scene.ts";
 import { readTheme } from "./theme.ts";
@@ -72,7 +73,9 @@ export function mountExportMenu(
   function show(isShown: boolean): void {
     list.hidden = !isShown;
     toggle.setAttribute("aria-expanded", String(isShown));
-    if (isShown) list.querySelector<HTMLElement>("button")?.focus();
+    if (!isShown) return;
+    keepInside(list);
+    list.querySelector<HTMLElement>("button")?.focus();
   }
 
   function press(event: KeyboardEvent): void {

@@ -5,60 +5,66 @@ const SVG = "http://www.w3.org/2000/svg";
 
 type Shape = readonly [tag: "rect" | "path", attributes: Readonly<Record<string, string | number>>];
 
-const box = (colour: string, more: Record<string, string | number> = {}): Shape => [
-  "rect",
-  { x: 3, y: 3, width: 38, height: 16, rx: 5, fill: "var(--pdl-bg)", stroke: colour, ...more },
-];
-const line = (colour: string, more: Record<string, string | number> = {}): Shape => [
+/** As drawing_style.ts has it: `share` of a colour in the ground. */
+const tint = (colour: string, share: number) =>
+  `color-mix(in srgb, ${colour} ${share}%, var(--pdl-bg))`;
+const box = (name: string, more: Record<string, string | number> = {}): Shape => {
+  const colour = `var(--pdl-${name})`;
+  const look = { fill: tint(colour, 4), stroke: tint(colour, 85), "stroke-width": 1.3 };
+  return ["rect", { x: 4, y: 4, width: 38, height: 16, rx: 5, ...look, ...more }];
+};
+const group = (more: Record<string, string | number> = {}): Shape =>
+  box("forward", {
+    fill: tint("var(--pdl-forward)", 9),
+    stroke: tint("var(--pdl-forward)", 60),
+    ...more,
+  });
+const CHEVRON: Shape = [
   "path",
-  { d: "M3 11H41", fill: "none", stroke: colour, "stroke-width": 1.5, ...more },
+  { d: "M10 8.5l4 3.5l-4 3.5", fill: "none", stroke: "var(--pdl-forward)", "stroke-width": 1.5 },
+];
+const line = (name: string, more: Record<string, string | number> = {}): Shape => [
+  "path",
+  { d: "M4 12H42", fill: "none", stroke: `var(--pdl-${name})`, "stroke-width": 1.6, ...more },
+];
+const ring = (colour: string, more: Record<string, string | number> = {}): Shape => [
+  "rect",
+  { x: 1, y: 1, width: 44, height: 22, rx: 8, fill: "none", stroke: colour, ...more },
 ];
 
 const SAMPLES: readonly (readonly [shapes: readonly Shape[], meaning: string])[] = [
-  [[box("var(--pdl-forward)")], "an op"],
-  [[box("var(--pdl-backward)")], "a grad node; in the ladder, on the row of its op"],
-  [[box("var(--pdl-optimizer)")], "an optimizer's op"],
+  [[box("forward")], "an op"],
+  [[box("backward")], "a grad node; in the ladder, on the row of its op"],
+  [[box("optimizer")], "an op of the optimizer"],
+  [[group(), CHEVRON], "a layer's call: open it to see its ops"],
   [
     [
-      box("var(--pdl-forward)"),
-      box("var(--pdl-forward)", { x: 6, y: 6, width: 32, height: 10, rx: 3 }),
-    ],
-    "a PyLayer: open it to see its ops",
-  ],
-  [
-    [
-      box("var(--pdl-line)", { x: 7, y: 1, width: 36 }),
-      box("var(--pdl-soft)", { x: 2, y: 5, width: 36, fill: "var(--pdl-frame)" }),
+      group({ x: 7, y: 8, width: 32 }),
+      group({ y: 3 }),
+      ["path", { ...CHEVRON[1], d: "M10 7.5l4 3.5l-4 3.5" }],
     ],
     "equal layers, folded: “layers.0–11 ×12”",
   ],
-  [[box("var(--pdl-line)", { fill: "var(--pdl-frame)" })], "a layer's call"],
+  [[box("forward"), box("forward", { x: 7, y: 7, width: 32, height: 10, rx: 3 })], "a PyLayer"],
   [
-    [box("var(--pdl-soft)", { fill: "var(--pdl-frame)", "stroke-dasharray": "4 3" })],
+    [box("soft", { fill: "var(--pdl-frame)", "stroke-dasharray": "4 3" })],
     "a region that you named",
   ],
+  [[box("leaf", { x: 10, width: 26, rx: 8 })], "a parameter, a buffer, a gradient's leaf"],
+  [[box("soft", { x: 10, width: 26, rx: 8, "stroke-dasharray": "3 2" })], "data, a constant"],
+  [[box("warn", { fill: tint("var(--pdl-warn)", 14) })], "it raised, or changed a tensor in place"],
   [
-    [box("var(--pdl-leaf)", { x: 9, width: 26, rx: 8, fill: "var(--pdl-chip)" })],
-    "a parameter, a constant, or a gradient's leaf",
+    [ring("var(--pdl-select)", { "stroke-width": 2 }), box("forward", { fill: "var(--pdl-lit)" })],
+    "selected",
   ],
   [
-    [
-      box("var(--pdl-warn)", {
-        fill: "color-mix(in srgb, var(--pdl-warn) 16%, var(--pdl-bg))",
-      }),
-    ],
-    "it raised, or changed a tensor in place",
+    [box("forward", { fill: "var(--pdl-lit)", "stroke-width": 2.2 })],
+    "belongs to the selection: its pair, its line",
   ],
-  [
-    [box("var(--pdl-forward)", { fill: "var(--pdl-lit)", "stroke-width": 2.5 })],
-    "selected, or paired with it",
-  ],
-  [[line("var(--pdl-forward)")], "a tensor"],
-  [[line("var(--pdl-backward)")], "a gradient"],
-  [
-    [line("var(--pdl-detach)", { "stroke-dasharray": "4 4" })],
-    "a value without its gradient (detach)",
-  ],
+  [[ring("var(--pdl-soft)", { "stroke-dasharray": "4 3" }), box("forward")], "found by the search"],
+  [[line("forward")], "a tensor"],
+  [[line("backward")], "a gradient"],
+  [[line("detach", { "stroke-dasharray": "2 3" })], "a value without its gradient (detach)"],
 ];
 
 export function legend(): HTMLElement {
@@ -73,7 +79,7 @@ function sample(shapes: readonly Shape[]): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
   for (const [name, value] of [
     ["width", 46],
-    ["height", 22],
+    ["height", 24],
     ["aria-hidden", "true"],
   ] as const) {
     svg.setAttribute(name, String(value));

@@ -1,6 +1,7 @@
 /** The search field: what it finds, step by step or from a list. */
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
+import { keepInside } from "./floating.ts";
 import { countOf, formatCount } from "./quantities.ts";
 import { SearchIndex } from "./search_index.ts";
 import { frameLabel } from "./stack_order.ts";
@@ -100,6 +101,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   function showList(isShown: boolean): void {
     list.hidden = !isShown;
     input.setAttribute("aria-expanded", String(isShown));
+    if (isShown) keepInside(list);
   }
 
   function render(): void {
