@@ -7,22 +7,23 @@ export class CrossingCounter {
 
   /** Crossings of the segments between `rank` and the next. Leaves the segments below `rank` sorted. */
   count(proper: Proper, rank: number, next: Int32Array): number {
-    const { layer, layerStart, downStart, down, segmentTo, position } = proper;
+    const { layer, layerStart, downStart, down, segmentTo, position, levels, toLevel } = proper;
     const first = layerStart[rank + 1]!;
     const width = layerStart[rank + 2]! - first;
     const above = layerStart[rank + 1]! - layerStart[rank]!;
-    if (width < 2 || above < 2) return 0;
+    if ((width < 2 || above < 2) && levels === 1) return 0;
     sortDowns(proper, rank, next);
 
     let leaves = 1;
-    while (leaves < width) leaves *= 2;
+    while (leaves < width * levels) leaves *= 2;
     if (this.tree.length < 2 * leaves) this.tree = new Int32Array(2 * leaves);
     const tree = this.tree.fill(0, 0, 2 * leaves);
     let crossings = 0;
     for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++) {
       const v = layer[i]!;
       for (let k = downStart[v]!; k < downStart[v + 1]!; k++) {
-        let at = position[segmentTo[down[k]!]!]! - first + leaves;
+        const segment = down[k]!;
+        let at = (position[segmentTo[segment]!]! - first) * levels + toLevel[segment]! + leaves;
         tree[at]!++;
         while (at > 1) {
           if ((at & 1) === 0) crossings += tree[at + 1]!;

@@ -21,6 +21,13 @@ export interface Proper {
   segmentCount: number;
   segmentFrom: Int32Array;
   segmentTo: Int32Array;
+  /**
+   * A box whose ports are fixed has this many places on each side, all others one; 1 where no box has fixed ports.
+   * `fromLevel` and `toLevel` are the places of a segment's ends.
+   */
+  levels: number;
+  fromLevel: Uint8Array;
+  toLevel: Uint8Array;
   /** Segments above and below each vertex. */
   upStart: Int32Array;
   up: Int32Array;
@@ -105,6 +112,7 @@ export function makeProper(boxes: Boxes, flow: Flow, rank: Int32Array, laneSpan:
     segmentCount: segment,
     segmentFrom: starts,
     segmentTo: ends,
+    ...portLevels(boxes, flow, tap, chain, segment, starts),
     upStart: ups.start,
     up: ups.list,
     downStart: downs.start,
@@ -113,6 +121,39 @@ export function makeProper(boxes: Boxes, flow: Flow, rank: Int32Array, laneSpan:
     chain,
     tap,
   };
+}
+
+const LEVELS = 8;
+
+function portLevels(
+  boxes: Boxes,
+  flow: Flow,
+  tap: Int32Array,
+  chain: Int32Array,
+  segmentCount: number,
+  tapFrom: Int32Array,
+): Pick<Proper, "levels" | "fromLevel" | "toLevel"> {
+  const isFixed = (port: number): boolean => !Number.isNaN(port);
+  if (!flow.fromPort.some(isFixed) && !flow.toPort.some(isFixed)) {
+    const none = new Uint8Array(segmentCount);
+    return { levels: 1, fromLevel: none, toLevel: none };
+  }
+  const fromLevel = new Uint8Array(segmentCount).fill(LEVELS >> 1);
+  const toLevel = fromLevel.slice();
+  const level = (box: number, port: number): number => {
+    if (!isFixed(port)) return LEVELS >> 1;
+    const part = (port + boxes.left[box]!) / (boxes.left[box]! + boxes.right[box]! + 1);
+    return Math.max(0, Math.min(LEVELS - 1, Math.floor(part * LEVELS)));
+  };
+  for (let f = 0; f < flow.count; f++) {
+    if (tap[f]! < 0) continue;
+    const first = chain[flow.bundle[f]!]!;
+    const from = flow.from[f]!;
+    toLevel[tap[f]!] = level(flow.to[f]!, flow.toPort[f]!);
+    if (first < 0 || tapFrom[tap[f]!] === from) fromLevel[tap[f]!] = level(from, flow.fromPort[f]!);
+    if (first >= 0) fromLevel[first - boxes.count] = level(from, flow.fromPort[f]!);
+  }
+  return { levels: LEVELS, fromLevel, toLevel };
 }
 
 /** Set `position` from `layer`. */
@@ -132,6 +173,7 @@ export function sortUps(proper: Proper, rank: number, next: Int32Array): void {
       up[next[segmentTo[down[k]!]!]!++] = down[k]!;
     }
   }
+  if (proper.levels > 1) sortByLevel(proper, rank, upStart, up, proper.toLevel);
 }
 
 /** Sort the segments below each vertex of a rank from left to right. */
@@ -143,6 +185,30 @@ export function sortDowns(proper: Proper, rank: number, next: Int32Array): void 
     const v = layer[i]!;
     for (let k = upStart[v]!; k < upStart[v + 1]!; k++) {
       down[next[segmentFrom[up[k]!]!]!++] = up[k]!;
+    }
+  }
+  if (proper.levels > 1) sortByLevel(proper, rank, downStart, down, proper.fromLevel);
+}
+
+/** Segments at a box with fixed ports keep the order of the ports. */
+function sortByLevel(
+  proper: Proper,
+  rank: number,
+  start: Int32Array,
+  list: Int32Array,
+  level: Uint8Array,
+): void {
+  for (let i = proper.layerStart[rank]!; i < proper.layerStart[rank + 1]!; i++) {
+    const v = proper.layer[i]!;
+    if (v >= proper.boxCount) continue;
+    for (let k = start[v]! + 1; k < start[v + 1]!; k++) {
+      const segment = list[k]!;
+      let j = k - 1;
+      while (j >= start[v]! && level[list[j]!]! > level[segment]!) {
+        list[j + 1] = list[j]!;
+        j--;
+      }
+      list[j + 1] = segment;
     }
   }
 }

@@ -4,8 +4,14 @@ import { distance, type Extents } from "./extents.ts";
 import type { Proper } from "./proper.ts";
 import type { Trunk } from "./trunk.ts";
 
-/** A side may be this much wider than its fullest rank. */
+/** A side may be this much wider than its fullest rank before straightness is given up, ... */
+const TOLERANCE = 1.35;
+/** ... and is then made this much wider. */
 const SLACK = 1.1;
+
+function bound(has: number, need: number): number {
+  return has > need * TOLERANCE ? need * SLACK : has;
+}
 
 /** Move what lies too far out as far in as it must; the trunk stays at 0. Changes `x`. */
 export function squeeze(proper: Proper, trunk: Trunk, extents: Extents, x: Float64Array): void {
@@ -33,8 +39,8 @@ export function squeeze(proper: Proper, trunk: Trunk, extents: Extents, x: Float
     hasLeft = Math.max(hasLeft, extents.left[layer[first]!]! - x[layer[first]!]!);
     hasRight = Math.max(hasRight, extents.right[layer[end - 1]!]! + x[layer[end - 1]!]!);
   }
-  const boundLeft = -Math.min(hasLeft, needLeft * SLACK);
-  let boundRight = Math.min(hasRight, needRight * SLACK);
+  const boundLeft = -bound(hasLeft, needLeft);
+  let boundRight = bound(hasRight, needRight);
   boundRight = Math.max(boundRight, boundLeft + needLoose);
   if (-boundLeft >= hasLeft && boundRight >= hasRight) return;
 
