@@ -101,7 +101,9 @@ class TraceMagics:
             self._finish(None)
         frame = sys._getframe(1)
         _show_magic_line(frame.f_code.co_filename, line)
-        title = options.title or f"Cell {self._shell.execution_count}"
+        # The shell's own count is one ahead of the running cell's from IPython 9 on.
+        number = NotebookCells(self._shell).number(frame.f_code.co_filename)
+        title = options.title or f"Cell {number}"
         recording = Recording(title=title, anchor=frame.f_back)
         try:
             trace = recording.__enter__()

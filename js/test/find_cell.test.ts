@@ -6,34 +6,43 @@ const cells: CellText[] = [
   { id: "b", execution_count: 2, text: "%%paddle_trace\nloss = net(x)\n" },
   { id: "c", execution_count: null, text: "loss = net(x)" },
   { id: "d", execution_count: 3, text: "loss = net(x)" },
+  { id: "e", execution_count: 8, text: "\n  \nx = 1\ny = 2" },
 ];
 const at = { file: "/tmp/ipykernel_1/2.py", line: 1 };
 
 describe("findCell", () => {
   it("goes by the cell's id first, whatever the text says now", () => {
-    expect(findCell(cells, { ...at, cell_id: "a", cell: 2, source_text: "loss = net(x)" })).toBe(0);
+    const found = findCell(cells, { ...at, cell_id: "a", cell: 2, source_text: "loss = net(x)" });
+    expect(found?.index).toBe(0);
   });
 
-  it("goes by the traced text where the id is gone, with or without the magic's line", () => {
-    expect(findCell(cells, { ...at, cell_id: "gone", source_text: "import paddle" })).toBe(0);
-    expect(findCell(cells, { ...at, source_text: "%%paddle_trace\nloss = net(x)" })).toBe(1);
-    expect(findCell(cells, { ...at, source_text: "loss = net(x)\n" })).toBe(1);
+  it("goes by the traced text where the id is gone", () => {
+    expect(findCell(cells, { ...at, cell_id: "?", source_text: "import paddle" })?.index).toBe(0);
+    const traced = "%%paddle_trace\nloss = net(x)";
+    expect(findCell(cells, { ...at, line: 2, source_text: traced })).toEqual({ index: 1, line: 2 });
+    expect(findCell(cells, { ...at, source_text: "loss = net(x)\n" })?.index).toBe(2);
   });
 
   it("takes the cell that was run where several have the same text", () => {
-    expect(findCell(cells, { ...at, cell: 3, source_text: "loss = net(x)" })).toBe(3);
+    expect(findCell(cells, { ...at, cell: 3, source_text: "loss = net(x)" })?.index).toBe(3);
   });
 
   it("does not trust an execution count over the text", () => {
-    expect(findCell(cells, { ...at, cell: 2, source_text: "import paddle" })).toBe(0);
+    expect(findCell(cells, { ...at, cell: 2, source_text: "import paddle" })?.index).toBe(0);
   });
 
   it("falls back on the execution count when the cell was edited", () => {
-    expect(findCell(cells, { ...at, cell: 7, source_text: "import numpy" })).toBe(0);
+    expect(findCell(cells, { ...at, cell: 7, source_text: "import numpy" })?.index).toBe(0);
+  });
+
+  it("counts the empty lines at the top, which IPython drops before it counts", () => {
+    const found = findCell(cells, { ...at, line: 2, cell: 8, source_text: "x = 1\ny = 2" });
+    expect(found).toEqual({ index: 4, line: 4 });
+    expect(findCell(cells, { ...at, line: 2, cell: 8 })).toEqual({ index: 4, line: 4 });
   });
 
   it("finds nothing for a file that is no cell", () => {
-    expect(findCell(cells, { file: "/home/me/net.py", line: 3 })).toBe(-1);
-    expect(findCell(cells, { ...at, source_text: "import numpy" })).toBe(-1);
+    expect(findCell(cells, { file: "/home/me/net.py", line: 3 })).toBeNull();
+    expect(findCell(cells, { ...at, source_text: "import numpy" })).toBeNull();
   });
 });

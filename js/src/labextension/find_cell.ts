@@ -7,6 +7,28 @@ export interface CellText {
   readonly text: string;
 }
 
+/** A cell of the notebook, and the line (from 1) in its text as it stands there. */
+export interface CellLine {
+  readonly index: number;
+  readonly line: number;
+}
+
+/** Finds the cell a request means, and the line in it; `null` if it is not here. */
+export function findCell(cells: readonly CellText[], request: OpenSourceRequest): CellLine | null {
+  const index = findIndex(cells, request);
+  const cell = cells[index];
+  if (cell === undefined) return null;
+  // IPython drops empty lines at the top of a cell before it counts.
+  const dropped = emptyLinesAbove(cell.text) - emptyLinesAbove(request.source_text ?? "");
+  return { index, line: request.line + Math.max(dropped, 0) };
+}
+
+function emptyLinesAbove(text: string): number {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.trim() !== "");
+  return Math.max(first, 0);
+}
+
 /**
  * Index of the cell a request means, or -1.
  *
@@ -14,7 +36,7 @@ export interface CellText {
  * edit. An execution count survives an edit but means another cell after a restart, so it counts
  * only where no other cell has the text that was traced.
  */
-export function findCell(cells: readonly CellText[], request: OpenSourceRequest): number {
+function findIndex(cells: readonly CellText[], request: OpenSourceRequest): number {
   if (request.cell_id !== undefined) {
     const by_id = cells.findIndex((cell) => cell.id === request.cell_id);
     if (by_id >= 0) return by_id;
@@ -22,19 +44,11 @@ export function findCell(cells: readonly CellText[], request: OpenSourceRequest)
   const { source_text } = request;
   if (source_text !== undefined) {
     const traced = source_text.trim();
-    const same = cells
-      .map((_, index) => index)
-      .filter((index) => traced !== "" && matches(cells[index]!.text, traced));
-    const again = same.find((index) => cells[index]!.execution_count === request.cell);
-    if (again !== undefined || same.length > 0) return again ?? same[0]!;
+    const same = cells.flatMap((cell, index) => (cell.text.trim() === traced ? [index] : []));
+    const again = same.find((index) => cells[index]?.execution_count === request.cell);
+    const found = again ?? same[0];
+    if (found !== undefined) return found;
   }
   if (request.cell === undefined) return -1;
   return cells.findIndex((cell) => cell.execution_count === request.cell);
-}
-
-/** The traced text is the cell's, or the cell's without its `%%` line. */
-function matches(cell_text: string, traced: string): boolean {
-  const text = cell_text.trim();
-  if (text === traced) return true;
-  return text.startsWith("%%") && text.slice(text.indexOf("\n") + 1).trim() === traced;
 }

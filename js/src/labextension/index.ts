@@ -47,10 +47,10 @@ function openCell(
     execution_count: model.type === "code" ? (model.executionCount ?? null) : null,
     text: model.sharedModel.getSource(),
   }));
-  const index = findCell(cells, request);
-  if (index < 0) return null;
+  const found = findCell(cells, request);
+  if (found === null) return null;
   if (app.shell.currentWidget !== panel) app.shell.activateById(panel.id);
-  return revealCell(panel, index, request.line);
+  return revealCell(panel, found.index, found.line);
 }
 
 /** The notebook the view is shown in; of a view shown elsewhere, the notebook last used. */
