@@ -114,17 +114,25 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
   const files = frames.column("file");
   const lines = frames.column("line");
   const ends = frames.column("end_line");
+  // A line inside a longer statement means that statement, unless something begins on it.
   const isOnLine = new Uint8Array(frames.length);
+  const isInside = new Uint8Array(frames.length);
+  let begins = false;
   for (let frame = 0; frame < frames.length; frame++) {
-    const end = Math.max(lines[frame]!, ends[frame]!);
-    isOnLine[frame] = files[frame] === file && line >= lines[frame]! && line <= end ? 1 : 0;
+    if (files[frame] !== file || line < lines[frame]!) {
+      continue;
+    }
+    isInside[frame] = line <= Math.max(lines[frame]!, ends[frame]!) ? 1 : 0;
+    isOnLine[frame] = line === lines[frame] ? 1 : 0;
+    begins ||= isOnLine[frame] === 1;
   }
+  const isMeant = begins ? isOnLine : isInside;
   const stacks = trace.table("stacks");
   const frameOf = stacks.column("frame");
   const caller = stacks.column("caller");
   const passes = new Uint8Array(stacks.length);
   for (let stack = 0; stack < stacks.length; stack++) {
-    const isHere = frameOf[stack]! >= 0 && isOnLine[frameOf[stack]!];
+    const isHere = frameOf[stack]! >= 0 && isMeant[frameOf[stack]!];
     passes[stack] = isHere || (caller[stack]! >= 0 && passes[caller[stack]!]) ? 1 : 0;
   }
   const stackOf = trace.table("ops").column("stack");
