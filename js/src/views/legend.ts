@@ -34,7 +34,7 @@ const ring = (colour: string, more: Record<string, string | number> = {}): Shape
 
 const SAMPLES: readonly (readonly [shapes: readonly Shape[], meaning: string])[] = [
   [[box("forward")], "an op"],
-  [[box("backward")], "a grad node; in the ladder, on the row of its op"],
+  [[box("backward")], "a grad node, beside its op in the ladder"],
   [[box("optimizer")], "an op of the optimizer"],
   [[group(), CHEVRON], "a layer's call: open it to see its ops"],
   [

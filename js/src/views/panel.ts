@@ -11,6 +11,7 @@ import { button, element } from "./element.ts";
 import { type PanelContext, traceTotals } from "./panel_context.ts";
 import { mountSplitter } from "./panel_splitter.ts";
 import { mountSource } from "./source.ts";
+import { showUnderlined } from "./stack.ts";
 
 type Page = "details" | "source";
 
@@ -65,6 +66,7 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
       ? (document.activeElement as HTMLElement)
       : null;
     pages.details.replaceChildren(...detailsOf(context, store.state.selection));
+    showUnderlined(pages.details);
     if (!focused) return;
     // What was pressed is gone: its successor, or else the heading, takes the focus.
     const mark = focused.dataset.focus;
@@ -79,6 +81,7 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
       tabs[other].tabIndex = other === name ? 0 : -1;
     }
     if (name === "source") source.scrollToLit();
+    else showUnderlined(pages.details);
   }
 
   function tab(name: Page, label: string): HTMLButtonElement {

@@ -9,7 +9,7 @@ import { button, element } from "./element.ts";
 import { jumpToOp } from "./jump.ts";
 import { tintPython } from "./python_tint.ts";
 import { countOf, formatCount } from "./quantities.ts";
-import { countOpsByLine, type SourceFile, sourceFiles } from "./source_lines.ts";
+import { countOpsByLine, type LineCounts, type SourceFile, sourceFiles } from "./source_lines.ts";
 import { fileLabel } from "./stack_order.ts";
 
 const MOST_PEEKED = 12;
@@ -32,7 +32,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   const { trace } = store;
   const files = sourceFiles(trace);
   const counts = countOpsByLine(trace);
-  let shown = files[0];
+  let shown = busiest(files, counts);
   let lit = 0;
 
   const picker = element("select", { "aria-label": "Source", onchange: pick });
@@ -49,6 +49,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
     files.length > 0 ? text : element("p", {}, "This trace carries no source text."),
   );
   picker.hidden = files.length < 2;
+  if (shown) picker.value = String(files.indexOf(shown));
   render();
 
   const unsubscribe = store.subscribe((state, previous) => {
@@ -178,7 +179,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   }
 
   function scrollToLit(): void {
-    const line = litLine();
+    const line = litLine() ?? text.querySelector<HTMLElement>(".pdl-made");
     if (!line || text.clientHeight === 0) return;
     // scrollIntoView() would move the notebook as well.
     const offset = line.getBoundingClientRect().top - text.getBoundingClientRect().top;
@@ -224,6 +225,13 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
     hasOwnSource: files.some((file) => file.isOwn),
     dispose: unsubscribe,
   };
+}
+
+/** The user's own file that most ops pass through: the cell that was traced. */
+function busiest(files: readonly SourceFile[], counts: LineCounts): SourceFile | undefined {
+  const opsOf = ({ file, isOwn }: SourceFile) =>
+    isOwn ? Math.max(0, ...(counts.get(file)?.values() ?? [])) : -1;
+  return [...files].sort((a, b) => opsOf(b) - opsOf(a))[0];
 }
 
 function holds({ stretches }: SourceFile, line: number): boolean {

@@ -1,6 +1,6 @@
 /** The call stack in the panel. */
 import { copyButton } from "./clipboard.ts";
-import { codeLine, codeText } from "./code_line.ts";
+import { type ColumnRange, codeLine, codeText } from "./code_line.ts";
 import { button, element } from "./element.ts";
 import type { PanelContext } from "./panel_context.ts";
 import { tintPython } from "./python_tint.ts";
@@ -8,6 +8,7 @@ import { countOf } from "./quantities.ts";
 import { frameLabel, orderStack, stackText } from "./stack_order.ts";
 
 const LINES_AROUND = 2;
+const EDGE_PX = 12;
 /** Recursive code has stacks of a thousand frames. */
 const MOST_FRAMES = 60;
 
@@ -79,7 +80,7 @@ function fold(
   return details;
 }
 
-/** The lines around a frame's, its own lit, what ran underlined. */
+/** The lines around a frame's, its own lit, what ran underlined; without the indent they share. */
 function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefined {
   const source = trace.sourceOf(frame);
   if (!source) return undefined;
@@ -88,32 +89,61 @@ function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefine
   const first = Math.max(source.firstLine, line - LINES_AROUND);
   const last = Math.min(source.firstLine + source.lines.length - 1, line + LINES_AROUND);
   const tints = tintPython(source.lines);
+  const shown = source.lines.slice(first - source.firstLine, last + 1 - source.firstLine);
+  const indent = Math.min(...shown.filter((text) => text.trim()).map(indentOf));
   const box = element("div", {
     class: "pdl-source pdl-scroll",
     style: `--pdl-digits:${String(last).length}`,
   });
-  const column = trace.at("frames", "column", frame);
-  for (let number = first; number <= last; number++) {
-    const text = source.lines[number - source.firstLine]!;
+  shown.forEach((text, index) => {
+    const number = first + index;
     const isLit = number >= line && number <= end;
-    const indent = text.length - text.trimStart().length;
-    const underlined =
-      isLit && column >= 0
-        ? {
-            start: number === line ? column : indent,
-            end: number === end ? trace.at("frames", "end_column", frame) : text.length,
-          }
-        : undefined;
-    // A line underlined as a whole would say nothing.
-    const isWhole =
-      underlined && underlined.start <= indent && underlined.end >= text.trimEnd().length;
+    const range = isLit ? rangeOn(trace, frame, number, text) : undefined;
     const code = codeText(
-      text,
-      tints[number - source.firstLine]!,
-      isWhole ? undefined : underlined,
+      text.slice(indent),
+      shifted(tints[number - source.firstLine]!, indent),
+      range && shifted([range], indent)[0],
     );
     box.append(codeLine(number, code, isLit));
-  }
+  });
   if (end > last) box.append(element("div", { class: "pdl-gap" }, "⋯"));
   return box;
+}
+
+/** The columns of a line that ran, where Python tells and where it is not all of the line. */
+function rangeOn(
+  trace: PanelContext["trace"],
+  frame: number,
+  number: number,
+  text: string,
+): ColumnRange | undefined {
+  const line = trace.at("frames", "line", frame);
+  const end = Math.max(line, trace.at("frames", "end_line", frame));
+  const column = trace.at("frames", "column", frame);
+  if (column < 0) return undefined;
+  const range = {
+    start: number === line ? column : indentOf(text),
+    end: number === end ? trace.at("frames", "end_column", frame) : text.length,
+  };
+  const isWhole = range.start <= indentOf(text) && range.end >= text.trimEnd().length;
+  return isWhole || range.end <= range.start ? undefined : range;
+}
+
+function indentOf(text: string): number {
+  return text.length - text.trimStart().length;
+}
+
+function shifted<T extends ColumnRange>(ranges: readonly T[], by: number): T[] {
+  const move = (column: number) => Math.max(0, column - by);
+  return ranges.map((range) => ({ ...range, start: move(range.start), end: move(range.end) }));
+}
+
+/** Scrolls long lines sideways so that what is underlined shows. */
+export function showUnderlined(page: HTMLElement): void {
+  for (const box of page.querySelectorAll<HTMLElement>(".pdl-source")) {
+    const underlined = box.querySelector("u");
+    if (!underlined) continue;
+    const right = underlined.getBoundingClientRect().right - box.getBoundingClientRect().right;
+    box.scrollLeft += Math.max(0, right + EDGE_PX);
+  }
 }
