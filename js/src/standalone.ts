@@ -1,6 +1,32 @@
-// Placeholder, to be replaced by the front end.
-import "./widget.css";
-import widget from "./widget.ts";
+/** The door for a page without Jupyter: shows the payload that the page carries. */
+import "./views/style.css";
+import { showFailure, showPayload } from "./payload.ts";
 
-const root = document.querySelector<HTMLElement>("#paddle-lab");
-if (root !== null) widget.render({ el: root });
+async function start(): Promise<void> {
+  const root = document.querySelector<HTMLElement>("#pdl-root");
+  const data = document.querySelector("#pdl-data");
+  if (!root) {
+    return;
+  }
+  // What the page shows where scripts do not run gives way.
+  root.replaceChildren();
+  try {
+    const bytes = decodeBase64(data?.textContent ?? "");
+    const app = await showPayload(root, bytes, { isStandalone: true });
+    await app?.ready;
+    root.dataset.state = app ? "ready" : "failed";
+  } catch (error) {
+    showFailure(root, error);
+    root.dataset.state = "failed";
+  }
+}
+
+function decodeBase64(text: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+  } catch (error) {
+    throw new Error("This page is cut short or altered; save it again.", { cause: error });
+  }
+}
+
+void start();

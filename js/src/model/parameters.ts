@@ -41,6 +41,7 @@ export function withParameters(trace: Trace, tree: VisibleTree): VisibleTree {
         .reduce((a, b) => innermostAround(items, a, b)),
       isOpen: false,
       through: "",
+      leafCount: 1,
       order: Math.min(...boxes.slice(0, 1000).map((box) => tree.items[box]!.order)) - 0.5,
     });
   }

@@ -16,6 +16,8 @@ export interface VisibleItem {
   readonly isOpen: boolean;
   /** Groups that are drawn as this one op: "fc1"; "" for none. */
   readonly through: string;
+  /** How many ops (or grad nodes) of the picture it stands for or holds. */
+  readonly leafCount: number;
   /** Position in the order in which things ran: earlier is less. */
   readonly order: number;
 }
@@ -242,6 +244,16 @@ class Walk {
   #list(kind: ItemKind, key: number, level: Level, isOpen: boolean, order: number): number {
     const id = `${kind}:${key}`;
     const through = kind === "op" || kind === "grad_node" ? level.through : "";
-    return this.items.push({ id, kind, key, parent: level.item, isOpen, through, order }) - 1;
+    const leafCount = this.#leafCount(kind, key);
+    return (
+      this.items.push({ id, kind, key, parent: level.item, isOpen, through, leafCount, order }) - 1
+    );
+  }
+
+  #leafCount(kind: ItemKind, key: number): number {
+    if (kind === "fold") {
+      return this.hierarchy.runMembers(key).reduce((sum, group) => sum + this.#shown[group]!, 0);
+    }
+    return kind === "group" ? this.#shown[key]! : 1;
   }
 }

@@ -12,6 +12,7 @@ import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "./s
 
 /** What is to be laid out, with what is needed to turn the result into a scene. */
 export interface Arrangement {
+  readonly isMember: Uint8Array;
   readonly side: Side;
   readonly tree: VisibleTree;
   readonly edges: VisibleEdges;
@@ -23,13 +24,8 @@ export interface Arrangement {
 export function arrange(store: Store, side: Side, measure: TextMeasure): Arrangement {
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
-  const writer = new BoxWriter(
-    trace,
-    hierarchy,
-    measure,
-    state.showParameters,
-    membersOf(trace, state.backwardCall),
-  );
+  const isMember = membersOf(trace, state.backwardCall);
+  const writer = new BoxWriter(trace, hierarchy, measure, state.showParameters, isMember);
   let tree = isBackward
     ? visibleBackward(trace, hierarchy, state)
     : visibleForward(trace, hierarchy, state);
@@ -40,10 +36,11 @@ export function arrange(store: Store, side: Side, measure: TextMeasure): Arrange
   const contents = tree.items.map((item) =>
     item.isOpen ? undefined : writer.write(item, isBackward),
   );
-  return { side, tree, edges, contents, graph: nestedGraph(store, tree, edges, contents) };
+  const graph = nestedGraph(store, tree, edges, contents);
+  return { isMember, side, tree, edges, contents, graph };
 }
 
-function nestedGraph(
+export function nestedGraph(
   store: Store,
   tree: VisibleTree,
   edges: VisibleEdges,
@@ -99,7 +96,7 @@ export function compose(store: Store, arrangement: Arrangement, result: NestedRe
     height: result.totalHeight,
     boxes,
     frames,
-    edges: sceneEdges(store, arrangement, result, boxOfItem),
+    edges: sceneEdges(store, arrangement, result, boxOfItem, boxOfItem),
     labels: [],
     rungs: [],
   };
@@ -129,7 +126,8 @@ export function sceneEdges(
   store: Store,
   { side, edges }: Pick<Arrangement, "side" | "edges">,
   paths: Pick<NestedResult, "edgeStart" | "edgeKind" | "pathX" | "pathY">,
-  boxOfItem: Int32Array,
+  boxOfSource: Int32Array,
+  boxOfTarget: Int32Array,
 ): SceneEdge[] {
   const made: SceneEdge[] = [];
   for (let edge = 0; edge < edges.length; edge++) {
@@ -142,8 +140,8 @@ export function sceneEdges(
       label: labelOf(store, edges, edge),
       tensor: edges.tensor[edge]!,
       count: edges.count[edge]!,
-      source: boxOfItem[edges.source[edge]!]!,
-      target: boxOfItem[edges.target[edge]!]!,
+      source: boxOfSource[edges.source[edge]!]!,
+      target: boxOfTarget[edges.target[edge]!]!,
     });
   }
   return made;

@@ -101,17 +101,20 @@ export class BoxWriter {
   }
 
   /** A closed group, or a fold of repeated groups. */
-  group(item: VisibleItem, isBackward: boolean): BoxContent {
+  group(item: VisibleItem, isBackward: boolean, leafCount = item.leafCount): BoxContent {
     const { trace, hierarchy } = this;
     const members = item.kind === "fold" ? hierarchy.runMembers(item.key) : [item.key];
     const name =
       item.kind === "fold"
         ? `${hierarchy.labelOfRun(item.key)} ×${members.length}`
         : trace.groupLabel(item.key);
-    const count = trace.at("groups", "op_count", item.key);
     const className = trace.textAt("groups", "class", item.key);
+    const noun = isBackward ? "grad node" : "op";
+    const each = leafCount / members.length;
     const ops =
-      members.length > 1 ? `${members.length} × ${countOf(count, "op")}` : countOf(count, "op");
+      members.length > 1 && Number.isInteger(each)
+        ? `${members.length} × ${countOf(each, noun)}`
+        : countOf(leafCount, noun);
     const details = className && className !== name ? `${className} · ${ops}` : ops;
     const first = trace.at("groups", "first_op", item.key);
     const kind = trace.groupKind(item.key);

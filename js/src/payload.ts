@@ -1,0 +1,40 @@
+/** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
+import workerSource from "inline-worker:./layout/worker_entry.ts";
+import { createLayoutRunner } from "./layout/index.ts";
+import { Trace } from "./model/trace.ts";
+import { unpack } from "./model/unpack.ts";
+import { type App, type AppOptions, mountApp } from "./views/app.ts";
+
+/**
+ * Unpack a payload and show it in `root`.
+ *
+ * A failure is shown in `root` as a readable box.
+ *
+ * @returns undefined where it failed, or where `signal` was aborted in the meantime
+ */
+export async function showPayload(
+  root: HTMLElement,
+  bytes: Uint8Array,
+  options: Omit<AppOptions, "runner">,
+  signal?: AbortSignal,
+): Promise<App | undefined> {
+  try {
+    const trace = new Trace(await unpack(bytes));
+    if (signal?.aborted) {
+      return undefined;
+    }
+    return mountApp(root, trace, { ...options, runner: createLayoutRunner(workerSource) });
+  } catch (error) {
+    showFailure(root, error);
+    return undefined;
+  }
+}
+
+/** A readable box in place of a blank. */
+export function showFailure(root: HTMLElement, error: unknown): void {
+  const box = document.createElement("div");
+  box.className = "pdl-error";
+  box.setAttribute("role", "alert");
+  box.textContent = error instanceof Error ? error.message : String(error);
+  root.replaceChildren(box);
+}

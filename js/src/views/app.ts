@@ -1,0 +1,243 @@
+/** The graph view as a whole: builds its parts and keeps them in step. */
+
+import type { LayoutRunner } from "../layout/index.ts";
+import { type Selection, Store } from "../model/store.ts";
+import type { Trace } from "../model/trace.ts";
+import { mountBanner } from "./banner.ts";
+import { GraphCanvas } from "./canvas.ts";
+import { button, element } from "./element.ts";
+import { emptyState } from "./empty_state.ts";
+import { listenToKeys } from "./keyboard.ts";
+import { TextMeasure } from "./measure.ts";
+import { isFolded, toggleGroup } from "./opening.ts";
+import { mountPanel } from "./panel.ts";
+import { Picture } from "./picture.ts";
+import type { Scene } from "./scene.ts";
+import { type Hit, isGroup } from "./scene_index.ts";
+import { placeOfSelection, selectionOfHit } from "./selecting.ts";
+import { StatusLine } from "./status.ts";
+import { readTheme, watchTheme } from "./theme.ts";
+import { mountToolbar } from "./toolbar.ts";
+import { Tooltip } from "./tooltip.ts";
+import { Outline } from "./tree.ts";
+
+export interface AppOptions {
+  /** Height of the whole in CSS px; a page of its own is filled. */
+  readonly height?: number;
+  readonly runner: LayoutRunner;
+  readonly onSelect?: (selection: Selection) => void;
+  /** Whether the view has a page to itself. */
+  readonly isStandalone: boolean;
+}
+
+export interface App {
+  readonly store: Store;
+  /** Resolves with the first picture. */
+  readonly ready: Promise<void>;
+  dispose(): void;
+}
+
+const ZOOM_STEP = 1.25;
+
+export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): App {
+  const store = new Store(trace);
+  const parts = buildParts(options);
+  root.append(parts.app);
+  const measure = new TextMeasure("sans-serif");
+  const theme = readTheme(parts.app);
+  measure.family = theme.font;
+  const tooltip = new Tooltip(parts.app, trace);
+  /** What was opened or closed last: it keeps its place while the rest moves. */
+  let anchor: string | undefined;
+  /** A selection that is brought into view once the picture shows it. */
+  let toReveal: Selection | undefined;
+  let announceReady: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    announceReady = resolve;
+  });
+
+  const canvas = new GraphCanvas(
+    parts.canvas,
+    store,
+    measure,
+    theme,
+    {
+      click(hit, event) {
+        canvas.element.focus({ preventScroll: true });
+        tooltip.hide();
+        if (hit && "onToggle" in hit && hit.onToggle) {
+          toggle(hit);
+        } else if (!event.shiftKey || hit) {
+          store.select(selectionOfHit(hit));
+        }
+      },
+      doubleClick: toggle,
+      hover(hit, x, y) {
+        const [from, to] = [
+          parts.app.getBoundingClientRect(),
+          parts.canvas.getBoundingClientRect(),
+        ];
+        tooltip.show(hit, x + to.left - from.left, y + to.top - from.top);
+        const hoveredOp = hit?.kind === "box" ? hit.box.op : -1;
+        if (hoveredOp !== store.state.hoveredOp) {
+          store.update({ hoveredOp });
+        }
+      },
+    },
+    { ownsPage: options.isStandalone },
+  );
+  const outline = new Outline(parts.outline, store);
+  const picture = new Picture(store, measure, options.runner, {
+    arranged: (tree) => outline.show(tree),
+    composed(scene, isNew) {
+      canvas.show(scene, { isNew, ...(anchor ? { anchor } : {}) });
+      anchor = undefined;
+      outline.place(scene);
+      status.shows(scene);
+      showEmptyState(parts.canvas, store, scene);
+      reveal();
+      announceReady();
+    },
+    busy(isBusy) {
+      parts.canvas.toggleAttribute("aria-busy", isBusy);
+      status.works(isBusy);
+    },
+    failed(error) {
+      parts.canvas.querySelector(".pdl-empty")?.remove();
+      const text = `The layout failed: ${error instanceof Error ? error.message : error}`;
+      parts.canvas.append(element("div", { class: "pdl-empty pdl-error" }, text));
+    },
+  });
+  const status = new StatusLine(parts.status, store, () => picture.cancel());
+
+  function toggle(hit: Hit | undefined): void {
+    if (hit?.kind === "frame") {
+      anchor = hit.frame.id.replace(/:backward$/, "");
+      store.setOpen(hit.frame.group, false);
+    } else if (hit?.kind === "box" && isGroup(hit.box)) {
+      anchor = hit.box.id.replace(/:backward$/, "");
+      toggleGroup(store, hit.box.group, hit.box.kind === "fold");
+    }
+  }
+
+  function reveal(): void {
+    const selection = toReveal;
+    toReveal = undefined;
+    if (selection && selection === store.state.selection) {
+      const place = placeOfSelection(store, canvas.scene);
+      if (place) {
+        canvas.reveal(place);
+      }
+    }
+  }
+
+  store.onReveal.add((selection) => {
+    toReveal = selection;
+    if (!parts.canvas.hasAttribute("aria-busy")) {
+      reveal();
+    }
+  });
+  const dispose = [
+    mountToolbar(parts.toolbar, store, () => canvas.scene),
+    mountBanner(parts.banner, store),
+    mountPanel(parts.panel, store),
+    listenToKeys(parts.app, store, canvas),
+    watchTheme(() => {
+      const changed = readTheme(parts.app);
+      measure.family = changed.font;
+      canvas.theme = changed;
+    }),
+    store.subscribe((state, previous) => {
+      canvas.draw();
+      parts.panel.hidden = !state.panelOpen;
+      parts.outline.classList.toggle("pdl-visually-hidden", !state.outlineOpen);
+      if (state.selection !== previous.selection) {
+        options.onSelect?.(state.selection);
+      }
+      if (state.open !== previous.open && anchor === undefined) {
+        anchor = changedGroup(store, state.open, previous.open);
+      }
+    }),
+    () => picture.dispose(),
+    () => status.dispose(),
+    () => outline.dispose(),
+    () => tooltip.dispose(),
+    () => canvas.dispose(),
+    () => options.runner.dispose(),
+    () => parts.app.remove(),
+  ];
+  parts.buttons.append(
+    iconButton("−", "Zoom out (−)", () => canvas.zoom(1 / ZOOM_STEP)),
+    iconButton("+", "Zoom in (+)", () => canvas.zoom(ZOOM_STEP)),
+    button("Fit", () => canvas.fit(), { title: "Fit the picture (f)" }),
+  );
+  void picture.refresh();
+  return {
+    store,
+    ready,
+    dispose() {
+      for (const end of dispose) {
+        end();
+      }
+    },
+  };
+}
+
+interface Parts {
+  readonly app: HTMLElement;
+  readonly toolbar: HTMLElement;
+  readonly banner: HTMLElement;
+  readonly outline: HTMLElement;
+  readonly canvas: HTMLElement;
+  readonly buttons: HTMLElement;
+  readonly panel: HTMLElement;
+  readonly status: HTMLElement;
+}
+
+function buildParts(options: AppOptions): Parts {
+  const toolbar = element("header", { class: "pdl-toolbar" });
+  const banner = element("div", { class: "pdl-banner" });
+  const outline = element("div", { class: "pdl-outline pdl-visually-hidden" });
+  const buttons = element("div", { class: "pdl-canvas-buttons" });
+  const canvas = element("div", { class: "pdl-canvas" }, buttons);
+  const panel = element("aside", { class: "pdl-panel", "aria-label": "Details" });
+  const status = element("footer", { class: "pdl-status" });
+  const app = element(
+    "div",
+    { class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app" },
+    toolbar,
+    banner,
+    element("div", { class: "pdl-body" }, outline, canvas, panel),
+    status,
+  );
+  if (options.height) {
+    app.style.setProperty("--pdl-height", `${options.height}px`);
+  }
+  return { app, toolbar, banner, outline, canvas, buttons, panel, status };
+}
+
+function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {
+  root.querySelector(".pdl-empty")?.remove();
+  const note = emptyState(store, scene);
+  if (note) {
+    root.append(note);
+  }
+}
+
+/** The one group that was opened or closed, as the picture names it. */
+function changedGroup(
+  store: Store,
+  now: ReadonlySet<number>,
+  before: ReadonlySet<number>,
+): string | undefined {
+  const changed = [...now].filter((group) => !before.has(group));
+  changed.push(...[...before].filter((group) => !now.has(group)));
+  const [group] = changed;
+  return changed.length === 1 && group !== undefined && !isFolded(store, group)
+    ? `group:${group}`
+    : undefined;
+}
+
+function iconButton(label: string, title: string, act: () => void): HTMLButtonElement {
+  return button(label, act, { class: "pdl-button pdl-icon", title, "aria-label": title });
+}

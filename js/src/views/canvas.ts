@@ -1,0 +1,311 @@
+/** The picture: a canvas that draws a scene, moves about in it, and tells what was clicked. */
+import type { Store } from "../model/store.ts";
+import {
+  type Camera,
+  firstView,
+  fitted,
+  fittingScale,
+  kept,
+  panned,
+  type Rectangle,
+  revealing,
+  type Size,
+  toScreen,
+  toWorld,
+  zoomedAt,
+} from "./camera.ts";
+import { element } from "./element.ts";
+import { Emphasis } from "./emphasis.ts";
+import type { TextMeasure } from "./measure.ts";
+import { areaInView, paint } from "./paint.ts";
+import { listenToPointer } from "./pointer.ts";
+import { EMPTY_SCENE, type Scene } from "./scene.ts";
+import { type Hit, SceneIndex } from "./scene_index.ts";
+import type { Theme } from "./theme.ts";
+import { Transition } from "./transition.ts";
+
+const SMALLEST_SCALE = 0.02;
+const GLIDE_MS = 180;
+const EDGE_REACH_PX = 5;
+
+export interface CanvasActions {
+  click(hit: Hit | undefined, event: PointerEvent): void;
+  doubleClick(hit: Hit | undefined): void;
+  /** `x`, `y` in the canvas, in CSS px. */
+  hover(hit: Hit | undefined, x: number, y: number): void;
+}
+
+export class GraphCanvas {
+  readonly element: HTMLCanvasElement;
+  #scene: Scene = EMPTY_SCENE;
+  #index = new SceneIndex(EMPTY_SCENE);
+  #camera: Camera = { x: 0, y: 0, scale: 1 };
+  #glide: { from: Camera; to: Camera; start_ms: number } | undefined;
+  #transition: Transition | undefined;
+  #view: Size = { width: 0, height: 0 };
+  #hovered: Hit | undefined;
+  #frame = 0;
+  #hasBeenMoved = false;
+  readonly #store: Store;
+  readonly #measure: TextMeasure;
+  readonly #root: HTMLElement;
+  #theme: Theme;
+  readonly #dispose: (() => void)[] = [];
+
+  constructor(
+    root: HTMLElement,
+    store: Store,
+    measure: TextMeasure,
+    theme: Theme,
+    actions: CanvasActions,
+    options: { ownsPage: boolean },
+  ) {
+    this.#root = root;
+    this.#store = store;
+    this.#measure = measure;
+    this.#theme = theme;
+    this.element = element("canvas", {
+      tabindex: "0",
+      role: "application",
+      "aria-label":
+        "Graph. Arrow keys follow the edges, Enter opens a group, question mark lists all keys.",
+    });
+    root.prepend(this.element);
+    const at = (x: number, y: number): Hit | undefined => this.#hitAt(x, y);
+    this.#dispose.push(
+      listenToPointer(
+        this.element,
+        {
+          pan: (dx, dy) => this.moveTo(panned(this.#camera, dx, dy)),
+          zoom: (x, y, factor) => this.zoom(factor, x, y),
+          click: (x, y, event) => actions.click(at(x, y), event),
+          doubleClick: (x, y) => actions.doubleClick(at(x, y)),
+          hover: (x, y) => {
+            this.#hover(at(x, y));
+            actions.hover(this.#hovered, x, y);
+          },
+          leave: () => {
+            this.#hover(undefined);
+            actions.hover(undefined, 0, 0);
+          },
+        },
+        options,
+      ),
+    );
+    const observer = new ResizeObserver(() => this.#resize());
+    observer.observe(root);
+    this.#dispose.push(() => observer.disconnect());
+    this.#dispose.push(() => cancelAnimationFrame(this.#frame));
+    this.#resize();
+  }
+
+  get scene(): Scene {
+    return this.#scene;
+  }
+
+  get camera(): Camera {
+    return this.#glide?.to ?? this.#camera;
+  }
+
+  get view(): Size {
+    return this.#view;
+  }
+
+  set theme(theme: Theme) {
+    this.#theme = theme;
+    this.draw();
+  }
+
+  /**
+   * Show a scene.
+   *
+   * @param options.anchor id of a box or frame whose top edge keeps its place on screen
+   * @param options.isNew the picture as a whole is another: look at its beginning
+   */
+  show(scene: Scene, options: { anchor?: string; isNew?: boolean } = {}): void {
+    const previous = this.#scene;
+    const anchored = options.anchor && this.#anchoredCamera(previous, scene, options.anchor);
+    this.#scene = scene;
+    this.#index = new SceneIndex(scene);
+    this.#hovered = undefined;
+    this.#transition = options.isNew
+      ? undefined
+      : Transition.between(previous, scene, performance.now());
+    if (options.isNew || !previous.boxes.length) {
+      this.#hasBeenMoved = false;
+      this.#lookAtBeginning();
+    } else if (anchored) {
+      this.moveTo(anchored);
+    } else {
+      this.moveTo(this.#camera);
+    }
+    this.draw();
+  }
+
+  fit(): void {
+    this.glideTo(fitted(this.#scene, this.#view));
+  }
+
+  /** Zoom around a point of the canvas, its middle by default. */
+  zoom(factor: number, x = this.#view.width / 2, y = this.#view.height / 2): void {
+    const smallest = Math.min(SMALLEST_SCALE, fittingScale(this.#scene, this.#view));
+    this.moveTo(zoomedAt(this.#camera, x, y, factor, smallest));
+  }
+
+  reveal(target: Rectangle): void {
+    this.#hasBeenMoved = true;
+    this.glideTo(revealing(this.camera, target, this.#view));
+  }
+
+  moveTo(camera: Camera): void {
+    this.#glide = undefined;
+    this.#hasBeenMoved = true;
+    this.#camera = kept(camera, this.#scene, this.#view);
+    this.#publish();
+    this.draw();
+  }
+
+  glideTo(camera: Camera): void {
+    const to = kept(camera, this.#scene, this.#view);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.moveTo(to);
+      return;
+    }
+    this.#glide = { from: this.#camera, to, start_ms: performance.now() };
+    this.#publish();
+    this.draw();
+  }
+
+  /** Draw in the next frame. */
+  draw(): void {
+    this.#frame ||= requestAnimationFrame((now_ms) => {
+      this.#frame = 0;
+      this.#drawNow(now_ms);
+    });
+  }
+
+  dispose(): void {
+    for (const dispose of this.#dispose) {
+      dispose();
+    }
+    this.element.remove();
+  }
+
+  #drawNow(now_ms: number): void {
+    if (!this.#view.width || !this.#view.height) {
+      return;
+    }
+    const glide = this.#glide;
+    if (glide) {
+      const t = Math.min(1, Math.max(0, (now_ms - glide.start_ms) / GLIDE_MS));
+      this.#camera = between(glide.from, glide.to, 1 - (1 - t) ** 3);
+      this.#glide = t < 1 ? glide : undefined;
+    }
+    const progress = this.#transition ? Math.max(0, this.#transition.progress(now_ms)) : 1;
+    const index = progress < 1 ? new SceneIndex(this.#transition!.at(progress)) : this.#index;
+    if (progress >= 1) {
+      this.#transition = undefined;
+    }
+    const context = this.element.getContext("2d")!;
+    const pixels = this.element.width / this.#view.width;
+    context.setTransform(pixels, 0, 0, pixels, 0, 0);
+    const brush = {
+      context,
+      theme: this.#theme,
+      measure: this.#measure,
+      emphasis: new Emphasis(this.#store),
+      camera: this.#camera,
+      showShapes: this.#store.state.showShapes,
+      hovered: this.#hovered?.kind === "box" ? this.#hovered.box.id : "",
+    };
+    paint(brush, index, this.#view, progress * progress);
+    if (this.#glide || this.#transition) {
+      this.draw();
+    }
+  }
+
+  #lookAtBeginning(): void {
+    const trunk = this.#scene.boxes[0]?.x ?? this.#scene.width / 2;
+    this.#glide = undefined;
+    this.#camera = firstView(this.#scene, this.#view, trunk);
+    this.#publish();
+  }
+
+  /** The camera that keeps the top edge of an item where it was on screen. */
+  #anchoredCamera(previous: Scene, next: Scene, id: string): Camera | undefined {
+    const [before, after] = [placeOf(previous, id), placeOf(next, id)];
+    if (!before || !after) {
+      return undefined;
+    }
+    const camera = this.camera;
+    const from = toScreen(camera, before.x, before.y - before.height / 2);
+    const to = toScreen(camera, after.x, after.y - after.height / 2);
+    const moved = panned(camera, from.x - to.x, from.y - to.y);
+    const area = areaInView(moved, this.#view);
+    const isAbove = after.y + after.height / 2 < area.top;
+    return isAbove ? revealing(moved, after, this.#view) : moved;
+  }
+
+  #hitAt(x: number, y: number): Hit | undefined {
+    const at = toWorld(this.#camera, x, y);
+    return this.#index.at(at.x, at.y, EDGE_REACH_PX / this.#camera.scale);
+  }
+
+  #hover(hit: Hit | undefined): void {
+    const previous = this.#hovered;
+    this.#hovered = hit;
+    this.element.style.cursor = hit && hit.kind !== "frame" ? "pointer" : "";
+    if (hit?.kind === "frame" && hit.onToggle) {
+      this.element.style.cursor = "pointer";
+    }
+    if (nameOf(previous) !== nameOf(hit)) {
+      this.draw();
+    }
+  }
+
+  #resize(): void {
+    const bounds = this.#root.getBoundingClientRect();
+    const width = Math.round(bounds.width);
+    const height = Math.round(bounds.height);
+    if (!width || !height) {
+      return;
+    }
+    const pixels = Math.min(3, window.devicePixelRatio || 1);
+    const before = this.#view;
+    this.#view = { width, height };
+    this.element.width = Math.round(width * pixels);
+    this.element.height = Math.round(height * pixels);
+    this.element.style.width = `${width}px`;
+    this.element.style.height = `${height}px`;
+    if (!this.#hasBeenMoved || !before.width) {
+      this.#lookAtBeginning();
+    } else {
+      this.#camera = kept(
+        panned(this.#camera, (width - before.width) / 2, 0),
+        this.#scene,
+        this.#view,
+      );
+    }
+    // A resized canvas is blank: it must not wait for the next frame.
+    this.#drawNow(performance.now());
+  }
+
+  /** Where the picture is, for whoever has to point at it from outside. */
+  #publish(): void {
+    const { x, y, scale } = this.camera;
+    this.element.dataset.camera = `${x.toFixed(1)} ${y.toFixed(1)} ${scale.toFixed(4)}`;
+  }
+}
+
+function nameOf(hit: Hit | undefined): string {
+  return hit?.kind === "box" ? hit.box.id : "";
+}
+
+function placeOf(scene: Scene, id: string): Rectangle | undefined {
+  return scene.boxes.find((box) => box.id === id) ?? scene.frames.find((frame) => frame.id === id);
+}
+
+function between(from: Camera, to: Camera, t: number): Camera {
+  const mix = (a: number, b: number): number => a + (b - a) * t;
+  return { x: mix(from.x, to.x), y: mix(from.y, to.y), scale: mix(from.scale, to.scale) };
+}

@@ -1,0 +1,91 @@
+/** The line below the picture: what is selected, how much is shown, and what is being worked on. */
+import type { Store } from "../model/store.ts";
+import { button, element } from "./element.ts";
+import { countOf, formatCount } from "./quantities.ts";
+import type { Scene } from "./scene.ts";
+
+/** Layouts that take less are not worth a word. */
+const PATIENCE_MS = 400;
+
+export class StatusLine {
+  readonly #store: Store;
+  readonly #selection = element("span", { "aria-live": "polite", class: "pdl-status-selection" });
+  readonly #shown = element("span");
+  readonly #work = element("span", { role: "status" });
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #unsubscribe: () => void;
+
+  constructor(
+    root: HTMLElement,
+    store: Store,
+    readonly cancel: () => void,
+  ) {
+    this.#store = store;
+    root.append(this.#selection, element("span", { class: "pdl-grow" }), this.#work, this.#shown);
+    this.#unsubscribe = store.subscribe((state, previous) => {
+      if (state.selection !== previous.selection) {
+        this.#renderSelection();
+      }
+    });
+    this.#renderSelection();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#unsubscribe();
+  }
+
+  shows(scene: Scene): void {
+    const all = this.#store.trace.opCount;
+    const boxes = countOf(scene.boxes.length, "box", "boxes");
+    this.#shown.textContent = scene.boxes.length ? `${boxes} for ${countOf(all, "op")}` : "";
+  }
+
+  works(isBusy: boolean): void {
+    clearTimeout(this.#timer);
+    this.#work.replaceChildren();
+    if (isBusy) {
+      this.#timer = setTimeout(() => {
+        this.#work.replaceChildren(
+          "Laying out … ",
+          button("Cancel", this.cancel, { class: "pdl-link" }),
+        );
+      }, PATIENCE_MS);
+    }
+  }
+
+  #renderSelection(): void {
+    this.#selection.textContent = this.#describe();
+  }
+
+  #describe(): string {
+    const { trace } = this.#store;
+    const { selection } = this.#store.state;
+    switch (selection.kind) {
+      case "op": {
+        const nodes = trace.gradNodesOfOp(selection.op).length;
+        const parts = [
+          `${trace.opLabel(selection.op)} #${selection.op}`,
+          trace.layerOf(selection.op),
+          nodes ? `↔ ${trace.gradNodeLabel(trace.gradNodesOfOp(selection.op)[0]!)}` : "",
+        ];
+        return parts.filter(Boolean).join(" · ");
+      }
+      case "grad_node": {
+        const op = trace.at("grad_nodes", "op", selection.gradNode);
+        const pair = op >= 0 ? ` ↔ ${trace.opLabel(op)} #${op}` : "";
+        return trace.gradNodeLabel(selection.gradNode) + pair;
+      }
+      case "group":
+        return trace.textAt("groups", "path", selection.group) || trace.groupLabel(selection.group);
+      case "tensor":
+        return `${trace.tensorLabel(selection.tensor)} ${trace.textAt("tensors", "shape", selection.tensor)}`.trim();
+      case "line": {
+        const count = this.#store.litOps().reduce((sum, lit) => sum + lit, 0);
+        return `line ${formatCount(selection.line)} made ${countOf(count, "op")}`;
+      }
+      default:
+        return "Click an op for its call stack. Double-click a group to open it. ? for help.";
+    }
+  }
+}

@@ -1,0 +1,153 @@
+/** What is under the pointer, in a few lines beside it. */
+import type { Trace } from "../model/trace.ts";
+import { element } from "./element.ts";
+import { formatBytes, formatDuration } from "./quantities.ts";
+import type { SceneBox, SceneEdge } from "./scene.ts";
+import { type Hit, isGroup } from "./scene_index.ts";
+
+const DELAY_MS = 250;
+const AWAY_PX = 14;
+
+export class Tooltip {
+  readonly #element: HTMLElement;
+  readonly #root: HTMLElement;
+  readonly #trace: Trace;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #shown = "";
+
+  /** @param root the `.pdl-app` element */
+  constructor(root: HTMLElement, trace: Trace) {
+    this.#root = root;
+    this.#trace = trace;
+    this.#element = element("div", { class: "pdl-tooltip", role: "tooltip", hidden: true });
+    root.append(this.#element);
+  }
+
+  /** `x`, `y` relative to the app. */
+  show(hit: Hit | undefined, x: number, y: number): void {
+    const lines = hit ? linesOf(this.#trace, hit) : [];
+    const key = lines.join("\n");
+    clearTimeout(this.#timer);
+    if (!key) {
+      this.hide();
+      return;
+    }
+    if (key === this.#shown) {
+      this.#place(x, y);
+      return;
+    }
+    // Once one is open the next comes at once.
+    this.#timer = setTimeout(
+      () => {
+        this.#shown = key;
+        this.#element.replaceChildren(
+          ...lines.map((line, i) => element("div", { class: i ? "pdl-soft" : undefined }, line)),
+        );
+        this.#element.hidden = false;
+        this.#place(x, y);
+      },
+      this.#shown ? 40 : DELAY_MS,
+    );
+  }
+
+  hide(): void {
+    clearTimeout(this.#timer);
+    this.#shown = "";
+    this.#element.hidden = true;
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#element.remove();
+  }
+
+  #place(x: number, y: number): void {
+    const { clientWidth, clientHeight } = this.#root;
+    const { offsetWidth, offsetHeight } = this.#element;
+    const left = x + AWAY_PX + offsetWidth > clientWidth ? x - AWAY_PX - offsetWidth : x + AWAY_PX;
+    const top =
+      y + AWAY_PX + offsetHeight > clientHeight ? y - AWAY_PX - offsetHeight : y + AWAY_PX;
+    this.#element.style.left = `${Math.max(4, left)}px`;
+    this.#element.style.top = `${Math.max(4, top)}px`;
+  }
+}
+
+function linesOf(trace: Trace, hit: Hit): string[] {
+  switch (hit.kind) {
+    case "box":
+      return boxLines(trace, hit.box);
+    case "chip":
+      return hit.chip.tensor >= 0 ? tensorLines(trace, hit.chip.tensor) : [];
+    case "edge":
+      return edgeLines(trace, hit.edge);
+    case "frame":
+      return hit.onToggle ? [`Close ${hit.frame.title}`] : [];
+  }
+}
+
+function boxLines(trace: Trace, box: SceneBox): string[] {
+  if (box.tensor >= 0) {
+    return tensorLines(trace, box.tensor);
+  }
+  if (isGroup(box)) {
+    const path = trace.textAt("groups", "path", box.group);
+    return [box.label, box.sublabel, path !== box.label ? path : "", "Double-click to open"].filter(
+      Boolean,
+    );
+  }
+  const op = box.op >= 0 ? box.op : trace.at("grad_nodes", "op", box.gradNode);
+  const title = box.op >= 0 ? trace.opLabel(op) : trace.textAt("grad_nodes", "name", box.gradNode);
+  if (op < 0) {
+    return [title, box.kind === "leaf" ? "accumulates a gradient" : "made by no op of this trace"];
+  }
+  const own = trace.ownFrameOf(op);
+  const lines = [
+    `${title} #${op}`,
+    box.op < 0 ? `gradient of ${trace.opLabel(op)}` : shapesOf(trace, op),
+    trace.layerOf(op),
+    box.op >= 0 ? `${formatDuration(trace.at("ops", "duration_ns", op))} on the host` : "",
+    own >= 0 ? lineOf(trace, own) : "",
+  ];
+  return lines.filter(Boolean);
+}
+
+/** "[4, 16] × [16, 16] → [4, 16]". */
+function shapesOf(trace: Trace, op: number): string {
+  const shapes = (uses: Int32Array): string => {
+    const tensors = Array.from(uses)
+      .map((use) => trace.at("uses", "tensor", use))
+      .filter((tensor) => tensor >= 0)
+      .map((tensor) => trace.textAt("tensors", "shape", tensor));
+    return tensors.length > 5 ? `${tensors.slice(0, 5).join(" ")} …` : tensors.join(" ");
+  };
+  return `${shapes(trace.inputsOf(op))} → ${shapes(trace.outputsOf(op))}`;
+}
+
+function tensorLines(trace: Trace, tensor: number): string[] {
+  const text = (column: "path" | "name" | "dtype" | "shape"): string =>
+    trace.textAt("tensors", column, tensor);
+  return [
+    text("path") || text("name") || trace.tensorKind(tensor),
+    `${text("dtype")} ${text("shape")} · ${formatBytes(trace.at("tensors", "bytes", tensor))}`,
+    trace.tensorKind(tensor),
+  ];
+}
+
+function edgeLines(trace: Trace, edge: SceneEdge): string[] {
+  if (edge.count > 1) {
+    return [edge.phase === "backward" ? `${edge.count} gradients` : `${edge.count} tensors`];
+  }
+  const note = edge.kind === "detach" ? "detached: no gradient flows here" : "";
+  return edge.tensor >= 0
+    ? [...tensorLines(trace, edge.tensor).slice(0, 2), note].filter(Boolean)
+    : [`gradient ${edge.label}`];
+}
+
+function lineOf(trace: Trace, frame: number): string {
+  const cell = trace.at("frames", "cell", frame);
+  const line = trace.at("frames", "line", frame);
+  const file = trace.textAt("frames", "file", frame);
+  return cell >= 0
+    ? `cell ${cell}, line ${line}`
+    : `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
+}
