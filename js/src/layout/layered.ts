@@ -17,6 +17,7 @@ import { makeProper, type Proper } from "./proper.ts";
 import { rankBoxes } from "./rank.ts";
 import { type Routes, routeEdges } from "./route.ts";
 import { groupBy } from "./adjacency.ts";
+import { snapToPorts } from "./snap.ts";
 import { chooseTrunk } from "./trunk.ts";
 
 export interface BoxLayout extends EdgePaths {
@@ -101,6 +102,7 @@ function layoutPart(boxes: Boxes, settings: Settings): PartLayout {
   right.set(boxes.right);
   const extents = { left, right, boxGap: settings.nodeGap, dummyGap: settings.laneGap };
   const x = placeVertices(proper, trunk, extents, checkCancelled);
+  snapToPorts(boxes, flow, proper, extents, x);
   checkCancelled();
   const routes = routeEdges(boxes, flow, proper, x, settings);
   return { x, routes, flow, proper, trunk: trunk.onTrunk, crossings };

@@ -3,6 +3,7 @@
 import { feedbackEdges } from "./acyclic.ts";
 import { groupBy } from "./adjacency.ts";
 import type { NestedGraph } from "./contract.ts";
+import { BROADCAST_PENALTY, FEW_CONSUMERS } from "./trunk.ts";
 
 /**
  * Links: what is left of the edges inside each group. One tensor entering a group does so once: links with the same
@@ -131,11 +132,13 @@ function mainPath(graph: NestedGraph): Uint8Array {
   for (let i = 0; i < filled; i++) {
     const v = queue[i]!;
     if (heaviest[v]! > heaviest[end]!) end = v;
+    const isBroadcast = outs.start[v + 1]! - outs.start[v]! > FEW_CONSUMERS;
+    const carried = Math.max(0, heaviest[v]! - (isBroadcast ? BROADCAST_PENALTY : 0));
     for (let k = outs.start[v]!; k < outs.start[v + 1]!; k++) {
       const e = outs.list[k]!;
       if (!usable(e)) continue;
       const w = edgeTarget[e]!;
-      const weight = heaviest[v]! + (graph.edgeWeight?.[e] ?? 1);
+      const weight = carried + (graph.edgeWeight?.[e] ?? 1);
       if (weight > heaviest[w]!) {
         heaviest[w] = weight;
         above[w] = e;

@@ -11,6 +11,11 @@ export interface Trunk {
   segmentBelow: Int32Array;
 }
 
+/** A tensor with more consumers than this is taken for a mask or a table, not for the main data. */
+export const FEW_CONSUMERS = 3;
+/** How many steps longer a path through such a tensor must be to win: masks take some ops to make. */
+export const BROADCAST_PENALTY = 3;
+
 export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
   const { count, rank, layer, layerStart, position, tap, segmentFrom } = proper;
   const trunk: Trunk = {
@@ -21,6 +26,8 @@ export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
   const heaviest = new Float64Array(count);
   const aside = new Float64Array(count);
   const flowAbove = new Int32Array(count).fill(-1);
+  const consumers = new Int32Array(flow.bundleCount);
+  for (let f = 0; f < flow.count; f++) consumers[flow.bundle[f]!]!++;
   const flowOfTap = new Int32Array(proper.segmentCount).fill(-1);
   for (let f = 0; f < flow.count; f++) if (tap[f]! >= 0) flowOfTap[tap[f]!] = f;
 
@@ -31,7 +38,8 @@ export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
       const f = flowOfTap[proper.up[k]!]!;
       if (flow.reversed[f]) continue;
       const u = flow.from[f]!;
-      const weight = heaviest[u]! + flow.weight[f]!;
+      const penalty = consumers[flow.bundle[f]!]! > FEW_CONSUMERS ? BROADCAST_PENALTY : 0;
+      const weight = Math.max(0, heaviest[u]! - penalty) + flow.weight[f]!;
       if (weight > heaviest[v]! || (weight === heaviest[v] && aside[u]! < aside[v]!)) {
         heaviest[v] = weight;
         aside[v] = aside[u]!;
