@@ -2,20 +2,155 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from paddle_lab.analysis.op_table import OpTable
+from paddle_lab.analysis.summaries import BackwardCall, backward_calls
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import PHASES
+
+_SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 
 
 def one_line(record: Record) -> str:
     """Return the trace's title and counts in one line."""
-    title = f"{record.origin.title}, " if record.origin.title else ""
-    ops, grad_nodes = len(record.ops), len(record.grad_nodes)
-    return f"{title}{ops:,} ops, {grad_nodes:,} grad nodes, {milliseconds(record.origin.duration_ns)}"
+    return f"{record.origin.title}: {counts(record)}" if record.origin.title else counts(record)
 
 
-def milliseconds(duration_ns: int) -> str:
+def counts(record: Record) -> str:
+    """Return ``"342 ops · 231 grad nodes · 38 ms"``."""
+    return " · ".join(
+        (
+            number(len(record.ops), "op"),
+            number(len(record.grad_nodes), "grad node"),
+            duration(record.origin.duration_ns),
+        )
+    )
+
+
+def number(count: int, noun: str) -> str:
+    """Return ``"1 op"``, ``"2,000 ops"``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def duration(duration_ns: int) -> str:
     """Return a duration with a unit that suits its size."""
     if duration_ns < 1_000_000:
         return f"{duration_ns / 1e3:.0f} µs"
     if duration_ns < 1_000_000_000:
         return f"{duration_ns / 1e6:.3g} ms"
     return f"{duration_ns / 1e9:.3g} s"
+
+
+def failures(record: Record) -> list[str]:
+    """Return a sentence for the exception that ended the trace and for each failed backward."""
+    sentences = []
+    if record.origin.exception:
+        sentences.append(f"Raised {_first_line(record.origin.exception)}")
+    for call, error in enumerate(record.backward_calls["error"].tolist()):
+        if error and record.text(error) and _first_line(record.text(error)) not in sentences[0:1]:
+            sentences.append(f"Backward {call + 1} failed: {_first_line(record.text(error))}")
+    return sentences
+
+
+def summary_text(record: Record) -> str:
+    """Return a page of text about a record with answer tables."""
+    origin = record.origin
+    made_by = " · ".join(
+        part
+        for part in (
+            f"Paddle {origin.paddle}" if origin.paddle else "",
+            f"Python {origin.python}" if origin.python else "",
+            origin.device,
+            origin.created,
+        )
+        if part
+    )
+    phases = np.bincount(record.ops["phase"], minlength=len(PHASES)).tolist()
+    by_phase = ", ".join(
+        f"{count:,} {phase}" for phase, count in zip(PHASES, phases, strict=True) if count
+    )
+    parts = [[one_line(record), *([made_by] if made_by else []), f"Ops: {by_phase or 'none'}"]]
+    parts += [failures(record), list(origin.notices)]
+    parts += [_section("Layers", layer_rows(record)), _section("Slowest ops", slowest_rows(record))]
+    calls = [backward_line(call) for call in backward_calls(record)]
+    parts.append(["Backward calls", *(f"  {line}" for line in calls)] if calls else [])
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def layer_rows(record: Record) -> list[tuple[str, ...]]:
+    """Return layer, class, ops and host time of the outer layers' calls, a heading first."""
+    groups = record.groups
+    depth = _depth(groups["parent"].tolist())
+    spent = _time_by_group(record)
+    rows: list[tuple[str, ...]] = [("layer", "class", "ops", "host time")]
+    for group in range(len(groups)):
+        if depth[group] < _DEEPEST_LAYER and len(rows) <= _LAYERS:
+            label = "  " * depth[group] + record.text(int(groups["label"][group]))
+            class_name = record.text(int(groups["class"][group]))
+            ops = f"{int(groups['op_count'][group]):,}"
+            rows.append((label, class_name, ops, duration(spent[group])))
+    return rows if len(rows) > 1 else []
+
+
+def slowest_rows(record: Record) -> list[tuple[str, ...]]:
+    """Return key, name, layer, place and host time of the slowest ops, a heading first."""
+    if not len(record.ops):
+        return []
+    slowest = np.argsort(-record.ops["duration_ns"], kind="stable")[:_SLOWEST]
+    rows: list[tuple[str, ...]] = [("op", "name", "layer", "line", "host time")]
+    for op in OpTable(record, slowest.astype(np.int32)):
+        where = op.frame.where if op.frame else ""
+        rows.append((str(op.key), op.name, op.layer, where, duration(op.duration_ns)))
+    return rows
+
+
+def backward_line(call: BackwardCall) -> str:
+    """Return one line about a backward call."""
+    nodes = number(call.grad_node_count, "grad node")
+    if call.kind == "remaining":
+        return f"not run: {nodes} of tensors that were alive at the end"
+    where = f" at {call.frame.where}" if call.frame else ""
+    graph = ", create_graph" if call.create_graph else ""
+    error = f", failed: {_first_line(call.error)}" if call.error else ""
+    return f"{call.kind}{where}: {nodes}{graph}{error}"
+
+
+def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return [title, *(f"  {line}" for line in lines)]
+
+
+def _time_by_group(record: Record) -> list[int]:
+    """Return the host time of each group's ops, nested groups included, in ns."""
+    parents = record.groups["parent"].tolist()
+    spent = [0] * len(parents)
+    # A PyLayer's own op lasts as long as the ops inside it, which are counted themselves.
+    own_time = np.where(record.ops["is_pylayer"] > 0, 0, record.ops["duration_ns"]).tolist()
+    for group, time_ns in zip(record.op_groups["group"].tolist(), own_time, strict=True):
+        if group >= 0:
+            spent[group] += time_ns
+    # Parents come before their children.
+    for group in range(len(parents) - 1, -1, -1):
+        if parents[group] >= 0:
+            spent[parents[group]] += spent[group]
+    return spent
+
+
+def _depth(parents: list[int]) -> list[int]:
+    depth: list[int] = []
+    for parent in parents:
+        depth.append(depth[parent] + 1 if parent >= 0 else 0)
+    return depth
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,244 @@
+"""What a static picture shows of a trace: rows in execution order, frames around them.
+
+Groups are opened from the outside in as long as the rows fit. Siblings that are built alike are
+drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import GROUP_KINDS
+
+_OPTIMIZER = GROUP_KINDS.index("optimizer")
+_MOST_ROWS = 60
+_ROWS_BEFORE_GAP, _ROWS_AFTER_GAP = 40, 16
+_NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something directly in a group: one op, or groups that are built alike (mostly one)."""
+
+    op: int = -1
+    groups: tuple[int, ...] = ()
+
+
+@dataclass
+class Row:
+    """One line of the picture."""
+
+    item: Item
+    hidden: Sequence[Item] = ()
+    """Items that this row stands for because there are too many to show."""
+
+
+@dataclass
+class Frame:
+    """An open group around rows ``first`` to ``last``."""
+
+    item: Item
+    depth: int
+    first: int
+    last: int = -1
+
+
+@dataclass
+class Folded:
+    """Rows and frames, and where every op is found in them."""
+
+    rows: list[Row] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    row_of_op: Keys = field(default_factory=lambda: np.empty(0, np.int32))
+    """Row of each op, int32, shape ``[ops]``; ops of repeated blocks have the first one's rows."""
+    is_shown: npt.NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+    """Whether an op is in its row itself, not a repetition of what is; shape ``[ops]``."""
+
+
+def fold(record: Record, *, depth: int | None = None) -> Folded:
+    """Choose what to show.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    depth
+        How many levels of groups to open; as many as fit 60 rows by default.
+    """
+    return _Folder(record).fold(depth)
+
+
+class _Folder:
+    def __init__(self, record: Record) -> None:
+        groups = record.groups
+        self._parent = groups["parent"]
+        self._kind = groups["kind"].tolist()
+        self._structure = groups["structure"].tolist()
+        self._first_op = groups["first_op"].tolist()
+        self._op_count = groups["op_count"].tolist()
+        self._op_group = record.op_groups["group"]
+        self._children = _children(record)
+        self.items = cache(self._items)
+
+    def fold(self, depth: int | None) -> Folded:
+        opened = self._open(depth)
+        folded = Folded()
+        self._emit(folded, opened)
+        self._place_ops(folded, opened)
+        return folded
+
+    def _items(self, group: int) -> tuple[Item, ...]:
+        """Return what is directly in a group (-1: the top level), alike neighbours together."""
+        items: list[Item] = []
+        for _, child, is_group in self._children.get(group, ()):
+            if not is_group:
+                items.append(Item(op=child))
+                continue
+            before = items[-1].groups if items else ()
+            structure = self._structure[child]
+            if before and structure >= 0 and self._structure[before[0]] == structure:
+                items[-1] = Item(groups=(*before, child))
+            else:
+                items.append(Item(groups=(child,)))
+        return tuple(part for item in items for part in self._unfolded(item))
+
+    def _unfolded(self, item: Item) -> Sequence[Item]:
+        """Return a run of alike groups as it is, or one by one where it is short anyway."""
+        fewest = 2 if item.groups and self._op_count[item.groups[0]] > 1 else 4
+        if len(item.groups) >= fewest:
+            return (item,)
+        return tuple(Item(groups=(group,)) for group in item.groups) or (item,)
+
+    def _open(self, depth: int | None) -> set[int]:
+        """Return the groups to open: the first one of an item stands for all of it."""
+        opened: set[int] = set()
+        count = len(self.items(-1))
+        waiting = [entry for item in self.items(-1) for entry in self._candidate(item, 0)]
+        heapq.heapify(waiting)
+        while waiting:
+            level, _, group = heapq.heappop(waiting)
+            inside = self.items(group)
+            if level >= depth if depth is not None else count + len(inside) - 1 > _MOST_ROWS:
+                continue
+            count += len(inside) - 1
+            opened.add(group)
+            for item in inside:
+                for entry in self._candidate(item, level + 1):
+                    heapq.heappush(waiting, entry)
+        return opened
+
+    def _candidate(self, item: Item, level: int) -> list[tuple[int, int, int]]:
+        if not item.groups:
+            return []
+        group = item.groups[0]
+        if self._op_count[group] < 2 or self._kind[group] == _OPTIMIZER:
+            return []
+        return [(level, self._first_op[group], group)]
+
+    def _emit(self, folded: Folded, opened: set[int]) -> None:
+        waiting: list[tuple[Item | Frame, int]] = [(item, 0) for item in reversed(self.items(-1))]
+        while waiting:
+            item, depth = waiting.pop()
+            if isinstance(item, Frame):
+                item.last = len(folded.rows) - 1
+            elif item.groups and item.groups[0] in opened:
+                frame = Frame(item, depth, len(folded.rows))
+                folded.frames.append(frame)
+                waiting.append((frame, depth))
+                inside = self.items(item.groups[0])
+                waiting.extend((part, depth + 1) for part in reversed(inside))
+            else:
+                folded.rows.append(Row(item))
+        if len(folded.rows) > _ROWS_BEFORE_GAP + _ROWS_AFTER_GAP + 1:
+            _shorten(folded)
+
+    def _place_ops(self, folded: Folded, opened: set[int]) -> None:
+        row_of_op = np.full(len(self._op_group), -1, np.int32)
+        row_of_group = np.full(len(self._parent) + 1, -1, np.int32)
+        for i, row in enumerate(folded.rows):
+            for item in (row.item, *row.hidden):
+                if item.op >= 0:
+                    row_of_op[item.op] = i
+                row_of_group[list(item.groups)] = i
+        closed = nearest_marked(self._parent, row_of_group[:-1] >= 0)
+        row_of_group = row_of_group[np.append(closed, -1)]
+        is_inside = row_of_op < 0
+        row_of_op[is_inside] = row_of_group[self._op_group[is_inside]]
+        folded.is_shown = row_of_op >= 0
+        # A repeated block has its ops at the same distances as the first one. The innermost
+        # repetition comes last among the frames.
+        for frame in reversed(folded.frames):
+            first, *others = frame.item.groups
+            start, count = self._first_op[first], self._op_count[first]
+            for other in others:
+                end = self._first_op[other] + count
+                if end <= len(row_of_op):
+                    row_of_op[self._first_op[other] : end] = row_of_op[start : start + count]
+        folded.row_of_op = row_of_op
+
+
+def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
+    """Take away rows, and frames that are left empty.
+
+    Parameters
+    ----------
+    folded
+        Changed in place.
+    kept
+        bool, shape ``[rows]``.
+    """
+    rows_before = np.append(0, np.cumsum(kept))
+    new_row = np.append(np.where(kept, rows_before[:-1], -1), -1)
+    folded.rows = [row for row, is_kept in zip(folded.rows, kept.tolist(), strict=True) if is_kept]
+    folded.row_of_op = new_row[folded.row_of_op].astype(np.int32)
+    folded.is_shown = folded.is_shown & (folded.row_of_op >= 0)
+    for frame in folded.frames:
+        frame.first, frame.last = int(rows_before[frame.first]), int(rows_before[frame.last + 1]) - 1
+    folded.frames = [frame for frame in folded.frames if frame.first <= frame.last]
+
+
+def _shorten(folded: Folded) -> None:
+    """Let one row stand for those in the middle."""
+    rows, start = folded.rows, _ROWS_BEFORE_GAP
+    end = len(rows) - _ROWS_AFTER_GAP
+    hidden = [row.item for row in rows[start:end]]
+    removed = end - start - 1
+    rows[start:end] = [Row(Item(), hidden)]
+    for frame in folded.frames:
+        frame.first = frame.first if frame.first <= start else max(start, frame.first - removed)
+        frame.last = frame.last if frame.last <= start else max(start, frame.last - removed)
+    folded.frames = [frame for frame in folded.frames if (frame.first, frame.last) != (start, start)]
+
+
+def _children(record: Record) -> dict[int, list[tuple[int, int, bool]]]:
+    """Return by group its ops and groups, in the order of (first) ops."""
+    children: dict[int, list[tuple[int, int, bool]]] = {}
+    for op, group in enumerate(record.op_groups["group"].tolist()):
+        children.setdefault(group, []).append((op, op, False))
+    groups = record.groups
+    for group, (parent, first_op) in enumerate(
+        zip(groups["parent"].tolist(), groups["first_op"].tolist(), strict=True)
+    ):
+        children.setdefault(parent, []).append((first_op, group, True))
+    for inside in children.values():
+        inside.sort()
+    return children
+
+
+def fold_label(first: str, last: str) -> str:
+    """Return one label for a run: ``layers.0–11``, ``relu``, ``conv1–3``, ``a … z``."""
+    if first == last:
+        return first
+    start, end = _NUMBER_AT_END.match(first), _NUMBER_AT_END.match(last)
+    if start and end and start[1] == end[1]:
+        return f"{first}–{end[2]}"
+    return f"{first} … {last}"

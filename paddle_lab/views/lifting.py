@@ -1,0 +1,65 @@
+"""Edges between ops and between grad nodes, seen as edges between the rows of a picture."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import EDGE_KINDS, PHASES
+from paddle_lab.views.folding import Folded
+
+_OPTIMIZER = PHASES.index("optimizer")
+_DETACH = EDGE_KINDS.index("detach")
+
+
+class RowEdge(NamedTuple):
+    """Edges from one row to another, drawn as one."""
+
+    source: int
+    target: int
+    shape: str
+    is_detach: bool
+
+
+def forward_edges(record: Record, folded: Folded) -> list[RowEdge]:
+    """Return the data flow between rows, downwards; from one repetition to the next is left out."""
+    edges = record.op_edges
+    row = folded.row_of_op
+    source, target = row[edges["source"]], row[edges["target"]]
+    # The optimizer reads what every row made; drawn, that would hide all the rest.
+    is_step = record.ops["phase"] == _OPTIMIZER
+    kept = (source >= 0) & (source < target) & ~is_step[edges["target"]] & ~is_step[edges["source"]]
+    shapes = record.tensors["shape"][edges["tensor"]]
+    return _distinct(record, source, target, shapes, edges["kind"] == _DETACH, kept)
+
+
+def backward_edges(record: Record, folded: Folded) -> list[RowEdge]:
+    """Return the flow of gradients between rows, upwards."""
+    edges = record.grad_edges
+    row = np.append(folded.row_of_op, -1)
+    op = np.append(record.grad_nodes["op"], -1)
+    source, target = row[op[edges["source"]]], row[op[edges["target"]]]
+    kept = (target >= 0) & (source > target)
+    return _distinct(record, source, target, edges["shape"], np.zeros(len(source), bool), kept)
+
+
+def _distinct(
+    record: Record,
+    source: npt.NDArray[np.int32],
+    target: npt.NDArray[np.int32],
+    shape: npt.NDArray[np.int32],
+    is_detach: npt.NDArray[np.bool_],
+    kept: npt.NDArray[np.bool_],
+) -> list[RowEdge]:
+    found: dict[tuple[int, int], RowEdge] = {}
+    for row in np.flatnonzero(kept).tolist():
+        pair = int(source[row]), int(target[row])
+        cut = bool(is_detach[row])
+        known = found.get(pair)
+        # Where one of several values carries a gradient, the line is whole.
+        if known is None or (known.is_detach and not cut):
+            found[pair] = RowEdge(*pair, record.text(int(shape[row])), cut)
+    return sorted(found.values())

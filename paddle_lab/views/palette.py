@@ -1,0 +1,58 @@
+"""The colours of static pictures: those of the front end's theme, without a page to take them from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours by what they stand for."""
+
+    ground: str
+    ink: str
+    soft: str
+    line: str
+    frame: str
+    nested_frame: str
+    chip: str
+    forward: str
+    backward: str
+    optimizer: str
+    leaf: str
+    warn: str
+    detach: str
+
+
+PALETTES = {
+    "light": Palette(
+        ground="#ffffff",
+        ink="#1f2430",
+        soft="#5b6376",
+        line="#dfe3ea",
+        frame="#f4f6fa",
+        nested_frame="#eceff5",
+        chip="#edf0f5",
+        forward="#2463cf",
+        backward="#a44d0b",
+        optimizer="#7446bd",
+        leaf="#1f734c",
+        warn="#bf2837",
+        detach="#838b9c",
+    ),
+    "dark": Palette(
+        ground="#14171e",
+        ink="#e4e8f0",
+        soft="#9aa3b6",
+        line="#2c323f",
+        frame="#1b202a",
+        nested_frame="#222835",
+        chip="#272d3a",
+        forward="#7aa7ff",
+        backward="#f0a15c",
+        optimizer="#c3a0ff",
+        leaf="#6fcf9f",
+        warn="#ff828b",
+        detach="#78819a",
+    ),
+}

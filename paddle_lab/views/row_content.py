@@ -1,0 +1,163 @@
+"""What is written on and beside a row of a static picture."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paddle_lab.analysis.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import PHASES, ROLES, TENSOR_KINDS
+from paddle_lab.views.folding import Folded, Item, fold_label
+
+_INPUT = ROLES.index("input")
+_PARAMETER, _BUFFER = TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer")
+_EXTERNAL = TENSOR_KINDS.index("external")
+_NODE_SUFFIX = re.compile(r"Node(Final)?$")
+
+
+@dataclass
+class RowContent:
+    """The texts and marks of one row."""
+
+    label: str
+    detail: str = ""
+    phase: str = "forward"
+    repeats: int = 1
+    is_group: bool = False
+    is_gap: bool = False
+    is_pylayer: bool = False
+    raised: bool = False
+    in_place: bool = False
+    parameters: list[str] = field(default_factory=list)
+    buffers: list[str] = field(default_factory=list)
+    data: list[str] = field(default_factory=list)
+    grad_label: str = ""
+    grad_count: int = 0
+    leaf_count: int = 0
+
+
+class RowReader:
+    """Reads the contents of rows.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    folded
+        The rows.
+    """
+
+    def __init__(self, record: Record, folded: Folded) -> None:
+        self._record = record
+        shown = np.where(folded.is_shown, folded.row_of_op, -1)
+        self._ops_by_row = csr(shown, len(folded.rows))
+        self._uses = csr(np.where(record.uses["role"] == _INPUT, record.uses["op"], -1), len(shown))
+        self._grad_nodes = grad_nodes_of_ops(record)
+        self._leaf_edges = csr(self._leaf_sources(), len(record.grad_nodes))
+        self._rows = folded.rows
+
+    def read(self, row: int) -> RowContent:
+        """Return the content of a row."""
+        shown = self._rows[row]
+        starts, order = self._ops_by_row
+        ops = order[starts[row] : starts[row + 1]].tolist()
+        content = self._head(shown.item, len(ops))
+        content.phase = PHASES[self._record.ops["phase"][ops[0]]] if ops else "forward"
+        content.is_gap = bool(shown.hidden)
+        flags = self._record.ops
+        content.raised = any(bool(flags["raised"][op]) for op in ops)
+        if len(ops) == 1:
+            content.is_pylayer = bool(flags["is_pylayer"][ops[0]])
+            content.in_place = self._modifies(ops[0])
+        else:
+            content.is_pylayer = content.is_group and any(flags["is_pylayer"][ops])
+        if content.phase != "optimizer":
+            self._add_inputs(content, ops)
+        self._add_grad_nodes(content, ops)
+        return content
+
+    def title(self, item: Item) -> tuple[str, str]:
+        """Return an open group's name and class, with ``×12`` where it stands for several."""
+        groups = self._record.groups
+        names = [self._record.text(int(groups["label"][group])) for group in item.groups]
+        count = f"  ×{len(names)}" if len(names) > 1 else ""
+        return fold_label(names[0], names[-1]) + count, self._class(item.groups[0])
+
+    def _head(self, item: Item, op_count: int) -> RowContent:
+        if item.op >= 0:
+            return RowContent(self._op_name(item.op))
+        if not item.groups:
+            return RowContent(f"… {op_count:,} more ops")
+        groups, group = self._record.groups, item.groups[0]
+        title, _ = self.title(item)
+        if int(groups["op_count"][group]) == 1:
+            name = self._op_name(int(groups["first_op"][group]))
+            detail = "" if name == title else name
+            return RowContent(title, detail, repeats=len(item.groups))
+        each = " each" if len(item.groups) > 1 else ""
+        detail = f"{self._class(group)} · {int(groups['op_count'][group]):,} ops{each}"
+        return RowContent(
+            title, detail.removeprefix(" · "), repeats=len(item.groups), is_group=True
+        )
+
+    def _class(self, group: int) -> str:
+        return self._record.text(int(self._record.groups["class"][group]))
+
+    def _op_name(self, op: int) -> str:
+        return self._record.text(int(self._record.ops["name"][op]))
+
+    def _modifies(self, op: int) -> bool:
+        tensors = self._record.tensors
+        return bool(((tensors["producer"] == op) & (tensors["previous"] >= 0)).any())
+
+    def _add_inputs(self, content: RowContent, ops: list[int]) -> None:
+        record = self._record
+        starts, order = self._uses
+        seen: dict[int, None] = {}
+        for op in ops:
+            seen.update(dict.fromkeys(record.uses["tensor"][order[starts[op] : starts[op + 1]]].tolist()))
+        for tensor in seen:
+            if tensor < 0 or record.tensors["producer"][tensor] >= 0:
+                continue
+            kind = int(record.tensors["kind"][tensor])
+            if kind in (_PARAMETER, _BUFFER):
+                name = record.text(int(record.tensors["path"][tensor])).rpartition(".")[2]
+                name = name or record.text(int(record.tensors["name"][tensor]))
+                (content.parameters if kind == _PARAMETER else content.buffers).append(name)
+            elif kind == _EXTERNAL and record.tensors["detached_from"][tensor] < 0:
+                content.data.append(record.text(int(record.tensors["shape"][tensor])) or "data")
+
+    def _add_grad_nodes(self, content: RowContent, ops: list[int]) -> None:
+        starts, order = self._grad_nodes
+        nodes = [int(node) for op in ops for node in order[starts[op] : starts[op + 1]]]
+        content.grad_count = len(nodes)
+        names = Counter(grad_name(self._record, node) for node in nodes)
+        if content.is_group or content.is_gap or len(names) > 2:
+            content.grad_label = f"{len(nodes):,} grad nodes" if nodes else ""
+        else:
+            content.grad_label = " · ".join(
+                name if count == 1 else f"{name} ×{count}" for name, count in names.items()
+            )
+        leaf_starts, leaf_order = self._leaf_edges
+        leaves = {
+            int(self._record.grad_edges["target"][edge])
+            for node in nodes
+            for edge in leaf_order[leaf_starts[node] : leaf_starts[node + 1]]
+        }
+        content.leaf_count = len(leaves)
+
+    def _leaf_sources(self) -> Keys:
+        """Return the source of each grad edge that ends in a leaf, -1 for the others."""
+        edges = self._record.grad_edges
+        is_leaf = np.append(self._record.grad_nodes["parameter"] >= 0, False)
+        return np.where(is_leaf[edges["target"]], edges["source"], -1).astype(np.int32)
+
+
+def grad_name(record: Record, node: int) -> str:
+    """Return a grad node's name without the word all of them share: ``MatmulGrad``."""
+    return _NODE_SUFFIX.sub("", record.text(int(record.grad_nodes["name"][node])))

@@ -1,0 +1,104 @@
+"""A static picture of a trace: one SVG, no script, no network, readable without a kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import numpy as np
+
+from paddle_lab.trace.record import Record
+from paddle_lab.views.folding import Folded, fold, keep_rows
+from paddle_lab.views.ladder_svg import LadderPainter
+from paddle_lab.views.palette import PALETTES, Palette
+from paddle_lab.views.svg_writer import Span, SvgWriter
+from paddle_lab.views.text import counts, failures
+
+View = Literal["ladder", "forward", "backward"]
+_HEADER_PX = 66.0
+_BANNER_PX = 28.0
+
+
+def svg_picture(
+    record: Record, *, view: str = "ladder", theme: str = "light", depth: int | None = None
+) -> str:
+    """Return the picture as SVG text.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    view
+        ``"ladder"``, ``"forward"`` or ``"backward"``.
+    theme
+        ``"light"`` or ``"dark"``.
+    depth
+        How many levels of groups to open; as many as fit about 60 rows by default.
+
+    Raises
+    ------
+    ValueError
+        If there is no such view or theme, or ``depth`` is negative.
+    """
+    if view not in get_args(View):
+        raise ValueError(f'there is no view {view!r}; choose "ladder", "forward" or "backward"')
+    if theme not in PALETTES:
+        raise ValueError(f'there is no theme {theme!r}; choose "light" or "dark"')
+    if depth is not None and depth < 0:
+        raise ValueError(f"depth counts the levels of groups to open, from 0; it is {depth}")
+    palette = PALETTES[theme]
+    folded = fold(record, depth=depth)
+    if view == "backward":
+        _keep_rows_with_grad_nodes(record, folded)
+    problems = failures(record)
+    top = _HEADER_PX + _BANNER_PX * len(problems)
+    svg = SvgWriter()
+    painter = LadderPainter(svg, record, folded, view=view, palette=palette, top=top)
+    width = painter.columns.width
+    _paint_header(svg, record, palette, width, problems)
+    columns = (painter.columns.forward, painter.columns.backward)
+    for x, caption in zip(columns, ("forward ↓", "backward ↑"), strict=True):
+        if x is not None and folded.rows:
+            svg.text(x + 2, top - 9, Span(caption, 11, palette.soft))
+    painter.paint()
+    note = _note(record, folded, view)
+    svg.text(14, painter.bottom + 30, Span(note, 11, palette.soft).fitted(width - 28))
+    title = f"{record.origin.title or 'Trace'}: {counts(record)}"
+    return svg.document(math.ceil(width), painter.bottom + 44, title=title, ground=palette.ground)
+
+
+def _keep_rows_with_grad_nodes(record: Record, folded: Folded) -> None:
+    is_shown = folded.row_of_op[record.grad_nodes["op"][record.grad_nodes["op"] >= 0]]
+    has_node = np.zeros(len(folded.rows), bool)
+    has_node[is_shown[is_shown >= 0]] = True
+    keep_rows(folded, has_node)
+
+
+def _paint_header(
+    svg: SvgWriter, record: Record, palette: Palette, width: float, problems: list[str]
+) -> None:
+    title = Span(record.origin.title or "Trace", 14, palette.ink, is_bold=True).fitted(width * 0.5)
+    size = Span(counts(record), 12, palette.soft).fitted(width - title.width_px - 40)
+    svg.text(14, 25, title, size)
+    svg.path(f"M0 38.5H{width:g}", stroke=palette.line)
+    for i, problem in enumerate(problems):
+        y = 39 + _BANNER_PX * i
+        svg.rect(0, y, 4, _BANNER_PX, radius=0, fill=palette.warn)
+        svg.text(16, y + 18, Span(problem, 12, palette.warn).fitted(width - 34), tooltip=problem)
+        svg.path(f"M0 {y + _BANNER_PX:g}H{width:g}", stroke=palette.line)
+
+
+def _note(record: Record, folded: Folded, view: str) -> str:
+    """Say what the picture does not show."""
+    if not len(record.ops):
+        return "No Paddle op ran in the traced code."
+    if not folded.rows:
+        return "No gradient was recorded." if view == "backward" else ""
+    drawn = int(np.count_nonzero(np.bincount(folded.row_of_op[folded.is_shown]) == 1))
+    total = len(record.ops)
+    if drawn == total:
+        return ""
+    parts = [f"{drawn:,} of {total:,} ops are drawn one by one"]
+    if any(len(frame.item.groups) > 1 for frame in folded.frames):
+        parts.append("a frame with × is drawn once for blocks that are built alike")
+    return "; ".join(parts) + "."

@@ -1,0 +1,123 @@
+"""SVG as text: every string that comes from a trace passes through :func:`xml_text`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from html import escape
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NARROW, _WIDE = frozenset("iljI.,:;'|!()[]{} ftr·"), frozenset("mwMW—@%…")
+
+
+def xml_text(text: str) -> str:
+    """Return text as XML may hold it: escaped, without characters that XML forbids."""
+    return escape(_NOT_IN_XML.sub("\ufffd", text), quote=True)
+
+
+def text_width_px(text: str, size_px: float) -> float:
+    """Estimate a text's width in a usual sans serif; on the wide side, to keep it in its box."""
+    width = 0.0
+    for character in text:
+        if character in _NARROW:
+            width += 0.36
+        elif character in _WIDE:
+            width += 0.92
+        elif ord(character) > 0x2E80 and unicodedata.east_asian_width(character) in "WF":
+            width += 1.05
+        elif character.isupper():
+            width += 0.7
+        else:
+            width += 0.6
+    return width * size_px
+
+
+def shorten(text: str, width_px: float, size_px: float) -> str:
+    """Return as much of a text as fits, with an ellipsis where that is not all of it."""
+    text = " ".join(text.split())
+    if text_width_px(text, size_px) <= width_px:
+        return text
+    # Longer texts than this cannot fit, whatever they are made of.
+    end = min(len(text), int(width_px / size_px / 0.3) + 1)
+    while end and text_width_px(text[:end] + "…", size_px) > width_px:
+        end -= 1
+    return text[:end].rstrip() + "…"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a line of text in one size and colour."""
+
+    text: str
+    size_px: float
+    colour: str
+    is_bold: bool = False
+
+    def fitted(self, width_px: float) -> Span:
+        """Return as much of it as fits."""
+        width_px = width_px / 1.08 if self.is_bold else width_px
+        return replace(self, text=shorten(self.text, width_px, self.size_px))
+
+    @property
+    def width_px(self) -> float:
+        """Estimated width."""
+        return text_width_px(self.text, self.size_px) * (1.08 if self.is_bold else 1)
+
+
+class SvgWriter:
+    """Collects elements in the order in which they are painted."""
+
+    def __init__(self) -> None:
+        self._elements: list[str] = []
+
+    def rect(
+        self, x: float, y: float, width: float, height: float, *, radius: float = 6, **style: object
+    ) -> None:
+        """Add a rectangle."""
+        size = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"'
+        self._elements.append(f"<rect {size}{_attributes(style)}/>")
+
+    def path(self, data: str, **style: object) -> None:
+        """Add a line."""
+        self._elements.append(f'<path d="{data}"{_attributes({"fill": "none", **style})}/>')
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        *spans: Span,
+        tooltip: str = "",
+        **style: object,
+    ) -> None:
+        """Add a line of text; ``y`` is its baseline. Spans follow one another as the font has it."""
+        title = f"<title>{xml_text(tooltip)}</title>" if tooltip else ""
+        parts = []
+        for i, span in enumerate(span for span in spans if span.text):
+            shown = {"font_size": span.size_px, "fill": span.colour, "dx": 7.0 if i else None}
+            shown["font_weight"] = 600 if span.is_bold else None
+            parts.append(f"<tspan{_attributes(shown)}>{xml_text(span.text)}</tspan>")
+        where = f'x="{x:g}" y="{y:g}"'
+        self._elements.append(f"<text {where}{_attributes(style)}>{title}{''.join(parts)}</text>")
+
+    def document(self, width: float, height: float, *, title: str, ground: str) -> str:
+        """Return the picture."""
+        size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+        return "\n".join(
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}" role="img">',
+                f"<title>{xml_text(title)}</title>",
+                f'<rect width="{width:g}" height="{height:g}" fill="{ground}"/>',
+                *self._elements,
+                "</svg>",
+            )
+        )
+
+
+def _attributes(style: dict[str, object]) -> str:
+    return "".join(
+        f' {name.replace("_", "-")}="{xml_text(format(value, "g") if isinstance(value, float) else str(value))}"'
+        for name, value in style.items()
+        if value is not None
+    )
