@@ -111,7 +111,8 @@ export function alignBlocks(
       const claimed = claim[v]!;
       for (let turn = 0; turn < 2; turn++) {
         if (turn === 1 && (claimed >= 0 || low === high)) break;
-        const segment = claimed >= 0 ? claimed : list[first + (leftFirst === (turn === 0) ? low : high)]!;
+        const segment =
+          claimed >= 0 ? claimed : list[first + (leftFirst === (turn === 0) ? low : high)]!;
         const u = ends[segment]!;
         if (claimed < 0 && (claims.yields[segment] || claimBack[u]! >= 0)) continue;
         const place = position[u]!;

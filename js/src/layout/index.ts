@@ -1,9 +1,9 @@
 /** The layout's public face. */
 
+import { sortByKey } from "./adjacency.ts";
 import type { LayoutGraph, LayoutOptions, LayoutResult } from "./contract.ts";
 import type { Boxes } from "./flow.ts";
 import { layoutBoxes, settingsOf } from "./layered.ts";
-import { sortByKey } from "./adjacency.ts";
 
 export * from "./contract.ts";
 export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";

@@ -1,5 +1,6 @@
 /** The layered layout of one graph: its connected parts one by one, then packed side by side. */
 
+import { groupBy } from "./adjacency.ts";
 import {
   EDGE_CURVE,
   EDGE_FEEDBACK,
@@ -16,7 +17,6 @@ import { PointList } from "./points.ts";
 import { makeProper, type Proper } from "./proper.ts";
 import { rankBoxes } from "./rank.ts";
 import { type Routes, routeEdges } from "./route.ts";
-import { groupBy } from "./adjacency.ts";
 import { snapToPorts } from "./snap.ts";
 import { chooseTrunk } from "./trunk.ts";
 
@@ -134,7 +134,10 @@ function extractPart(
     target[i] = local[boxes.target[edges[i]!]!]!;
     const key = boxes.bundle[edges[i]!]!;
     let id = bundles.get(key);
-    if (id === undefined) bundles.set(key, (id = bundles.size));
+    if (id === undefined) {
+      id = bundles.size;
+      bundles.set(key, id);
+    }
     bundle[i] = id;
   }
   const byOrder = nodes.slice().sort((a, b) => place[a]! - place[b]!);
@@ -275,7 +278,13 @@ class Collected {
 const LOOP_PX = 10;
 
 /** A self loop: a small ear on the box's right side. */
-function addLoop(points: PointList, boxes: Boxes, v: number, x: Float64Array, y: Float64Array): void {
+function addLoop(
+  points: PointList,
+  boxes: Boxes,
+  v: number,
+  x: Float64Array,
+  y: Float64Array,
+): void {
   const side = x[v]! + boxes.right[v]!;
   const by = boxes.height[v]! / 4;
   points.push(side, y[v]! - by);

@@ -47,7 +47,11 @@ export function liftEdges(graph: NestedGraph): Links {
   const list: number[] = [];
   const onMainPath = mainPath(graph);
 
-  const link = (known: Map<number, number>, key: number, ...ends: [number, number, number, number]) => {
+  const link = (
+    known: Map<number, number>,
+    key: number,
+    ...ends: [number, number, number, number]
+  ) => {
     let id = known.get(key);
     if (id === undefined) {
       id = group.length;
@@ -90,7 +94,8 @@ export function liftEdges(graph: NestedGraph): Links {
       link(arriving, maker * itemCount + inner, parent[inner]!, ENTRY, inner, maker);
     }
     const boost = onMainPath[e] === 1 && list.length - start[e]! > 1 ? TRUNK_BOOST : 0;
-    for (let i = start[e]!; i < list.length; i++) weight[list[i]!]! += (edgeWeight?.[e] ?? 1) + boost;
+    for (let i = start[e]!; i < list.length; i++)
+      weight[list[i]!]! += (edgeWeight?.[e] ?? 1) + boost;
   }
   start[edgeCount] = list.length;
   return {

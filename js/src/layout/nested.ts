@@ -53,9 +53,22 @@ export function layoutNested(graph: NestedGraph, options: NestedOptions = {}): N
   for (let g = itemCount; g >= 0; g--) {
     const group = g === 0 ? itemCount : g - 1; // groups from the last to the first, the top at the end
     if (group < itemCount && !open[group]) continue;
-    const children = childrenOf.list.subarray(childrenOf.start[group]!, childrenOf.start[group + 1]!);
+    const children = childrenOf.list.subarray(
+      childrenOf.start[group]!,
+      childrenOf.start[group + 1]!,
+    );
     const own = linksOf.list.subarray(linksOf.start[group]!, linksOf.start[group + 1]!);
-    frames[group] = layoutGroup(graph, group, children, own, links, frames, settings, options, scratch);
+    frames[group] = layoutGroup(
+      graph,
+      group,
+      children,
+      own,
+      links,
+      frames,
+      settings,
+      options,
+      scratch,
+    );
   }
   return assemble(graph, links, frames, childrenOf);
 }

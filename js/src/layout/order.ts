@@ -5,7 +5,11 @@ import { CrossingCounter } from "./crossings.ts";
 import { numberPositions, type Proper, sortDowns, sortUps } from "./proper.ts";
 
 /** Reorders `proper.layer` in place. @returns the number of crossings left. */
-export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: () => void): number {
+export function orderRanks(
+  proper: Proper,
+  byOrder: Int32Array,
+  checkCancelled: () => void,
+): number {
   const sweeper = new Sweeper(proper);
   const effort = Math.max(6, Math.min(96, Math.floor(40_000 / (proper.count + 1))));
   let best: Int32Array | null = null;

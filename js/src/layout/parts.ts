@@ -56,14 +56,12 @@ export function packTiles(tiles: Tile[], gap: number): { width: number; height: 
   const loose = tiles.filter((tile) => !tile.pinned);
   let area = 0;
   let widest = 0;
-  let tallest = height;
   for (const tile of loose) {
     area += (tile.width + gap) * (tile.height + gap);
     widest = Math.max(widest, tile.width);
-    tallest = Math.max(tallest, tile.height);
   }
-  // A row is as wide as a 3 : 2 picture of this area, or as what fits beside the tallest part.
-  const rowWidth = Math.max(widest, Math.sqrt(1.5 * area), area / (tallest + gap));
+  // A row is as wide as a 3 : 2 picture of this area.
+  const rowWidth = Math.max(widest, Math.sqrt(1.5 * area));
   const left = x;
   let width = Math.max(0, x - gap);
   let rowTop = 0;

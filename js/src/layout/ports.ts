@@ -31,7 +31,9 @@ export function spreadPorts(
   const above = new Float64Array(segmentCount + flow.count);
   const leaving: Array<number[] | undefined> = new Array(lanes.length > 0 ? boxCount : 0);
   const arriving: Array<number[] | undefined> = new Array(leaving.length);
-  const toTheRight = new Uint8Array(lanes.length > 0 ? segmentCount + flow.count + lanes.length : 0);
+  const toTheRight = new Uint8Array(
+    lanes.length > 0 ? segmentCount + flow.count + lanes.length : 0,
+  );
   lanes.forEach((lane, i) => {
     leaving[lane.source] ??= [];
     leaving[lane.source]!.push(i);

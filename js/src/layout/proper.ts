@@ -166,7 +166,8 @@ export function numberPositions(proper: Proper, rank: number): void {
 export function sortUps(proper: Proper, rank: number, next: Int32Array): void {
   if (rank === 0) return;
   const { layer, layerStart, upStart, up, downStart, down, segmentTo } = proper;
-  for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++) next[layer[i]!] = upStart[layer[i]!]!;
+  for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++)
+    next[layer[i]!] = upStart[layer[i]!]!;
   for (let i = layerStart[rank - 1]!; i < layerStart[rank]!; i++) {
     const v = layer[i]!;
     for (let k = downStart[v]!; k < downStart[v + 1]!; k++) {
@@ -180,7 +181,8 @@ export function sortUps(proper: Proper, rank: number, next: Int32Array): void {
 export function sortDowns(proper: Proper, rank: number, next: Int32Array): void {
   if (rank + 1 >= proper.rankCount) return;
   const { layer, layerStart, upStart, up, downStart, down, segmentFrom } = proper;
-  for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++) next[layer[i]!] = downStart[layer[i]!]!;
+  for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++)
+    next[layer[i]!] = downStart[layer[i]!]!;
   for (let i = layerStart[rank + 1]!; i < layerStart[rank + 2]!; i++) {
     const v = layer[i]!;
     for (let k = upStart[v]!; k < upStart[v + 1]!; k++) {

@@ -1,7 +1,7 @@
 /** Moves lines that pass a frame to where the frame's port is, so that they pass it straight. */
 
-import type { Boxes, Flow } from "./flow.ts";
 import { distance, type Extents } from "./extents.ts";
+import type { Boxes, Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
 /** A line that would get a bend at its other end instead moves no further than this, in px. */
@@ -40,7 +40,11 @@ export function snapToPorts(
   const isLonePort = (v: number): boolean =>
     v < boxCount &&
     boxes.pin[v] !== 0 &&
-    proper.downStart[v + 1]! - proper.downStart[v]! + proper.upStart[v + 1]! - proper.upStart[v]! === 1;
+    proper.downStart[v + 1]! -
+      proper.downStart[v]! +
+      proper.upStart[v + 1]! -
+      proper.upStart[v]! ===
+      1;
 
   for (let f = 0; f < flow.count; f++) {
     if (tap[f]! < 0) continue;

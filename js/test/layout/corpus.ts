@@ -74,7 +74,8 @@ export function residualChain(nodeCount: number): Builder {
 export function pureResidual(nodeCount: number): Builder {
   const b = new Builder();
   let x = b.op("input");
-  while (b.names.length < nodeCount) x = b.op("add", b.chain(x, "norm", "linear", "gelu", "linear"), x);
+  while (b.names.length < nodeCount)
+    x = b.op("add", b.chain(x, "norm", "linear", "gelu", "linear"), x);
   return b;
 }
 

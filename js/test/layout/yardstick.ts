@@ -11,7 +11,14 @@ const STEPS = 8;
 
 function cubic(line: number[], c: readonly number[]): void {
   const [x0, y0, x1, y1, x2, y2, x3, y3] = c as [
-    number, number, number, number, number, number, number, number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
   ];
   for (let i = 1; i <= STEPS; i++) {
     const t = i / STEPS;
@@ -47,7 +54,13 @@ export function drawnLines(paths: EdgePaths): Lines {
  * other do not count, and a stretch that several edges share is one line.
  */
 export function countLineCrossings(lines: Lines): number {
-  interface Step { line: number; x0: number; y0: number; x1: number; y1: number }
+  interface Step {
+    line: number;
+    x0: number;
+    y0: number;
+    x1: number;
+    y1: number;
+  }
   const steps: Step[] = [];
   const drawn = new Set<string>();
   lines.forEach((points, line) => {
@@ -71,9 +84,7 @@ export function countLineCrossings(lines: Lines): number {
   return crossings;
 
   function crosses(a: Step, b: Step): boolean {
-    return (
-      sidesDiffer(a, b.x0, b.y0, b.x1, b.y1) && sidesDiffer(b, a.x0, a.y0, a.x1, a.y1)
-    );
+    return sidesDiffer(a, b.x0, b.y0, b.x1, b.y1) && sidesDiffer(b, a.x0, a.y0, a.x1, a.y1);
   }
   function sidesDiffer(s: Step, px: number, py: number, qx: number, qy: number): boolean {
     const p = (s.x1 - s.x0) * (py - s.y0) - (s.y1 - s.y0) * (px - s.x0);

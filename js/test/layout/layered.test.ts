@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import type { LayoutGraph } from "../../src/layout/contract.ts";
+import {
+  EDGE_CURVE,
+  EDGE_FEEDBACK,
+  EDGE_LANE,
+  LayoutCancelled,
+  layoutGraph,
+} from "../../src/layout/index.ts";
+import {
+  Builder,
+  corpus,
+  flatChain,
+  hubChain,
+  pureResidual,
+  randomDag,
+  seeded,
+  star,
+} from "./corpus.ts";
+import { looseEnds, overlaps, piercedBoxes } from "./properties.ts";
+
+/** Everything that must hold for a finished layout. */
+function faults(graph: LayoutGraph): string[] {
+  const result = layoutGraph(graph);
+  const boxes = { ...graph, ...result, width: graph.width, height: graph.height };
+  const { edgeSource, edgeTarget } = graph;
+  const outside = [...result.x.keys()].filter(
+    (v) =>
+      result.x[v]! - graph.width[v]! / 2 < -0.01 ||
+      result.x[v]! + graph.width[v]! / 2 > result.width + 0.01 ||
+      result.y[v]! - graph.height[v]! / 2 < -0.01 ||
+      result.y[v]! + graph.height[v]! / 2 > result.height + 0.01,
+  );
+  return [
+    ...outside.map((v) => `box ${v} outside`),
+    ...overlaps(boxes).map((pair) => `overlap ${pair}`),
+    ...looseEnds(boxes, result, edgeSource, edgeTarget),
+    ...piercedBoxes(boxes, result, edgeSource, edgeTarget),
+  ];
+}
+
+describe("every layout", () => {
+  test.each(Object.entries(corpus))("%s holds together", (_, make) => {
+    expect(faults(make().graph())).toEqual([]);
+  });
+
+  test("holds for boxes of many sizes", () => {
+    const random = seeded(7);
+    for (let seed = 0; seed < 12; seed++) {
+      const graph = randomDag(20 + 10 * seed, 1.4, seed).graph();
+      graph.width.forEach((_, v) => {
+        graph.width[v] = 10 + 200 * random();
+        graph.height[v] = 10 + 120 * random() ** 4;
+      });
+      expect(faults(graph)).toEqual([]);
+    }
+  });
+
+  test("holds for graphs with cycles, self loops and doubled edges", () => {
+    const random = seeded(3);
+    for (let round = 0; round < 20; round++) {
+      const b = new Builder();
+      for (let v = 0; v < 30; v++) b.op("op");
+      for (let e = 0; e < 45; e++) b.edge(Math.floor(random() * 30), Math.floor(random() * 30));
+      const graph = b.graph();
+      expect(faults(graph)).toEqual([]);
+    }
+  });
+
+  test("is the same each time and leaves its input alone", () => {
+    const graph = randomDag(150, 1.4, 5).graph();
+    const before = structuredClone(graph);
+    const first = layoutGraph(graph);
+    expect(layoutGraph(graph)).toEqual(first);
+    expect(graph).toEqual(before);
+  });
+});
+
+describe("the trunk", () => {
+  test("of a residual chain is one straight line through every op", () => {
+    const graph = pureResidual(200).graph();
+    const { x, trunk } = layoutGraph(graph);
+    expect(new Set(x).size).toBe(1);
+    expect(trunk.every((on) => on === 1)).toBe(true);
+  });
+
+  test.each(["residual 1000", "attention mask 1000", "unet 6", "lstm 10x2", "random 200"])(
+    "of %s has one x",
+    (name) => {
+      const { x, trunk } = layoutGraph(corpus[name]!().graph());
+      const at = [...x].filter((_, v) => trunk[v] === 1);
+      expect(at.length).toBeGreaterThan(10);
+      expect(Math.max(...at) - Math.min(...at)).toBeLessThan(1e-6);
+    },
+  );
+
+  test("follows the heavier edges", () => {
+    const b = new Builder();
+    const top = b.op("top");
+    const [light, heavy] = [b.op("light", top), b.op("heavy", top)];
+    b.op("bottom", light, heavy);
+    const { trunk } = layoutGraph({ ...b.graph(), edgeWeight: Float64Array.of(1, 5, 1, 5) });
+    expect([...trunk]).toEqual([1, 0, 1, 1]);
+  });
+});
+
+describe("ranks", () => {
+  test("put a parameter just above its consumer", () => {
+    const b = new Builder();
+    const last = b.chain(b.op("input"), ..."abcdefgh");
+    const weight = b.op("weight");
+    const linear = b.op("linear", last, weight);
+    const { y } = layoutGraph(b.graph());
+    expect(y[weight]).toBe(y[last]);
+    expect(y[weight]).toBeLessThan(y[linear]!);
+  });
+});
+
+describe("edges", () => {
+  test("against the flow are feedback, those with it are not", () => {
+    const b = new Builder();
+    const [a, c] = [b.op("a"), b.op("c")];
+    b.edge(a, c);
+    b.edge(c, a);
+    b.edge(c, c);
+    const { edgeKind, y } = layoutGraph(b.graph());
+    expect([...edgeKind]).toEqual([EDGE_CURVE, EDGE_FEEDBACK, EDGE_FEEDBACK]);
+    expect(y[a]).toBeLessThan(y[c]!);
+  });
+
+  test("over very many ranks are lanes, and share one", () => {
+    const graph = hubChain(400).graph();
+    const { edgeKind, width } = layoutGraph(graph, { laneSpan: 50 });
+    expect(edgeKind.filter((kind) => kind === EDGE_LANE).length).toBeGreaterThan(300);
+    expect(width).toBeLessThan(300);
+  });
+
+  test("of one box do not meet it in one point", () => {
+    const b = new Builder();
+    const inputs = Array.from({ length: 5 }, () => b.op("input"));
+    b.op("concatenate", ...inputs);
+    const { pathX, edgeStart } = layoutGraph(b.graph());
+    const ends = inputs.map((_, e) => pathX[edgeStart[e + 1]! - 1]!);
+    expect(new Set(ends).size).toBe(5);
+  });
+});
+
+describe("sizes and shapes", () => {
+  test("a chain of 100,000 and a hub with 10,000 consumers do not overflow", () => {
+    const chain = layoutGraph(flatChain(100_000).graph());
+    expect(new Set(chain.x).size).toBe(1);
+    const hub = layoutGraph(hubChain(10_000).graph());
+    expect(hub.width).toBeLessThan(400);
+    expect(hub.pathX.length).toBeLessThan(200_000);
+    expect(layoutGraph(star(10_000).graph()).trunk[0]).toBe(1);
+  });
+
+  test("boxes without edges make a compact grid", () => {
+    const b = new Builder();
+    for (let v = 0; v < 400; v++) b.op("parameter");
+    const { width, height } = layoutGraph(b.graph());
+    expect(width / height).toBeGreaterThan(0.8);
+    expect(width / height).toBeLessThan(3);
+  });
+
+  test("parts that are not connected lie side by side", () => {
+    const b = new Builder();
+    const tops = [b.op("a"), b.op("b")];
+    const bottoms = tops.map((top) => b.chain(top, ..."xyz"));
+    const { x, y } = layoutGraph(b.graph());
+    expect(y[tops[0]!]).toBe(y[tops[1]!]);
+    expect(x[tops[0]!]).toBeLessThan(x[tops[1]!]!);
+    expect(y[bottoms[0]!]).toBe(y[bottoms[1]!]);
+  });
+
+  test("an empty graph is an empty picture", () => {
+    const { width, height, edgeStart } = layoutGraph(new Builder().graph());
+    expect([width, height, edgeStart.length]).toEqual([0, 0, 1]);
+  });
+
+  test("a cancelled layout throws", () => {
+    let asked = 0;
+    const isCancelled = (): boolean => ++asked > 2;
+    const graph = randomDag(100, 1.4, 1).graph();
+    expect(() => layoutGraph(graph, { isCancelled })).toThrow(LayoutCancelled);
+  });
+});
