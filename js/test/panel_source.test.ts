@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { Store } from "../src/model/store.ts";
 import { summaryLine } from "../src/views/banner.ts";
+import { litParts } from "../src/views/lit_parts.ts";
 import { tintPython } from "../src/views/python_tint.ts";
 import { hexColour } from "../src/views/theme.ts";
+import { SyntheticTrace } from "./synthetic.ts";
 
 function tinted(...lines: string[]): string[][] {
   return tintPython(lines).map((spans, index) =>
@@ -47,4 +50,21 @@ test("resolved colours become hexadecimal", () => {
   expect(hexColour("rgb(1, 2, 255)")).toBe("#0102ff");
   expect(hexColour("rgba(255, 0, 0, 0.5)")).toBe("#ff000080");
   expect(hexColour("color(srgb 0 0.5 1)")).toBe("#0080ff");
+});
+
+test("a line that made whole layers names them, and the ops beside them", async () => {
+  const made = new SyntheticTrace();
+  const here = made.stack(made.frame("cell", 3));
+  const net = made.group("net");
+  const inner = made.group("fc", { parent: net });
+  const other = made.group("other");
+  made.op("relu", { stack: here });
+  made.op("linear", { stack: here, group: inner });
+  made.op("add", { stack: here, group: inner });
+  made.op("gelu", { stack: here, group: net });
+  made.op("mean", { stack: here, group: other });
+  made.op("sum", { group: other });
+  const store = new Store(await made.trace());
+  store.select({ kind: "line", file: made.text("cell"), line: 3 });
+  expect(litParts(store)).toEqual([{ op: 0 }, { group: net }, { op: 4 }]);
 });

@@ -1,6 +1,7 @@
 /** The panel's page of a source line: the ops it made. */
-import { facts, heading, list, MOST_ITEMS, opItem, section } from "./details_parts.ts";
+import { facts, groupChip, heading, list, MOST_ITEMS, opItem, section } from "./details_parts.ts";
 import { button, element } from "./element.ts";
+import { litOpKeys, litParts } from "./lit_parts.ts";
 import { durationOf, type PanelContext } from "./panel_context.ts";
 import { countOf, formatDuration, formatShare } from "./quantities.ts";
 import { fileLabel } from "./stack_order.ts";
@@ -8,7 +9,8 @@ import { fileLabel } from "./stack_order.ts";
 export function lineDetails(context: PanelContext, file: number, line: number): HTMLElement[] {
   const { store, trace, totals } = context;
   const lit = store.litOps();
-  const ops = opKeys(lit);
+  const ops = litOpKeys(store);
+  const groups = litParts(store).filter((part) => "group" in part);
   const source = trace.sourceAround(file, line);
   const text = source?.lines[line - source.firstLine]?.trim();
   const duration_ns = durationOf(trace, (op) => lit[op] === 1);
@@ -28,6 +30,15 @@ export function lineDetails(context: PanelContext, file: number, line: number): 
       { class: "pdl-actions" },
       button("Show in source", () => context.showSource(file, line)),
     ),
+    ...(groups.length > 0
+      ? [
+          section(
+            "Whole groups",
+            "",
+            list(groups.map(({ group }) => element("span", {}, groupChip(context, group)))),
+          ),
+        ]
+      : []),
     section(
       "Ops",
       "",
@@ -37,13 +48,4 @@ export function lineDetails(context: PanelContext, file: number, line: number): 
       ),
     ),
   ];
-}
-
-/** Keys of the ops that are lit. */
-export function opKeys(lit: Uint8Array): number[] {
-  const ops: number[] = [];
-  lit.forEach((isLit, op) => {
-    if (isLit) ops.push(op);
-  });
-  return ops;
 }

@@ -94,7 +94,10 @@ export function tensorLink({ store, trace }: PanelContext, tensor: number): HTML
 }
 
 /** A group as a chip that shows it. */
-export function groupChip({ store, trace }: PanelContext, group: number): HTMLElement {
+export function groupChip(
+  { store, trace }: Pick<PanelContext, "store" | "trace">,
+  group: number,
+): HTMLElement {
   const kind = trace.groupKind(group);
   const path = trace.textAt("groups", "path", group) || trace.groupLabel(group);
   return button(

@@ -36,8 +36,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     onkeydown: press,
   });
   const text = element("span", { role: "status" });
-  const previous = step("‹", "Previous (Shift+Enter)", -1);
-  const next = step("›", "Next (Enter)", 1);
+  const previous = stepButton("‹", "Previous (Shift+Enter)", -1);
+  const next = stepButton("›", "Next (Enter)", 1);
   const count = element("span", { class: "pdl-search-count", hidden: true }, text, previous, next);
   const list = element("div", {
     class: "pdl-float pdl-search-list",
@@ -49,7 +49,9 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     onmousedown: (event: MouseEvent) => event.preventDefault(),
     onclick: (event: MouseEvent) => {
       const option = (event.target as Element).closest<HTMLElement>("[data-at]");
-      if (option) goTo(Number(option.dataset.at));
+      if (!option) return;
+      goTo(Number(option.dataset.at));
+      showList(false);
     },
   });
   root.append(input, count, list);
@@ -75,12 +77,12 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     // Neither the picture nor the notebook may take these keys.
     event.stopPropagation();
     if (event.isComposing) return;
-    if (event.key === "Enter") goTo(at + (event.shiftKey ? -1 : 1));
-    else if (event.key === "ArrowDown") goTo(at + 1);
-    else if (event.key === "ArrowUp") goTo(at - 1);
+    if (event.key === "Enter") step(event.shiftKey ? -1 : 1, false);
+    else if (event.key === "ArrowDown") step(1, true);
+    else if (event.key === "ArrowUp") step(-1, true);
     else if (event.key === "Escape") {
       // First the list, then the query.
-      if (!list.hidden && at >= 0) showList(false);
+      if (!list.hidden) showList(false);
       else if (input.value) {
         input.value = "";
         search("");
@@ -89,11 +91,17 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     event.preventDefault();
   }
 
+  /** With the arrow keys the list stays; otherwise it makes room for what was found. */
+  function step(by: number, keepsList: boolean): void {
+    // Back from before the first: to the last.
+    goTo(at < 0 && by < 0 ? -1 : at + by);
+    showList(keepsList);
+  }
+
   function goTo(position: number): void {
     const { matches } = store.state;
     if (matches.length === 0) return;
-    // Shift+Enter before any Enter: the last one.
-    at = position < 0 ? matches.length - 1 : position % matches.length;
+    at = (position + matches.length) % matches.length;
     store.select({ kind: "op", op: matches[at]! }, { reveal: true });
     render();
   }
@@ -169,8 +177,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     );
   }
 
-  function step(label: string, name: string, by: number): HTMLButtonElement {
-    return button(label, () => goTo(at < 0 && by < 0 ? -1 : at + by), {
+  function stepButton(label: string, name: string, by: number): HTMLButtonElement {
+    return button(label, () => step(by, false), {
       class: "pdl-button pdl-quiet",
       "aria-label": name,
       title: name,

@@ -4,9 +4,10 @@
  */
 import type { Store } from "../model/store.ts";
 import { codeLine, codeText } from "./code_line.ts";
-import { opKeys } from "./details_line.ts";
+import { groupChip } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { jumpToOp } from "./jump.ts";
+import { litOpKeys, litParts } from "./lit_parts.ts";
 import { tintPython } from "./python_tint.ts";
 import { countOf, formatCount } from "./quantities.ts";
 import { countOpsByLine, type LineCounts, type SourceFile, sourceFiles } from "./source_lines.ts";
@@ -156,22 +157,25 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   }
 
   function peek(): HTMLElement {
-    const ops = opKeys(store.litOps());
-    const box = element("div", { class: "pdl-peek" });
-    for (const op of ops.slice(0, MOST_PEEKED)) {
-      box.append(
-        button(`${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
-          class: `pdl-chip pdl-${trace.phaseOf(op)}`,
-          title: trace.layerOf(op) || undefined,
-        }),
-      );
-    }
-    if (ops.length > MOST_PEEKED) {
-      box.append(
-        button(`all ${formatCount(ops.length)}`, openDetails, { class: "pdl-button pdl-quiet" }),
-      );
-    }
-    return box;
+    const parts = litParts(store);
+    const shown = parts
+      .slice(0, MOST_PEEKED)
+      .map((part) => ("op" in part ? opChip(part.op) : groupChip({ store, trace }, part.group)));
+    const all = `${countOf(litOpKeys(store).length, "op")} …`;
+    const isMore = parts.length > MOST_PEEKED || parts.some((part) => "group" in part);
+    return element(
+      "div",
+      { class: "pdl-peek" },
+      ...shown,
+      isMore && button(all, openDetails, { class: "pdl-chip pdl-quiet", title: "List them all" }),
+    );
+  }
+
+  function opChip(op: number): HTMLElement {
+    return button(`${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
+      class: `pdl-chip pdl-${trace.phaseOf(op)}`,
+      title: trace.layerOf(op) || undefined,
+    });
   }
 
   function litLine(): HTMLElement | null {
