@@ -61,8 +61,9 @@ def gradient_penalty() -> Step:
         inputs = samples.clone()
         inputs.stop_gradient = False
         scores = critic(inputs)
-        before_backward([scores])
-        (gradient,) = paddle.grad(scores.sum(), inputs, create_graph=True)
+        total = scores.sum()
+        before_backward([total])
+        (gradient,) = paddle.grad(total, inputs, create_graph=True)
         loss = scores.mean() + 10 * (gradient.norm(axis=1) - 1).square().mean()
         before_backward([loss])
         loss.backward()

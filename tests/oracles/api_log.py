@@ -141,7 +141,10 @@ def _profiled(function: Callable[[FrameType, str, Any], None]) -> Iterator[None]
 
 _STARTED = re.compile(r"=Running_AD_API: (\w+)=")
 _FINISHED = re.compile(r"=Finish_AD_API: (\w+)=")
-_KERNEL_FINISHED = re.compile(r"=Finish_C\+\+_API: (\w+)=")
+# conv2d misspells it.
+_KERNEL_FINISHED = re.compile(r"=(?:Finish|Finshi)_C\+\+_API: (\w+)=")
+_DEBUG_INFO = re.compile(r"Forward Debug Info \{\s+API_Name: (\w+)")
+_SHAPE = re.compile(r"Shape: ([\d, ]*),\s")
 _GRAD_NODE = re.compile(r"^(\w+)\((0x[0-9a-f]+)\) Preparing")
 
 
@@ -161,15 +164,27 @@ def _read(text: str, thread: int, log: ApiLog) -> None:
             nesting.finish_kernel(found[1])
         elif found := _FINISHED.search(message):
             nesting.finish_op(found[1])
-        elif "RunBackward: Start Backward" in message:
-            nesting.start_backward()
-        elif "RunBackward: Finish Backward" in message:
-            nesting.finish_backward()
+        elif found := _DEBUG_INFO.match(message):
+            nesting.note_outputs(found[1], _output_shapes(message))
         elif found := _GRAD_NODE.match(message):
             nesting.start_grad_node()
             log.executed_grad_nodes.append((int(found[2], 16), found[1]))
+        else:
+            _read_backward(message, nesting)
     log.ops = nesting.ops
     log.unfinished = nesting.unfinished()
+
+
+def _output_shapes(debug_info: str) -> list[list[int]]:
+    shapes = _SHAPE.findall(debug_info.partition("Output:")[2])
+    return [[int(size) for size in shape.split(",") if size.strip()] for shape in shapes]
+
+
+def _read_backward(message: str, nesting: Nesting) -> None:
+    if "RunBackward: Start Backward" in message:
+        nesting.start_backward()
+    elif "RunBackward: Finish Backward" in message:
+        nesting.finish_backward()
 
 
 def _read_mark(message: str, nesting: Nesting) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
+from contextlib import suppress
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ _CLASSES = (
     paddle.autograd.py_layer.PyLayer,
     core.eager.PyLayer,
     paddle.optimizer.Optimizer,
+    paddle.jit.dy2static.program_translator.StaticFunction,
 )
 _OP_FUNCTIONS = frozenset(
     id(value)
@@ -35,7 +36,8 @@ class Bindings:
     """A snapshot of who is bound where, taken when this is made.
 
     Covered are all module-level bindings of Paddle's op functions in every loaded module, all of
-    ``core.eager``, and the class dictionaries of tensors, layers, PyLayers and optimizers.
+    ``core.eager``, and the class dictionaries of tensors, layers, PyLayers,
+    optimizers and ``to_static`` functions.
     """
 
     def __init__(self) -> None:
@@ -69,18 +71,15 @@ def _bindings() -> Iterator[tuple[str, Any]]:
     for owner in (*_CLASSES, *_subclasses(paddle.optimizer.Optimizer)):
         for name, value in vars(owner).items():
             if name not in {"__doc__", "__abstractmethods__", "_abc_impl"}:
-                yield f"class {owner.__module__}.{owner.__qualname__} {name}", value
+                yield f"{owner!r} {name}", value
 
 
 def _encloses_op_function(function: FunctionType) -> bool:
-    return (
-        any(
-            id(value) in _OP_FUNCTIONS
-            for value in inspect.getclosurevars(function).nonlocals.values()
-        )
-        if function.__closure__
-        else False
-    )
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # a variable that has no value yet
+            if id(cell.cell_contents) in _OP_FUNCTIONS:
+                return True
+    return False
 
 
 def _subclasses(owner: type) -> Iterator[type]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Place = Literal["python", "backward", "grad node"]
@@ -18,6 +18,8 @@ class LoggedOp:
     unique_name: str = ""
     """``name`` and a running number, as in Paddle's stack dumps; ``""`` where the op only promoted
     types and called itself again, and for ops that Paddle does not log."""
+    output_shapes: list[list[int]] = field(default_factory=list)
+    """Empty where Paddle does not log them."""
     is_finished: bool = False
 
     @property
@@ -62,6 +64,13 @@ class Nesting:
         if isinstance(top, LoggedOp) and top.name == name:
             top.is_finished = True
             self._pop_op()
+
+    def note_outputs(self, unique_name: str, shapes: list[list[int]]) -> None:
+        """Take the outputs of the op of this unique name, which is still running or just over."""
+        for op in reversed(self.ops):
+            if op.unique_name == unique_name:
+                op.output_shapes = shapes
+                return
 
     def add_silent_op(self, name: str) -> None:
         """Take an op that Paddle does not log."""
