@@ -63,3 +63,13 @@ test("a line finds every op whose stack passes through it, a file those that sta
   expect(find("#2")).toEqual([2]);
   expect(find("#99")).toEqual([]);
 });
+
+test("Paddle's own tensor names must fit as a whole", async () => {
+  const made = new SyntheticTrace();
+  const weight = made.tensor("[3]", { kind: "parameter" });
+  made.tables.tensors.name![weight] = made.text("conv2d_0.w_0");
+  made.op("adam_", { inputs: [weight], phase: "optimizer" });
+  const { find } = await indexOf(made);
+  expect(find("conv2d")).toEqual([]);
+  expect(find("Conv2d_0.w_0")).toEqual([0]);
+});

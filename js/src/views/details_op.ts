@@ -88,25 +88,20 @@ function versionNote(
   isOutput: boolean,
 ): HTMLElement | "" {
   const { trace, totals } = context;
-  const next = totals.nextVersion[tensor]!;
-  const note = (from: number, to: number, ...more: (Node | string)[]) =>
-    element(
-      "div",
-      { class: "pdl-warn-text" },
-      `version ${trace.at("tensors", "version", from)} → ${trace.at("tensors", "version", to)}`,
-      ...more,
-    );
-  if (isOutput) {
-    const previous = trace.at("tensors", "previous", tensor);
-    return previous < 0 ? "" : note(previous, tensor, ", modified in place");
-  }
-  if (next < 0) return "";
-  const modifier = trace.at("tensors", "producer", next);
+  const [from, to] = isOutput
+    ? [trace.at("tensors", "previous", tensor), tensor]
+    : [tensor, totals.nextVersion[tensor]!];
+  if (from < 0 || to < 0) return "";
+  const modifier = trace.at("tensors", "producer", to);
   // Its output says so already.
-  if (modifier === op) return "";
-  return modifier < 0
-    ? note(tensor, next, ", modified in place")
-    : note(tensor, next, ", modified in place by ", opLink(context, modifier));
+  if (!isOutput && modifier === op) return "";
+  const by = isOutput || modifier < 0 ? [] : [" by ", opLink(context, modifier)];
+  if (modifier >= 0 && trace.phaseOf(modifier) === "optimizer") {
+    return element("div", { class: "pdl-soft" }, "updated", ...by);
+  }
+  const [before, after] = [from, to].map((at) => trace.at("tensors", "version", at));
+  const versions = before === after ? "" : `version ${before} → ${after}, `;
+  return element("div", { class: "pdl-warn-text" }, `${versions}modified in place`, ...by);
 }
 
 /** Everything the page says, as plain text. */

@@ -105,7 +105,7 @@ export class SearchIndex {
         (group[op]! >= 0 ? isGroupHit[group[op]!]! : 0) |
         (frame >= 0 ? isFileHit[frame]! : 0);
     }
-    this.#addTensorHits(fit, isHit);
+    this.#addTensorHits(fit, isHit, text);
     const gradNodeName = trace.table("grad_nodes").column("name");
     trace
       .table("grad_nodes")
@@ -131,14 +131,19 @@ export class SearchIndex {
     return hits;
   }
 
-  #addTensorHits(fit: Uint8Array, isHit: Uint8Array): void {
+  /**
+   * Paddle's own names ("conv2d_0.w_0_moment1_0") must fit as a whole: they say the op's name again for
+   * everything that the optimizer does.
+   */
+  #addTensorHits(fit: Uint8Array, isHit: Uint8Array, text: string): void {
     const tensors = this.#trace.table("tensors");
-    const columns = (["name", "path", "dtype", "shape"] as const).map((name) =>
-      tensors.column(name),
-    );
-    const isTensorHit = new Uint8Array(tensors.length);
-    for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
-      for (const column of columns) isTensorHit[tensor]! |= isHit[column[tensor]!]!;
+    const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
+    const name = tensors.column("name");
+    const isTensorHit = Uint8Array.from(name, (code) => Number(this.#strings[code] === text));
+    for (const column of columns) {
+      for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
+        isTensorHit[tensor]! |= isHit[column[tensor]!]!;
+      }
     }
     const op = this.#trace.table("uses").column("op");
     const tensor = this.#trace.table("uses").column("tensor");
