@@ -20,8 +20,6 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
 
 _OPTIMIZER = GROUP_KINDS.index("optimizer")
-_MOST_ROWS = 60
-_ROWS_BEFORE_GAP, _ROWS_AFTER_GAP = 40, 16
 _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 
 
@@ -64,7 +62,7 @@ class Folded:
     """Whether an op is in its row itself, not a repetition of what is; shape ``[ops]``."""
 
 
-def fold(record: Record, *, depth: int | None = None) -> Folded:
+def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Folded:
     """Choose what to show.
 
     Parameters
@@ -72,13 +70,16 @@ def fold(record: Record, *, depth: int | None = None) -> Folded:
     record
         A record with answer tables.
     depth
-        How many levels of groups to open; as many as fit 60 rows by default.
+        How many levels of groups to open; as many as fit ``most_rows`` by default.
+    most_rows
+        Where even the outermost level has more, a gap stands for those in the middle.
     """
-    return _Folder(record).fold(depth)
+    return _Folder(record, most_rows).fold(depth)
 
 
 class _Folder:
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, most_rows: int) -> None:
+        self._most_rows = most_rows
         groups = record.groups
         self._parent = groups["parent"]
         self._kind = groups["kind"].tolist()
@@ -127,7 +128,7 @@ class _Folder:
         while waiting:
             level, _, group = heapq.heappop(waiting)
             inside = self.items(group)
-            if level >= depth if depth is not None else count + len(inside) - 1 > _MOST_ROWS:
+            if level >= depth if depth is not None else count + len(inside) - 1 > self._most_rows:
                 continue
             count += len(inside) - 1
             opened.add(group)
@@ -158,8 +159,8 @@ class _Folder:
                 waiting.extend((part, depth + 1) for part in reversed(inside))
             else:
                 folded.rows.append(Row(item))
-        if len(folded.rows) > _ROWS_BEFORE_GAP + _ROWS_AFTER_GAP + 1:
-            _shorten(folded)
+        if len(folded.rows) > self._most_rows:
+            _shorten(folded, self._most_rows)
 
     def _place_ops(self, folded: Folded, opened: set[int]) -> None:
         row_of_op = np.full(len(self._op_group), -1, np.int32)
@@ -206,10 +207,10 @@ def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
     folded.frames = [frame for frame in folded.frames if frame.first <= frame.last]
 
 
-def _shorten(folded: Folded) -> None:
-    """Let one row stand for those in the middle."""
-    rows, start = folded.rows, _ROWS_BEFORE_GAP
-    end = len(rows) - _ROWS_AFTER_GAP
+def _shorten(folded: Folded, most_rows: int) -> None:
+    """Let one row stand for those in the middle; more of the beginning is kept than of the end."""
+    rows, start = folded.rows, most_rows * 2 // 3
+    end = len(rows) - (most_rows - start - 1)
     hidden = [row.item for row in rows[start:end]]
     removed = end - start - 1
     rows[start:end] = [Row(Item(), hidden)]

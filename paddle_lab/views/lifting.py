@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import EDGE_KINDS, PHASES
+from paddle_lab.trace.schema import EDGE_KINDS, PHASES, TENSOR_KINDS
 from paddle_lab.views.folding import Folded
 
 _OPTIMIZER = PHASES.index("optimizer")
+_CHIPS = (TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer"))
 _DETACH = EDGE_KINDS.index("detach")
 
 
@@ -32,6 +33,8 @@ def forward_edges(record: Record, folded: Folded) -> list[RowEdge]:
     # The optimizer reads what every row made; drawn, that would hide all the rest.
     is_step = record.ops["phase"] == _OPTIMIZER
     kept = (source >= 0) & (source < target) & ~is_step[edges["target"]] & ~is_step[edges["source"]]
+    # Parameters are chips, also where an op of the trace filled them.
+    kept &= ~np.isin(record.tensors["kind"][edges["tensor"]], _CHIPS)
     shapes = record.tensors["shape"][edges["tensor"]]
     return _distinct(record, source, target, shapes, edges["kind"] == _DETACH, kept)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from paddle_lab.analysis.dataflow import producers
 from paddle_lab.analysis.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.trees import Keys, csr
 from paddle_lab.trace.record import Record
@@ -60,6 +61,7 @@ class RowReader:
         self._grad_nodes = grad_nodes_of_ops(record)
         self._leaf_edges = csr(self._leaf_sources(), len(record.grad_nodes))
         self._rows = folded.rows
+        self._is_made = producers(record)[0] >= 0
 
     def read(self, row: int) -> RowContent:
         """Return the content of a row."""
@@ -112,8 +114,10 @@ class RowReader:
         return self._record.text(int(self._record.ops["name"][op]))
 
     def _modifies(self, op: int) -> bool:
-        tensors = self._record.tensors
-        return bool(((tensors["producer"] == op) & (tensors["previous"] >= 0)).any())
+        tensors, uses = self._record.tensors, self._record.uses
+        before = tensors["previous"][tensors["producer"] == op]
+        starts, order = self._uses
+        return bool(np.isin(before[before >= 0], uses["tensor"][order[starts[op] : starts[op + 1]]]).any())
 
     def _add_inputs(self, content: RowContent, ops: list[int]) -> None:
         record = self._record
@@ -122,14 +126,16 @@ class RowReader:
         for op in ops:
             seen.update(dict.fromkeys(record.uses["tensor"][order[starts[op] : starts[op + 1]]].tolist()))
         for tensor in seen:
-            if tensor < 0 or record.tensors["producer"][tensor] >= 0:
+            if tensor < 0:
                 continue
             kind = int(record.tensors["kind"][tensor])
             if kind in (_PARAMETER, _BUFFER):
                 name = record.text(int(record.tensors["path"][tensor])).rpartition(".")[2]
                 name = name or record.text(int(record.tensors["name"][tensor]))
-                (content.parameters if kind == _PARAMETER else content.buffers).append(name)
-            elif kind == _EXTERNAL and record.tensors["detached_from"][tensor] < 0:
+                # BatchNorm's running mean is a parameter to Paddle, but nothing trains it.
+                is_trained = kind == _PARAMETER and not record.tensors["stop_gradient"][tensor]
+                (content.parameters if is_trained else content.buffers).append(name)
+            elif kind == _EXTERNAL and not self._is_made[tensor]:
                 content.data.append(record.text(int(record.tensors["shape"][tensor])) or "data")
 
     def _add_grad_nodes(self, content: RowContent, ops: list[int]) -> None:

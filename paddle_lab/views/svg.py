@@ -20,7 +20,12 @@ _BANNER_PX = 28.0
 
 
 def svg_picture(
-    record: Record, *, view: str = "ladder", theme: str = "light", depth: int | None = None
+    record: Record,
+    *,
+    view: str = "ladder",
+    theme: str = "light",
+    depth: int | None = None,
+    most_rows: int = 60,
 ) -> str:
     """Return the picture as SVG text.
 
@@ -33,7 +38,9 @@ def svg_picture(
     theme
         ``"light"`` or ``"dark"``.
     depth
-        How many levels of groups to open; as many as fit about 60 rows by default.
+        How many levels of groups to open; as many as fit ``most_rows`` by default.
+    most_rows
+        Rows at most.
 
     Raises
     ------
@@ -47,7 +54,7 @@ def svg_picture(
     if depth is not None and depth < 0:
         raise ValueError(f"depth counts the levels of groups to open, from 0; it is {depth}")
     palette = PALETTES[theme]
-    folded = fold(record, depth=depth)
+    folded = fold(record, depth=depth, most_rows=most_rows)
     if view == "backward":
         _keep_rows_with_grad_nodes(record, folded)
     problems = failures(record)

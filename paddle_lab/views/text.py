@@ -51,7 +51,9 @@ def failures(record: Record) -> list[str]:
         sentences.append(f"Raised {_first_line(record.origin.exception)}")
     for call, error in enumerate(record.backward_calls["error"].tolist()):
         if error and record.text(error) and _first_line(record.text(error)) not in sentences[0:1]:
-            sentences.append(f"Backward {call + 1} failed: {_first_line(record.text(error))}")
+            number_of_call = f" {call + 1}" if len(record.backward_calls) > 1 else ""
+            message = _first_line(record.text(error))
+            sentences.append(f"Backward{number_of_call} failed: {message}")
     return sentences
 
 

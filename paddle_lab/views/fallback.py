@@ -1,0 +1,124 @@
+"""What a notebook shows of a trace where no widget can be drawn: no kernel, no extension, nbconvert.
+
+JupyterLab and Notebook 7 pass such HTML through a sanitizer, which takes away SVG elements, scripts
+and most styles. A picture in an ``<img>``, tables and ``<details>`` stay.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+
+
+from paddle_lab.analysis.stacks import Frame, stack_of
+from paddle_lab.trace.record import Record
+from paddle_lab.views.svg import svg_picture
+from paddle_lab.views.text import (
+    backward_calls,
+    backward_line,
+    counts,
+    failures,
+    layer_rows,
+    slowest_rows,
+)
+
+_LARGEST_BYTES = 58_000
+_ROWS = (44, 30, 20, 12)
+_MOST_LINES, _MOST_CALLERS = 120, 4
+
+
+def fallback_html(record: Record) -> str:
+    """Return the HTML: a picture, the summary, and the lines that called ops.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    """
+    title = escape(record.origin.title or "Trace")
+    problems = "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
+    notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
+    back = (
+        "<p><i>A still picture. For the interactive graph run the cell again, or open a saved trace "
+        'with <code>paddle_lab.load("…")</code>.</i></p>'
+    )
+    calls = [(backward_line(call),) for call in backward_calls(record)]
+    tables = "".join(
+        (
+            _table("Layers", layer_rows(record)),
+            _table("Slowest ops", slowest_rows(record)),
+            _table("Backward calls", [("call",), *calls] if calls else []),
+            _table("Lines and their ops", _line_rows(record)),
+        )
+    )
+    rest = f"{problems}{notices}{back}{tables}"
+    room = _LARGEST_BYTES - len(rest.encode())
+    head = _picture(record, room) or f"<p><b>{title}</b> {escape(counts(record))}</p>"
+    return f"<div>{head}{rest}</div>"
+
+
+def _picture(record: Record, room_bytes: int) -> str:
+    """Return the ladder as an image, with as many rows as there is room for."""
+    for most_rows in _ROWS:
+        picture = svg_picture(record, most_rows=most_rows).encode("utf-8")
+        if len(picture) * 4 / 3 + 200 <= room_bytes:
+            data = base64.b64encode(picture).decode()
+            alt = escape(f"{record.origin.title or 'Trace'}: {counts(record)}")
+            return f'<img src="data:image/svg+xml;base64,{data}" alt="{alt}">'
+    return ""
+
+
+def _line_rows(record: Record) -> list[tuple[str, ...]]:
+    """Return, for each stack of the user's frames, where it is and which ops it called."""
+    ops_of_line: dict[tuple[str, ...], Counter[str]] = {}
+    first_op: dict[tuple[str, ...], int] = {}
+    names, stacks = record.ops["name"].tolist(), record.ops["stack"].tolist()
+    line_of_stack: dict[int, tuple[str, ...]] = {}
+    for op, (name, stack) in enumerate(zip(names, stacks, strict=True)):
+        line = line_of_stack.get(stack)
+        if line is None:
+            line = line_of_stack[stack] = _line(record, stack)
+        ops_of_line.setdefault(line, Counter())[record.text(name)] += 1
+        first_op.setdefault(line, op)
+    rows: list[tuple[str, ...]] = [("line", "source", "called from", "first op", "ops")]
+    for line, ops in list(ops_of_line.items())[:_MOST_LINES]:
+        shown = [f"{name} ×{count}" if count > 1 else name for name, count in ops.most_common(12)]
+        more = f" … {len(ops) - 12} more" if len(ops) > 12 else ""
+        rows.append((*line, str(first_op[line]), ", ".join(shown) + more))
+    if len(ops_of_line) > _MOST_LINES:
+        rows.append((f"… {len(ops_of_line) - _MOST_LINES:,} more lines", "", "", "", ""))
+    return rows if len(rows) > 1 else []
+
+
+def _line(record: Record, stack: int) -> tuple[str, ...]:
+    frames = stack_of(record, stack)
+    own = [frame for frame in frames if frame.kind == "user"] or frames[:1]
+    if not own:
+        return ("unknown", "", "")
+    callers = [_place(frame) for frame in own[1 : 1 + _MOST_CALLERS]]
+    if len(own) > 1 + _MOST_CALLERS:
+        callers.append("…")
+    return (_place(own[0]), own[0].text[:100], " ← ".join(callers))
+
+
+def _place(frame: Frame) -> str:
+    function = "" if frame.function == "<module>" else f" in {frame.function}"
+    return f"{frame.where}{function}"
+
+
+def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """Return a table that opens on a click; the first row is its heading."""
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
+    )
+    return f"<details><summary>{title}</summary><table><tr>{head}</tr>{body}</table></details>"
+
+
+def _cell(text: str) -> str:
+    indent = len(text) - len(text.lstrip())
+    return "&nbsp;" * (2 * indent) + escape(text.strip())

@@ -1,0 +1,87 @@
+"""One HTML file with the interactive graph: scripts, styles and data inside, no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from importlib import resources
+
+from paddle_lab.trace.record import Record
+from paddle_lab.views.svg import svg_picture
+from paddle_lab.views.text import counts
+
+_PAGE_STYLE = """
+html, body { margin: 0; height: 100%; }
+#pdl-root { height: 100vh; }
+noscript p { font: 14px system-ui, sans-serif; margin: 12px 16px; }
+"""
+
+
+def html_page(record: Record, *, payload: bytes) -> str:
+    """Return the page as text.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    payload
+        The bytes of :func:`paddle_lab.trace.pack.pack` that the front end reads.
+
+    Raises
+    ------
+    RuntimeError
+        If this installation lacks its built front end.
+    """
+    script = _static("standalone.js").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
+    title = f"{record.origin.title or 'Trace'}: {counts(record)}"
+    # The page may load nothing and run nothing but its own script, whatever a trace's text holds.
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {_hash(script)}",
+            f"style-src {_hash(style)}",
+            "img-src data: blob:",
+            "worker-src blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="paddle_lab {escape(record.origin.paddle_lab)}">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+<div id="pdl-root"><noscript>
+<p>Scripts are switched off, so this picture stands still.</p>
+{svg_picture(record)}
+</noscript></div>
+<script type="application/x-paddle-lab" id="pdl-data">{base64.b64encode(payload).decode()}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _static(name: str) -> str:
+    try:
+        text = resources.files("paddle_lab").joinpath("static", name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        message = (
+            f"this installation lacks paddle_lab/static/{name}, a part of its front end; "
+            "install paddle_lab from a wheel, or build it in a checkout with: npm run build"
+        )
+        raise RuntimeError(message) from error
+    # Browsers hash a script's text with plain newlines.
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode()}'"
