@@ -66,6 +66,7 @@ function scene(label: string): Scene {
   return {
     ...EMPTY_SCENE,
     width: 200,
+    focusX: 100,
     height: 140,
     boxes: [
       { ...BOX, label, chips: [chip] },
@@ -83,7 +84,7 @@ function scene(label: string): Scene {
         kind: "region",
         side: "forward",
         depth: 0,
-        run: -1,
+        refold: "",
         id: "group:0",
       },
     ],

@@ -20,6 +20,8 @@ export class Hierarchy {
   readonly isTransparent: Uint8Array;
   /** First group of the run of repeats that a group belongs to, -1 for none. */
   readonly runOf: Int32Array;
+  /** For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. */
+  readonly pylayerOfBackwardOp: Int32Array;
   /** 1 for optimizer steps and all inside them. */
   readonly isOptimizer: Uint8Array;
 
@@ -33,6 +35,7 @@ export class Hierarchy {
   constructor(trace: Trace) {
     this.#trace = trace;
     this.groupOfOp = ownGroupOfPyLayers(trace);
+    this.pylayerOfBackwardOp = pylayersOfBackwardOps(trace, this.groupOfOp);
     const opOfGradNode = trace.table("grad_nodes").column("op");
     this.groupOfGradNode = Int32Array.from(
       trace.table("grad_node_groups").column("group"),
@@ -183,6 +186,25 @@ function ownGroupOfPyLayers(trace: Trace): Int32Array {
     }
   }
   return groupOfOp;
+}
+
+/** A PyLayer's backward is a call, and so a group, of its own: found by the PyLayer's own op. */
+function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int32Array {
+  const opOfScope = trace.table("scopes").column("op");
+  const parents = trace.table("groups").column("parent");
+  const pylayer = new Int32Array(trace.groupCount).fill(-1);
+  for (let group = 0; group < trace.groupCount; group++) {
+    const scope = trace.at("groups", "scope", group);
+    const op = trace.groupKind(group) === "pylayer" && scope >= 0 ? opOfScope[scope]! : -1;
+    if (parents[group]! >= 0 && pylayer[parents[group]!]! >= 0) {
+      pylayer[group] = pylayer[parents[group]!]!;
+    } else if (op >= 0 && groupOfOp[op] !== group) {
+      pylayer[group] = groupOfOp[op]!;
+    }
+  }
+  return Int32Array.from(groupOfOp, (group, op) =>
+    group >= 0 && trace.phaseOf(op) === "backward" ? pylayer[group]! : -1,
+  );
 }
 
 interface Content {

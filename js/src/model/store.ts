@@ -70,7 +70,7 @@ export class Store {
     this.hierarchy = new Hierarchy(trace);
     this.#state = {
       mode: "forward",
-      backwardCall: trace.table("backward_calls").length ? 0 : -1,
+      backwardCall: largestBackwardCall(trace),
       selection: { kind: "none" },
       hoveredOp: -1,
       open: initialOpen(this.hierarchy),
@@ -112,7 +112,8 @@ export class Store {
       this.update({ selection });
       return;
     }
-    this.update({ selection, ...this.#openAround(this.#groupAround(selection)) });
+    const around = this.#openAround(this.#groupAround(selection));
+    this.update({ selection, ...around, ...this.#modeFor(selection) });
     for (const listener of this.onReveal) {
       listener(selection);
     }
@@ -221,8 +222,10 @@ export class Store {
   #groupAround(selection: Selection): number {
     const { trace, hierarchy } = this;
     switch (selection.kind) {
-      case "op":
-        return hierarchy.groupOfOp[selection.op] ?? -1;
+      case "op": {
+        const pylayer = hierarchy.pylayerOfBackwardOp[selection.op] ?? -1;
+        return pylayer >= 0 ? pylayer : (hierarchy.groupOfOp[selection.op] ?? -1);
+      }
       case "grad_node":
         return hierarchy.groupOfGradNode[selection.gradNode] ?? -1;
       case "group":
@@ -234,6 +237,16 @@ export class Store {
       default:
         return -1;
     }
+  }
+
+  /** An op of a PyLayer's backward is not in the forward graph. */
+  #modeFor(selection: Selection): Partial<ViewState> {
+    const op = selection.kind === "op" ? selection.op : -1;
+    if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0) {
+      return {};
+    }
+    const mode = this.#state.mode === "forward" ? "backward" : this.#state.mode;
+    return { mode, backwardCall: this.trace.backwardCallOf(op) };
   }
 
   #openAround(group: number): Partial<ViewState> {
@@ -250,4 +263,13 @@ export class Store {
       ...(isOptimizer ? { showOptimizer: true } : {}),
     };
   }
+}
+
+/** The backward call with the largest graph, the last of equals; -1 where there is none. */
+function largestBackwardCall(trace: Trace): number {
+  const sizes = new Int32Array(trace.table("backward_calls").length);
+  for (const call of trace.table("backward_members").column("backward_call")) {
+    sizes[call]!++;
+  }
+  return sizes.lastIndexOf(sizes.length ? Math.max(...sizes) : 0);
 }

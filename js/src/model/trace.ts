@@ -208,6 +208,17 @@ export class Trace {
     return "";
   }
 
+  /** Backward call during which an op ran, -1 for none. */
+  backwardCallOf(op: number): number {
+    for (let at = this.groupOfOp(op); at >= 0; at = this.at("groups", "parent", at)) {
+      const scope = this.at("groups", "scope", at);
+      if (scope >= 0 && this.at("scopes", "backward_call", scope) >= 0) {
+        return this.at("scopes", "backward_call", scope);
+      }
+    }
+    return -1;
+  }
+
   /** "layers.0" of a group, its class where it has no name. */
   groupLabel(group: number): string {
     return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);

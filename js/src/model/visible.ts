@@ -53,7 +53,9 @@ export function visibleForward(trace: Trace, hierarchy: Hierarchy, state: TreeSt
     kind: "op",
     groupOf: hierarchy.groupOfOp,
     in: (group) => hierarchy.opsIn(group),
-    isShown: (op) => state.showOptimizer || trace.phaseOf(op) !== "optimizer",
+    isShown: (op) =>
+      hierarchy.pylayerOfBackwardOp[op]! < 0 &&
+      (state.showOptimizer || trace.phaseOf(op) !== "optimizer"),
     order: (op) => op,
     direction: 1,
   });
@@ -75,11 +77,40 @@ export function visibleBackward(trace: Trace, hierarchy: Hierarchy, state: TreeS
     order: (node) => (op[node]! >= 0 ? op[node]! : trace.opCount + node),
     direction: -1,
   });
-  return {
-    items: walk.items,
-    boxOfOp: new Int32Array(trace.opCount).fill(-1),
-    boxOfGradNode: walk.boxes(trace.gradNodeCount),
-  };
+  const boxOfGradNode = walk.boxes(trace.gradNodeCount);
+  const boxOfOp = new Int32Array(trace.opCount).fill(-1);
+  const items = [...walk.items, ...pylayerOps(trace, hierarchy, state, walk.items)];
+  items.forEach((item, index) => {
+    if (item.kind === "op") {
+      boxOfOp[item.key] = index;
+    }
+  });
+  return { items, boxOfOp, boxOfGradNode };
+}
+
+/** What a PyLayer's backward ran in Python, inside its open group. */
+function pylayerOps(
+  trace: Trace,
+  hierarchy: Hierarchy,
+  state: TreeState,
+  items: readonly VisibleItem[],
+): VisibleItem[] {
+  const open = new Map<number, number>();
+  items.forEach((item, index) => {
+    if (item.kind === "group" && item.isOpen) {
+      open.set(item.key, index);
+    }
+  });
+  const made: VisibleItem[] = [];
+  hierarchy.pylayerOfBackwardOp.forEach((pylayer, op) => {
+    const parent = pylayer >= 0 ? open.get(pylayer) : undefined;
+    if (parent !== undefined && trace.backwardCallOf(op) === state.backwardCall) {
+      const id = `op:${op}`;
+      const item = { id, key: op, parent, isOpen: false, through: "", leafCount: 1, order: op };
+      made.push({ ...item, kind: "op" });
+    }
+  });
+  return made;
 }
 
 /** 1 for every grad node of one backward call's graph. */

@@ -102,8 +102,16 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
   return collector.finish();
 }
 
-/** Gradient flow: from the loss to the leaves. */
-export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
+/**
+ * Gradient flow: from the loss to the leaves.
+ *
+ * @param withPylayerOps whether the ops in the tree are those of PyLayers' backwards
+ */
+export function backwardEdges(
+  trace: Trace,
+  tree: VisibleTree,
+  withPylayerOps: boolean,
+): VisibleEdges {
   const edges = trace.table("grad_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
   const shape = edges.column("shape");
@@ -119,5 +127,29 @@ export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
       );
     }
   }
+  if (withPylayerOps) {
+    addPylayerEdges(trace, tree, collector);
+  }
   return collector.finish();
+}
+
+/** Between the ops of a PyLayer's backward; those that read no other begin at its grad node. */
+function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollector): void {
+  const shape = trace.table("tensors").column("shape");
+  tree.items.forEach((item, index) => {
+    if (item.kind !== "op") {
+      return;
+    }
+    let isFirst = true;
+    for (const edge of trace.edgesInto(item.key)) {
+      const source = tree.boxOfOp[trace.at("op_edges", "source", edge)]!;
+      const tensor = trace.at("op_edges", "tensor", edge);
+      isFirst &&= source < 0;
+      collector.add(source, index, tensor, tensor >= 0 ? shape[tensor]! : 0, false);
+    }
+    const beside = isFirst
+      ? tree.items.findIndex((other) => other.kind === "grad_node" && other.parent === item.parent)
+      : -1;
+    collector.add(beside, index, -1, 0, false);
+  });
 }

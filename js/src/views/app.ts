@@ -65,6 +65,9 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       click(hit, event) {
         canvas.element.focus({ preventScroll: true });
         tooltip.hide();
+        if (hit && refold(hit)) {
+          return;
+        }
         if (hit && "onToggle" in hit && hit.onToggle) {
           toggle(hit);
         } else if (!event.shiftKey || hit) {
@@ -118,6 +121,19 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       anchor = hit.box.id.replace(/:backward$/, "");
       toggleGroup(store, hit.box.group, hit.box.kind === "fold");
     }
+  }
+
+  function refold(hit: Hit): boolean {
+    const first =
+      hit.kind === "chip" && hit.chip.kind === "refold"
+        ? hit.box.group
+        : hit.kind === "frame" && hit.onRefold
+          ? hit.frame.group
+          : -1;
+    if (first >= 0) {
+      store.setUnfolded(first, false);
+    }
+    return first >= 0;
   }
 
   function reveal(): void {
@@ -204,7 +220,11 @@ function buildParts(options: AppOptions): Parts {
   const status = element("footer", { class: "pdl-status" });
   const app = element(
     "div",
-    { class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app" },
+    {
+      class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app",
+      // JupyterLab's single-key commands (b: new cell below) listen before anybody else.
+      "data-lm-suppress-shortcuts": "true",
+    },
     toolbar,
     banner,
     element("div", { class: "pdl-body" }, outline, canvas, panel),

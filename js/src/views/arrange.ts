@@ -5,7 +5,7 @@ import { withParameters } from "../model/parameters.ts";
 import type { Store } from "../model/store.ts";
 import { membersOf, type VisibleTree, visibleBackward, visibleForward } from "../model/visible.ts";
 import { backwardEdges, forwardEdges, type VisibleEdges } from "../model/visible_edges.ts";
-import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
+import { type BoxContent, BoxWriter, extentOf, refoldLabel } from "./box_content.ts";
 import type { TextMeasure } from "./measure.ts";
 import { countOf } from "./quantities.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "./scene.ts";
@@ -25,14 +25,14 @@ export function arrange(store: Store, side: Side, measure: TextMeasure): Arrange
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
-  const writer = new BoxWriter(trace, hierarchy, measure, state.showParameters, isMember);
+  const writer = new BoxWriter(store, measure, state.showParameters, isMember);
   let tree = isBackward
     ? visibleBackward(trace, hierarchy, state)
     : visibleForward(trace, hierarchy, state);
   if (state.showParameters && !isBackward) {
     tree = withParameters(trace, tree);
   }
-  const edges = isBackward ? backwardEdges(trace, tree) : forwardEdges(trace, tree);
+  const edges = isBackward ? backwardEdges(trace, tree, true) : forwardEdges(trace, tree);
   const contents = tree.items.map((item) =>
     item.isOpen ? undefined : writer.write(item, isBackward),
   );
@@ -86,7 +86,7 @@ export function compose(store: Store, arrangement: Arrangement, result: NestedRe
       frames.push({
         ...place,
         ...size,
-        ...frameContent(store, item.key, side),
+        ...frameContent(store, item.key, side, item.leafCount),
         depth: depth[index]!,
       });
     }
@@ -94,6 +94,7 @@ export function compose(store: Store, arrangement: Arrangement, result: NestedRe
   return {
     width: result.totalWidth,
     height: result.totalHeight,
+    focusX: trunkX(result),
     boxes,
     frames,
     edges: sceneEdges(store, arrangement, result, boxOfItem, boxOfItem),
@@ -102,22 +103,29 @@ export function compose(store: Store, arrangement: Arrangement, result: NestedRe
   };
 }
 
+/** Where the main path runs. */
+export function trunkX(result: NestedResult): number {
+  const trunk = result.trunk.indexOf(1);
+  return trunk >= 0 ? result.x[trunk]! : result.totalWidth / 2;
+}
+
 export function frameContent(
   store: Store,
   group: number,
   side: Side,
+  leafCount: number,
 ): Omit<SceneFrame, "x" | "y" | "width" | "height" | "depth"> {
-  const { trace, hierarchy } = store;
+  const { trace } = store;
   const className = trace.textAt("groups", "class", group);
   const title = trace.groupLabel(group);
-  const ops = countOf(trace.at("groups", "op_count", group), "op");
+  const ops = countOf(leafCount, side === "backward" ? "grad node" : "op");
   return {
     title,
     subtitle: className && className !== title ? `${className} · ${ops}` : ops,
     group,
     kind: trace.groupKind(group),
     side,
-    run: hierarchy.runOf[group]!,
+    refold: refoldLabel(store, group),
     id: `group:${group}`,
   };
 }
@@ -137,7 +145,7 @@ export function sceneEdges(
       pathY: paths.pathY.subarray(first, end),
       kind: edgeKind(side, paths.edgeKind[edge]!, edges.isDetached[edge] === 1),
       phase: side,
-      label: labelOf(store, edges, edge),
+      label: labelOf(store, side, edges, edge),
       tensor: edges.tensor[edge]!,
       count: edges.count[edge]!,
       source: boxOfSource[edges.source[edge]!]!,
@@ -160,7 +168,8 @@ function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {
   return side === "backward" ? "gradient" : "data";
 }
 
-function labelOf(store: Store, edges: VisibleEdges, edge: number): string {
+function labelOf(store: Store, side: Side, edges: VisibleEdges, edge: number): string {
   const count = edges.count[edge]!;
-  return count > 1 ? `${count} tensors` : store.trace.text(edges.shape[edge]!);
+  const noun = side === "backward" ? "gradients" : "tensors";
+  return count > 1 ? `${count} ${noun}` : store.trace.text(edges.shape[edge]!);
 }

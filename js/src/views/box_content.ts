@@ -1,6 +1,7 @@
 /** What a box says and how large that makes it. */
 import type { Hierarchy } from "../model/hierarchy.ts";
 import { givenTensors } from "../model/parameters.ts";
+import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import { isLeaf, type VisibleItem } from "../model/visible.ts";
 import type { TextMeasure } from "./measure.ts";
@@ -33,19 +34,24 @@ const LONGEST_CHIP = 7;
 export type BoxContent = Omit<SceneBox, "x" | "y">;
 
 export class BoxWriter {
+  readonly trace: Trace;
+  readonly hierarchy: Hierarchy;
+
   constructor(
-    readonly trace: Trace,
-    readonly hierarchy: Hierarchy,
+    readonly store: Store,
     readonly measure: TextMeasure,
     readonly showsParameters: boolean,
     /** Grad nodes of the backward call in view. */
     readonly isMember: Uint8Array,
-  ) {}
+  ) {
+    this.trace = store.trace;
+    this.hierarchy = store.hierarchy;
+  }
 
   write(item: VisibleItem, isBackward: boolean): BoxContent {
     switch (item.kind) {
       case "op":
-        return this.op(item);
+        return this.op(item.key, item.through, item.id);
       case "grad_node":
         return this.gradNode(item.key, item.through, item.id);
       case "tensor":
@@ -55,11 +61,10 @@ export class BoxWriter {
     }
   }
 
-  op(item: VisibleItem): BoxContent {
+  op(op: number, through: string, id: string): BoxContent {
     const { trace } = this;
-    const op = item.key;
     const isPylayer = trace.at("ops", "is_pylayer", op) === 1;
-    const line = this.#oneLine(trace.opLabel(op), item.through);
+    const line = this.#oneLine(trace.opLabel(op), through);
     return {
       ...EMPTY,
       ...line,
@@ -69,7 +74,7 @@ export class BoxWriter {
       group: trace.groupOfOp(op),
       chips: this.showsParameters ? [] : this.#chips(givenTensors(trace, op), line.width),
       state: this.#stateOfOp(op),
-      id: item.id,
+      id,
     };
   }
 
@@ -122,11 +127,16 @@ export class BoxWriter {
       this.measure.width(name, "label"),
       this.measure.width(details, "sublabel"),
     );
+    const width = stepped(text + 2 * PADDING_PX + 10);
+    const refold = item.kind === "group" && !isBackward ? refoldLabel(this.store, item.key) : "";
     return {
       ...EMPTY,
       label: name,
       sublabel: details,
-      width: stepped(text + 2 * PADDING_PX + 10),
+      width,
+      chips: refold
+        ? this.#row([{ label: `⊟ ${refold}`, tensor: -1, kind: "refold" }], -1, width)
+        : [],
       height: GROUP_HEIGHT_PX,
       kind: item.kind === "fold" ? "fold" : kind === "pylayer" ? "pylayer" : "group",
       phase: isBackward
@@ -166,7 +176,9 @@ export class BoxWriter {
     }
     for (const use of this.trace.outputsOf(op)) {
       const tensor = this.trace.at("uses", "tensor", use);
-      if (tensor >= 0 && this.trace.at("tensors", "previous", tensor) >= 0) {
+      const previous = tensor >= 0 ? this.trace.at("tensors", "previous", tensor) : -1;
+      const version = (row: number): number => this.trace.at("tensors", "version", row);
+      if (previous >= 0 && version(tensor) > version(previous)) {
         return "in_place";
       }
     }
@@ -189,11 +201,7 @@ export class BoxWriter {
     return this.#row(
       leaves.map((leaf) => {
         const tensor = this.trace.at("grad_nodes", "parameter", leaf);
-        return {
-          label: tensor >= 0 ? chipLabel(this.trace, tensor) : "leaf",
-          tensor,
-          kind: "leaf",
-        };
+        return { label: leafLabel(this.trace, tensor), tensor, kind: "leaf" };
       }),
       1,
       boxWidth,
@@ -255,6 +263,17 @@ function chipLabel(trace: Trace, tensor: number): string {
     return SYMBOLS[name] ?? (short || (kind === "parameter" ? "W" : "buffer"));
   }
   return kind === "gradient" ? "grad" : "data";
+}
+
+function leafLabel(trace: Trace, tensor: number): string {
+  const isNamed = tensor >= 0 && trace.tensorLabel(tensor) !== "";
+  return isNamed ? chipLabel(trace, tensor) : "leaf";
+}
+
+/** "×12" where the group begins a run of repeats that is shown member by member, else "". */
+export function refoldLabel({ hierarchy, state }: Store, group: number): string {
+  const isFirst = hierarchy.runOf[group] === group && state.unfolded.has(group);
+  return isFirst ? `×${hierarchy.runMembers(group).length}` : "";
 }
 
 function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {

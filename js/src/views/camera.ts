@@ -21,7 +21,7 @@ export interface Rectangle extends Size {
 
 export const LARGEST_SCALE = 3;
 /** Text is easy to read down to this scale. */
-export const READABLE_SCALE = 0.72;
+export const READABLE_SCALE = 0.8;
 const MARGIN_PX = 28;
 
 export function toScreen(camera: Camera, x: number, y: number): { x: number; y: number } {
@@ -61,18 +61,24 @@ export function fitted(scene: Size, view: Size): Camera {
   return centred(scene, view, fittingScale(scene, view));
 }
 
-/** The whole scene if it stays readable; else its upper part, with the trunk in the middle. */
-export function firstView(scene: Size, view: Size, trunkX: number): Camera {
+/** Down to this a wide scene is made smaller so that its whole width is seen at first. */
+const LEGIBLE_SCALE = 0.55;
+
+/** The whole scene if it stays readable; else its upper part, with its main path in the middle. */
+export function firstView(scene: Size & { readonly focusX: number }, view: Size): Camera {
   const scale = fittingScale(scene, view);
   if (scale >= READABLE_SCALE) {
     return centred(scene, view, scale);
   }
   const across = (view.width - 2 * MARGIN_PX) / Math.max(1, scene.width);
-  const readable = Math.min(1, Math.max(READABLE_SCALE, across));
+  const isWide = across < READABLE_SCALE;
+  const readable = Math.min(1, isWide ? Math.max(LEGIBLE_SCALE, across) : across);
   const overflows = scene.width * readable > view.width - 2 * MARGIN_PX;
   return {
     scale: readable,
-    x: overflows ? view.width / 2 - trunkX * readable : (view.width - scene.width * readable) / 2,
+    x: overflows
+      ? view.width / 2 - scene.focusX * readable
+      : (view.width - scene.width * readable) / 2,
     y: Math.max(MARGIN_PX, (view.height - scene.height * readable) / 2),
   };
 }

@@ -225,9 +225,8 @@ export class GraphCanvas {
   }
 
   #lookAtBeginning(): void {
-    const trunk = this.#scene.boxes[0]?.x ?? this.#scene.width / 2;
     this.#glide = undefined;
-    this.#camera = firstView(this.#scene, this.#view, trunk);
+    this.#camera = firstView(this.#scene, this.#view);
     this.#publish();
   }
 
@@ -255,7 +254,7 @@ export class GraphCanvas {
     const previous = this.#hovered;
     this.#hovered = hit;
     this.element.style.cursor = hit && hit.kind !== "frame" ? "pointer" : "";
-    if (hit?.kind === "frame" && hit.onToggle) {
+    if (hit?.kind === "frame" && (hit.onToggle || hit.onRefold)) {
       this.element.style.cursor = "pointer";
     }
     if (nameOf(previous) !== nameOf(hit)) {

@@ -81,6 +81,9 @@ export function strokeOfEdge(
 }
 
 export function colourOfChip(kind: string, theme: Theme): string {
+  if (kind === "refold") {
+    return theme.forward;
+  }
   return kind === "parameter" || kind === "leaf" || kind === "buffer" ? theme.leaf : theme.soft;
 }
 

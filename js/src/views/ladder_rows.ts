@@ -8,12 +8,14 @@ import type { TextMeasure } from "./measure.ts";
 
 /** Between the boxes of one op's grad nodes, where it has several. */
 export const STACK_GAP_PX = 12;
-/** Grad nodes of one op that get a box each. */
-const MOST_STACKED = 4;
+/** Grad nodes of one op, and ops of a PyLayer's backward, that get a box each. */
+const MOST_STACKED = 8;
 
 export interface LadderArrangement extends Arrangement {
   /** Boxes on the right of each item, in the order in which gradients pass them: from below. */
   readonly rows: readonly (readonly BoxContent[])[];
+  /** How many grad nodes each item stands for or holds. */
+  readonly gradNodeCounts: Int32Array;
   readonly gradEdges: VisibleEdges;
   /** Grad nodes that no forward op made, and that have no row: those of a gradient's own graph. */
   readonly withoutRow: number;
@@ -21,9 +23,9 @@ export interface LadderArrangement extends Arrangement {
 
 export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrangement {
   const forward = arrange(store, "forward", measure);
-  const { trace, hierarchy } = store;
+  const { trace } = store;
   const { tree, isMember } = forward;
-  const writer = new BoxWriter(trace, hierarchy, measure, false, isMember);
+  const writer = new BoxWriter(store, measure, false, isMember);
   const boxOfGradNode = new Int32Array(trace.gradNodeCount).fill(-1);
   const nodesOfItem = new Map<number, number[]>();
   let withoutRow = 0;
@@ -54,8 +56,16 @@ export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrange
       graph.width[index] = Math.max(graph.width[index]!, 2 * extentOf(box));
     }
   });
-  const gradEdges = backwardEdges(trace, { ...tree, boxOfGradNode });
-  return { ...forward, contents, graph, rows, gradEdges, withoutRow };
+  const gradEdges = backwardEdges(trace, { ...tree, boxOfGradNode }, false);
+  const gradNodeCounts = new Int32Array(tree.items.length);
+  for (let index = tree.items.length - 1; index >= 0; index--) {
+    gradNodeCounts[index]! += nodesOfItem.get(index)?.length ?? 0;
+    const { parent } = tree.items[index]!;
+    if (parent >= 0) {
+      gradNodeCounts[parent]! += gradNodeCounts[index]!;
+    }
+  }
+  return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, withoutRow };
 }
 
 function rowOf(
@@ -71,9 +81,25 @@ function rowOf(
     return [{ ...writer.group(item, true, nodes.length), id: `${item.id}:backward` }];
   }
   const ordered = inOrderOfFlow(store, nodes);
-  return ordered
+  const row = ordered
     .slice(0, MOST_STACKED)
     .map((node) => writer.gradNode(node, item.through, `grad_node:${node}`));
+  return [...row, ...backwardOps(store, writer, item.key).slice(0, MOST_STACKED)];
+}
+
+/** What a PyLayer's backward ran in Python, where the PyLayer is open. */
+function backwardOps(store: Store, writer: BoxWriter, op: number): BoxContent[] {
+  const { trace, hierarchy, state } = store;
+  if (!trace.at("ops", "is_pylayer", op)) {
+    return [];
+  }
+  const made: BoxContent[] = [];
+  hierarchy.pylayerOfBackwardOp.forEach((pylayer, inner) => {
+    if (pylayer === hierarchy.groupOfOp[op] && trace.backwardCallOf(inner) === state.backwardCall) {
+      made.push({ ...writer.op(inner, "", `op:${inner}`), chips: [] });
+    }
+  });
+  return made;
 }
 
 function heightOf(row: readonly BoxContent[]): number {

@@ -1,14 +1,18 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
 import { layoutLadder, type NestedResult } from "../layout/index.ts";
 import type { Store } from "../model/store.ts";
-import { compose, frameContent, sceneEdges } from "./arrange.ts";
-import { extentOf } from "./box_content.ts";
+import { compose, sceneEdges, trunkX } from "./arrange.ts";
+import { type BoxContent, extentOf } from "./box_content.ts";
+import { ladderFrames } from "./ladder_frames.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
 import { countOf } from "./quantities.ts";
-import type { Scene, SceneBox, SceneEdge, SceneFrame, SceneLabel } from "./scene.ts";
+import type { Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
+import { SpatialIndex } from "./spatial_index.ts";
 
 const GUTTER_PX = 72;
 const HEAD_PX = 30;
+/** Ends of an edge that are no further apart sideways may be joined by a straight line. */
+const NEAR_PX = 24;
 
 export function composeLadder(
   store: Store,
@@ -32,7 +36,7 @@ export function composeLadder(
   );
   const boxes: SceneBox[] = [...left.boxes];
   const inner: SceneEdge[] = [];
-  const rungs: { fromX: number; toX: number; y: number }[] = [];
+  const rungs = new Map<number, Scene["rungs"][number]>();
   const top = new Int32Array(tree.items.length).fill(-1);
   const bottom = new Int32Array(tree.items.length).fill(-1);
   rows.forEach((row, item) => {
@@ -45,7 +49,7 @@ export function composeLadder(
         bottom[item] = box;
       } else {
         const below = boxes[top[item]!]!;
-        if (handsOn(store, below.gradNode, content.gradNode)) {
+        if (handsOn(store, below, content)) {
           inner.push(
             innerEdge(top[item]!, box, x, below.y - below.height / 2, y + content.height / 2),
           );
@@ -56,33 +60,72 @@ export function composeLadder(
     });
     if (row.length) {
       const forward = arrangement.contents[item]!;
-      rungs.push({
-        fromX: result.x[item]! + forward.width / 2 + 6,
-        toX: x - row[0]!.width / 2 - 6,
-        y: result.y[item]!,
+      const y = result.y[item]!;
+      const known = rungs.get(y);
+      const fromX = result.x[item]! + forward.width / 2 + 6;
+      const toX = x - row[0]!.width / 2 - 6;
+      // Boxes side by side share a rung: it must not run through the one between.
+      rungs.set(y, {
+        y,
+        fromX: Math.max(fromX, known?.fromX ?? fromX),
+        toX: Math.min(toX, known?.toX ?? toX),
       });
     }
   });
-  const isWide = spanning(arrangement, result, ladder.shown);
   return {
     width: ladder.totalWidth + rightOverhang(rows),
     height: result.totalHeight,
+    focusX: trunkX(result) + ladder.shiftX / 2,
     boxes,
-    frames: ladderFrames(store, arrangement, result, ladder.shiftX, ladder.shown, isWide),
+    frames: ladderFrames(store, arrangement, result, ladder),
     edges: [
       ...left.edges,
-      ...sceneEdges(store, { side: "backward", edges: gradEdges }, ladder, top, bottom),
+      ...straightened(
+        sceneEdges(store, { side: "backward", edges: gradEdges }, ladder, top, bottom),
+        boxes.slice(left.boxes.length),
+      ),
       ...inner,
     ],
     labels: columnHeads(result, ladder.shiftX, withoutRow),
-    rungs,
+    rungs: [...rungs.values()],
   };
 }
 
-function handsOn({ trace }: Store, source: number, target: number): boolean {
-  return Array.from(trace.gradEdgesFrom(source)).some(
-    (edge) => trace.at("grad_edges", "target", edge) === target,
+/** Whether a gradient goes from the lower box of a row straight to the next one up. */
+function handsOn({ trace }: Store, below: BoxContent, above: BoxContent): boolean {
+  if (above.op >= 0) {
+    const feeds = (edge: number): boolean => trace.at("op_edges", "target", edge) === above.op;
+    return below.op < 0 || Array.from(trace.edgesFrom(below.op)).some(feeds);
+  }
+  const feeds = (edge: number): boolean =>
+    trace.at("grad_edges", "target", edge) === above.gradNode;
+  return below.gradNode >= 0 && Array.from(trace.gradEdgesFrom(below.gradNode)).some(feeds);
+}
+
+/**
+ * Gradients take the way of the forward's edges; where that bows round boxes which the right column
+ * does not have, they go straight.
+ */
+function straightened(edges: SceneEdge[], boxes: readonly SceneBox[]): SceneEdge[] {
+  const index = new SpatialIndex(
+    boxes.map((box) => ({
+      left: box.x - box.width / 2,
+      right: box.x + box.width / 2,
+      top: box.y - box.height / 2,
+      bottom: box.y + box.height / 2,
+    })),
   );
+  return edges.map((edge) => {
+    const last = edge.pathX.length - 1;
+    const [fromY, toY] = [edge.pathY[0]!, edge.pathY[last]!];
+    const [fromX, toX] = [edge.pathX[0]!, edge.pathX[last]!];
+    if (last < 2 || Math.abs(fromX - toX) > NEAR_PX || toY >= fromY) {
+      return edge;
+    }
+    const x = (fromX + toX) / 2;
+    const between = { left: x - 6, right: x + 6, top: toY + 1, bottom: fromY - 1 };
+    return index.within(between).length ? edge : { ...edge, pathX: [x, x], pathY: [fromY, toY] };
+  });
 }
 
 function innerEdge(source: number, target: number, x: number, from: number, to: number): SceneEdge {
@@ -103,79 +146,8 @@ function rightOverhang(rows: LadderArrangement["rows"]): number {
   return rows.some((row) => row.some((box) => extentOf(box) > box.width / 2)) ? 8 : 0;
 }
 
-/**
- * Which open groups are drawn as one frame across both columns: those beside which nothing else
- * lies, so that the frame covers nothing foreign.
- */
-function spanning(
-  { tree }: LadderArrangement,
-  result: NestedResult,
-  shown: Uint8Array,
-): Uint8Array {
-  const { items } = tree;
-  const spans = new Uint8Array(items.length);
-  const siblings = new Map<number, number[]>();
-  items.forEach((item, index) => {
-    const list = siblings.get(item.parent) ?? [];
-    list.push(index);
-    siblings.set(item.parent, list);
-  });
-  const topOf = (item: number): number => result.y[item]! - result.height[item]! / 2;
-  const bottomOf = (item: number): number => result.y[item]! + result.height[item]! / 2;
-  for (const [parent, list] of siblings) {
-    list.sort((a, b) => topOf(a) - topOf(b));
-    let reached = Number.NEGATIVE_INFINITY;
-    list.forEach((item, at) => {
-      const next = list[at + 1];
-      const isAlone =
-        topOf(item) >= reached && (next === undefined || bottomOf(item) <= topOf(next));
-      reached = Math.max(reached, bottomOf(item));
-      spans[item] = items[item]!.isOpen && shown[item] && isAlone && parent < item ? 1 : 0;
-    });
-  }
-  // Parents come before children.
-  items.forEach((item, index) => {
-    if (item.parent >= 0 && !spans[item.parent]) {
-      spans[index] = 0;
-    }
-  });
-  return spans;
-}
-
-function ladderFrames(
-  store: Store,
-  { tree }: LadderArrangement,
-  result: NestedResult,
-  shiftX: number,
-  shown: Uint8Array,
-  isWide: Uint8Array,
-): SceneFrame[] {
-  const frames: SceneFrame[] = [];
-  const depth = new Int32Array(tree.items.length);
-  tree.items.forEach((item, index) => {
-    depth[index] = item.parent >= 0 ? depth[item.parent]! + 1 : 0;
-    if (!item.isOpen) {
-      return;
-    }
-    const place = {
-      x: result.x[index]! + (isWide[index] ? shiftX / 2 : 0),
-      y: result.y[index]!,
-      width: result.width[index]! + (isWide[index] ? shiftX : 0),
-      height: result.height[index]!,
-      depth: depth[index]!,
-    };
-    frames.push({ ...frameContent(store, item.key, "forward"), ...place });
-    if (shown[index] && !isWide[index]) {
-      const content = frameContent(store, item.key, "backward");
-      frames.push({ ...content, ...place, x: place.x + shiftX, id: `${content.id}:backward` });
-    }
-  });
-  return frames;
-}
-
 function columnHeads(result: NestedResult, shiftX: number, withoutRow: number): SceneLabel[] {
-  const trunk = result.trunk.indexOf(1);
-  const x = trunk >= 0 ? result.x[trunk]! : result.totalWidth / 2;
+  const x = trunkX(result);
   const head = (at: number, text: string, tone: SceneLabel["tone"]): SceneLabel => ({
     x: at,
     y: -HEAD_PX / 2 - 4,

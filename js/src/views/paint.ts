@@ -5,7 +5,7 @@ import type { Emphasis } from "./emphasis.ts";
 import type { TextMeasure } from "./measure.ts";
 import { paintBox } from "./paint_box.ts";
 import { paintEdgeLabels, paintEdges } from "./paint_edge.ts";
-import { paintFrame } from "./paint_frame.ts";
+import { paintFrame, paintFrameTitle } from "./paint_frame.ts";
 import type { Scene, SceneBox } from "./scene.ts";
 import type { SceneIndex } from "./scene_index.ts";
 import type { Extent } from "./spatial_index.ts";
@@ -36,11 +36,14 @@ export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: nu
   context.scale(camera.scale, camera.scale);
   const area = areaInView(camera, view);
   for (const key of index.framesIn(area)) {
-    paintFrame(brush, scene.frames[key]!, area);
+    paintFrame(brush, scene.frames[key]!);
   }
   paintRungs(brush, scene, area);
   const edges = index.edgesIn(area).map((key) => scene.edges[key]!);
   paintEdges(brush, scene, edges, edgeAlpha);
+  for (const key of index.framesIn(area)) {
+    paintFrameTitle(brush, scene.frames[key]!, area);
+  }
   const boxes = index.boxesIn(area).map((key) => scene.boxes[key]!);
   if (28 * camera.scale < LEAST_BOX_PX) {
     paintPlainBoxes(brush, boxes);

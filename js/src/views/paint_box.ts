@@ -90,7 +90,7 @@ function paintLine({ context, theme, measure }: Brush, box: SceneBox): void {
   const label = measure.fit(box.label, "label", room);
   const labelWidth = measure.width(label, "label");
   const rest = room - labelWidth - LABEL_GAP_PX;
-  const sublabel = box.sublabel && rest > 16 ? measure.fit(box.sublabel, "sublabel", rest) : "";
+  const sublabel = box.sublabel ? measure.fit(box.sublabel, "sublabel", rest) : "";
   const width = labelWidth + (sublabel ? LABEL_GAP_PX + measure.width(sublabel, "sublabel") : 0);
   const y = box.y + 0.5;
   context.textBaseline = "middle";

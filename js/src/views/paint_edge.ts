@@ -8,6 +8,7 @@ import type { Scene, SceneEdge } from "./scene.ts";
 const CURVE_SCALE = 0.16;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
+const LONGEST_LABEL_PX = 130;
 
 export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha: number): void {
   const { context, camera, emphasis, theme } = brush;
@@ -45,6 +46,7 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
   }
 }
 
+/** Each tensor's shape once, where it leaves its box. */
 export function paintEdgeLabels(
   { context, theme, measure, emphasis }: Brush,
   edges: readonly SceneEdge[],
@@ -53,27 +55,30 @@ export function paintEdgeLabels(
   context.font = measure.font("small");
   context.textBaseline = "middle";
   context.textAlign = "start";
+  const taken = new Map<number, { from: number; to: number }[]>();
   for (const edge of edges) {
-    const place = edge.label ? labelPlace(edge) : undefined;
-    if (place) {
-      const isStrong = emphasis.isEdgeStrong(edge, boxes);
-      context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
-      context.fillText(measure.fit(edge.label, "small", 130), place.x, place.y);
+    if (!edge.label || edge.pathX.length < 2) {
+      continue;
     }
+    const text = measure.fit(edge.label, "small", LONGEST_LABEL_PX);
+    const place = labelPlace(edge, measure.width(text, "small"));
+    const range = { from: place.x - 4, to: place.x + measure.width(text, "small") + 4 };
+    const beside = taken.get(edge.source) ?? [];
+    if (beside.some((other) => other.from < range.to && range.from < other.to)) {
+      continue;
+    }
+    taken.set(edge.source, [...beside, range]);
+    const isStrong = emphasis.isEdgeStrong(edge, boxes);
+    context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
+    context.fillText(text, place.x, place.y);
   }
 }
 
-/** Beside the edge's last step down, where it is longest; none where it would not fit. */
-export function labelPlace({ pathX, pathY }: SceneEdge): { x: number; y: number } | undefined {
-  const last = pathX.length - 1;
-  const [x, y] = [pathX[last]!, pathY[last]!];
-  const [fromX, fromY] = [pathX[last - 1]!, pathY[last - 1]!];
-  if (Math.abs(y - fromY) < 15) {
-    return undefined;
-  }
-  return x === fromX
-    ? { x: x + 6, y: Math.abs(y - fromY) > 60 ? y - Math.sign(y - fromY) * 18 : (y + fromY) / 2 }
-    : { x: x + 6, y: y - Math.sign(y - fromY) * 9 };
+/** Beside the beginning of the edge, on the side that it does not turn to. */
+function labelPlace({ pathX, pathY }: SceneEdge, width: number): { x: number; y: number } {
+  const [x, y] = [pathX[0]!, pathY[0]!];
+  const turn = pathX[1]! - x;
+  return { x: turn > 0 ? x - 6 - width : x + 6, y: y + Math.sign(pathY[1]! - y) * 11 };
 }
 
 function tracePath(context: CanvasRenderingContext2D, edge: SceneEdge, isStraight: boolean): void {

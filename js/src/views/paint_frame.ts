@@ -9,8 +9,8 @@ import type { Extent } from "./spatial_index.ts";
 const TITLE_PX = 12;
 const OVERVIEW_TITLE_PX = 11;
 
-export function paintFrame(brush: Brush, frame: SceneFrame, area: Extent): void {
-  const { context, theme, emphasis, camera } = brush;
+export function paintFrame(brush: Brush, frame: SceneFrame): void {
+  const { context, theme, emphasis } = brush;
   const left = frame.x - frame.width / 2;
   const top = frame.y - frame.height / 2;
   const isSelected = emphasis.isFrameSelected(frame);
@@ -29,6 +29,13 @@ export function paintFrame(brush: Brush, frame: SceneFrame, area: Extent): void 
     context.roundRect(left + 3, top + 3, frame.width - 6, frame.height - 6, FRAME_RADIUS_PX - 3);
     context.stroke();
   }
+}
+
+/** The title strip: above edges, which pass behind it. */
+export function paintFrameTitle(brush: Brush, frame: SceneFrame, area: Extent): void {
+  const { camera } = brush;
+  const left = frame.x - frame.width / 2;
+  const top = frame.y - frame.height / 2;
   // Below the readable scale titles keep their size on screen, where there is room for them.
   const grow = Math.max(1, OVERVIEW_TITLE_PX / (TITLE_PX * camera.scale));
   if (grow === 1 || (frame.width * camera.scale > 90 && frame.height * camera.scale > 60)) {
@@ -53,20 +60,34 @@ function paintTitle(
   context.translate(left + dx, top);
   context.scale(grow, grow);
   const y = TITLE_HEIGHT_PX / 2 + 1;
-  paintChevron(context, 14, y, true, theme.soft);
   const room = frame.width / grow - GROUP_TEXT_PX - 12 - dx / grow;
   const title = measure.fit(frame.title, "title", room);
+  const used = measure.width(title, "title") + 8;
+  const fitting = measure.fit(frame.subtitle, "sublabel", room - used);
+  const subtitle = fitting.length > 2 ? fitting : "";
+  const end = GROUP_TEXT_PX + used + (subtitle ? measure.width(subtitle, "sublabel") : -4);
+  context.fillStyle = fillOfFrame(frame, theme);
+  // Edges that pass behind the title stay visible, faintly.
+  context.globalAlpha = 0.82;
+  context.fillRect(GROUP_TEXT_PX - 3, y - 8, end - GROUP_TEXT_PX + 7, 16);
+  context.globalAlpha = 1;
+  paintChevron(context, 14, y, true, theme.soft);
   context.textBaseline = "middle";
   context.textAlign = "start";
   context.font = measure.font("title");
   context.fillStyle = theme.ink;
   context.fillText(title, GROUP_TEXT_PX, y);
-  const used = measure.width(title, "title") + 8;
-  const subtitle = measure.fit(frame.subtitle, "sublabel", room - used);
-  if (subtitle.length > 2) {
+  if (subtitle) {
     context.font = measure.font("sublabel");
     context.fillStyle = theme.soft;
     context.fillText(subtitle, GROUP_TEXT_PX + used, y);
+  }
+  if (frame.refold && grow === 1) {
+    const text = `⊟ fold ${frame.refold}`;
+    context.textAlign = "end";
+    context.font = measure.font("sublabel");
+    context.fillStyle = theme.forward;
+    context.fillText(text, frame.width - dx - 10, y);
   }
   context.restore();
 }

@@ -14,7 +14,10 @@ export type Phase = "forward" | "backward" | "optimizer";
 export interface SceneChip {
   readonly label: string;
   readonly tensor: number;
-  /** A tensor kind of the protocol: "parameter", "buffer", "external"; "leaf" for a grad leaf. */
+  /**
+   * A tensor kind of the protocol: "parameter", "buffer", "external"; "leaf" for a grad leaf, "more"
+   * for those that have no room, "refold" for folding an unfolded run of repeats.
+   */
   readonly kind: string;
   /** Centre, relative to the box's centre, and size. */
   readonly x: number;
@@ -57,8 +60,8 @@ export interface SceneFrame {
   readonly kind: "layer" | "region" | "pylayer" | "backward" | "optimizer" | "call_site";
   readonly side: Side;
   readonly depth: number;
-  /** First group of the unfolded run that this frame is a member of, -1 for none. */
-  readonly run: number;
+  /** "×12" where the frame begins an unfolded run of repeats, which can be folded there; else "". */
+  readonly refold: string;
   readonly id: string;
 }
 
@@ -95,6 +98,8 @@ export interface SceneLabel {
 export interface Scene {
   readonly width: number;
   readonly height: number;
+  /** What lies in the middle of the view where the whole is too wide. */
+  readonly focusX: number;
   readonly boxes: readonly SceneBox[];
   readonly frames: readonly SceneFrame[];
   readonly edges: readonly SceneEdge[];
@@ -106,6 +111,7 @@ export interface Scene {
 export const EMPTY_SCENE: Scene = {
   width: 0,
   height: 0,
+  focusX: 0,
   boxes: [],
   frames: [],
   edges: [],

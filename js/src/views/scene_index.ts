@@ -5,12 +5,13 @@ import { type Extent, SpatialIndex } from "./spatial_index.ts";
 export type Hit =
   | { kind: "box"; box: SceneBox; onToggle: boolean }
   | { kind: "chip"; box: SceneBox; chip: SceneChip }
-  | { kind: "frame"; frame: SceneFrame; onToggle: boolean }
+  | { kind: "frame"; frame: SceneFrame; onToggle: boolean; onRefold: boolean }
   | { kind: "edge"; edge: SceneEdge };
 
 /** Height of a frame's title strip, and where in it the sign for closing is. */
 export const TITLE_HEIGHT_PX = 24;
 export const TOGGLE_WIDTH_PX = 26;
+const REFOLD_WIDTH_PX = 80;
 
 export class SceneIndex {
   readonly scene: Scene;
@@ -74,8 +75,9 @@ export class SceneIndex {
     const frame = this.scene.frames[key]!;
     const top = frame.y - frame.height / 2;
     const left = frame.x - frame.width / 2;
-    const onToggle = y < top + TITLE_HEIGHT_PX && x < left + TOGGLE_WIDTH_PX;
-    return { kind: "frame", frame, onToggle };
+    const isInTitle = y < top + TITLE_HEIGHT_PX;
+    const onRefold = isInTitle && !!frame.refold && x > left + frame.width - REFOLD_WIDTH_PX;
+    return { kind: "frame", frame, onToggle: isInTitle && x < left + TOGGLE_WIDTH_PX, onRefold };
   }
 
   #edgeAt(x: number, y: number, reach: number): Hit | undefined {

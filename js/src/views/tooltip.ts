@@ -77,11 +77,18 @@ function linesOf(trace: Trace, hit: Hit): string[] {
     case "box":
       return boxLines(trace, hit.box);
     case "chip":
+      if (hit.chip.kind === "refold") {
+        return ["Show the repeated groups as one box"];
+      }
       return hit.chip.tensor >= 0 ? tensorLines(trace, hit.chip.tensor) : [];
     case "edge":
       return edgeLines(trace, hit.edge);
     case "frame":
-      return hit.onToggle ? [`Close ${hit.frame.title}`] : [];
+      return hit.onToggle
+        ? [`Close ${hit.frame.title}`]
+        : hit.onRefold
+          ? ["Show the repeated groups as one box"]
+          : [];
   }
 }
 
