@@ -160,6 +160,6 @@ def _labels(
             layer_above.append(text)
         else:
             labels.append(text)
-            paths.append(f"{paths[parent]} › {text}" if parent >= 0 and paths[parent] else text)
+            paths.append(f"{above} › {text}" if above else text)
             layer_above.append(above)
     return labels, paths

@@ -1,0 +1,50 @@
+"""The frame that is shown first."""
+
+from __future__ import annotations
+
+from paddle_lab.analysis.answers import with_answers
+from paddle_lab.analysis.user_frames import user_stacks
+from tests.trace.records import RecordWriter
+
+
+def shown(w: RecordWriter) -> list[tuple[str, int] | None]:
+    view = with_answers(w.record())
+    frames = view.frames
+    return [
+        (view.text(int(frames["function"][frame])), int(frames["line"][frame])) if frame >= 0 else None
+        for frame in view.op_frames["frame"].tolist()
+    ]
+
+
+def test_the_innermost_frame_of_ones_own():
+    w = RecordWriter()
+    with w.call("Net.forward", line=7, file="net.py"):
+        with w.call("linear", line=12, file="paddle/f.py", kind="paddle"):
+            w.op("matmul", line=99)
+        w.op("relu", line=13)
+    assert shown(w) == [("Net.forward", 12), ("Net.forward", 13)]
+
+
+def test_the_innermost_library_frame_where_none_is_ones_own():
+    w = RecordWriter()
+    w._callers = [("lib.py", "fit", 3, "library")]
+    with w.call("linear", line=4, file="paddle/f.py", kind="paddle"):
+        w.op("matmul", line=99)
+    w._callers = [("paddle/f.py", "linear", 3, "paddle")]
+    w.op("relu", line=5)
+    assert shown(w) == [("fit", 4), ("linear", 5)]
+
+
+def test_an_op_without_a_stack_has_no_frame():
+    w = RecordWriter()
+    w.row("ops", name="relu")
+    assert shown(w) == [None]
+
+
+def test_user_stacks_skip_what_is_not_ones_own():
+    w = RecordWriter()
+    with w.call("linear", line=12, file="paddle/f.py", kind="paddle"):
+        w.op("matmul", line=99)
+    outer, inner = range(2)
+    assert user_stacks(w.record()).tolist() == [outer, outer]
+    assert w.record().stacks["caller"].tolist() == [-1, inner - 1]
