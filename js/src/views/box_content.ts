@@ -4,6 +4,7 @@ import { givenTensors } from "../model/parameters.ts";
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import { isLeaf, type VisibleItem } from "../model/visible.ts";
+import { FOLD_CARD_PX } from "./drawing_style.ts";
 import type { TextMeasure } from "./measure.ts";
 import { countOf } from "./quantities.ts";
 import type { Phase, SceneBox, SceneChip } from "./scene.ts";
@@ -137,7 +138,7 @@ export class BoxWriter {
       chips: refold
         ? this.#row([{ label: `⊟ ${refold}`, tensor: -1, kind: "refold" }], -1, width)
         : [],
-      height: GROUP_HEIGHT_PX,
+      height: GROUP_HEIGHT_PX + (item.kind === "fold" ? 2 * FOLD_CARD_PX : 0),
       kind: item.kind === "fold" ? "fold" : kind === "pylayer" ? "pylayer" : "group",
       phase: isBackward
         ? "backward"

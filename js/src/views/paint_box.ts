@@ -17,8 +17,9 @@ import { paintChevron } from "./paint_frame.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
 
-export function paintBox(brush: Brush, box: SceneBox, withText: boolean): void {
+export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void {
   const { context, theme, emphasis } = brush;
+  const box = drawn.kind === "fold" ? frontCard(drawn) : drawn;
   const left = box.x - box.width / 2;
   const top = box.y - box.height / 2;
   const isSelected = emphasis.isSelected(box);
@@ -61,6 +62,12 @@ export function paintBox(brush: Brush, box: SceneBox, withText: boolean): void {
     paintNote(brush, box);
   }
   paintChips(brush, box, withText);
+}
+
+/** The part of a fold that its text is on. */
+function frontCard(box: SceneBox): SceneBox {
+  const height = box.height - 2 * FOLD_CARD_PX;
+  return { ...box, height, y: box.y - FOLD_CARD_PX };
 }
 
 /** The cards behind a fold. */

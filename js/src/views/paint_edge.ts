@@ -55,14 +55,24 @@ export function paintEdgeLabels(
   context.font = measure.font("small");
   context.textBaseline = "middle";
   context.textAlign = "start";
+  const turns = new Map<number, { left: boolean; right: boolean }>();
+  for (const edge of edges) {
+    const turn = edge.pathX[1]! - edge.pathX[0]!;
+    const known = turns.get(edge.source);
+    turns.set(edge.source, {
+      left: turn < 0 || known?.left === true,
+      right: turn > 0 || known?.right === true,
+    });
+  }
   const taken = new Map<number, { from: number; to: number }[]>();
   for (const edge of edges) {
     if (!edge.label || edge.pathX.length < 2) {
       continue;
     }
     const text = measure.fit(edge.label, "small", LONGEST_LABEL_PX);
-    const place = labelPlace(edge, measure.width(text, "small"));
-    const range = { from: place.x - 4, to: place.x + measure.width(text, "small") + 4 };
+    const width = measure.width(text, "small");
+    const place = labelPlace(edge, width, turns.get(edge.source)!);
+    const range = { from: place.x - 4, to: place.x + width + 4 };
     const beside = taken.get(edge.source) ?? [];
     if (beside.some((other) => other.from < range.to && range.from < other.to)) {
       continue;
@@ -74,11 +84,15 @@ export function paintEdgeLabels(
   }
 }
 
-/** Beside the beginning of the edge, on the side that it does not turn to. */
-function labelPlace({ pathX, pathY }: SceneEdge, width: number): { x: number; y: number } {
+/** Beside the beginning of the edge, on the side to which no edge of its box turns. */
+function labelPlace(
+  { pathX, pathY }: SceneEdge,
+  width: number,
+  turns: { left: boolean; right: boolean },
+): { x: number; y: number } {
   const [x, y] = [pathX[0]!, pathY[0]!];
-  const turn = pathX[1]! - x;
-  return { x: turn > 0 ? x - 6 - width : x + 6, y: y + Math.sign(pathY[1]! - y) * 11 };
+  const isLeft = turns.right && (!turns.left || pathX[1]! > x);
+  return { x: isLeft ? x - 6 - width : x + 6, y: y + Math.sign(pathY[1]! - y) * 11 };
 }
 
 function tracePath(context: CanvasRenderingContext2D, edge: SceneEdge, isStraight: boolean): void {

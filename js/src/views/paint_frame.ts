@@ -8,6 +8,7 @@ import type { Extent } from "./spatial_index.ts";
 /** On screen; a title stays this large when the rest is too small to read. */
 const TITLE_PX = 12;
 const OVERVIEW_TITLE_PX = 11;
+const LEAST_TITLE_PX = 6.4;
 
 export function paintFrame(brush: Brush, frame: SceneFrame): void {
   const { context, theme, emphasis } = brush;
@@ -37,9 +38,10 @@ export function paintFrameTitle(brush: Brush, frame: SceneFrame, area: Extent): 
   const left = frame.x - frame.width / 2;
   const top = frame.y - frame.height / 2;
   // Below the readable scale titles keep their size on screen, where there is room for them.
-  const grow = Math.max(1, OVERVIEW_TITLE_PX / (TITLE_PX * camera.scale));
+  const isSmall = TITLE_PX * camera.scale < LEAST_TITLE_PX;
+  const grow = isSmall ? OVERVIEW_TITLE_PX / (TITLE_PX * camera.scale) : 1;
   if (grow === 1 || (frame.width * camera.scale > 90 && frame.height * camera.scale > 60)) {
-    paintTitle(brush, frame, left, top, grow > 1.5 ? grow : 1, area);
+    paintTitle(brush, frame, left, top, grow, area);
   }
 }
 
