@@ -1,0 +1,90 @@
+// Times the graph layout and holds its pictures against Graphviz's dot. Prints Markdown.
+//   node benchmarks/layout.mjs            (needs `npm ci` in js/; dot is optional)
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+const JS = fileURLToPath(new URL("../js", import.meta.url));
+const esbuild = createRequire(`${JS}/package.json`)("esbuild");
+
+const bundle = await esbuild.build({
+  stdin: {
+    contents: `
+      export { layoutGraph, layoutNested } from "./src/layout/index.ts";
+      export * from "./test/layout/corpus.ts";
+      export { decoder } from "./test/layout/nested_corpus.ts";
+      export { countLineCrossings, drawnLines, hasDot, layoutWithDot } from "./test/layout/yardstick.ts";`,
+    resolveDir: JS,
+    loader: "ts",
+  },
+  bundle: true,
+  write: false,
+  platform: "node",
+  format: "esm",
+});
+const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
+const layout = await import(`data:text/javascript;base64,${source}`);
+
+/** Median of some warm runs, in ms. */
+function warm_ms(run) {
+  run();
+  run();
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    run();
+    return performance.now() - start;
+  }).sort((a, b) => a - b);
+  return times[2].toFixed(1);
+}
+
+const { attention, decoder, flatChain, hubChain, network, randomDag, residualChain, star } = layout;
+
+console.log("## Flat graphs, warm ms\n");
+console.log("| nodes | chain | residual | transformer, one mask | network with parameters | random |");
+console.log("|---|---|---|---|---|---|");
+for (const count of [200, 1000, 5000, 20_000, 100_000]) {
+  const graphs = [
+    flatChain(count),
+    residualChain(count),
+    attention(count),
+    network(count),
+    randomDag(count, 1.1, 1),
+  ].map((b) => b.graph());
+  console.log(`| ${count} | ${graphs.map((g) => warm_ms(() => layout.layoutGraph(g))).join(" | ")} |`);
+}
+
+console.log("\n## Hubs, warm ms\n");
+console.log("| graph | ms |\n|---|---|");
+for (const [name, builder] of [
+  ["10,000 consumers of one node, one rank", star(10_000)],
+  ["10,000 consumers of one node, a chain", hubChain(10_000)],
+]) {
+  const graph = builder.graph();
+  console.log(`| ${name} | ${warm_ms(() => layout.layoutGraph(graph))} |`);
+}
+
+console.log("\n## Open groups, warm ms\n");
+console.log("| decoder of | in view | without cache | with cache |\n|---|---|---|---|");
+for (const [blocks, isOpen] of [
+  [96, () => false],
+  [96, (scope) => !scope.includes("/")],
+  [96, () => true],
+]) {
+  const { graph } = decoder(blocks).nested(isOpen);
+  const cache = new Map();
+  const plain = warm_ms(() => layout.layoutNested(graph));
+  const cached = warm_ms(() => layout.layoutNested(graph, { cache }));
+  console.log(`| ${blocks} blocks | ${graph.itemCount} | ${plain} | ${cached} |`);
+}
+
+if (layout.hasDot()) {
+  console.log("\n## Beside dot\n");
+  console.log("| graph | nodes | crossings | dot's | width px | dot's |\n|---|---|---|---|---|---|");
+  for (const [name, make] of Object.entries(layout.corpus)) {
+    const graph = make().graph();
+    const dot = layout.layoutWithDot(graph);
+    const ours = layout.layoutGraph(graph);
+    const crossings = layout.countLineCrossings(layout.drawnLines(ours));
+    const columns = [name, graph.nodeCount, crossings, dot.crossings, ours.width, dot.width];
+    console.log(`| ${columns.map((c) => (typeof c === "number" ? Math.round(c) : c)).join(" | ")} |`);
+  }
+}
