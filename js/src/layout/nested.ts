@@ -100,10 +100,9 @@ function layoutGroup(
 
   const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);
   const title = isTop ? 0 : (options.groupTitlePx ?? 22);
-  const entries = entryBox.size > 0 ? settings.rankGap : 0;
-  const exits = exitBox.size > 0 ? settings.rankGap : 0;
-  const top = Math.max(0, title + padding / 2 - entries);
-  const bottom = Math.max(0, padding - exits);
+  // Lines cross the title's strip upright, and bend below it.
+  const top = entryBox.size > 0 ? title : title + padding / 2;
+  const bottom = exitBox.size > 0 ? 0 : padding;
   const width = Math.max(layout.width + 2 * padding, isTop ? 0 : LEAST_FRAME_PX);
   const left = (width - layout.width) / 2;
   const portX = (boxOf: Map<number, number>): Map<number, number> => {

@@ -11,7 +11,8 @@ export function orderRanks(
   checkCancelled: () => void,
 ): number {
   const sweeper = new Sweeper(proper);
-  const effort = Math.max(6, Math.min(96, Math.floor(40_000 / (proper.count + 1))));
+  const effort = Math.max(4, Math.min(96, Math.floor(40_000 / (proper.count + 1))));
+  const patience = proper.count < 1500 ? 26 : 17;
   let best: Int32Array | null = null;
   let bestCrossings = Number.POSITIVE_INFINITY;
 
@@ -32,7 +33,7 @@ export function orderRanks(
         proper.layer.set(best!);
         for (let rank = 0; rank < proper.rankCount; rank++) numberPositions(proper, rank);
       }
-      if (bestCrossings === 0 || round >= effort || stall > 26) break;
+      if (bestCrossings === 0 || round >= effort || stall > patience) break;
       checkCancelled();
       const turn = round + phase;
       sweeper.sweep((turn & 1) === 0, (turn & 4) === 0, (turn & 2) === 0);

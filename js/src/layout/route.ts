@@ -100,6 +100,9 @@ export function routeEdges(
   return { y, height: bands.bottom[proper.rankCount - 1]!, minX, maxX, start, points };
 }
 
+/** Between a frame and the first or last rank in it, the gap is this part of a full one. */
+const FRAME_GAP = 0.75;
+
 interface Bands {
   top: Float64Array;
   bottom: Float64Array;
@@ -124,13 +127,18 @@ function stackRanks(
     if (by > sideways[rank[from]!]!) sideways[rank[from]!] = by;
   }
   const bands: Bands = { top: new Float64Array(rankCount), bottom: new Float64Array(rankCount) };
+  const [first, last] = [proper.layer[0]!, proper.layer[proper.count - 1]!];
+  const enters = first < boxCount && boxes.pin[first] === -1;
+  const leaves = last < boxCount && boxes.pin[last] === 1;
   let y = 0;
   for (let r = 0; r < rankCount; r++) {
+    const isAtFrame = (enters && r === 0) || (leaves && r === rankCount - 2);
+    const least = isAtFrame ? gaps.rankGap * FRAME_GAP : gaps.rankGap;
     bands.top[r] = y;
     y += height[r]!;
     bands.bottom[r] = y;
     const steep = Math.min(MOST_EXTRA_GAP_PX, Math.max(0, (sideways[r]! - 200) * 0.08));
-    y += Math.max(gaps.rankGap + steep, (channels.count[r]! + 1) * gaps.laneGap);
+    y += Math.max(least + steep, (channels.count[r]! + 1) * gaps.laneGap);
   }
   return bands;
 }
