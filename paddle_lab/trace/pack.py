@@ -14,8 +14,10 @@ A column is stored in the narrowest signed integer that holds it; ``delta`` colu
 difference to the row before, which compresses keys and clocks several times better.
 :mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/model/unpack.ts`` reads them too.
 
-Arrow IPC was measured as the alternative (``benchmarks/format.py``): it needs an 11–165 MB library on
-one side and 45 kB of bundle on the other, and its files of small traces are larger.
+Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
+streams in one zlib stream take 1.3 to 1.7 times the bytes and the time to write, and 0.5 to 0.9 times
+the time to read (10 instead of 16 ms at 20,000 ops). It would add a library of 34 MB (arro3) or
+165 MB (pyarrow) to Python and 49 kB to a front end that every saved notebook carries.
 """
 
 from __future__ import annotations

@@ -1,0 +1,134 @@
+"""The public face: ``Trace`` and ``load``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import paddle_lab
+from paddle_lab.api import Trace, load
+from paddle_lab.trace.schema import ANSWER_TABLES, RECORD_TABLES
+from tests.trace.records import RecordWriter
+
+
+def small_trace() -> Trace:
+    w = RecordWriter()
+    with w.layer("fc", "Linear"):
+        y = w.op("linear", w.tensor("x"), w.parameter("fc.weight"))
+    node = w.grad_node("MatmulGradNode", w.producer(y))
+    w.backward(node)
+    return Trace(w.record())
+
+
+def test_a_saved_trace_is_the_same_trace(tmp_path):
+    trace = small_trace()
+    path = trace.save(tmp_path / "one.pdtrace")
+    back = load(path)
+    assert [op.name for op in back.ops] == ["linear"]
+    assert back.payload() == trace.payload()
+    assert back.summary() == trace.summary()
+
+
+def test_a_saved_trace_holds_no_answers_and_a_payload_does(tmp_path):
+    trace = small_trace()
+    assert set(trace.record.tables) == set(RECORD_TABLES)
+    assert set(trace.view_record.tables) == set(RECORD_TABLES) | set(ANSWER_TABLES)
+    assert len(trace.payload()) > trace.save(tmp_path / "one.pdtrace").stat().st_size
+
+
+def test_a_payload_is_made_once():
+    trace = small_trace()
+    assert trace.payload() is trace.payload()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda trace: trace.record,
+        lambda trace: trace.ops,
+        lambda trace: trace.tensors,
+        lambda trace: trace.backward_calls,
+        lambda trace: trace.regions,
+        lambda trace: trace.graph("forward"),
+        lambda trace: trace.summary(),
+        lambda trace: trace.payload(),
+        lambda trace: trace.fallback_html(),
+        lambda trace: trace.save("never"),
+        lambda trace: trace.to_html("never"),
+        lambda trace: trace.to_svg("never"),
+    ],
+)
+def test_a_trace_that_is_still_recording_says_so(read):
+    trace = Trace()
+    assert trace.is_recording
+    assert repr(trace) == "<Trace: still recording>"
+    with pytest.raises(RuntimeError, match="still being recorded; read it after its block ends"):
+        read(trace)
+
+
+def test_a_trace_that_has_ended_can_be_read():
+    trace = Trace()
+    trace.complete(small_trace().record)
+    assert not trace.is_recording
+    assert repr(trace) == "<Trace: Cell 4: 1 op · 1 grad node · 1.5 ms>"
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda trace: trace.to_svg("x", teme="dark"), r"no option 'teme'; did you mean 'theme'\?"),
+        (lambda trace: trace.graph("backward", calls=0), r"no option 'calls'; did you mean 'call'\?"),
+        (lambda trace: trace.to_svg("x", zzz=1), "it has path, view, theme, depth"),
+    ],
+)
+def test_an_unknown_option_names_the_nearest(call, sentence):
+    with pytest.raises(TypeError, match=sentence):
+        call(small_trace())
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"view": "side"}, 'no view .side.; choose "ladder", "forward" or "backward"'),
+        ({"theme": "blue"}, 'no theme .blue.; choose "light" or "dark"'),
+        ({"depth": -1}, "from 0; it is -1"),
+    ],
+)
+def test_a_wrong_option_writes_nothing(tmp_path, options, sentence):
+    path = tmp_path / "graph.svg"
+    with pytest.raises(ValueError, match=sentence):
+        small_trace().to_svg(path, **options)
+    assert not path.exists()
+
+
+def test_a_picture_is_written(tmp_path):
+    path = small_trace().to_svg(tmp_path / "graph.svg", view="forward", theme="dark", depth=0)
+    assert path.read_text(encoding="utf-8").startswith("<svg ")
+
+
+def test_opening_a_trace_needs_neither_paddle_nor_jupyter(tmp_path):
+    path = small_trace().save(tmp_path / "one.pdtrace")
+    code = f"""
+import sys
+for name in ("paddle", "IPython", "ipywidgets", "anywidget"):
+    sys.modules[name] = None
+import paddle_lab
+heavy = {{"networkx", "pandas", "bokeh"}} & set(sys.modules)
+assert not heavy, heavy
+trace = paddle_lab.load({str(path)!r})
+trace.ops[0].stack, trace.summary(), trace.graph("backward"), trace.payload()
+trace.to_svg({str(tmp_path / "graph.svg")!r})
+print(repr(trace))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 op" in done.stdout
+
+
+def test_the_public_names():
+    assert paddle_lab.load is load
+    assert paddle_lab.Trace is Trace

@@ -1,0 +1,62 @@
+"""The summary."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddle_lab.analysis.answers import with_answers
+from paddle_lab.views.text import duration, number, one_line, summary_text
+from tests.trace.records import RecordWriter
+
+
+@pytest.mark.parametrize(
+    ("duration_ns", "text"),
+    [(0, "0 µs"), (11_400, "11 µs"), (1_500_000, "1.5 ms"), (2_340_000_000, "2.34 s")],
+)
+def test_durations_have_a_unit_that_suits(duration_ns, text):
+    assert duration(duration_ns) == text
+
+
+def test_counts_have_commas_and_plurals():
+    assert [number(n, "op") for n in (0, 1, 2000)] == ["0 ops", "1 op", "2,000 ops"]
+
+
+def test_a_summary_has_counts_layers_slow_ops_backwards_and_notices():
+    w = RecordWriter()
+    w.origin.paddle = "3.3.1"
+    w.origin.notices.append("A thread was not seen.")
+    with w.layer("net", "Net"):
+        with w.layer("net.fc", "Linear"):
+            w.op("linear", duration_ns=5_000_000, line=3)
+        w.op("relu", duration_ns=1_000_000)
+    with w.scope("optimizer", "SGD"):
+        w.op("sgd_", phase="optimizer")
+    w.backward(w.grad_node("ReluGradNode", 1), line=9, create_graph=True)
+    w.backward(kind="remaining")
+    lines = summary_text(with_answers(w.record())).splitlines()
+    assert lines[0] == "Cell 4: 3 ops · 1 grad node · 1.5 ms"
+    assert lines[1] == "Paddle 3.3.1"
+    assert lines[2] == "Ops: 2 forward, 1 optimizer"
+    assert "A thread was not seen." in lines
+    words = [line.split() for line in lines]
+    assert ["net", "Net", "2", "6", "ms"] in words
+    assert ["fc", "Linear", "1", "5", "ms"] in words
+    assert ["0", "linear", "net.fc", "Cell", "4,", "line", "3", "5", "ms"] in words
+    assert "  Tensor.backward at Cell 4, line 9: 1 grad node, create_graph" in lines
+    assert "  not run: 0 grad nodes of tensors that were alive at the end" in lines
+
+
+def test_a_pylayers_time_is_counted_once():
+    w = RecordWriter()
+    with w.layer("net"):
+        with w.scope("pylayer", "Swish", op=1):
+            w.op("sigmoid", duration_ns=3_000_000)
+        w.op("Swish", duration_ns=4_000_000)
+    w.tables["ops"].set(1, "is_pylayer", 1)
+    words = [line.split() for line in summary_text(with_answers(w.record())).splitlines()]
+    assert ["net", "Layer", "2", "3", "ms"] in words
+
+
+def test_an_empty_trace_has_a_summary():
+    record = with_answers(RecordWriter().record())
+    assert summary_text(record) == f"{one_line(record)}\n{'Ops: none'}"
