@@ -27,6 +27,7 @@ const views = {
   minify: !watch,
   sourcemap: watch ? "inline" : false,
   target: "es2022",
+  charset: "utf8",
   legalComments: "none",
   logLevel: "info",
   plugins: [inlineWorker({ minify: !watch })],

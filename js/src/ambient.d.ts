@@ -1,7 +1,7 @@
-/** The bundled source of a worker, as text (see `inline_worker.mjs`). */
-declare module "inline-worker:*" {
-  const source: string;
-  export default source;
+/** The bundled script of a worker, as base64 of a zlib stream (see `inline_worker.mjs`). */
+declare module "packed-script:*" {
+  const packed: string;
+  export default packed;
 }
 
 /** Styles: written beside the bundle; in the JupyterLab plugin, the text itself. */

@@ -1,6 +1,5 @@
 /** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
-import workerSource from "inline-worker:./layout/worker_entry.ts";
-import { createLayoutRunner } from "./layout/index.ts";
+import { loadLayout } from "./load_layout.ts";
 import { Trace } from "./model/trace.ts";
 import { unpack } from "./model/unpack.ts";
 import { type App, type AppOptions, mountApp } from "./views/app.ts";
@@ -19,11 +18,13 @@ export async function showPayload(
   signal?: AbortSignal,
 ): Promise<App | undefined> {
   try {
-    const trace = new Trace(await unpack(bytes));
+    const [packed, runner] = await Promise.all([unpack(bytes), loadLayout()]);
+    const trace = new Trace(packed);
     if (signal?.aborted) {
+      runner.dispose();
       return undefined;
     }
-    return mountApp(root, trace, { ...options, runner: createLayoutRunner(workerSource) });
+    return mountApp(root, trace, { ...options, runner });
   } catch (error) {
     showFailure(root, error);
     return undefined;

@@ -9,7 +9,12 @@ export * from "./contract.ts";
 export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";
 export { type LadderInput, type LadderOptions, type LadderResult, layoutLadder } from "./ladder.ts";
 export { layoutNested } from "./nested.ts";
-export { createLayoutRunner, type LayoutRunner, type RunnerOptions } from "./worker.ts";
+export {
+  createLayoutRunner,
+  type LayoutFunction,
+  type LayoutRunner,
+  type RunnerOptions,
+} from "./worker.ts";
 
 /**
  * Lay out a flat graph in ranks, data flowing down.

@@ -6,7 +6,6 @@ import {
   type NestedOptions,
   type NestedResult,
 } from "./contract.ts";
-import { layoutNested } from "./nested.ts";
 
 export type RunnerOptions = Omit<NestedOptions, "isCancelled" | "cache">;
 
@@ -35,15 +34,26 @@ export type LayoutReply =
 interface Job {
   graph: NestedGraph;
   options: RunnerOptions;
-  resolve: (result: NestedResult) => void;
+  resolve: (result: NestedResult | Promise<NestedResult>) => void;
   reject: (error: unknown) => void;
 }
 
 /** A cancelled layout may still end by itself for this long; then its worker, cache and all, is dropped. */
 const GRACE_MS = 150;
 
-/** @param workerSource the bundled text of `worker_entry.ts`; null to stay on the main thread. */
-export function createLayoutRunner(workerSource: string | null): LayoutRunner {
+export type LayoutFunction = (
+  graph: NestedGraph,
+  options: NestedOptions,
+) => NestedResult | Promise<NestedResult>;
+
+/**
+ * @param layout does the work on the main thread, where workers are not allowed
+ * @param workerSource the script of a worker, as `worker_entry.ts` answers; null to stay on the main thread
+ */
+export function createLayoutRunner(
+  layout: LayoutFunction,
+  workerSource: string | null,
+): LayoutRunner {
   const jobs = new Map<number, Job>();
   const stale = new Set<number>();
   let cache = new Map<string, unknown>();
@@ -60,7 +70,7 @@ export function createLayoutRunner(workerSource: string | null): LayoutRunner {
       if (job === undefined) return;
       jobs.delete(id);
       try {
-        job.resolve(layoutNested(job.graph, { ...job.options, cache }));
+        job.resolve(layout(job.graph, { ...job.options, cache }));
       } catch (error) {
         job.reject(error);
       }

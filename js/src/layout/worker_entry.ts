@@ -1,4 +1,7 @@
-/** The script inside the layout worker: bundled on its own and inlined as text. */
+/**
+ * The layout, bundled on its own: a worker calls `serve` of it; where workers are not allowed, the
+ * page itself calls `layoutNested`.
+ */
 
 import { layoutNested } from "./nested.ts";
 import { buffersOf, type LayoutReply, type LayoutRequest } from "./worker.ts";
@@ -8,16 +11,20 @@ interface WorkerScope {
   postMessage(message: LayoutReply, transfer?: Transferable[]): void;
 }
 
-const scope = globalThis as unknown as WorkerScope;
-const cache = new Map<string, unknown>();
+export { layoutNested };
 
-scope.onmessage = ({ data }) => {
-  try {
-    const result = layoutNested(data.graph, { ...data.options, cache });
-    scope.postMessage({ kind: "done", id: data.id, result }, buffersOf(result));
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    scope.postMessage({ kind: "failed", id: data.id, message });
-  }
-};
-scope.postMessage({ kind: "ready" });
+/** Answer the page's requests; to be called in a worker. */
+export function serve(): void {
+  const scope = globalThis as unknown as WorkerScope;
+  const cache = new Map<string, unknown>();
+  scope.onmessage = ({ data }) => {
+    try {
+      const result = layoutNested(data.graph, { ...data.options, cache });
+      scope.postMessage({ kind: "done", id: data.id, result }, buffersOf(result));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      scope.postMessage({ kind: "failed", id: data.id, message });
+    }
+  };
+  scope.postMessage({ kind: "ready" });
+}

@@ -9,6 +9,7 @@ import {
   type TableName,
 } from "../protocol.ts";
 import { type Column, type Table, WIDE_COLUMNS } from "./columns.ts";
+import { inflate } from "./inflate.ts";
 import { checkReferences, DAMAGED } from "./references.ts";
 
 export interface Packed {
@@ -42,20 +43,8 @@ export async function unpack(bytes: Uint8Array): Promise<Packed> {
         "update paddle_lab to see it.",
     );
   }
-  const payload = await inflate(bytes.subarray(HEADER_START_BYTES));
   try {
-    return readPayload(payload);
-  } catch (error) {
-    throw new Error(DAMAGED, { cause: error });
-  }
-}
-
-async function inflate(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
-      .stream()
-      .pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    return readPayload(await inflate(bytes.subarray(HEADER_START_BYTES)));
   } catch (error) {
     throw new Error(DAMAGED, { cause: error });
   }
