@@ -2,7 +2,8 @@
 
 import type { LayoutCache } from "./contract.ts";
 import type { Boxes } from "./flow.ts";
-import { type BoxLayout, layoutBoxes, type Settings } from "./layered.ts";
+import { type BoxLayout, layoutBoxes } from "./layered.ts";
+import type { Settings } from "./part.ts";
 
 interface Entry {
   content: Float64Array;

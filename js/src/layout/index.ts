@@ -3,7 +3,8 @@
 import { sortByKey } from "./adjacency.ts";
 import type { LayoutGraph, LayoutOptions, LayoutResult } from "./contract.ts";
 import type { Boxes } from "./flow.ts";
-import { layoutBoxes, settingsOf } from "./layered.ts";
+import { layoutBoxes } from "./layered.ts";
+import { settingsOf } from "./part.ts";
 
 export * from "./contract.ts";
 export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";

@@ -1,24 +1,10 @@
 /** The layered layout of one graph: its connected parts one by one, then packed side by side. */
 
 import { groupBy } from "./adjacency.ts";
-import {
-  EDGE_CURVE,
-  EDGE_FEEDBACK,
-  EDGE_LANE,
-  type EdgePaths,
-  LayoutCancelled,
-  type LayoutOptions,
-} from "./contract.ts";
-import { type Boxes, type Flow, makeFlow } from "./flow.ts";
-import { orderRanks } from "./order.ts";
+import type { EdgePaths } from "./contract.ts";
+import type { Boxes } from "./flow.ts";
+import { layoutPart, type PartLayout, type Settings } from "./part.ts";
 import { connectedParts, packTiles, type Tile } from "./parts.ts";
-import { placeVertices } from "./place.ts";
-import { PointList } from "./points.ts";
-import { makeProper, type Proper } from "./proper.ts";
-import { rankBoxes } from "./rank.ts";
-import { type Routes, routeEdges } from "./route.ts";
-import { snapToPorts } from "./snap.ts";
-import { chooseTrunk } from "./trunk.ts";
 
 export interface BoxLayout extends EdgePaths {
   /** Anchor x and centre y of each box. */
@@ -33,27 +19,11 @@ export interface BoxLayout extends EdgePaths {
   crossings: number;
 }
 
-export interface Settings {
-  nodeGap: number;
-  rankGap: number;
-  laneGap: number;
-  laneSpan: number;
-  checkCancelled: () => void;
-}
-
-export function settingsOf(options: LayoutOptions): Settings {
-  const { nodeGap = 24, rankGap = 32, laneGap = 12, laneSpan = 200, isCancelled } = options;
-  const checkCancelled = (): void => {
-    if (isCancelled?.()) throw new LayoutCancelled();
-  };
-  return { nodeGap, rankGap, laneGap, laneSpan: Math.max(1, laneSpan), checkCancelled };
-}
-
 export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
   const collected = new Collected(boxes);
   const { part, count } = connectedParts(boxes.count, boxes.source, boxes.target, boxes.byOrder);
   if (count === 1) {
-    collected.add(layoutPart(boxes, settings), null, null, boxes);
+    collected.add(layoutPart(boxes, settings), null, null, isPinned(boxes));
     return collected.finish(settings);
   }
   const members = groupBy(part, count);
@@ -73,39 +43,13 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
       continue;
     }
     const inner = extractPart(boxes, nodes, own, local, place);
-    collected.add(layoutPart(inner, settings), nodes, own, inner);
+    collected.add(layoutPart(inner, settings), nodes, own, isPinned(inner));
   }
   return collected.finish(settings);
 }
 
-interface PartLayout {
-  x: Float64Array;
-  routes: Routes;
-  flow: Flow;
-  proper: Proper;
-  trunk: Uint8Array;
-  crossings: number;
-}
-
-function layoutPart(boxes: Boxes, settings: Settings): PartLayout {
-  const { checkCancelled } = settings;
-  checkCancelled();
-  const flow = makeFlow(boxes);
-  const rank = rankBoxes(boxes, flow);
-  const proper = makeProper(boxes, flow, rank, settings.laneSpan);
-  checkCancelled();
-  const crossings = orderRanks(proper, boxes.byOrder, checkCancelled);
-  const trunk = chooseTrunk(boxes, flow, proper);
-  const left = new Float64Array(proper.count);
-  const right = new Float64Array(proper.count);
-  left.set(boxes.left);
-  right.set(boxes.right);
-  const extents = { left, right, boxGap: settings.nodeGap, dummyGap: settings.laneGap };
-  const x = placeVertices(proper, trunk, extents, checkCancelled);
-  snapToPorts(boxes, flow, proper, extents, x);
-  checkCancelled();
-  const routes = routeEdges(boxes, flow, proper, x, settings);
-  return { x, routes, flow, proper, trunk: trunk.onTrunk, crossings };
+function isPinned(boxes: Boxes): boolean {
+  return boxes.pin.some((pin) => pin !== 0);
 }
 
 function extractPart(
@@ -172,13 +116,19 @@ class Collected {
   private readonly pieces: Piece[] = [];
   constructor(private readonly boxes: Boxes) {}
 
-  add(layout: PartLayout, nodes: Int32Array | null, edges: Int32Array | null, inner: Boxes): void {
-    const { minX, maxX, height } = layout.routes;
-    let loop = 0;
-    for (let e = 0; e < inner.source.length; e++) if (inner.source[e] === inner.target[e]) loop = 1;
-    const pinned = inner.pin.some((pin) => pin !== 0);
-    const width = maxX - minX + loop * LOOP_PX;
-    this.pieces.push({ layout, nodes, edges, tile: { width, height, x: 0, y: 0, pinned } });
+  add(
+    layout: PartLayout,
+    nodes: Int32Array | null,
+    edges: Int32Array | null,
+    pinned: boolean,
+  ): void {
+    const width = layout.maxX - layout.minX;
+    this.pieces.push({
+      layout,
+      nodes,
+      edges,
+      tile: { width, height: layout.height, x: 0, y: 0, pinned },
+    });
   }
 
   addLone(node: number): void {
@@ -216,79 +166,52 @@ class Collected {
     let longest = -1;
     let crossings = 0;
     for (const { layout, nodes, tile } of drawn) {
-      const { routes, proper } = layout!;
-      const shift = tile.x - routes.minX;
-      for (let i = 0; i < proper.boxCount; i++) {
+      const part = layout!;
+      const shift = tile.x - part.minX;
+      for (let i = 0; i < part.x.length; i++) {
         const v = nodes === null ? i : nodes[i]!;
-        x[v] = layout!.x[i]! + shift;
-        y[v] = routes.y[i]! + tile.y;
-        trunk[v] = layout!.trunk[i]!;
+        x[v] = part.x[i]! + shift;
+        y[v] = part.y[i]! + tile.y;
+        trunk[v] = part.trunk[i]!;
       }
-      crossings += layout!.crossings;
-      if (proper.rankCount > longest) {
-        longest = proper.rankCount;
+      crossings += part.crossings;
+      if (part.rankCount > longest) {
+        longest = part.rankCount;
         trunkX = shift;
       }
     }
-    return { x, y, ...size, trunk, trunkX, crossings, ...this.joinPaths(x, y) };
+    return { x, y, ...size, trunk, trunkX, crossings, ...this.joinPaths() };
   }
 
-  private joinPaths(x: Float64Array, y: Float64Array): EdgePaths {
-    const { boxes } = this;
-    const edgeCount = boxes.source.length;
+  private joinPaths(): EdgePaths {
+    const edgeCount = this.boxes.source.length;
     const pieceOf = new Int32Array(edgeCount);
     const inPiece = new Int32Array(edgeCount);
-    this.pieces.forEach(({ edges }, p) => {
-      if (edges === null) return;
-      for (let i = 0; i < edges.length; i++) {
-        pieceOf[edges[i]!] = p;
-        inPiece[edges[i]!] = i;
-      }
+    let length = 0;
+    this.pieces.forEach(({ layout, edges }, p) => {
+      length += layout?.points.length ?? 0;
+      edges?.forEach((e, i) => {
+        pieceOf[e] = p;
+        inPiece[e] = i;
+      });
     });
     const edgeStart = new Int32Array(edgeCount + 1);
     const edgeKind = new Uint8Array(edgeCount);
-    const points = new PointList();
+    const pathX = new Float64Array(length);
+    const pathY = new Float64Array(length);
+    let at = 0;
     for (let e = 0; e < edgeCount; e++) {
-      edgeStart[e] = points.length;
+      edgeStart[e] = at;
       const { layout, edges, tile } = this.pieces[pieceOf[e]!]!;
-      const flow = layout === null ? -1 : layout.flow.ofEdge[edges === null ? e : inPiece[e]!]!;
-      if (flow < 0 || layout === null) {
-        edgeKind[e] = EDGE_FEEDBACK;
-        addLoop(points, boxes, boxes.source[e]!, x, y);
-        continue;
-      }
-      const { routes, proper } = layout;
-      const reversed = layout.flow.reversed[flow] === 1;
-      edgeKind[e] = reversed ? EDGE_FEEDBACK : proper.lane[flow] ? EDGE_LANE : EDGE_CURVE;
-      const first = routes.start[flow]!;
-      const last = routes.start[flow + 1]! - 1;
-      const shiftX = tile.x - routes.minX;
-      for (let i = first; i <= last; i++) {
-        const k = reversed ? last - (i - first) : i;
-        points.push(routes.points.x[k]! + shiftX, routes.points.y[k]! + tile.y);
+      const part = layout!;
+      const own = edges === null ? e : inPiece[e]!;
+      edgeKind[e] = part.edgeKind[own]!;
+      for (let i = part.edgeStart[own]!; i < part.edgeStart[own + 1]!; i++) {
+        pathX[at] = part.points.x[i]! + tile.x - part.minX;
+        pathY[at++] = part.points.y[i]! + tile.y;
       }
     }
-    edgeStart[edgeCount] = points.length;
-    const pathX = points.x.slice(0, points.length);
-    const pathY = points.y.slice(0, points.length);
+    edgeStart[edgeCount] = at;
     return { edgeStart, pathX, pathY, edgeKind };
   }
-}
-
-const LOOP_PX = 10;
-
-/** A self loop: a small ear on the box's right side. */
-function addLoop(
-  points: PointList,
-  boxes: Boxes,
-  v: number,
-  x: Float64Array,
-  y: Float64Array,
-): void {
-  const side = x[v]! + boxes.right[v]!;
-  const by = boxes.height[v]! / 4;
-  points.push(side, y[v]! - by);
-  points.push(side + LOOP_PX, y[v]! - by);
-  points.push(side + LOOP_PX, y[v]! + by);
-  points.push(side, y[v]! + by);
 }

@@ -10,8 +10,9 @@ import {
   type NestedResult,
 } from "./contract.ts";
 import type { Boxes } from "./flow.ts";
-import { type BoxLayout, layoutBoxes, type Settings, settingsOf } from "./layered.ts";
+import { type BoxLayout, layoutBoxes } from "./layered.ts";
 import { ENTRY, EXIT, type Links, liftEdges } from "./lift.ts";
+import { type Settings, settingsOf } from "./part.ts";
 import { PointList } from "./points.ts";
 
 /** Half the room a line takes where it passes a frame, in px. */

@@ -11,13 +11,13 @@ export function orderRanks(
   checkCancelled: () => void,
 ): number {
   const sweeper = new Sweeper(proper);
-  const effort = Math.max(4, Math.min(96, Math.floor(40_000 / (proper.count + 1))));
-  const patience = proper.count < 1500 ? 26 : 17;
+  const effort = Math.max(4, Math.min(96, Math.floor(30_000 / (proper.count + 1))));
+  const patience = proper.count < 700 ? 26 : 17;
   let best: Int32Array | null = null;
   let bestCrossings = Number.POSITIVE_INFINITY;
 
   // Small graphs get more beginnings: each leads the sweeps another way.
-  const starts = proper.count < 1500 ? 6 : proper.count < 20_000 ? 2 : 1;
+  const starts = proper.count < 700 ? 6 : proper.count < 20_000 ? 2 : 1;
   for (let start = 0; start < starts && bestCrossings > 0; start++) {
     const phase = 3 * (start >> 1);
     initialOrder(proper, byOrder, (start & 1) === 0);

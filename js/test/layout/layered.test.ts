@@ -173,6 +173,21 @@ describe("sizes and shapes", () => {
     expect(y[bottoms[0]!]).toBe(y[bottoms[1]!]);
   });
 
+  test("a wide fan of leaves becomes a comb of rows", () => {
+    const b = new Builder();
+    const rate = b.op("full");
+    for (let i = 0; i < 150; i++) b.op("adamw", rate);
+    const norms = Array.from({ length: 80 }, () => b.op("squared_l2_norm"));
+    b.chain(b.op("add_n", ...norms), "sqrt", "clip");
+    b.edge(norms[0]!, b.op("print"));
+    const graph = b.graph();
+    expect(faults(graph)).toEqual([]);
+    const { width, height, trunk } = layoutGraph(graph);
+    expect(width).toBeLessThan(4000);
+    expect(height).toBeLessThan(2500);
+    expect(trunk[rate]).toBe(1);
+  });
+
   test("an empty graph is an empty picture", () => {
     const { width, height, edgeStart } = layoutGraph(new Builder().graph());
     expect([width, height, edgeStart.length]).toEqual([0, 0, 1]);

@@ -1,0 +1,176 @@
+/** The layered layout of one connected part, step by step. */
+
+import {
+  EDGE_CURVE,
+  EDGE_FEEDBACK,
+  EDGE_LANE,
+  LayoutCancelled,
+  type LayoutOptions,
+} from "./contract.ts";
+import { type FoldedFans, foldFans, followComb } from "./fans.ts";
+import { type Boxes, type Flow, makeFlow } from "./flow.ts";
+import { orderRanks } from "./order.ts";
+import { placeVertices } from "./place.ts";
+import { PointList } from "./points.ts";
+import { makeProper, type Proper } from "./proper.ts";
+import { rankBoxes } from "./rank.ts";
+import { type Routes, routeEdges } from "./route.ts";
+import { snapToPorts } from "./snap.ts";
+import { chooseTrunk } from "./trunk.ts";
+
+export interface Settings {
+  nodeGap: number;
+  rankGap: number;
+  laneGap: number;
+  laneSpan: number;
+  checkCancelled: () => void;
+}
+
+export function settingsOf(options: LayoutOptions): Settings {
+  const { nodeGap = 24, rankGap = 32, laneGap = 12, laneSpan = 200, isCancelled } = options;
+  const checkCancelled = (): void => {
+    if (isCancelled?.()) throw new LayoutCancelled();
+  };
+  return { nodeGap, rankGap, laneGap, laneSpan: Math.max(1, laneSpan), checkCancelled };
+}
+
+/** y starts at 0; x is 0 on the trunk. */
+export interface PartLayout {
+  /** Anchor x and centre y of each box. */
+  x: Float64Array;
+  y: Float64Array;
+  minX: number;
+  maxX: number;
+  height: number;
+  trunk: Uint8Array;
+  rankCount: number;
+  crossings: number;
+  /** Path of each edge: points edgeStart[e] .. edgeStart[e + 1] - 1. */
+  edgeStart: Int32Array;
+  edgeKind: Uint8Array;
+  points: PointList;
+}
+
+export function layoutPart(boxes: Boxes, settings: Settings): PartLayout {
+  const folded = foldFans(boxes, settings.nodeGap, settings.laneGap);
+  if (folded === null) return layoutRanks(boxes, settings);
+  return unfoldFans(boxes, folded, layoutRanks(folded.boxes, settings));
+}
+
+function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
+  const { checkCancelled } = settings;
+  checkCancelled();
+  const flow = makeFlow(boxes);
+  const rank = rankBoxes(boxes, flow);
+  const proper = makeProper(boxes, flow, rank, settings.laneSpan);
+  checkCancelled();
+  const crossings = orderRanks(proper, boxes.byOrder, checkCancelled);
+  const trunk = chooseTrunk(boxes, flow, proper);
+  const left = new Float64Array(proper.count);
+  const right = new Float64Array(proper.count);
+  left.set(boxes.left);
+  right.set(boxes.right);
+  const extents = { left, right, boxGap: settings.nodeGap, dummyGap: settings.laneGap };
+  const x = placeVertices(proper, trunk, extents, checkCancelled);
+  snapToPorts(boxes, flow, proper, extents, x);
+  checkCancelled();
+  const routes = routeEdges(boxes, flow, proper, x, settings);
+  const part: PartLayout = {
+    x: x.subarray(0, boxes.count),
+    y: routes.y,
+    minX: routes.minX,
+    maxX: routes.maxX,
+    height: routes.height,
+    trunk: trunk.onTrunk.subarray(0, boxes.count),
+    rankCount: proper.rankCount,
+    crossings,
+    edgeStart: new Int32Array(boxes.source.length + 1),
+    edgeKind: new Uint8Array(boxes.source.length),
+    points: new PointList(),
+  };
+  addPaths(part, boxes, flow, proper, routes);
+  return part;
+}
+
+function addPaths(
+  part: PartLayout,
+  boxes: Boxes,
+  flow: Flow,
+  proper: Proper,
+  routes: Routes,
+): void {
+  const { points, edgeStart, edgeKind } = part;
+  for (let e = 0; e < boxes.source.length; e++) {
+    edgeStart[e] = points.length;
+    const f = flow.ofEdge[e]!;
+    if (f < 0) {
+      edgeKind[e] = EDGE_FEEDBACK;
+      addLoop(part, boxes, boxes.source[e]!);
+      continue;
+    }
+    const reversed = flow.reversed[f] === 1;
+    edgeKind[e] = reversed ? EDGE_FEEDBACK : proper.lane[f] ? EDGE_LANE : EDGE_CURVE;
+    const first = routes.start[f]!;
+    const last = routes.start[f + 1]! - 1;
+    for (let i = first; i <= last; i++) {
+      const k = reversed ? last - (i - first) : i;
+      points.push(routes.points.x[k]!, routes.points.y[k]!);
+    }
+  }
+  edgeStart[boxes.source.length] = points.length;
+}
+
+const LOOP_PX = 10;
+
+/** A self loop: a small ear on the box's right side. */
+function addLoop(part: PartLayout, boxes: Boxes, v: number): void {
+  const side = part.x[v]! + boxes.right[v]!;
+  const y = part.y[v]!;
+  const by = boxes.height[v]! / 4;
+  part.points.push(side, y - by);
+  part.points.push(side + LOOP_PX, y - by);
+  part.points.push(side + LOOP_PX, y + by);
+  part.points.push(side, y + by);
+  part.maxX = Math.max(part.maxX, side + LOOP_PX);
+}
+
+/** Put the leaves of folded fans back. */
+function unfoldFans(boxes: Boxes, folded: FoldedFans, part: PartLayout): PartLayout {
+  const { boxOf, edgeOf, fanOf } = folded;
+  const edgeCount = boxes.source.length;
+  const whole: PartLayout = {
+    ...part,
+    x: new Float64Array(boxes.count),
+    y: new Float64Array(boxes.count),
+    trunk: new Uint8Array(boxes.count),
+    edgeStart: new Int32Array(edgeCount + 1),
+    edgeKind: new Uint8Array(edgeCount),
+    points: new PointList(),
+  };
+  const topOf = (box: number): number => part.y[box]! - folded.boxes.height[box]! / 2;
+  for (let v = 0; v < boxes.count; v++) {
+    const box = boxOf[v]!;
+    const leaf = fanOf.get(v);
+    whole.x[v] = part.x[box]! + (leaf ? leaf.fan.x[leaf.place]! : 0);
+    whole.y[v] = leaf ? topOf(box) + leaf.fan.y[leaf.place]! + boxes.height[v]! / 2 : part.y[box]!;
+    whole.trunk[v] = leaf ? 0 : part.trunk[box]!;
+  }
+  const { points } = whole;
+  for (let e = 0; e < edgeCount; e++) {
+    const begin = points.length;
+    whole.edgeStart[e] = begin;
+    whole.edgeKind[e] = part.edgeKind[edgeOf[e]!]!;
+    const follow = (v: number): void => {
+      const { fan, place } = fanOf.get(v)!;
+      const box = boxOf[v]!;
+      followComb(points, begin, fan, place, part.x[box]!, topOf(box), boxes.height[v]!);
+    };
+    if (fanOf.has(boxes.source[e]!)) follow(boxes.source[e]!);
+    for (let i = part.edgeStart[edgeOf[e]!]!; i < part.edgeStart[edgeOf[e]! + 1]!; i++) {
+      points.extend(begin, part.points.x[i]!, part.points.y[i]!);
+    }
+    if (fanOf.has(boxes.target[e]!)) follow(boxes.target[e]!);
+  }
+  whole.edgeStart[edgeCount] = points.length;
+  return whole;
+}
