@@ -122,7 +122,7 @@ test("the picture is well-formed, and is what the painters draw", () => {
   const elements = elementsOf(svg);
   expect(elements[0]).toBe("svg");
   expect(new Set(elements)).toEqual(new Set(["svg", "title", "path", "text"]));
-  expect(svg).toContain('width="248" height="188"');
+  expect(svg).toContain('width="280" height="220"');
   for (const text of ["linear", "✕ raised", "<title>Cell 4, forward</title>"]) {
     expect(svg).toContain(text);
   }
@@ -160,7 +160,7 @@ test("ops as text stand in columns", async () => {
   const lines = opList(trace, [0, 2]).split("\n");
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(
-    /^#0 {2}linear {2}net\.embed +\[4, 16\] \[16, 16\] \[16\] -> \[4, 16\] {2}/,
+    /^#0 {2}linear {2}net\.embed +common\.py, line 190 .* \[4, 16\] \[16, 16\] \[16\] -> \[4, 16\]$/,
   );
   expect(lines[0]!.indexOf("common.py, line 190")).toBe(lines[1]!.indexOf("4.py, line 2"));
   expect(opList(await new SyntheticTrace().trace(), [])).toBe("");

@@ -9,6 +9,7 @@ import { button, element } from "./element.ts";
 import { emptyState } from "./empty_state.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { TextMeasure } from "./measure.ts";
+import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { isFolded, toggleGroup } from "./opening.ts";
 import { mountPanel } from "./panel.ts";
 import { Picture } from "./picture.ts";
@@ -158,6 +159,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     mountBanner(parts.banner, store),
     mountPanel(parts.panel, store),
     listenToKeys(parts.app, store, canvas),
+    keepNotebookKeysAway(parts.app),
     watchTheme(() => {
       const changed = readTheme(parts.app);
       measure.family = changed.font;
@@ -220,11 +222,7 @@ function buildParts(options: AppOptions): Parts {
   const status = element("footer", { class: "pdl-status" });
   const app = element(
     "div",
-    {
-      class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app",
-      // JupyterLab's single-key commands (b: new cell below) listen before anybody else.
-      "data-lm-suppress-shortcuts": "true",
-    },
+    { class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app" },
     toolbar,
     banner,
     element("div", { class: "pdl-body" }, outline, canvas, panel),

@@ -1,12 +1,12 @@
 /** The export menu: the picture as SVG and PNG, the ops as text. */
 import type { Store } from "../model/store.ts";
 import { copyText } from "./clipboard.ts";
-import { button, element } from "./element.ts";
+import { element } from "./element.ts";
 import { Emphasis } from "./emphasis.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
 import { opList } from "./export_text.ts";
-import { keepInside } from "./floating.ts";
 import { TextMeasure } from "./measure.ts";
+import { menuItem, menuLine, mountMenu } from "./menu.ts";
 import type { Scene } from "./scene.ts";
 import { readTheme } from "./theme.ts";
 
@@ -21,88 +21,36 @@ export function mountExportMenu(
   getScene: () => Scene,
 ): () => void {
   const { trace } = store;
-  const toggle = button("Export", () => show(!!list.hidden), {
-    "aria-haspopup": "menu",
-    "aria-expanded": "false",
-  });
+  const menu = mountMenu(root, "Export", () => [
+    item("Save as SVG", () => save(svg(), "image/svg+xml", "svg")),
+    item("Save as PNG", async () => save(await png(), "image/png", "png")),
+    canCopyImages() && item("Copy as PNG", copyPng),
+    menuLine(),
+    item("Copy ops as text", async () => refuseUnless(await copyText(opText(), root))),
+    item("Save ops as text", () => save(opText(), "text/plain", "txt")),
+  ]);
   const said = element("span", { class: "pdl-visually-hidden", role: "status" });
-  const list = element(
-    "div",
-    { class: "pdl-float", role: "menu", "aria-label": "Export", hidden: true },
-    item("Save as SVG", "vector", () => save(svg(), "image/svg+xml", "svg")),
-    item("Save as PNG", "2×", async () => save(await png(), "image/png", "png")),
-    canCopyImages() && item("Copy as PNG", "", copyPng),
-    element("div", { role: "separator" }),
-    item("Copy ops as text", "", () => copyText(opText(), root).then(refuseUnless)),
-    item("Save ops as text", "", () => save(opText(), "text/plain", "txt")),
-  );
-  root.append(toggle, list, said);
-  root.addEventListener("keydown", press);
-  root.addEventListener("focusout", leave);
+  root.append(said);
 
-  function item(label: string, note: string, act: () => unknown): HTMLElement {
-    return button(
-      label,
-      () => run(label, act),
-      { class: undefined, role: "menuitem", tabindex: "-1" },
-      note,
-    );
-  }
-
-  async function run(label: string, act: () => unknown): Promise<void> {
-    show(false);
-    toggle.focus();
-    try {
-      await act();
-      say(`${label.replace(/^Save/, "Saved").replace(/^Copy/, "Copied")}`);
-    } catch (error) {
-      say(`Not done: ${error instanceof Error ? error.message : error}`);
-    }
+  function item(label: string, act: () => unknown): HTMLElement {
+    return menuItem(label, async () => {
+      try {
+        await act();
+        say("Done", `${label}: done`);
+      } catch (error) {
+        say("Not done", `${label}: ${error instanceof Error ? error.message : error}`);
+      }
+    });
   }
 
   /** For a moment on the button, and to screen readers. */
-  function say(text: string): void {
+  function say(short: string, text: string): void {
     said.textContent = text;
-    toggle.textContent = text.startsWith("Not") ? "Not done" : "Done";
-    toggle.title = text;
+    menu.toggle.title = text;
+    menu.toggle.textContent = short;
     setTimeout(() => {
-      toggle.textContent = "Export";
+      menu.toggle.textContent = "Export";
     }, 1600);
-  }
-
-  function show(isShown: boolean): void {
-    list.hidden = !isShown;
-    toggle.setAttribute("aria-expanded", String(isShown));
-    if (!isShown) return;
-    keepInside(list);
-    list.querySelector<HTMLElement>("button")?.focus();
-  }
-
-  function press(event: KeyboardEvent): void {
-    if (list.hidden) return;
-    const items = [...list.querySelectorAll<HTMLElement>("button")];
-    const at = items.indexOf(document.activeElement as HTMLElement);
-    const to = {
-      ArrowDown: at + 1,
-      ArrowUp: at - 1 + items.length,
-      Home: 0,
-      End: items.length - 1,
-    }[event.key];
-    if (to !== undefined) items[to % items.length]!.focus();
-    else if (event.key === "Escape") {
-      show(false);
-      toggle.focus();
-    } else if (event.key !== "Enter" && event.key !== " ") return;
-    else {
-      event.stopPropagation();
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  function leave(event: FocusEvent): void {
-    if (!root.contains(event.relatedTarget as Node | null)) show(false);
   }
 
   /** As seen: in the page's colours, with what is lit. */
@@ -149,11 +97,7 @@ export function mountExportMenu(
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   }
 
-  return () => {
-    root.removeEventListener("keydown", press);
-    root.removeEventListener("focusout", leave);
-    root.replaceChildren();
-  };
+  return menu.dispose;
 }
 
 /** "cell-4-forward.svg": letters and digits of any script, nothing that a path could hold. */

@@ -4,7 +4,8 @@ import type { Scene } from "./scene.ts";
 import { SceneIndex } from "./scene_index.ts";
 import { SvgContext } from "./svg_context.ts";
 
-const MARGIN_PX = 24;
+/** Room for column heads above, notes and rings beside. */
+const MARGIN_PX = 40;
 /** What browsers still draw: 16,384 px a side, 268 million px in all. */
 const LONGEST_SIDE_PX = 16_000;
 const LARGEST_AREA_PX = 200_000_000;

@@ -3,15 +3,15 @@ import type { Trace } from "../model/trace.ts";
 import { formatDuration } from "./quantities.ts";
 import { frameLabel } from "./stack_order.ts";
 
-/** One line an op: key, name, layer, shapes, line, host time, in columns. */
+/** One line an op: key, name, layer, line, host time, shapes, in columns. */
 export function opList(trace: Trace, ops: readonly number[]): string {
   const rows = ops.map((op) => [
     `#${op}`,
     trace.opLabel(op),
     trace.layerOf(op) || "-",
-    `${shapes(trace, trace.inputsOf(op))} -> ${shapes(trace, trace.outputsOf(op))}`,
     trace.ownFrameOf(op) >= 0 ? frameLabel(trace, trace.ownFrameOf(op)) : "-",
     formatDuration(trace.at("ops", "duration_ns", op)),
+    `${shapes(trace, trace.inputsOf(op))} -> ${shapes(trace, trace.outputsOf(op))}`,
   ]);
   const widths = [0, 1, 2, 3, 4].map((column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), 0),
