@@ -32,7 +32,7 @@ export function mountToolbar(root: HTMLElement, store: Store, getScene: () => Sc
   const closeAll = button("Close all", () => store.closeAll(), { title: "Close every group" });
   const view = element("div", { class: "pdl-menu" });
   const exporting = element("div", { class: "pdl-menu" });
-  const panel = button("Details", () => store.update({ panelOpen: !store.state.panelOpen }), {
+  const panel = button("Panel", () => store.update({ panelOpen: !store.state.panelOpen }), {
     title: "Show or hide the panel",
   });
   const help = button("?", () => openHelp(app), {
