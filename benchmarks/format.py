@@ -51,10 +51,10 @@ def made_up(op_count: int) -> Record:
             strings[name], scope, op % 120, 0, now_ns, duration_ns, 0, strings[""], 0, 0
         )
         now_ns += duration_ns + int(random.integers(500, 9_000))
+        address = 0x55D0_0000_0000 + int(random.integers(1 << 30)) * 16
         node = tables["grad_nodes"].append(
-            strings[f"{name.title()}GradNode"], 0x55D0_0000_0000 + int(random.integers(1 << 30)) * 16,
-            op, -1, scope,
-        )  # fmt: skip
+            strings[f"{name.title()}GradNode"], address, op, -1, scope
+        )
         shape = strings["[32, 64]"]
         if name == "linear":
             for role, extent in (("weight", "[64, 64]"), ("bias", "[64]")):

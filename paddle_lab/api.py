@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from paddle_lab.analysis.op_table import OpTable
     from paddle_lab.analysis.summaries import BackwardCall, Region
-    from paddle_lab.views.widgets.graph_widget import GraphWidget
     from paddle_lab.analysis.tensors import TensorTable
+    from paddle_lab.views.widgets.graph_widget import GraphWidget
 
 PathLike = str | os.PathLike[str]
 GraphKind = Literal["forward", "backward"]
@@ -150,9 +150,7 @@ class Trace:
         Raises
         ------
         OSError
-            If the file cannot be written.
-        RuntimeError
-            If this installation lacks its built front end.
+            If the file cannot be written, or this installation lacks its built front end.
         """
         from paddle_lab.trace.file import write_atomically
         from paddle_lab.views.html_page import html_page

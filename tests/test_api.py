@@ -79,7 +79,10 @@ def test_a_trace_that_has_ended_can_be_read():
     ("call", "sentence"),
     [
         (lambda trace: trace.to_svg("x", teme="dark"), r"no option 'teme'; did you mean 'theme'\?"),
-        (lambda trace: trace.graph("backward", calls=0), r"no option 'calls'; did you mean 'call'\?"),
+        (
+            lambda trace: trace.graph("backward", calls=0),
+            r"no option 'calls'; did you mean 'call'\?",
+        ),
         (lambda trace: trace.to_svg("x", zzz=1), "it has path, view, theme, depth"),
     ],
 )
@@ -122,9 +125,7 @@ trace.ops[0].stack, trace.summary(), trace.graph("backward"), trace.payload()
 trace.to_svg({str(tmp_path / "graph.svg")!r})
 print(repr(trace))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "1 op" in done.stdout
 

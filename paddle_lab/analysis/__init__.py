@@ -1,0 +1,1 @@
+"""Answers about a trace: pure functions of its record, without Paddle and without a notebook."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from paddle_lab.analysis.grouping import CALL_SITE, Grouping
@@ -92,7 +93,8 @@ class _Divider:
                 chain = self._chain(stacks[op])
                 items[group].append(Item(op, -1, (stacks[op] << 32) + names[op], chain))
         first_op = [len(stacks)] * len(grouping)
-        for op, group in enumerate(grouping.op_groups):
+        for op, innermost in enumerate(grouping.op_groups):
+            group = innermost
             while group >= 0 and op < first_op[group]:
                 first_op[group] = op
                 group = grouping.parents[group]
@@ -115,7 +117,9 @@ class _Divider:
             node = self._callers[user] if user == node else user
         chain = self._chains.get(node, ())
         for node in reversed(unknown):
-            is_call = self._user_stacks[node] == node and self._function(node) not in _COMPREHENSIONS
+            is_call = (
+                self._user_stacks[node] == node and self._function(node) not in _COMPREHENSIONS
+            )
             if is_call and len(chain) < _LONGEST_CHAIN:
                 chain = (*chain, node)
             self._chains[node] = chain
@@ -150,7 +154,7 @@ class _Divider:
             for entry in entries[done : turns[0]]:
                 divided.extend(self._place(entry, body))
             is_called_again = turns[0] == 0 and self._is_called_in_loop(body)
-            for number, (start, end) in enumerate(zip(turns, turns[1:], strict=False), 1):
+            for number, (start, end) in enumerate(pairwise(turns), 1):
                 items = [item for entry in entries[start:end] for item in entry.items]
                 if len(items) > 1:
                     function = self._function(items[0].chain[body.depth]) if is_called_again else ""

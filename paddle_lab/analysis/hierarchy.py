@@ -146,20 +146,20 @@ def _extents(parent: Keys, op_group: Keys) -> tuple[Keys, Keys, Keys]:
     return first_op, op_count, np.lexsort((depth, first_op)).astype(np.int32)
 
 
-def _labels(
-    kinds: list[int], texts: list[str], parents: list[int]
-) -> tuple[list[str], list[str]]:
+def _labels(kinds: list[int], texts: list[str], parents: list[int]) -> tuple[list[str], list[str]]:
     labels: list[str] = []
     paths: list[str] = []
     layer_above: list[str] = []
     for kind, text, parent in zip(kinds, texts, parents, strict=True):
         above = layer_above[parent] if parent >= 0 else ""
         if kind == _LAYER:
-            labels.append(text[len(above) + 1 :] if above and text.startswith(above + ".") else text)
+            labels.append(
+                text[len(above) + 1 :] if above and text.startswith(above + ".") else text
+            )
             paths.append(text)
             layer_above.append(text)
         else:
             labels.append(text)
-            paths.append(f"{above} › {text}" if above else text)
+            paths.append(f"{above} / {text}" if above else text)
             layer_above.append(above)
     return labels, paths

@@ -28,7 +28,9 @@ class LoopFinder:
         self._answers: dict[tuple[int, int, int], bool | None] = {}
         sources = record.sources
         for row in range(len(sources)):
-            lines = self._lines.setdefault((int(sources["file"][row]), int(sources["cell"][row])), {})
+            lines = self._lines.setdefault(
+                (int(sources["file"][row]), int(sources["cell"][row])), {}
+            )
             text = record.text(int(sources["text"][row]))
             lines.update(enumerate(text.splitlines(), int(sources["first_line"][row])))
 

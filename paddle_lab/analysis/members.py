@@ -36,7 +36,9 @@ def backward_members(record: Record) -> Table:
     )
 
 
-def _reachable(roots: list[int], targets: list[int], first_edge: list[int], node_count: int) -> Keys:
+def _reachable(
+    roots: list[int], targets: list[int], first_edge: list[int], node_count: int
+) -> Keys:
     is_seen = bytearray(node_count)
     waiting = [root for root in roots if root >= 0]
     while waiting:
@@ -44,7 +46,6 @@ def _reachable(roots: list[int], targets: list[int], first_edge: list[int], node
         if is_seen[node]:
             continue
         is_seen[node] = 1
-        for target in targets[first_edge[node] : first_edge[node + 1]]:
-            if target >= 0 and not is_seen[target]:
-                waiting.append(target)
+        reached = targets[first_edge[node] : first_edge[node + 1]]
+        waiting.extend(target for target in reached if target >= 0 and not is_seen[target])
     return np.flatnonzero(np.frombuffer(is_seen, np.uint8)).astype(np.int32)

@@ -199,7 +199,9 @@ class OpTable(Sequence[Op]):
         try:
             import pandas
         except ImportError as error:
-            message = "trace.ops.to_pandas() needs pandas, which is not installed: pip install pandas"
+            message = (
+                "trace.ops.to_pandas() needs pandas, which is not installed: pip install pandas"
+            )
             raise ImportError(message) from error
         rows = [
             {
@@ -311,5 +313,3 @@ def _where(op: Op) -> str:
 def _cut(text: str, longest: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-

@@ -46,7 +46,11 @@ def structure_numbers(
     # sum does not depend on the order in which the parts are met.
     op_key = np.arange(len(op_groups))
     grouped = np.flatnonzero(op_groups >= 0)
-    _add(hashes, op_groups[grouped], _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped]))
+    _add(
+        hashes,
+        op_groups[grouped],
+        _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped]),
+    )
     holder = common_ancestors(parents, depth, op_groups[sources], op_groups[targets])
     inner = np.flatnonzero(holder >= 0)
     origin = first_ops[holder[inner]]

@@ -56,7 +56,7 @@ def backward_calls(record: Record) -> list[BackwardCall]:
 
 
 def regions(record: Record) -> list[Region]:
-    """Return the regions of a record with answer tables, in the order in which they were entered."""
+    """Return the regions of a record with answer tables, in the order they were entered."""
     scopes = record.scopes
     op_counts = dict(
         zip(record.groups["scope"].tolist(), record.groups["op_count"].tolist(), strict=True)

@@ -53,7 +53,10 @@ def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> 
 
 
 def common_ancestors(
-    parents: npt.NDArray[Any], depth: npt.NDArray[Any], left: npt.NDArray[Any], right: npt.NDArray[Any]
+    parents: npt.NDArray[Any],
+    depth: npt.NDArray[Any],
+    left: npt.NDArray[Any],
+    right: npt.NDArray[Any],
 ) -> Keys:
     """Return the lowest row above (or equal to) both, -1 where they share none.
 

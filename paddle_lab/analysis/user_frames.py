@@ -20,7 +20,9 @@ def op_frames(record: Record) -> Table:
     """
     frame_of_stack = stack_frames(record)
     stack = record.ops["stack"]
-    frame = np.where(stack >= 0, frame_of_stack[stack], -1) if len(frame_of_stack) else stack * 0 - 1
+    frame = (
+        np.where(stack >= 0, frame_of_stack[stack], -1) if len(frame_of_stack) else stack * 0 - 1
+    )
     dtype = storage_dtype(ANSWER_TABLES["op_frames"]["frame"])
     return Table({"frame": frame.astype(dtype)})
 

@@ -1,4 +1,4 @@
-"""A trace on disk: written whole or not at all, and read with one clear sentence for each damage."""
+"""A trace on disk: written whole or not at all, and read with one sentence for each damage."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def load(path: str | os.PathLike[str]) -> Record:
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check its name and folder")
     if path.stat().st_size > _LARGEST_FILE_BYTES:
-        raise TraceFileError(f"{path} is larger than any trace; open a file that trace.save() wrote")
+        raise TraceFileError(
+            f"{path} is larger than any trace; open a file that trace.save() wrote"
+        )
     data = path.read_bytes()
     try:
         return unpack(data)
@@ -83,8 +85,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(draft, _mode_of_new_file(target))
-        os.replace(draft, target)
+        Path(draft).chmod(_mode_of_new_file(target))
+        Path(draft).replace(target)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise

@@ -1,8 +1,8 @@
-"""The bytes of a record: one format for the file, the wire and the saved page.
+r"""The bytes of a record: one format for the file, the wire and the saved page.
 
 Layout (little endian)::
 
-    8 bytes   magic  93 50 44 4C 41 42 0D 0A   ("\\x93PDLAB\\r\\n"; the \\r\\n shows text-mode damage)
+    8 bytes   magic  93 50 44 4C 41 42 0D 0A   ("\x93PDLAB\r\n"; text mode would harm it)
     4 bytes   u32    format version
     rest             one zlib stream (its Adler-32 tells cut or altered bytes), which holds:
         4 bytes   u32    length of the header
@@ -15,9 +15,9 @@ difference to the row before, which compresses keys and clocks several times bet
 :mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/model/unpack.ts`` reads them too.
 
 Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
-streams in one zlib stream take 1.3 to 1.7 times the bytes and the time to write, and 0.5 to 0.9 times
-the time to read (10 instead of 16 ms at 20,000 ops). It would add a library of 34 MB (arro3) or
-165 MB (pyarrow) to Python and 49 kB to a front end that every saved notebook carries.
+streams in one zlib stream take 1.3 to 1.7 times the bytes, 1.7 to 2.4 times as long to write, and
+0.5 to 0.9 times as long to read (10 instead of 16 ms at 20,000 ops). It would add a library of
+34 MB (arro3) or 165 MB (pyarrow), and 49 kB to a front end that every saved notebook carries.
 """
 
 from __future__ import annotations

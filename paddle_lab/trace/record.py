@@ -29,7 +29,7 @@ class Origin:
 
 @dataclass
 class Record:
-    """Tables by name (those of :data:`~paddle_lab.trace.schema.RECORD_TABLES`) and their strings."""
+    """Tables by name (:data:`~paddle_lab.trace.schema.RECORD_TABLES`) and their strings."""
 
     tables: dict[str, Table]
     strings: list[str]

@@ -74,7 +74,7 @@ class Table:
     @classmethod
     def empty(cls, schema: Columns) -> Table:
         """Make a table without rows."""
-        return cls.from_sequences(schema, {name: () for name in schema})
+        return cls.from_sequences(schema, dict.fromkeys(schema, ()))
 
 
 class TableBuilder:

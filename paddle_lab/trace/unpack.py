@@ -219,5 +219,3 @@ def _check_tree(parents: npt.NDArray[Any]) -> None:
             return
         above = np.where(above >= 0, above[above], -1)
     raise ValueError("parents go round in a circle")
-
-

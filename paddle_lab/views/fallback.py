@@ -1,7 +1,7 @@
-"""What a notebook shows of a trace where no widget can be drawn: no kernel, no extension, nbconvert.
+"""What a notebook shows of a trace where no widget is drawn: no kernel, no extension, nbconvert.
 
-JupyterLab and Notebook 7 pass such HTML through a sanitizer, which takes away SVG elements, scripts
-and most styles. A picture in an ``<img>``, tables and ``<details>`` stay.
+JupyterLab and Notebook 7 pass such HTML through a sanitizer, which takes away SVG elements and
+scripts. A picture in an ``<img>``, tables and ``<details>`` stay.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-
 from paddle_lab.analysis.stacks import Frame, stack_of
+from paddle_lab.analysis.summaries import backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg import svg_picture
 from paddle_lab.views.text import (
-    backward_calls,
     backward_line,
     counts,
     failures,
@@ -41,8 +40,8 @@ def fallback_html(record: Record) -> str:
     problems = "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
     back = (
-        "<p><i>A still picture. For the interactive graph run the cell again, or open a saved trace "
-        'with <code>paddle_lab.load("…")</code>.</i></p>'
+        "<p><i>A still picture. For the interactive graph run the cell again, or open a saved "
+        'trace with <code>paddle_lab.load("…")</code>.</i></p>'
     )
     calls = [(backward_line(call),) for call in backward_calls(record)]
     tables = "".join(

@@ -94,7 +94,7 @@ class _Folder:
         opened = self._open(depth)
         folded = Folded()
         self._emit(folded, opened)
-        self._place_ops(folded, opened)
+        self._place_ops(folded)
         return folded
 
     def _items(self, group: int) -> tuple[Item, ...]:
@@ -162,7 +162,7 @@ class _Folder:
         if len(folded.rows) > self._most_rows:
             _shorten(folded, self._most_rows)
 
-    def _place_ops(self, folded: Folded, opened: set[int]) -> None:
+    def _place_ops(self, folded: Folded) -> None:
         row_of_op = np.full(len(self._op_group), -1, np.int32)
         row_of_group = np.full(len(self._parent) + 1, -1, np.int32)
         for i, row in enumerate(folded.rows):
@@ -203,7 +203,10 @@ def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
     folded.row_of_op = new_row[folded.row_of_op].astype(np.int32)
     folded.is_shown = folded.is_shown & (folded.row_of_op >= 0)
     for frame in folded.frames:
-        frame.first, frame.last = int(rows_before[frame.first]), int(rows_before[frame.last + 1]) - 1
+        frame.first, frame.last = (
+            int(rows_before[frame.first]),
+            int(rows_before[frame.last + 1]) - 1,
+        )
     folded.frames = [frame for frame in folded.frames if frame.first <= frame.last]
 
 
@@ -217,7 +220,9 @@ def _shorten(folded: Folded, most_rows: int) -> None:
     for frame in folded.frames:
         frame.first = frame.first if frame.first <= start else max(start, frame.first - removed)
         frame.last = frame.last if frame.last <= start else max(start, frame.last - removed)
-    folded.frames = [frame for frame in folded.frames if (frame.first, frame.last) != (start, start)]
+    folded.frames = [
+        frame for frame in folded.frames if (frame.first, frame.last) != (start, start)
+    ]
 
 
 def _children(record: Record) -> dict[int, list[tuple[int, int, bool]]]:

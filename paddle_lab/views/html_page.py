@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from html import escape
-from importlib import resources
 
 from paddle_lab.trace.record import Record
+from paddle_lab.views.static_files import static_file
 from paddle_lab.views.svg import svg_picture
 from paddle_lab.views.text import counts
 
@@ -30,7 +30,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
 
     Raises
     ------
-    RuntimeError
+    FileNotFoundError
         If this installation lacks its built front end.
     """
     script = _static("standalone.js").replace("</script", "<\\/script").replace("<!--", "<\\!--")
@@ -71,14 +71,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
 
 
 def _static(name: str) -> str:
-    try:
-        text = resources.files("paddle_lab").joinpath("static", name).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        message = (
-            f"this installation lacks paddle_lab/static/{name}, a part of its front end; "
-            "install paddle_lab from a wheel, or build it in a checkout with: npm run build"
-        )
-        raise RuntimeError(message) from error
+    text = static_file(name).read_text(encoding="utf-8")
     # Browsers hash a script's text with plain newlines.
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from paddle_lab.trace.record import Record
 from paddle_lab.views.folding import Folded, Frame
@@ -125,7 +126,7 @@ class LadderPainter:
         x = _MARGIN_PX + frame.depth * _INSET_PX
         width = self.columns.width - 2 * x
         colour = self._colours.nested_frame if frame.depth % 2 else self._colours.frame
-        style = {"fill": colour, "stroke": self._colours.line}
+        style: dict[str, Any] = {"fill": colour, "stroke": self._colours.line}
         for behind in (6, 3) if len(frame.item.groups) > 1 else ():
             self._svg.rect(x + behind, top + behind, width, bottom - top, radius=8, **style)
         self._svg.rect(x, top, width, bottom - top, radius=8, **style)
@@ -138,7 +139,7 @@ class LadderPainter:
         name = Span(title, 11.5, self._colours.ink, is_bold=True).fitted(room * 0.6)
         kind = Span(class_name, 11, self._colours.soft).fitted(room - name.width_px - 7)
         # Lines that pass behind a title stop short of it.
-        halo = {"paint_order": "stroke", "stroke": ground, "stroke_width": 5}
+        halo: dict[str, Any] = {"paint_order": "stroke", "stroke": ground, "stroke_width": 5}
         self._svg.text(x, top + 15, name, kind, stroke_linejoin="round", **halo)
 
     def _paint_rungs(self, left: float, right: float) -> None:
@@ -172,22 +173,21 @@ class LadderPainter:
     def _paint_shape(self, x: float, y: float, shape: str) -> None:
         self._svg.text(x, y, Span(shape, 10, self._colours.soft).fitted(100))
 
-    def _stroke(self, edge: RowEdge, colour: str) -> dict[str, object]:
+    def _stroke(self, edge: RowEdge, colour: str) -> dict[str, Any]:
         if edge.is_detach:
             return {"stroke": self._colours.detach, "stroke_width": 1.4, "stroke_dasharray": "4 3"}
         return {"stroke": colour, "stroke_width": 1.4}
 
-    def _paint_bow(self, edge: RowEdge, x: float, away: float, style: dict[str, object]) -> None:
+    def _paint_bow(self, edge: RowEdge, x: float, away: float, style: dict[str, Any]) -> None:
         start, end = self._row_y[edge.source], self._row_y[edge.target]
         down = 1 if end > start else -1
         # Lines leave low and arrive high, so that those of one row stay apart.
         start, end = start + 4 * down, end - 4 * down
         turn = min(26.0, abs(end - start) / 2) * down
-        self._svg.path(
-            f"M{x:g} {start:g}C{x + away:g} {start:g} {x + away:g} {start:g} {x + away:g} "
-            f"{start + turn:g}V{end - turn:g}C{x + away:g} {end:g} {x + away:g} {end:g} {x:g} {end:g}",
-            **style,
-        )
+        far = x + away
+        out = f"C{far:g} {start:g} {far:g} {start:g} {far:g} {start + turn:g}"
+        back = f"C{far:g} {end:g} {far:g} {end:g} {x:g} {end:g}"
+        self._svg.path(f"M{x:g} {start:g}{out}V{end - turn:g}{back}", **style)
         tip = 1 if away > 0 else -1
         fill = style["stroke"]
         self._svg.path(f"M{x:g} {end:g}l{5 * tip} -3v6z", fill=fill)
@@ -224,7 +224,7 @@ class LadderPainter:
     ) -> None:
         colours = self._colours
         top, width, height = y - _BOX_HEIGHT_PX / 2, _BOX_WIDTH_PX, _BOX_HEIGHT_PX
-        style = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
+        style: dict[str, Any] = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
         if content.is_gap:
             self._svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
         else:
@@ -263,6 +263,10 @@ class LadderPainter:
 
     def _paint_chip(self, x: float, y: float, chip: Span) -> None:
         width = chip.width_px + 12
-        style = {"fill": self._colours.chip, "stroke": chip.colour, "stroke_width": 0.8}
+        style: dict[str, Any] = {
+            "fill": self._colours.chip,
+            "stroke": chip.colour,
+            "stroke_width": 0.8,
+        }
         self._svg.rect(x, y - 8, width, 16, radius=8, **style)
         self._svg.text(x + width / 2, y + 3.5, chip, text_anchor="middle")

@@ -1,4 +1,4 @@
-"""The colours of static pictures: those of the front end's theme, without a page to take them from."""
+"""The colours of static pictures: those of the front end's theme."""
 
 from __future__ import annotations
 

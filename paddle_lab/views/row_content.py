@@ -117,14 +117,18 @@ class RowReader:
         tensors, uses = self._record.tensors, self._record.uses
         before = tensors["previous"][tensors["producer"] == op]
         starts, order = self._uses
-        return bool(np.isin(before[before >= 0], uses["tensor"][order[starts[op] : starts[op + 1]]]).any())
+        return bool(
+            np.isin(before[before >= 0], uses["tensor"][order[starts[op] : starts[op + 1]]]).any()
+        )
 
     def _add_inputs(self, content: RowContent, ops: list[int]) -> None:
         record = self._record
         starts, order = self._uses
         seen: dict[int, None] = {}
         for op in ops:
-            seen.update(dict.fromkeys(record.uses["tensor"][order[starts[op] : starts[op + 1]]].tolist()))
+            seen.update(
+                dict.fromkeys(record.uses["tensor"][order[starts[op] : starts[op + 1]]].tolist())
+            )
         for tensor in seen:
             if tensor < 0:
                 continue

@@ -91,7 +91,7 @@ class SvgWriter:
         tooltip: str = "",
         **style: object,
     ) -> None:
-        """Add a line of text; ``y`` is its baseline. Spans follow one another as the font has it."""
+        """Add a line of text; ``y`` is its baseline, and spans follow one another."""
         title = f"<title>{xml_text(tooltip)}</title>" if tooltip else ""
         parts = []
         for i, span in enumerate(span for span in spans if span.text):
@@ -116,8 +116,9 @@ class SvgWriter:
 
 
 def _attributes(style: dict[str, object]) -> str:
-    return "".join(
-        f' {name.replace("_", "-")}="{xml_text(format(value, "g") if isinstance(value, float) else str(value))}"'
-        for name, value in style.items()
-        if value is not None
-    )
+    parts = []
+    for name, value in style.items():
+        if value is not None:
+            text = format(value, "g") if isinstance(value, float) else str(value)
+            parts.append(f' {name.replace("_", "-")}="{xml_text(text)}"')
+    return "".join(parts)

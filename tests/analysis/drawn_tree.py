@@ -14,10 +14,16 @@ def tree(record: Record) -> list[Any]:
     groups = view.groups
     nodes: list[list[Any]] = [[view.text(int(code))] for code in groups["label"]]
     top: list[Any] = []
-    parts = [(op, 1, view.text(int(view.ops["name"][op])), group)
-             for op, group in enumerate(view.op_groups["group"].tolist())]
-    parts += [(first, 0, nodes[group], parent) for group, (first, parent) in enumerate(
-        zip(groups["first_op"].tolist(), groups["parent"].tolist(), strict=True))]
+    parts = [
+        (op, 1, view.text(int(view.ops["name"][op])), group)
+        for op, group in enumerate(view.op_groups["group"].tolist())
+    ]
+    parts += [
+        (first, 0, nodes[group], parent)
+        for group, (first, parent) in enumerate(
+            zip(groups["first_op"].tolist(), groups["parent"].tolist(), strict=True)
+        )
+    ]
     for _, _, part, parent in sorted(parts, key=lambda part: part[:2]):
         (nodes[parent] if parent >= 0 else top).append(part)
     return top

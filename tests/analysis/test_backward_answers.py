@@ -10,7 +10,9 @@ from tests.trace.records import RecordWriter
 def members(w: RecordWriter) -> dict[int, list[int]]:
     table = with_answers(w.record()).backward_members
     found: dict[int, list[int]] = {}
-    for call, node in zip(table["backward_call"].tolist(), table["grad_node"].tolist(), strict=True):
+    for call, node in zip(
+        table["backward_call"].tolist(), table["grad_node"].tolist(), strict=True
+    ):
         found.setdefault(call, []).append(node)
     return found
 

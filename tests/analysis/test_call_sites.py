@@ -106,6 +106,25 @@ def test_a_call_around_one_layer_is_no_group():
     assert tree(w.record()) == [[f"fc{i}", "matmul", "relu"] for i in range(8)]
 
 
+def test_two_layers_called_on_one_line_are_no_group():
+    w = RecordWriter()
+    for line in range(4):
+        for name in ("inner", "outer"):
+            with w.layer(f"{name}{line}"), w.call("Net.forward", line=line, file="net.py"):
+                two_ops(w)
+    assert [group[0] for group in tree(w.record())] == [
+        f"{name}{line}" for line in range(4) for name in ("inner", "outer")
+    ]
+
+
+def test_a_function_that_only_calls_another_is_one_group():
+    w = RecordWriter()
+    for line in (5, 6, 7, 8):
+        with w.call("outer", line=line), w.call("inner", line=10):
+            two_ops(w)
+    assert tree(w.record()) == [["outer(…)", "matmul", "relu"]] * 4
+
+
 def test_a_layers_constructor_is_named_by_its_class():
     w = RecordWriter()
     for line in (5, 6, 7, 8):
@@ -119,7 +138,8 @@ def test_a_comprehension_is_no_function():
     for _ in range(4):
         with w.call("<listcomp>", line=5), w.call("block", line=5):
             two_ops(w)
-    assert tree(w.record()) == [BLOCK] * 4
+    w.op("stack", line=5)
+    assert tree(w.record()) == [*[BLOCK] * 4, "stack"]
 
 
 def test_paddles_own_functions_make_no_groups():
@@ -163,14 +183,21 @@ LOOP_OUTSIDE = """def step():
 for i in range(5): step()"""
 
 
-def called(function: str, text: str) -> list:
+def called(function: str, text: str, *, is_alone: bool = True) -> list:
     w = RecordWriter()
     if text:
         w.row("sources", file="cell", cell=4, first_line=1, text=text)
     for _ in range(5):
         with w.call(function, line=5):
             two_ops(w, line=3)
-    return [group[0] for group in tree(w.record())]
+    if not is_alone:
+        w.op("mean", line=6)
+    return [group if isinstance(group, str) else group[0] for group in tree(w.record())]
+
+
+def test_the_source_tells_a_loop_from_calls_among_other_ops():
+    assert called("train", LOOP_INSIDE, is_alone=False) == ["train(…)", "mean"]
+    assert called("step", LOOP_OUTSIDE, is_alone=False) == [*["step(…)"] * 5, "mean"]
 
 
 def test_the_source_tells_a_loop_from_calls():

@@ -56,7 +56,7 @@ def test_a_layer_inside_a_region_keeps_its_path_and_a_region_shows_where_it_is()
             w.op("linear")
         w.op("softmax")
     assert tree(w.record()) == [["net", ["attention", ["q_proj", "linear"], "softmax"]]]
-    assert column(with_answers(w.record()), "path") == ["net", "net › attention", "net.q_proj"]
+    assert column(with_answers(w.record()), "path") == ["net", "net / attention", "net.q_proj"]
 
 
 def test_a_path_that_only_looks_like_the_parents_is_kept_whole():
@@ -107,7 +107,13 @@ def test_kinds_are_those_of_scopes():
         with w.scope(kind, kind):
             w.op("relu")
     kinds = with_answers(w.record()).groups["kind"].tolist()
-    assert [GROUP_KINDS[kind] for kind in kinds] == ["layer", "region", "pylayer", "backward", "optimizer"]
+    assert [GROUP_KINDS[kind] for kind in kinds] == [
+        "layer",
+        "region",
+        "pylayer",
+        "backward",
+        "optimizer",
+    ]
 
 
 def test_an_empty_record_has_no_groups():
@@ -124,7 +130,7 @@ def test_the_records_own_strings_keep_their_codes():
 
 def test_ten_thousand_nested_layers_need_no_recursion():
     w = RecordWriter()
-    for i in range(10_000):
+    for _ in range(10_000):
         w._scope = w.row("scopes", kind="region", name="r", parent=w._scope)
     w.op("relu")
     view = with_answers(w.record())

@@ -10,7 +10,7 @@ from tests.trace.records import RecordWriter
 
 
 def trained() -> Trace:
-    """``linear`` and ``relu`` in a region, ``scale`` before it, ``mean`` after it, two backwards."""
+    """``linear`` and ``relu`` in a region, ``scale`` before, ``mean`` after it, two backwards."""
     w = RecordWriter()
     x = w.op("scale", w.tensor("x"), line=2)
     weight = w.parameter("net.fc.weight")
@@ -44,7 +44,12 @@ def test_forward_nodes_and_edges_carry_what_the_issue_of_a_tool_needs():
     node = graph.nodes[1]
     assert node["name"] == "linear"
     assert (node["layer"], node["phase"], node["region"]) == ("net.fc", "forward", "head")
-    assert (node["file"], node["line"], node["function"], node["cell"]) == ("cell", 3, "<module>", 4)
+    assert (node["file"], node["line"], node["function"], node["cell"]) == (
+        "cell",
+        3,
+        "<module>",
+        4,
+    )
     assert [tensor["path"] for tensor in node["inputs"]] == ["", "net.fc.weight"]
     assert node["outputs"][0]["shape"] == (2, 3)
     assert graph.nodes[2]["region"] == "inner"

@@ -84,7 +84,9 @@ def test_an_edge_across_two_inner_groups_counts():
 
 
 programs = st.recursive(
-    st.sampled_from(["relu", "add"]), lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=8
+    st.sampled_from(["relu", "add"]),
+    lambda inner: st.lists(inner, min_size=1, max_size=3),
+    max_leaves=8,
 )
 
 

@@ -11,7 +11,9 @@ def shown(w: RecordWriter) -> list[tuple[str, int] | None]:
     view = with_answers(w.record())
     frames = view.frames
     return [
-        (view.text(int(frames["function"][frame])), int(frames["line"][frame])) if frame >= 0 else None
+        (view.text(int(frames["function"][frame])), int(frames["line"][frame]))
+        if frame >= 0
+        else None
         for frame in view.op_frames["frame"].tolist()
     ]
 
@@ -33,6 +35,13 @@ def test_the_innermost_library_frame_where_none_is_ones_own():
     w._callers = [("paddle/f.py", "linear", 3, "paddle")]
     w.op("relu", line=5)
     assert shown(w) == [("fit", 4), ("linear", 5)]
+
+
+def test_ones_own_frame_comes_before_a_librarys_further_in():
+    w = RecordWriter()
+    with w.call("fit", line=7, file="lib.py", kind="library"):
+        w.op("matmul", line=99)
+    assert shown(w) == [("<module>", 7)]
 
 
 def test_an_op_without_a_stack_has_no_frame():

@@ -128,7 +128,9 @@ class RecordWriter:
         return caller
 
     @contextmanager
-    def call(self, function: str, *, line: int = 1, file: str = "cell", kind: str = "user") -> Iterator[None]:
+    def call(
+        self, function: str, *, line: int = 1, file: str = "cell", kind: str = "user"
+    ) -> Iterator[None]:
         """Be inside a function that was called on ``line`` of the one around it."""
         outer = list(self._callers)
         callers: list[Frame] = outer or [("cell", "<module>", line)]
@@ -175,7 +177,9 @@ class RecordWriter:
             "grad_edges", source=source, target=target, slot=slot, dtype="float32", shape="[2, 3]"
         )
 
-    def backward(self, *roots: int, kind: str = "Tensor.backward", line: int = 9, **cells: object) -> int:
+    def backward(
+        self, *roots: int, kind: str = "Tensor.backward", line: int = 9, **cells: object
+    ) -> int:
         """Add a backward call."""
         before = len(self.tables["ops"])
         call = self.row(

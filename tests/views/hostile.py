@@ -22,10 +22,9 @@ def hostile_record() -> Record:
     w.row("sources", file="cell", cell=4, first_line=1, text="\n".join(TEXTS))
     x = w.tensor(IMAGE, kind="external")
     for text in TEXTS:
-        with w.layer(text, text), w.call(text, line=1, file=text):
-            with w.scope("region", text):
-                x = w.op(text, x, w.parameter(f"a.{text}"), line=2, attributes=text, shape=(1, 2))
-                w.op(text, x, line=3, in_place=x)
+        with w.layer(text, text), w.call(text, line=1, file=text), w.scope("region", text):
+            x = w.op(text, x, w.parameter(f"a.{text}"), line=2, attributes=text, shape=(1, 2))
+            w.op(text, x, line=3, in_place=x)
         node = w.grad_node(text, w.producer(x))
         w.backward(node, error=text)
     record = w.record()

@@ -73,7 +73,13 @@ def test_ops_of_repetitions_are_in_the_rows_of_the_first():
 def test_edges_into_and_out_of_repetitions_are_kept_and_those_between_them_are_not():
     record = encoder(3)
     folded = fold(record)
-    assert [edge[:2] for edge in forward_edges(record, folded)] == [(0, 1), (0, 3), (1, 2), (2, 3), (3, 4)]
+    assert [edge[:2] for edge in forward_edges(record, folded)] == [
+        (0, 1),
+        (0, 3),
+        (1, 2),
+        (2, 3),
+        (3, 4),
+    ]
     assert [edge[:2] for edge in backward_edges(record, folded)] == [(2, 1), (3, 2), (4, 3)]
 
 

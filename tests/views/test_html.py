@@ -14,7 +14,7 @@ import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.api import Trace
 from paddle_lab.trace.unpack import unpack
-from paddle_lab.views import html_page as html_page_module
+from paddle_lab.views import static_files
 from paddle_lab.views.fallback import fallback_html
 from tests.trace.records import RecordWriter
 from tests.views.hostile import hostile_record
@@ -42,7 +42,7 @@ class Elements(HTMLParser):
         if tag in self.raw:
             self.raw[tag].append("")
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, _tag):
         self._inside = ""
 
     def handle_data(self, data):
@@ -58,14 +58,16 @@ def large_trace(op_count: int) -> Trace:
     x = w.tensor("x", (32, 64))
     last = None
     for i in range(op_count // 4):
-        with w.layer(f"net.layers.{i}", "TransformerEncoderLayer"):
-            with w.call(f"Block{i}.forward", line=i, file=f"/home/someone/project/model_{i % 7}.py"):
-                for name in ("linear", "relu", "linear", f"custom_op_{i}"):
-                    x = w.op(name, x, w.parameter(f"net.layers.{i}.weight"), line=i + 10)
-                    node = w.grad_node(f"{name.title()}GradNode", w.producer(x))
-                    if last is not None:
-                        w.grad_edge(node, last)
-                    last = node
+        with (
+            w.layer(f"net.layers.{i}", "TransformerEncoderLayer"),
+            w.call(f"Block{i}.forward", line=i, file=f"/home/someone/project/model_{i % 7}.py"),
+        ):
+            for name in ("linear", "relu", "linear", f"custom_op_{i}"):
+                x = w.op(name, x, w.parameter(f"net.layers.{i}.weight"), line=i + 10)
+                node = w.grad_node(f"{name.title()}GradNode", w.producer(x))
+                if last is not None:
+                    w.grad_edge(node, last)
+                last = node
     w.backward(last)
     return Trace(w.record())
 
@@ -112,8 +114,8 @@ def test_a_hostile_page_has_no_script_but_ours(tmp_path):
 
 
 def test_a_missing_front_end_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(html_page_module.resources, "files", lambda _package: tmp_path)
-    with pytest.raises(RuntimeError, match=r"lacks paddle_lab/static/standalone\.js.*npm run build"):
+    monkeypatch.setattr(static_files, "_FOLDER", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"standalone\.js.*npm run build"):
         large_trace(8).to_html(tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 

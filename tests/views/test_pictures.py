@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -39,22 +40,29 @@ def residual() -> Record:
 
 def texts(picture: str) -> list[str]:
     """Return what is written, line by line; tooltips apart."""
-    found = []
-    for element in ElementTree.fromstring(picture).iter(f"{SVG}text"):
-        found.append(" ".join(span.text or "" for span in element.iter(f"{SVG}tspan")))
-    return found
+    return [
+        " ".join(span.text or "" for span in element.iter(f"{SVG}tspan"))
+        for element in ElementTree.fromstring(picture).iter(f"{SVG}text")
+    ]
 
 
 def test_a_ladder_has_both_sides():
     written = texts(svg_picture(residual()))
-    assert written[:4] == ["Cell 4 5 ops · 4 grad nodes · 1.5 ms", "forward ↓", "backward ↑", "[4, 8]"]
+    assert written[:4] == [
+        "Cell 4 5 ops · 4 grad nodes · 1.5 ms",
+        "forward ↓",
+        "backward ↑",
+        "[4, 8]",
+    ]
     for text in ("full", "fc linear", "relu", "add", "set_value", "in place", "weight"):
         assert text in written
     assert [text for text in written if "Grad" in text] == ["MatmulGrad", "ReluGrad", "AddGrad"]
 
 
 def test_each_view_has_its_own_side():
-    forward, backward = (texts(svg_picture(residual(), view=view)) for view in ("forward", "backward"))
+    forward, backward = (
+        texts(svg_picture(residual(), view=view)) for view in ("forward", "backward")
+    )
     assert "relu" in forward
     assert not any("Grad" in text for text in forward)
     assert "ReluGrad" in backward
@@ -84,9 +92,9 @@ def test_boxes_do_not_overlap_and_stay_on_the_picture():
     picture = svg_picture(residual())
     width = float(ElementTree.fromstring(picture).get("width"))
     placed = sorted(boxes(picture, PALETTES["light"].forward), key=lambda box: box[1])
-    for (_, y, _, height), (_, below, _, _) in zip(placed, placed[1:], strict=False):
+    for (_, y, _, height), (_, below, _, _) in pairwise(placed):
         assert y + height < below
-    assert all(0 <= x and x + box_width <= width for x, _, box_width, _ in placed)
+    assert all(x >= 0 and x + box_width <= width for x, _, box_width, _ in placed)
 
 
 def test_a_skip_bows_out_beside_the_trunk():
@@ -121,7 +129,9 @@ def test_an_empty_trace_is_a_picture_with_a_sentence(view):
 def test_a_trace_without_gradients_says_so():
     w = RecordWriter()
     w.op("relu")
-    assert "No gradient was recorded." in texts(svg_picture(with_answers(w.record()), view="backward"))
+    assert "No gradient was recorded." in texts(
+        svg_picture(with_answers(w.record()), view="backward")
+    )
 
 
 @pytest.mark.parametrize("view", ["ladder", "forward", "backward"])
