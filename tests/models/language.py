@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import paddle
 import pytest
 from paddle import Tensor
@@ -29,12 +27,7 @@ def causal_model(config_class: str, model_class: str) -> Build:
     """Return a build of a step of next-token prediction."""
 
     def build() -> Step:
-        if importlib.util.find_spec("paddleformers") is None:
-            pytest.skip("paddleformers is not installed")
-        if importlib.util.find_spec("pip") is None:
-            pytest.skip("paddleformers imports pip, which is not installed")
-        from paddleformers import transformers
-
+        transformers = pytest.importorskip("paddleformers.transformers")
         seed()
         network = getattr(transformers, model_class)(getattr(transformers, config_class)(**SIZES))
         tokens = paddle.randint(1, VOCABULARY, [2, 8])
