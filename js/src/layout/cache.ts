@@ -10,12 +10,16 @@ interface Entry {
   layout: BoxLayout;
 }
 
+/** A full cache starts anew: what is on screen comes back with the next layout. */
+const MOST_ENTRIES = 2000;
+
 export function layoutCached(boxes: Boxes, settings: Settings, cache: LayoutCache): BoxLayout {
   const content = contentOf(boxes, settings);
   const key = hash(content);
   const known = cache.get(key) as Entry | undefined;
   if (known !== undefined && equal(known.content, content)) return known.layout;
   const layout = layoutBoxes(boxes, settings);
+  if (cache.size >= MOST_ENTRIES) cache.clear();
   cache.set(key, { content, layout } satisfies Entry);
   return layout;
 }

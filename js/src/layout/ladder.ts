@@ -64,7 +64,7 @@ export function layoutLadder(input: LadderInput, options: LadderOptions = {}): L
         points.push(forward.pathX[i]! + shiftX, forward.pathY[i]!);
       }
     } else if (from !== to) {
-      const x = [forward.x[from]! + shiftX, forward.x[to]! + shiftX] as const;
+      const x = [from, to].map((item) => forward.x[item]! + shiftX) as [number, number];
       const top = forward.y[from]! - forward.height[from]! / 2;
       const bottom = forward.y[to]! + forward.height[to]! / 2;
       const rise = top - bottom;
@@ -74,6 +74,9 @@ export function layoutLadder(input: LadderInput, options: LadderOptions = {}): L
         points.push(x[1], bottom);
       } else {
         edgeKind[e] = EDGE_LANE;
+        // Beside the middle, where the forward edges' counterparts run.
+        x[0] += Math.min(16, forward.width[from]! / 4);
+        x[1] += Math.min(16, forward.width[to]! / 4);
         const side = shiftX + forward.totalWidth + ++lanes * laneGap;
         points.push(x[0], top);
         points.push(x[0], top - laneGap);

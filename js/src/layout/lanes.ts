@@ -32,21 +32,26 @@ export function collectLanes(flow: Flow, proper: Proper, x: Float64Array, middle
   return lanes;
 }
 
+/** More lanes than this are placed from the top down: quicker, but with more crossings. */
+const FEW_LANES = 500;
+
 /** Lanes whose ranks do not meet share a track; short ones stay near the picture. */
 function assignTracks(lanes: Lane[], rank: Int32Array): void {
-  const length = (lane: Lane): number => lane.lastRank - rank[lane.source]!;
-  const free: { right: Array<Array<[number, number]>>; left: Array<Array<[number, number]>> } = {
-    right: [],
-    left: [],
-  };
-  for (const lane of [...lanes].sort((a, b) => length(a) - length(b))) {
-    const tracks = lane.right ? free.right : free.left;
-    const first = rank[lane.source]!;
+  const start = (lane: Lane): number => rank[lane.source]!;
+  const length = (lane: Lane): number => lane.lastRank - start(lane);
+  const isFew = lanes.length <= FEW_LANES;
+  const right: Lane[][] = [];
+  const left: Lane[][] = [];
+  const apart = (a: Lane, b: Lane): boolean => a.lastRank < start(b) || start(a) > b.lastRank;
+  for (const lane of [...lanes].sort((a, b) =>
+    isFew ? length(a) - length(b) : start(a) - start(b),
+  )) {
+    const tracks = lane.right ? right : left;
     let track = tracks.findIndex((used) =>
-      used.every(([from, to]) => lane.lastRank < from || first > to),
+      isFew ? used.every((other) => apart(lane, other)) : apart(lane, used.at(-1)!),
     );
     if (track < 0) track = tracks.push([]) - 1;
-    tracks[track]!.push([first, lane.lastRank]);
+    tracks[track]!.push(lane);
     lane.track = track;
   }
 }
