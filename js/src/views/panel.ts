@@ -44,10 +44,14 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
     "aria-label": "Close the panel",
     title: "Close the panel",
   });
-  const tabList = element("div", { class: "pdl-tabs", role: "tablist", onkeydown: moveInTabs });
-  tabList.append(tabs.details, tabs.source, element("span", { class: "pdl-grow" }), close);
+  const tabList = element(
+    "div",
+    { role: "tablist", "aria-label": "Panel", onkeydown: moveInTabs },
+    tabs.details,
+    tabs.source,
+  );
   const disposeSplitter = mountSplitter(root);
-  root.append(tabList, pages.details, pages.source);
+  root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
   renderDetails();
   turnTo(source.hasOwnSource ? "source" : "details");
 

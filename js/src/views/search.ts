@@ -30,7 +30,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false",
-    title: "relu · encoder.layers.0 · model.py:12 · cell 4:12 · [4, 16] · #12 · MatmulGrad",
+    title: HINT,
     oninput: () => search(input.value),
     onfocus: () => input.value && showList(true),
     onkeydown: press,

@@ -93,6 +93,10 @@ function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefine
   const indent = Math.min(...shown.filter((text) => text.trim()).map(indentOf));
   const box = element("div", {
     class: "pdl-source pdl-scroll",
+    // Long lines are scrolled with the arrow keys.
+    tabindex: 0,
+    role: "group",
+    "aria-label": `Source around line ${line}`,
     style: `--pdl-digits:${String(last).length}`,
   });
   shown.forEach((text, index) => {

@@ -51,20 +51,19 @@ export class SvgContext {
   }
 
   moveTo(x: number, y: number): void {
-    this.#path += `M${this.#x(x)} ${this.#y(y)}`;
+    this.#draw("M", x, y);
   }
 
   lineTo(x: number, y: number): void {
-    this.#path += `L${this.#x(x)} ${this.#y(y)}`;
+    this.#draw("L", x, y);
   }
 
-  bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void {
-    const first = `C${this.#x(ax)} ${this.#y(ay)} ${this.#x(bx)} ${this.#y(by)}`;
-    this.#path += `${first} ${this.#x(x)} ${this.#y(y)}`;
+  bezierCurveTo(...points: number[]): void {
+    this.#draw("C", ...points);
   }
 
-  quadraticCurveTo(ax: number, ay: number, x: number, y: number): void {
-    this.#path += `Q${this.#x(ax)} ${this.#y(ay)} ${this.#x(x)} ${this.#y(y)}`;
+  quadraticCurveTo(...points: number[]): void {
+    this.#draw("Q", ...points);
   }
 
   closePath(): void {
@@ -72,16 +71,16 @@ export class SvgContext {
   }
 
   rect(x: number, y: number, width: number, height: number): void {
-    const [w, h] = [this.#length(width), this.#length(height)];
-    this.#path += `M${this.#x(x)} ${this.#y(y)}h${w}v${h}h${-w}Z`;
+    this.roundRect(x, y, width, height, 0);
   }
 
   roundRect(x: number, y: number, width: number, height: number, radius: number): void {
     const r = this.#length(Math.max(0, Math.min(radius, width / 2, height / 2)));
     const [w, h] = [round(this.#length(width) - 2 * r), round(this.#length(height) - 2 * r)];
-    const corner = (dx: number, dy: number) => `a${r} ${r} 0 0 1 ${dx} ${dy}`;
+    const corner = (dx: number, dy: number) => (r ? `a${r} ${r} 0 0 1 ${dx} ${dy}` : "");
+    this.#draw("M", x + r / this.#at.scale, y);
     this.#path +=
-      `M${this.#x(x + radius)} ${this.#y(y)}h${w}${corner(r, r)}v${h}${corner(-r, r)}` +
+      `h${w}${corner(r, r)}v${h}${corner(-r, r)}` +
       `h${-w}${corner(-r, -r)}v${-h}${corner(r, -r)}Z`;
   }
 
@@ -153,6 +152,12 @@ export class SvgContext {
       [property]: colour.slice(0, 7),
       [`${property}-opacity`]: alpha < 1 ? alpha : undefined,
     };
+  }
+
+  /** @param points x and y in turn */
+  #draw(command: string, ...points: number[]): void {
+    this.#path +=
+      command + points.map((at, index) => (index % 2 ? this.#y(at) : this.#x(at))).join(" ");
   }
 
   #x(x: number): number {

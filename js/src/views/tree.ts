@@ -271,6 +271,9 @@ export class Outline {
   }
 
   #scrolled(): void {
+    if (this.element.clientHeight <= ROW_PX) {
+      return; // hidden from view: the window follows the selection alone
+    }
     const first = Math.floor(this.element.scrollTop / ROW_PX);
     const last = first + Math.ceil(this.element.clientHeight / ROW_PX);
     if (first < this.#first || last > Math.min(this.#rows.length, this.#first + MOST_ROWS)) {

@@ -1,0 +1,131 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encoder } from "../synthetic.ts";
+import { BrowserOfTests, clickInPicture, hasBrowser, placeOf, selected } from "./page.ts";
+
+async function scaleOf(page: Page): Promise<number> {
+  return Number((await page.getAttribute("canvas", "data-camera"))!.split(" ")[2]);
+}
+
+/** Colour of the canvas, as drawn, at a place in CSS px: [red, green, blue]. */
+async function pixel(page: Page, x: number, y: number): Promise<number[]> {
+  return page.evaluate(
+    ([px, py]) => {
+      const canvas = document.querySelector("canvas")!;
+      const pixels = canvas.width / canvas.clientWidth;
+      const { data } = canvas.getContext("2d")!.getImageData(px! * pixels, py! * pixels, 1, 1);
+      return [...data.subarray(0, 3)];
+    },
+    [x, y],
+  );
+}
+
+describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 }, () => {
+  const browser = new BrowserOfTests();
+  beforeAll(() => browser.start(), 60_000);
+  afterAll(() => browser.stop());
+
+  test("the wheel zooms around the pointer, a drag moves, f shows all again", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    const before = await placeOf(page, "[data-op='2']");
+    const scale = await scaleOf(page);
+    await page.mouse.move(before.x, before.y);
+    await page.mouse.wheel(0, -300);
+    await expect.poll(() => scaleOf(page)).toBeGreaterThan(scale * 1.2);
+    const zoomed = await placeOf(page, "[data-op='2']");
+    expect(Math.hypot(zoomed.x - before.x, zoomed.y - before.y)).toBeLessThan(1);
+    const empty = { x: 40, y: 700 };
+    await page.mouse.move(empty.x, empty.y);
+    await page.mouse.down();
+    await page.mouse.move(empty.x + 60, empty.y - 80, { steps: 4 });
+    await page.mouse.up();
+    const moved = await placeOf(page, "[data-op='2']");
+    expect([Math.round(moved.x - zoomed.x), Math.round(moved.y - zoomed.y)]).toEqual([60, -80]);
+    expect(await selected(page)).toBe("");
+    await page.locator("canvas").focus();
+    await page.keyboard.press("f");
+    await expect.poll(() => scaleOf(page)).toBeLessThanOrEqual(1);
+  });
+
+  test("arrows follow the edges, brackets the order in which ops ran", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    await clickInPicture(page, "[data-op='1']");
+    await page.keyboard.press("ArrowDown");
+    expect(await selected(page)).toBe("op 2");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    expect(await selected(page)).toBe("op 0");
+    await page.keyboard.press("]");
+    expect(await selected(page)).toBe("op 1");
+    await page.keyboard.press("[");
+    expect(await selected(page)).toBe("op 0");
+    await page.keyboard.press("Escape");
+    expect(await selected(page)).toBe("");
+  });
+
+  test("the outline is walked with arrows, opened with Enter, and found by its letters", async () => {
+    const { page } = await browser.open(encoder(3).bytes());
+    await page.locator("[role=treeitem][tabindex='0']").focus();
+    await page.keyboard.press("Home");
+    expect(await selected(page)).toBe("group 0");
+    await page.keyboard.press("ArrowRight");
+    expect(await selected(page)).toBe("op 0");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByRole("treeitem", { name: /^layer blocks/ }).count()).toBe(3);
+    await page.keyboard.press("m");
+    expect(
+      await page.locator("[role=treeitem][aria-selected='true']").getAttribute("aria-label"),
+    ).toContain("mean");
+    // The focus has gone along.
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-selected"))).toBe(
+      "true",
+    );
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => page.locator("[role=treeitem][data-op='0']").count()).toBe(0);
+  });
+
+  test("keys typed into the search stay there", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    await page.locator("canvas").focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type("f2p");
+    expect(await page.inputValue(".pdl-search input")).toBe("f2p");
+    expect(await page.getByRole("button", { name: "Forward" }).getAttribute("aria-pressed")).toBe(
+      "true",
+    );
+  });
+
+  test("the panel is beside the picture, and below it where there is no room", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    const places = async (): Promise<number[]> => {
+      const [canvas, panel] = [
+        (await page.locator(".pdl-canvas").boundingBox())!,
+        (await page.locator(".pdl-panel").boundingBox())!,
+      ];
+      return [panel.x - (canvas.x + canvas.width), panel.y - (canvas.y + canvas.height)];
+    };
+    expect((await places())[0]).toBeGreaterThanOrEqual(0);
+    await page.setViewportSize({ width: 480, height: 800 });
+    await expect.poll(async () => (await places())[1]).toBeGreaterThanOrEqual(0);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+  });
+
+  test("dark and light are followed while the page is open", async () => {
+    const { page } = await browser.open(encoder(1).bytes(), { colorScheme: "light" });
+    expect(Math.min(...(await pixel(page, 5, 5)))).toBeGreaterThan(200);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await expect.poll(async () => Math.max(...(await pixel(page, 5, 5)))).toBeLessThan(60);
+  });
+
+  test("a screen with more pixels gets a sharper canvas", async () => {
+    const { page } = await browser.open(encoder(1).bytes(), { deviceScaleFactor: 2 });
+    const ratio = await page.evaluate(() => {
+      const canvas = document.querySelector("canvas")!;
+      return canvas.width / canvas.clientWidth;
+    });
+    expect(ratio).toBe(2);
+  });
+});

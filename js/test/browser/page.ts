@@ -1,0 +1,131 @@
+/// <reference types="node" />
+/** Opens traces in a real Chromium, in a plain page as `trace.to_html()` writes it. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const CHROMIUM = process.env.CHROMIUM || "/usr/bin/chromium";
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Without a browser there is nothing to test in; `make test` provides one. */
+export const hasBrowser = existsSync(CHROMIUM);
+if (!hasBrowser) {
+  console.warn(`No Chromium at ${CHROMIUM} (set CHROMIUM): tests in the browser are skipped.`);
+}
+
+export interface Opened {
+  readonly page: Page;
+  /** Uncaught errors of the page. */
+  readonly errors: string[];
+}
+
+export class BrowserOfTests {
+  #folder = "";
+  #browser: Browser | undefined;
+  #script = "";
+  #style = "";
+
+  async start(): Promise<void> {
+    this.#folder = mkdtempSync(join(tmpdir(), "pdl-browser-"));
+    const { inlineWorker } = await import(pathToFileURL(join(ROOT, "inline_worker.mjs")).href);
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: ["src/standalone.ts"],
+      outfile: join(this.#folder, "standalone.js"),
+      bundle: true,
+      minify: true,
+      format: "iife",
+      target: "es2022",
+      logLevel: "warning",
+      plugins: [inlineWorker({ minify: true })],
+    });
+    this.#script = readFileSync(join(this.#folder, "standalone.js"), "utf8");
+    this.#style = readFileSync(join(this.#folder, "standalone.css"), "utf8");
+    this.#browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** @param policy a Content-Security-Policy for the page */
+  async open(
+    payload: Uint8Array | string,
+    options: BrowserContextOptions & { policy?: string } = {},
+  ): Promise<Opened> {
+    const { policy, ...contextOptions } = options;
+    const context = await this.#browser!.newContext({
+      viewport: { width: 1200, height: 800 },
+      reducedMotion: "reduce",
+      ...contextOptions,
+    });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    const address = join(this.#folder, `${Math.random().toString(36).slice(2)}.html`);
+    writeFileSync(address, this.#html(payload, policy));
+    await page.goto(pathToFileURL(address).href);
+    await page.waitForSelector("#pdl-root[data-state]");
+    return { page, errors };
+  }
+
+  #html(payload: Uint8Array | string, policy: string | undefined): string {
+    const data = typeof payload === "string" ? payload : Buffer.from(payload).toString("base64");
+    return [
+      '<!doctype html><meta charset="utf-8">',
+      policy ? `<meta http-equiv="Content-Security-Policy" content="${policy}">` : "",
+      `<style>body { margin: 0 }${this.#style}</style><div id="pdl-root"></div>`,
+      `<script type="application/x-paddle-lab" id="pdl-data">${data}</script>`,
+      `<script>${this.#script.replaceAll("</script", "<\\/script")}</script>`,
+    ].join("");
+  }
+}
+
+/** Where the picture shows an outline row: as the page tells it. */
+export async function placeOf(page: Page, row: string): Promise<{ x: number; y: number }> {
+  const centre = await page.locator(`[role=treeitem]${row}`).first().getAttribute("data-centre");
+  const canvas = page.locator(".pdl-canvas > canvas");
+  const [x = 0, y = 0] = centre!.split(" ").map(Number);
+  const [shiftX = 0, shiftY = 0, scale = 1] = (await canvas.getAttribute("data-camera"))!
+    .split(" ")
+    .map(Number);
+  const bounds = (await canvas.boundingBox())!;
+  return { x: bounds.x + shiftX + x * scale, y: bounds.y + shiftY + y * scale };
+}
+
+export async function clickInPicture(page: Page, row: string): Promise<void> {
+  const { x, y } = await placeOf(page, row);
+  await page.mouse.click(x, y);
+}
+
+/** What the outline marks as selected: "op 3", "group 0"; "" for nothing. */
+export async function selected(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const row = document.querySelector<HTMLElement>('[role=treeitem][aria-selected="true"]');
+    for (const [name, value] of Object.entries({ ...row?.dataset })) {
+      if (["op", "gradNode", "group", "tensor"].includes(name)) {
+        return `${name} ${value}`;
+      }
+    }
+    return "";
+  });
+}
+
+/** Keys of ops (or grad nodes) in the outline that are lit. */
+export async function lit(page: Page, kind: "op" | "gradNode"): Promise<number[]> {
+  return page.evaluate(
+    (name) =>
+      [...document.querySelectorAll<HTMLElement>("[role=treeitem][data-lit]")]
+        .map((row) => row.dataset[name])
+        .filter((key) => key !== undefined)
+        .map(Number),
+    kind,
+  );
+}
