@@ -1,5 +1,4 @@
 /** The panel's page of an op. */
-import { copyButton } from "./clipboard.ts";
 import {
   type Fact,
   facts,
@@ -9,14 +8,11 @@ import {
   opLink,
   small,
   tensorLink,
-  tensorName,
-  tensorSummary,
 } from "./details_parts.ts";
 import { element } from "./element.ts";
 import type { PanelContext } from "./panel_context.ts";
 import { formatDuration, formatShare } from "./quantities.ts";
 import { renderStack } from "./stack.ts";
-import { frameLabel, stackText } from "./stack_order.ts";
 
 export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   const { trace, totals } = context;
@@ -36,11 +32,6 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
       totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
     ]),
     renderStack(context, trace.stackOf(op)),
-    element(
-      "div",
-      { class: "pdl-actions" },
-      copyButton("Copy as text", () => opText(context, op)),
-    ),
   ];
 }
 
@@ -102,31 +93,4 @@ function versionNote(
   const [before, after] = [from, to].map((at) => trace.at("tensors", "version", at));
   const versions = before === after ? "" : `version ${before} → ${after}, `;
   return element("div", { class: "pdl-warn-text" }, `${versions}modified in place`, ...by);
-}
-
-/** Everything the page says, as plain text. */
-function opText(context: PanelContext, op: number): string {
-  const { trace } = context;
-  const lines = [`${trace.opLabel(op)} #${op}`];
-  const layer = trace.layerOf(op);
-  if (layer) lines.push(`layer: ${layer}`);
-  const own = trace.ownFrameOf(op);
-  if (own >= 0) lines.push(`line: ${frameLabel(trace, own)}`);
-  for (const [word, uses] of [
-    ["in", trace.inputsOf(op)],
-    ["out", trace.outputsOf(op)],
-  ] as const) {
-    for (const use of uses) {
-      const tensor = trace.at("uses", "tensor", use);
-      if (tensor < 0) continue;
-      lines.push(`${word}: ${tensorName(trace, tensor)} ${tensorSummary(trace, tensor)}`);
-    }
-  }
-  const attributes = trace.textAt("ops", "attributes", op);
-  if (attributes) lines.push(`attributes: ${attributes}`);
-  lines.push(`host time: ${formatDuration(trace.at("ops", "duration_ns", op))}`);
-  for (const gradNode of trace.gradNodesOfOp(op)) {
-    lines.push(`grad node: ${trace.textAt("grad_nodes", "name", gradNode)}`);
-  }
-  return [...lines, stackText(trace, trace.stackOf(op))].join("\n");
 }

@@ -1,93 +1,60 @@
-/** Samples of what the picture is made of, each with its meaning. */
+/** Samples of what the picture is made of, each with its meaning; drawing_style.ts has the real ones. */
 import { element } from "./element.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-type Shape = readonly [tag: "rect" | "path", attributes: Readonly<Record<string, string | number>>];
+/** What the samples are drawn of: SVG path data in a field of 46 by 24 px, and a class for its look. */
+const SHAPES = {
+  box: "M9 4h28q5 0 5 5v6q0 5-5 5H9q-5 0-5-5V9q0-5 5-5z",
+  inner: "M9 7h28q2 0 2 2v6q0 2-2 2H9q-2 0-2-2V9q0-2 2-2z",
+  chip: "M18 4h10a8 8 0 0 1 0 16H18a8 8 0 0 1 0-16z",
+  ring: "M9 1h28q8 0 8 8v6q0 8-8 8H9q-8 0-8-8V9q0-8 8-8z",
+  under: "M7 20q1 3 5 3h22q4 0 5-3",
+  sign: "M10 8.5l4 3.5l-4 3.5",
+  line: "M4 12h38",
+} as const;
 
-/** As drawing_style.ts has it: `share` of a colour in the ground. */
-const tint = (colour: string, share: number) =>
-  `color-mix(in srgb, ${colour} ${share}%, var(--pdl-bg))`;
-const box = (name: string, more: Record<string, string | number> = {}): Shape => {
-  const colour = `var(--pdl-${name})`;
-  const look = { fill: tint(colour, 4), stroke: tint(colour, 85), "stroke-width": 1.3 };
-  return ["rect", { x: 4, y: 4, width: 38, height: 16, rx: 5, ...look, ...more }];
-};
-const group = (more: Record<string, string | number> = {}): Shape =>
-  box("forward", {
-    fill: tint("var(--pdl-forward)", 9),
-    stroke: tint("var(--pdl-forward)", 60),
-    ...more,
-  });
-const CHEVRON: Shape = [
-  "path",
-  { d: "M10 8.5l4 3.5l-4 3.5", fill: "none", stroke: "var(--pdl-forward)", "stroke-width": 1.5 },
-];
-const line = (name: string, more: Record<string, string | number> = {}): Shape => [
-  "path",
-  { d: "M4 12H42", fill: "none", stroke: `var(--pdl-${name})`, "stroke-width": 1.6, ...more },
-];
-const ring = (colour: string, more: Record<string, string | number> = {}): Shape => [
-  "rect",
-  { x: 1, y: 1, width: 44, height: 22, rx: 8, fill: "none", stroke: colour, ...more },
-];
+type Sample = `${keyof typeof SHAPES}${"" | ` ${string}`}`;
 
-const SAMPLES: readonly (readonly [shapes: readonly Shape[], meaning: string])[] = [
-  [[box("forward")], "an op"],
-  [[box("backward")], "a grad node, beside its op in the ladder"],
-  [[box("optimizer")], "an op of the optimizer"],
-  [[group(), CHEVRON], "a layer's call: open it to see its ops"],
-  [
-    [
-      group({ x: 7, y: 8, width: 32 }),
-      group({ y: 3 }),
-      ["path", { ...CHEVRON[1], d: "M10 7.5l4 3.5l-4 3.5" }],
-    ],
-    "equal layers, folded: “layers.0–11 ×12”",
-  ],
-  [[box("forward"), box("forward", { x: 7, y: 7, width: 32, height: 10, rx: 3 })], "a PyLayer"],
-  [
-    [box("soft", { fill: "var(--pdl-frame)", "stroke-dasharray": "4 3" })],
-    "a region that you named",
-  ],
-  [[box("leaf", { x: 10, width: 26, rx: 8 })], "a parameter, a buffer, a gradient's leaf"],
-  [[box("soft", { x: 10, width: 26, rx: 8, "stroke-dasharray": "3 2" })], "data, a constant"],
-  [[box("warn", { fill: tint("var(--pdl-warn)", 14) })], "it raised, or changed a tensor in place"],
-  [
-    [ring("var(--pdl-select)", { "stroke-width": 2 }), box("forward", { fill: "var(--pdl-lit)" })],
-    "selected",
-  ],
-  [
-    [box("forward", { fill: "var(--pdl-lit)", "stroke-width": 2.2 })],
-    "belongs to the selection: its pair, its line",
-  ],
-  [[ring("var(--pdl-soft)", { "stroke-dasharray": "4 3" }), box("forward")], "found by the search"],
-  [[line("forward")], "a tensor"],
-  [[line("backward")], "a gradient"],
-  [[line("detach", { "stroke-dasharray": "2 3" })], "a value without its gradient (detach)"],
+/** Each shape with the classes of overlays.css that give it colour, fill and dashes. */
+const SAMPLES: readonly (readonly [meaning: string, ...shapes: Sample[]])[] = [
+  ["an op", "box forward"],
+  ["a grad node, beside its op in the ladder", "box backward"],
+  ["an op of the optimizer", "box optimizer"],
+  ["a layer's call: open it to see its ops", "box forward full", "sign forward"],
+  ["equal layers, folded: “layers.0–11 ×12”", "under forward", "box forward full", "sign forward"],
+  ["a PyLayer", "box forward", "inner forward"],
+  ["a region that you named", "box soft dashed"],
+  ["a parameter, a buffer, a gradient's leaf", "chip leaf"],
+  ["data, a constant", "chip soft dashed"],
+  ["it raised, or changed a tensor in place", "box warn full"],
+  ["selected", "ring select", "box forward lit"],
+  ["belongs to the selection: its pair, its line", "box forward lit"],
+  ["found by the search", "ring soft dashed", "box forward"],
+  ["a tensor", "line forward"],
+  ["a gradient", "line backward"],
+  ["a value without its gradient (detach)", "line detach dotted"],
 ];
 
 export function legend(): HTMLElement {
   const rows = element("dl");
-  for (const [shapes, meaning] of SAMPLES) {
+  for (const [meaning, ...shapes] of SAMPLES) {
     rows.append(element("dt", {}, sample(shapes)), element("dd", {}, meaning));
   }
   return rows;
 }
 
-function sample(shapes: readonly Shape[]): SVGElement {
+function sample(shapes: readonly Sample[]): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [name, value] of [
-    ["width", 46],
-    ["height", 24],
-    ["aria-hidden", "true"],
-  ] as const) {
-    svg.setAttribute(name, String(value));
-  }
-  for (const [tag, attributes] of shapes) {
-    const shape = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, String(value));
-    svg.append(shape);
+  svg.setAttribute("class", "pdl-sample");
+  svg.setAttribute("aria-hidden", "true");
+  for (const shape of shapes) {
+    const [name, colour, ...looks] = shape.split(" ");
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", SHAPES[name as keyof typeof SHAPES]);
+    path.setAttribute("class", [name, ...looks].map((look) => `pdl-${look}`).join(" "));
+    path.style.color = `var(--pdl-${colour})`;
+    svg.append(path);
   }
   return svg;
 }

@@ -1,12 +1,14 @@
 /** The side panel: details of the selection, and the source. */
 import type { Selection, Store } from "../model/store.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../protocol.ts";
+import { copyButton } from "./clipboard.ts";
 import { gradNodeDetails } from "./details_grad_node.ts";
 import { groupDetails } from "./details_group.ts";
 import { lineDetails } from "./details_line.ts";
 import { opDetails } from "./details_op.ts";
 import { overviewDetails } from "./details_overview.ts";
 import { tensorDetails } from "./details_tensor.ts";
+import { detailsText } from "./details_text.ts";
 import { button, element } from "./element.ts";
 import { type PanelContext, traceTotals } from "./panel_context.ts";
 import { mountSplitter } from "./panel_splitter.ts";
@@ -69,7 +71,10 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
     const focused = pages.details.contains(document.activeElement)
       ? (document.activeElement as HTMLElement)
       : null;
-    pages.details.replaceChildren(...detailsOf(context, store.state.selection));
+    pages.details.replaceChildren(
+      ...detailsOf(context, store.state.selection),
+      copyButton("Copy as text", () => detailsText(pages.details)),
+    );
     showUnderlined(pages.details);
     if (!focused) return;
     // What was pressed is gone: its successor, or else the heading, takes the focus.

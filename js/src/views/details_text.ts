@@ -1,0 +1,20 @@
+/** A details page as plain text, for an issue or a chat: what it shows, a line each. */
+
+export function detailsText(page: HTMLElement): string {
+  const parts = page.querySelectorAll("h2, .pdl-chips, dd, h3, li, .pdl-frame-head");
+  return Array.from(parts, (part) => {
+    const text = words(part);
+    if (part.tagName === "DD") return `${part.previousElementSibling?.textContent}: ${text}`;
+    return part.tagName === "H3" ? `${text}:` : part.tagName === "LI" ? `- ${text}` : text;
+  }).join("\n");
+}
+
+/** Text of an element; its parts a space apart, its buttons for copying left out. */
+function words(part: Element): string {
+  return Array.from(part.childNodes, (child) =>
+    child instanceof Element && child.matches(".pdl-button") ? "" : (child.textContent ?? ""),
+  )
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .join(" ");
+}
