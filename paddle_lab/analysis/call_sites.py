@@ -20,7 +20,9 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 
 _FEWEST_AT_TOP_LEVEL = 8
+"""Ops in the whole trace; a few lines need no groups."""
 _FEWEST_IN_SCOPE = 41
+"""Ops directly in a scope."""
 _DEEPEST_NESTING = 6
 _LONGEST_CHAIN = 32
 """Calls further in than this, as recursive functions make, are not told apart."""
@@ -33,14 +35,15 @@ class Item(NamedTuple):
 
     op: int  # of a group: its first op
     group: int  # -1 for an op
-    identity: int  # what is equal where the same code runs again
+    identity: tuple[object, ...]  # what is equal where the same code runs again
     chain: tuple[int, ...]  # stacks of the user's frames, outermost first
 
 
 class Entry(NamedTuple):
     """Items that one position of one function's body brought about: an op, or a call."""
 
-    position: tuple[int, ...]
+    position: tuple[object, ...]
+    line: int  # in that function
     function: str  # "" where the position calls no function of the user's
     items: Sequence[Item]
 
@@ -58,9 +61,8 @@ class Body:
 def add_call_sites(record: Record, grouping: Grouping) -> None:
     """Divide the top level, and scopes with many direct ops, by function calls and loop turns."""
     direct_ops = Counter(grouping.op_groups)
-    direct_groups = Counter(grouping.parents)
     crowded = [group for group in range(len(grouping)) if direct_ops[group] >= _FEWEST_IN_SCOPE]
-    if direct_ops[-1] + direct_groups[-1] >= _FEWEST_AT_TOP_LEVEL:
+    if len(grouping.op_groups) >= _FEWEST_AT_TOP_LEVEL:
         crowded.append(-1)
     crowded = [group for group in crowded if group < 0 or grouping.kinds[group] != _OPTIMIZER]
     if crowded:
@@ -76,6 +78,7 @@ class _Divider:
         self._frames = record.stacks["frame"].tolist()
         self._callers = record.stacks["caller"].tolist()
         self._functions = record.frames["function"].tolist()
+        self._lines = record.frames["line"].tolist()
         self._chains: dict[int, tuple[int, ...]] = {-1: ()}
 
     def divide(self, containers: list[int]) -> None:
@@ -91,7 +94,7 @@ class _Divider:
         for op, group in enumerate(grouping.op_groups):
             if group in items:
                 chain = self._chain(stacks[op])
-                items[group].append(Item(op, -1, (stacks[op] << 32) + names[op], chain))
+                items[group].append(Item(op, -1, (stacks[op], names[op]), chain))
         first_op = [len(stacks)] * len(grouping)
         for op, innermost in enumerate(grouping.op_groups):
             group = innermost
@@ -103,7 +106,9 @@ class _Divider:
             if container in items:
                 op = first_op[group]
                 chain = self._chain_outside_layer(stacks[op])
-                items[container].append(Item(op, group, -1 - stacks[op], chain))
+                items[container].append(
+                    Item(op, group, (chain, grouping.kinds[group], grouping.texts[group]), chain)
+                )
         for contents in items.values():
             contents.sort()
         return list(items.items())
@@ -176,7 +181,8 @@ class _Divider:
             end = start + 1
             if len(first.chain) <= depth + 1:
                 node = first.chain[depth] if len(first.chain) > depth else -1
-                entries.append(Entry((node, first.identity), "", items[start:end]))
+                position = (node, first.identity)
+                entries.append(Entry(position, self._line(node), "", items[start:end]))
                 start = end
                 continue
             node, function = first.chain[depth], self._function(first.chain[depth + 1])
@@ -190,7 +196,7 @@ class _Divider:
                     break
                 end += 1
             calls = self._calls(items[start:end], depth)
-            entries += [Entry((node,), function, call) for call in calls]
+            entries += [Entry((node,), self._line(node), function, call) for call in calls]
             start = end
         return entries
 
@@ -212,6 +218,9 @@ class _Divider:
         if self._is_in_loop(callee) and not self._is_in_loop(caller):
             return [items]
         return calls
+
+    def _line(self, stack: int) -> int:
+        return self._lines[self._frames[stack]] if stack >= 0 else -1
 
     def _is_in_loop(self, stack: int) -> bool:
         frames, frame = self._record.frames, self._frames[stack]
@@ -263,7 +272,7 @@ def _loops(entries: Sequence[Entry]) -> list[list[int]]:
 
     A loop is where a position comes again after another one.
     """
-    runs_of_position: dict[tuple[int, ...], list[int]] = {}
+    runs_of_position: dict[tuple[object, ...], list[int]] = {}
     for i, entry in enumerate(entries):
         if not i or entry.position != entries[i - 1].position:
             runs_of_position.setdefault(entry.position, []).append(i)
@@ -275,9 +284,14 @@ def _loops(entries: Sequence[Entry]) -> list[list[int]]:
         turns = [run for run in runs if run >= end] if len(runs) > 1 else runs
         if len(turns) < 2:
             continue
-        met = {entry.position for entry in entries[turns[0] : turns[-1]]}
+        body = entries[turns[0] : turns[-1]]
+        met = {entry.position for entry in body}
+        last_line = max(entry.line for entry in body)
         end = turns[-1]
-        while end < len(entries) and entries[end].position in met:
+        # The last turn may do what no other one did, between the loop's first line and its last.
+        while end < len(entries) and (
+            entries[end].position in met or body[0].line <= entries[end].line < last_line
+        ):
             end += 1
         loops.append([*turns, end])
     return loops

@@ -111,7 +111,7 @@ def test_two_layers_called_on_one_line_are_no_group():
     for line in range(4):
         for name in ("inner", "outer"):
             with w.layer(f"{name}{line}"), w.call("Net.forward", line=line, file="net.py"):
-                two_ops(w)
+                two_ops(w, line=20 if name == "inner" else 30)
     assert [group[0] for group in tree(w.record())] == [
         f"{name}{line}" for line in range(4) for name in ("inner", "outer")
     ]
@@ -226,3 +226,24 @@ def test_deep_recursion_of_the_users_is_cut_off():
     # The contexts are closed innermost first, as a real run would.
     for call in reversed(calls):
         call.__exit__(None, None, None)
+
+
+def test_a_turn_that_does_more_than_others_is_still_one():
+    w = RecordWriter()
+    for turn in range(3):
+        with w.layer("net"):
+            w.op("linear", line=3)
+        if turn == 2:
+            w.op("log", line=4)
+        with w.scope("optimizer", "Adam"):
+            if turn == 0:
+                w.op("full_", line=5)
+            w.op("adam_", line=5)
+    w.op("mean", line=6)
+    net, adam = ["net", "linear"], ["Adam", "adam_"]
+    assert tree(w.record()) == [
+        ["iteration 1", net, ["Adam", "full_", "adam_"]],
+        ["iteration 2", net, adam],
+        ["iteration 3", net, "log", adam],
+        "mean",
+    ]
