@@ -44,8 +44,4 @@ export class RowsByKey {
   of(key: number): Int32Array {
     return this.rows.subarray(this.starts[key]!, this.starts[key + 1]!);
   }
-
-  count(key: number): number {
-    return this.starts[key + 1]! - this.starts[key]!;
-  }
 }

@@ -21,8 +21,6 @@ export interface ViewState {
   /** Which backward call's graph is shown; -1 where there is none. */
   readonly backwardCall: number;
   readonly selection: Selection;
-  /** -1 for none. */
-  readonly hoveredOp: number;
   /** Keys of open groups; replaced as a whole when it changes. */
   readonly open: ReadonlySet<number>;
   /** First groups of the runs of repeats that are shown member by member. */
@@ -72,7 +70,6 @@ export class Store {
       mode: "forward",
       backwardCall: largestBackwardCall(trace),
       selection: { kind: "none" },
-      hoveredOp: -1,
       open: initialOpen(this.hierarchy),
       unfolded: new Set(),
       showParameters: false,

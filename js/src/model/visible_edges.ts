@@ -19,6 +19,9 @@ export interface VisibleEdges {
   readonly isDetached: Uint8Array;
 }
 
+/** String code of "". */
+const NO_SHAPE = 0;
+
 class EdgeCollector {
   readonly #rows = new Map<number, number>();
   readonly #source: number[] = [];
@@ -86,7 +89,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
       tree.boxOfOp[source[edge]!]!,
       tree.boxOfOp[target[edge]!]!,
       tensor[edge]!,
-      tensor[edge]! >= 0 ? shape[tensor[edge]!]! : 0,
+      tensor[edge]! >= 0 ? shape[tensor[edge]!]! : NO_SHAPE,
       kind[edge] === detach,
     );
   }
@@ -95,7 +98,8 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
       for (const use of trace.consumersOf(item.key)) {
         const reader = trace.at("uses", "op", use);
         const box = reader >= 0 ? tree.boxOfOp[reader]! : -1;
-        collector.add(index, box, item.key, shape[item.key]!, false);
+        // The tensor's own box says its shape.
+        collector.add(index, box, item.key, NO_SHAPE, false);
       }
     }
   });
@@ -145,11 +149,11 @@ function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollect
       const source = tree.boxOfOp[trace.at("op_edges", "source", edge)]!;
       const tensor = trace.at("op_edges", "tensor", edge);
       isFirst &&= source < 0;
-      collector.add(source, index, tensor, tensor >= 0 ? shape[tensor]! : 0, false);
+      collector.add(source, index, tensor, tensor >= 0 ? shape[tensor]! : NO_SHAPE, false);
     }
     const beside = isFirst
       ? tree.items.findIndex((other) => other.kind === "grad_node" && other.parent === item.parent)
       : -1;
-    collector.add(beside, index, -1, 0, false);
+    collector.add(beside, index, -1, NO_SHAPE, false);
   });
 }

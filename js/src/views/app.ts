@@ -82,10 +82,6 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
           parts.canvas.getBoundingClientRect(),
         ];
         tooltip.show(hit, x + to.left - from.left, y + to.top - from.top);
-        const hoveredOp = hit?.kind === "box" ? hit.box.op : -1;
-        if (hoveredOp !== store.state.hoveredOp) {
-          store.update({ hoveredOp });
-        }
       },
     },
     { ownsPage: options.isStandalone },

@@ -35,6 +35,10 @@ export class Emphasis {
   }
 
   isLit(box: SceneBox): boolean {
+    // A group's own ring says enough; all of its inside in colour would drown the picture.
+    if (this.#store.state.selection.kind === "group") {
+      return false;
+    }
     if (box.op >= 0) {
       return this.#ops[box.op] === 1;
     }

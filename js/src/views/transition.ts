@@ -51,11 +51,6 @@ export class Transition {
     };
     return { ...this.#to, boxes: this.#to.boxes.map(move), frames: this.#to.frames.map(move) };
   }
-
-  /** Whether an item was there before. */
-  has(id: string): boolean {
-    return this.#from.has(id);
-  }
 }
 
 interface Place {
