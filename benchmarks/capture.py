@@ -1,0 +1,184 @@
+"""What a trace costs: ratios of traced to plain time, taken in turns in one run.
+
+``python benchmarks/capture.py`` prints a Markdown table. Times are medians of repeats that
+alternate between the ways to run, so that whatever else the machine does falls on all of them
+alike. What a trace does once, on entering and on leaving, is told apart from what it adds to every
+op. The ratio of CPU time holds on a busy machine too. Paddle's own guard, for comparison, needs the ``graphviz`` package and its ``dot`` program.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+Work = Callable[[], Any]
+Guard = Callable[[], AbstractContextManager[Any]]
+
+LOAD_EXTENSION = """
+import time
+import paddle
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+before = time.perf_counter()
+shell.run_line_magic("load_ext", "paddle_lab")
+print("load_ext took", (time.perf_counter() - before) * 1e3)
+"""
+
+
+class Timing:
+    """Seconds of the work inside its guard, and of entering and leaving the guard."""
+
+    def __init__(self) -> None:
+        self.work_s: list[float] = []
+        self.work_cpu_s: list[float] = []
+        self.enter_s: list[float] = []
+        self.leave_s: list[float] = []
+
+    def measure(self, guard: Guard, work: Work, runs: int) -> None:
+        begin = perf_counter()
+        with guard():
+            entered, entered_cpu = perf_counter(), process_time()
+            for _ in range(runs):
+                work()
+            worked, worked_cpu = perf_counter(), process_time()
+        left = perf_counter()
+        self.enter_s.append(entered - begin)
+        self.work_s.append((worked - entered) / runs)
+        self.work_cpu_s.append((worked_cpu - entered_cpu) / runs)
+        self.leave_s.append(left - worked)
+
+
+def in_turns(ways: dict[str, Guard], work: Work, *, repeats: int, runs: int) -> dict[str, Timing]:
+    """Run ``work`` in every way, again and again in turns, and return the timings."""
+    timings = {way: Timing() for way in ways}
+    for guard in ways.values():  # what is made on first use
+        Timing().measure(guard, work, 1)
+    for _ in range(repeats):
+        for way, guard in ways.items():
+            timings[way].measure(guard, work, runs)
+    return timings
+
+
+def small_layers() -> Work:
+    """Return the forward pass of 100 times (Linear, ReLU, add), width 64: 300 ops."""
+    import paddle
+    from paddle import nn
+
+    linears = [nn.Linear(64, 64) for _ in range(100)]
+    activation = nn.ReLU()
+    data = paddle.rand([8, 64])
+
+    def forward() -> None:
+        hidden = data
+        for linear in linears:
+            hidden = activation(linear(hidden)) + hidden
+
+    return forward
+
+
+def resnet18() -> Work:
+    """Return forward and backward of ResNet-18 on four pictures of 224 px."""
+    import paddle
+
+    network = paddle.vision.models.resnet18()
+    images = paddle.rand([4, 3, 224, 224])
+
+    def step() -> None:
+        network(images).mean().backward()
+        network.clear_gradients()
+
+    return step
+
+
+def load_extension_ms(repeats: int) -> list[float]:
+    """Return the time that ``%load_ext paddle_lab`` takes once Paddle is imported."""
+    return [
+        float(
+            subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", LOAD_EXTENSION],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            .stdout.rpartition("load_ext took")[2]
+            .split()[0]
+        )
+        for _ in range(repeats)
+    ]
+
+
+def paddles_guard(folder: Path) -> Guard:
+    """Return Paddle's own guard, which draws a static picture of the forward graph."""
+    from paddle.utils import capture_forward_subgraph_guard
+
+    return lambda: capture_forward_subgraph_guard(str(folder / "forward"))
+
+
+def median_ms(seconds: Iterable[float]) -> float:
+    return statistics.median(seconds) * 1e3
+
+
+def print_traced(what: str, work: Work, *, repeats: int, runs: int, bar: float) -> None:
+    import paddle_lab
+
+    ways: dict[str, Guard] = {"plain": nullcontext, "traced": paddle_lab.trace}
+    timings = in_turns(ways, work, repeats=repeats, runs=runs)
+    plain, traced = timings["plain"], timings["traced"]
+    plain_ms, traced_ms = median_ms(plain.work_s), median_ms(traced.work_s)
+    cpu_ratio = median_ms(traced.work_cpu_s) / median_ms(plain.work_cpu_s)
+    print(
+        f"| {what} | {plain_ms:.2f} ms | {traced_ms:.2f} ms | {traced_ms / plain_ms:.2f} "
+        f"| {cpu_ratio:.2f} | {bar} "
+        f"| {median_ms(traced.enter_s):.0f} ms, {median_ms(traced.leave_s):.0f} ms |"
+    )
+
+
+def print_paddles_guard() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        ways: dict[str, Guard] = {"plain": nullcontext, "guard": paddles_guard(Path(folder))}
+        timings = in_turns(ways, small_layers(), repeats=3, runs=1)
+    plain_ms, guard = median_ms(timings["plain"].work_s), timings["guard"]
+    guard_ms = median_ms(map(sum, zip(guard.work_s, guard.leave_s, strict=True)))
+    print(
+        f"| the same forward pass, Paddle's `capture_forward_subgraph_guard` | {plain_ms:.2f} ms "
+        f"| {guard_ms:.2f} ms | {guard_ms / plain_ms:.0f} | | | with its picture |"
+    )
+
+
+def main() -> None:
+    import paddle
+
+    print(f"paddle {paddle.__version__}, Python {sys.version.split()[0]}\n")
+    print("| what | plain | traced | ratio | of CPU time | bar | entering, leaving the trace |")
+    print("|---|---|---|---|---|---|---|")
+    print_traced(
+        "forward, 100 x (Linear, ReLU, add), width 64",
+        small_layers(),
+        repeats=31,
+        runs=5,
+        bar=1.5,
+    )
+    if importlib.util.find_spec("graphviz") is not None and shutil.which("dot"):
+        print_paddles_guard()
+    print_traced(
+        "forward and backward, ResNet-18, 224 px, batch 4", resnet18(), repeats=9, runs=1, bar=1.05
+    )
+    extension_ms = statistics.median(load_extension_ms(5))
+    print(
+        f"| `%load_ext paddle_lab` after `import paddle` | | {extension_ms:.0f} ms | | | 150 ms | |"
+    )
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
