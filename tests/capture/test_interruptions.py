@@ -46,7 +46,7 @@ def leaf(*shape: int) -> paddle.Tensor:
 def test_an_exception_of_the_traced_code_comes_through_and_the_trace_is_kept():
     failure = Failure("mine")
     x = leaf(2, 2)
-    with pytest.raises(Failure) as caught, paddle_lab.trace() as trace:
+    with pytest.raises(Failure) as caught, paddle_lab.trace() as trace:  # noqa: PT012 (the error leaves the trace)
         x.tanh()
         raise failure
 
@@ -58,7 +58,7 @@ def test_an_op_that_raises_raises_paddles_error():
     x = leaf(2, 3)
     with pytest.raises(ValueError, match="InvalidArgument") as plain:
         x @ x
-    with pytest.raises(ValueError, match="InvalidArgument") as traced, paddle_lab.trace() as trace:
+    with pytest.raises(ValueError, match="InvalidArgument") as traced, paddle_lab.trace() as trace:  # noqa: PT012 (the error leaves the trace)
         x.tanh()
         x @ x
 
@@ -124,7 +124,7 @@ def test_an_interrupt_in_the_middle_comes_through_and_the_trace_is_kept(delay_ms
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    with pytest.raises(KeyboardInterrupt), paddle_lab.trace() as trace:
+    with pytest.raises(KeyboardInterrupt), paddle_lab.trace() as trace:  # noqa: PT012 (the error leaves the trace)
         layer(x).sum().backward()
         is_running.set()
         while True:

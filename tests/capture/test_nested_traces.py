@@ -37,7 +37,7 @@ def test_an_inner_trace_sees_its_part_and_the_outer_one_all():
 def test_an_inner_trace_that_raises_leaves_the_outer_one_whole():
     x = paddle.rand([2, 2])
     with paddle_lab.trace() as outer:
-        with pytest.raises(ZeroDivisionError), paddle_lab.trace():
+        with pytest.raises(ZeroDivisionError), paddle_lab.trace():  # noqa: PT012 (the error leaves the trace)
             x.tanh()
             raise ZeroDivisionError
         x.sin()

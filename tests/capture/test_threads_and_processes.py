@@ -67,7 +67,7 @@ def test_a_thread_that_runs_across_the_whole_trace_never_notices():
             try:
                 if not np.array_equal((x @ x).tanh().numpy(), expected):
                     wrong.append("other result")
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001
                 wrong.append(error)
             has_begun.set()
 
