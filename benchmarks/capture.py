@@ -3,7 +3,8 @@
 ``python benchmarks/capture.py`` prints a Markdown table. Times are medians of repeats that
 alternate between the ways to run, so that whatever else the machine does falls on all of them
 alike. What a trace does once, on entering and on leaving, is told apart from what it adds to every
-op. The ratio of CPU time holds on a busy machine too. Paddle's own guard, for comparison, needs the ``graphviz`` package and its ``dot`` program.
+op. The ratio of CPU time holds on a busy machine too. Paddle's own guard, for comparison, needs the
+``graphviz`` package and its ``dot`` program.
 """
 
 from __future__ import annotations
