@@ -126,7 +126,11 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
     isOnLine[frame] = line === lines[frame] ? 1 : 0;
     begins ||= isOnLine[frame] === 1;
   }
-  const isMeant = begins ? isOnLine : isInside;
+  lit.set(opsThroughFrames(trace, begins ? isOnLine : isInside));
+}
+
+/** Ops whose stack passes through a frame that is meant: 1 at the key of each. */
+export function opsThroughFrames(trace: Trace, isMeant: Uint8Array): Uint8Array {
   const stacks = trace.table("stacks");
   const frameOf = stacks.column("frame");
   const caller = stacks.column("caller");
@@ -135,8 +139,7 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
     const isHere = frameOf[stack]! >= 0 && isMeant[frameOf[stack]!];
     passes[stack] = isHere || (caller[stack]! >= 0 && passes[caller[stack]!]) ? 1 : 0;
   }
-  const stackOf = trace.table("ops").column("stack");
-  for (let op = 0; op < lit.length; op++) {
-    lit[op] = stackOf[op]! >= 0 && passes[stackOf[op]!] ? 1 : 0;
-  }
+  return Uint8Array.from(trace.table("ops").column("stack"), (stack) =>
+    stack >= 0 ? passes[stack]! : 0,
+  );
 }

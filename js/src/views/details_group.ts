@@ -1,15 +1,15 @@
 /** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
-import { facts, groupChip, heading } from "./details_parts.ts";
+import { facts, groupChip, heading, timeFact } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { durationOf, type PanelContext, parametersOf } from "./panel_context.ts";
-import { countOf, formatBytes, formatDuration, formatShare } from "./quantities.ts";
+import { countOf, formatBytes } from "./quantities.ts";
 import { renderStack } from "./stack.ts";
 
 export function groupDetails(context: PanelContext, group: number): HTMLElement[] {
   const { store, trace, totals } = context;
-  const inside = insideOf(context, group);
-  const groupOfOp = trace.table("op_groups").column("group");
-  const isInside = (op: number) => groupOfOp[op]! >= 0 && inside[groupOfOp[op]!] === 1;
+  // The group is selected: its ops are those that are lit.
+  const lit = store.litOps();
+  const isInside = (op: number) => lit[op] === 1;
   const duration_ns = durationOf(trace, isInside);
   const parameters = parametersOf(trace, isInside);
   const path = trace.textAt("groups", "path", group);
@@ -17,7 +17,6 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
   const calls = callsOf(context, group);
   const isOpen = store.state.open.has(group);
   const parent = trace.at("groups", "parent", group);
-  const share = formatShare(duration_ns, totals.duration_ns);
   return [
     heading(path || trace.groupLabel(group), className),
     element(
@@ -37,10 +36,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
         "parameters",
         `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
       ],
-      [
-        "host time",
-        [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · "),
-      ],
+      timeFact(totals, duration_ns),
     ]),
     element(
       "div",
@@ -95,15 +91,4 @@ function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
       `Call stack of its first op, ${trace.opLabel(first)}`,
     ),
   ];
-}
-
-/** 1 for the group and all inside it; parents come before children. */
-function insideOf({ trace }: PanelContext, group: number): Uint8Array {
-  const parent = trace.table("groups").column("parent");
-  const inside = new Uint8Array(parent.length);
-  inside[group] = 1;
-  for (let at = group + 1; at < parent.length; at++) {
-    if (parent[at]! >= 0) inside[at] = inside[parent[at]!]!;
-  }
-  return inside;
 }

@@ -1,9 +1,18 @@
 /** The panel's page of a source line: the ops it made. */
-import { facts, groupChip, heading, list, MOST_ITEMS, opItem, section } from "./details_parts.ts";
+import {
+  facts,
+  groupChip,
+  heading,
+  list,
+  MOST_ITEMS,
+  opItem,
+  section,
+  timeFact,
+} from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { litOpKeys, litParts } from "./lit_parts.ts";
 import { durationOf, type PanelContext } from "./panel_context.ts";
-import { countOf, formatDuration, formatShare } from "./quantities.ts";
+import { countOf } from "./quantities.ts";
 import { fileLabel } from "./stack_order.ts";
 
 export function lineDetails(context: PanelContext, file: number, line: number): HTMLElement[] {
@@ -14,17 +23,10 @@ export function lineDetails(context: PanelContext, file: number, line: number): 
   const source = trace.sourceAround(file, line);
   const text = source?.lines[line - source.firstLine]?.trim();
   const duration_ns = durationOf(trace, (op) => lit[op] === 1);
-  const share = formatShare(duration_ns, totals.duration_ns);
   return [
     heading(`${fileLabel(trace, file, source?.cell ?? -1)}, line ${line}`, ""),
     ...(text ? [element("p", {}, element("code", {}, text))] : []),
-    facts([
-      ["made", countOf(ops.length, "op")],
-      [
-        "host time",
-        [formatDuration(duration_ns), share && `${share} of all ops`].filter(Boolean).join(" · "),
-      ],
-    ]),
+    facts([["made", countOf(ops.length, "op")], timeFact(totals, duration_ns)]),
     element(
       "div",
       { class: "pdl-actions" },

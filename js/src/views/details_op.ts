@@ -8,18 +8,14 @@ import {
   opLink,
   small,
   tensorLink,
+  timeFact,
 } from "./details_parts.ts";
 import { element } from "./element.ts";
 import type { PanelContext } from "./panel_context.ts";
-import { formatDuration, formatShare } from "./quantities.ts";
 import { renderStack } from "./stack.ts";
 
 export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   const { trace, totals } = context;
-  const duration_ns = trace.at("ops", "duration_ns", op);
-  const share = trace.at("ops", "is_pylayer", op)
-    ? ""
-    : formatShare(duration_ns, totals.duration_ns);
   const attributes = trace.textAt("ops", "attributes", op);
   return [
     heading(trace.opLabel(op), `#${op}`),
@@ -28,7 +24,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
       ...tensorFacts(context, op, "in", trace.inputsOf(op)),
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
       !!attributes && ["attributes", element("code", {}, attributes)],
-      ["host time", formatDuration(duration_ns), share ? small(` · ${share} of all ops`) : ""],
+      timeFact(totals, trace.at("ops", "duration_ns", op)),
       totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
     ]),
     renderStack(context, trace.stackOf(op)),

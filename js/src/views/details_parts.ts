@@ -1,8 +1,8 @@
 /** Pieces that several details pages are made of: links, chips, tables of facts. */
 import { button, element } from "./element.ts";
 import { jumpToGradNode, jumpToOp } from "./jump.ts";
-import type { PanelContext } from "./panel_context.ts";
-import { countOf, formatBytes } from "./quantities.ts";
+import type { PanelContext, TraceTotals } from "./panel_context.ts";
+import { countOf, formatBytes, formatDuration, formatShare } from "./quantities.ts";
 import { frameLabel } from "./stack_order.ts";
 
 /** Longer lists are cut: a parameter may have ten thousand readers. */
@@ -18,6 +18,11 @@ export function facts(rows: readonly (Fact | false | undefined)[]): HTMLElement 
     list.append(element("dt", {}, name), element("dd", {}, ...value));
   }
   return list;
+}
+
+export function timeFact(totals: TraceTotals, duration_ns: number): Fact {
+  const share = formatShare(duration_ns, totals.duration_ns);
+  return ["host time", formatDuration(duration_ns), share && small(` · ${share} of all ops`)];
 }
 
 export function heading(name: string, key: string): HTMLElement {

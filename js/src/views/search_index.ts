@@ -2,6 +2,7 @@
  * Finds ops by what people type. Distinct strings are few where ops are many, so each word is looked
  * for among the strings first, and ops only ask whether one of theirs was hit.
  */
+import { opsThroughFrames } from "../model/pairing.ts";
 import type { Trace } from "../model/trace.ts";
 import { baseName } from "./stack_order.ts";
 
@@ -162,16 +163,6 @@ export class SearchIndex {
     const isFrameHit = Uint8Array.from(file!, (code, frame) =>
       Number(fits(code, cell![frame]!, line![frame]!)),
     );
-    const frameOf = trace.table("stacks").column("frame");
-    const caller = trace.table("stacks").column("caller");
-    const isStackHit = new Uint8Array(frameOf.length);
-    for (let stack = 0; stack < frameOf.length; stack++) {
-      isStackHit[stack] =
-        (frameOf[stack]! >= 0 ? isFrameHit[frameOf[stack]!]! : 0) |
-        (caller[stack]! >= 0 ? isStackHit[caller[stack]!]! : 0);
-    }
-    return Uint8Array.from(trace.table("ops").column("stack"), (stack) =>
-      stack >= 0 ? isStackHit[stack]! : 0,
-    );
+    return opsThroughFrames(trace, isFrameHit);
   }
 }
