@@ -10,7 +10,7 @@ import { emptyState } from "./empty_state.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { TextMeasure } from "./measure.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
-import { isFolded, toggleGroup } from "./opening.ts";
+import { toggleGroup } from "./opening.ts";
 import { mountPanel } from "./panel.ts";
 import { Picture } from "./picture.ts";
 import type { Scene } from "./scene.ts";
@@ -168,9 +168,8 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       if (state.selection !== previous.selection) {
         options.onSelect?.(state.selection);
       }
-      if (state.open !== previous.open && anchor === undefined) {
-        anchor = changedGroup(store, state.open, previous.open);
-      }
+      anchor ??=
+        changedGroup(state.open, previous.open) ?? changedGroup(state.unfolded, previous.unfolded);
     }),
     () => picture.dispose(),
     () => status.dispose(),
@@ -239,17 +238,13 @@ function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {
 }
 
 /** The one group that was opened or closed, as the picture names it. */
-function changedGroup(
-  store: Store,
-  now: ReadonlySet<number>,
-  before: ReadonlySet<number>,
-): string | undefined {
+function changedGroup(now: ReadonlySet<number>, before: ReadonlySet<number>): string | undefined {
+  if (now === before) {
+    return undefined;
+  }
   const changed = [...now].filter((group) => !before.has(group));
   changed.push(...[...before].filter((group) => !now.has(group)));
-  const [group] = changed;
-  return changed.length === 1 && group !== undefined && !isFolded(store, group)
-    ? `group:${group}`
-    : undefined;
+  return changed.length === 1 ? `group:${changed[0]}` : undefined;
 }
 
 function iconButton(label: string, title: string, act: () => void): HTMLButtonElement {

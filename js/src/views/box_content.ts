@@ -220,8 +220,10 @@ export class BoxWriter {
       shown.length < chips.length
         ? [...shown, { label: `+${chips.length - shown.length}`, tensor: -1, kind: "more" }]
         : shown;
+    // On the left the first is the outermost: a row reads from left to right.
+    const outwards = side < 0 ? all.reverse() : all;
     let edge = boxWidth / 2 + CHIP_GAP_PX + 1;
-    return all.map((chip) => {
+    return outwards.map((chip) => {
       const text = this.measure.width(chip.label, "small");
       const width = Math.max(CHIP_HEIGHT_PX, Math.ceil(text) + 2 * CHIP_PADDING_PX);
       const x = side * (edge + width / 2);

@@ -17,7 +17,7 @@ import {
 import { element } from "./element.ts";
 import { Emphasis } from "./emphasis.ts";
 import type { TextMeasure } from "./measure.ts";
-import { areaInView, paint } from "./paint.ts";
+import { paint } from "./paint.ts";
 import { listenToPointer } from "./pointer.ts";
 import { EMPTY_SCENE, type Scene } from "./scene.ts";
 import { type Hit, SceneIndex } from "./scene_index.ts";
@@ -27,6 +27,7 @@ import { Transition } from "./transition.ts";
 const SMALLEST_SCALE = 0.02;
 const GLIDE_MS = 180;
 const EDGE_REACH_PX = 5;
+const OPENED_MARGIN_PX = 24;
 
 export interface CanvasActions {
   click(hit: Hit | undefined, event: PointerEvent): void;
@@ -124,7 +125,7 @@ export class GraphCanvas {
    */
   show(scene: Scene, options: { anchor?: string; isNew?: boolean } = {}): void {
     const previous = this.#scene;
-    const anchored = options.anchor && this.#anchoredCamera(previous, scene, options.anchor);
+    const anchored = options.anchor && this.#anchored(previous, scene, options.anchor);
     this.#scene = scene;
     this.#index = new SceneIndex(scene);
     this.#hovered = undefined;
@@ -135,7 +136,10 @@ export class GraphCanvas {
       this.#hasBeenMoved = false;
       this.#lookAtBeginning();
     } else if (anchored) {
-      this.moveTo(anchored);
+      this.moveTo(anchored.at);
+      if (anchored.then.y !== anchored.at.y || anchored.then.x !== anchored.at.x) {
+        this.glideTo(anchored.then);
+      }
     } else {
       this.moveTo(this.#camera);
     }
@@ -230,19 +234,25 @@ export class GraphCanvas {
     this.#publish();
   }
 
-  /** The camera that keeps the top edge of an item where it was on screen. */
-  #anchoredCamera(previous: Scene, next: Scene, id: string): Camera | undefined {
+  /** Where to look so that the top edge of an item stays where it was on screen, and where then. */
+  #anchored(previous: Scene, next: Scene, id: string): { at: Camera; then: Camera } | undefined {
     const [before, after] = [placeOf(previous, id), placeOf(next, id)];
     if (!before || !after) {
       return undefined;
     }
-    const camera = this.camera;
+    const { camera } = this;
     const from = toScreen(camera, before.x, before.y - before.height / 2);
     const to = toScreen(camera, after.x, after.y - after.height / 2);
     const moved = panned(camera, from.x - to.x, from.y - to.y);
-    const area = areaInView(moved, this.#view);
-    const isAbove = after.y + after.height / 2 < area.top;
-    return isAbove ? revealing(moved, after, this.#view) : moved;
+    const top = toScreen(moved, after.x, after.y - after.height / 2).y;
+    const bottom = top + after.height * moved.scale;
+    if (bottom < 0) {
+      return { at: moved, then: revealing(moved, after, this.#view) };
+    }
+    // What has been opened is shown as far as there is room: it may move up to the upper edge.
+    const hidden = Math.max(0, bottom + OPENED_MARGIN_PX - this.#view.height);
+    const up = Math.min(hidden, Math.max(0, top - OPENED_MARGIN_PX));
+    return { at: moved, then: panned(moved, 0, -up) };
   }
 
   #hitAt(x: number, y: number): Hit | undefined {
@@ -300,8 +310,11 @@ function nameOf(hit: Hit | undefined): string {
   return hit?.kind === "box" ? hit.box.id : "";
 }
 
+/** A fold stands where its first member stands when it is unfolded. */
 function placeOf(scene: Scene, id: string): Rectangle | undefined {
-  return scene.boxes.find((box) => box.id === id) ?? scene.frames.find((frame) => frame.id === id);
+  const twin = id.replace(/^(group|fold):/, (_, kind) => (kind === "fold" ? "group:" : "fold:"));
+  const all = [...scene.boxes, ...scene.frames];
+  return all.find((item) => item.id === id) ?? all.find((item) => item.id === twin);
 }
 
 function between(from: Camera, to: Camera, t: number): Camera {

@@ -62,7 +62,9 @@ function paintTitle(
   context.translate(left + dx, top);
   context.scale(grow, grow);
   const y = TITLE_HEIGHT_PX / 2 + 1;
-  const room = frame.width / grow - GROUP_TEXT_PX - 12 - dx / grow;
+  const refold = frame.refold && grow === 1 ? `⊟ fold ${frame.refold}` : "";
+  const beside = refold ? measure.width(refold, "sublabel") + 10 : 0;
+  const room = frame.width / grow - GROUP_TEXT_PX - 12 - dx / grow - beside;
   const title = measure.fit(frame.title, "title", room);
   const used = measure.width(title, "title") + 8;
   const fitting = measure.fit(frame.subtitle, "sublabel", room - used);
@@ -84,12 +86,11 @@ function paintTitle(
     context.fillStyle = theme.soft;
     context.fillText(subtitle, GROUP_TEXT_PX + used, y);
   }
-  if (frame.refold && grow === 1) {
-    const text = `⊟ fold ${frame.refold}`;
+  if (refold) {
     context.textAlign = "end";
     context.font = measure.font("sublabel");
     context.fillStyle = theme.forward;
-    context.fillText(text, frame.width - dx - 10, y);
+    context.fillText(refold, frame.width - dx - 10, y);
   }
   context.restore();
 }

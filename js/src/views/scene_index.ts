@@ -6,7 +6,7 @@ export type Hit =
   | { kind: "box"; box: SceneBox; onToggle: boolean }
   | { kind: "chip"; box: SceneBox; chip: SceneChip }
   | { kind: "frame"; frame: SceneFrame; onToggle: boolean; onRefold: boolean }
-  | { kind: "edge"; edge: SceneEdge };
+  | { kind: "edge"; edge: SceneEdge; from: string; to: string };
 
 /** Height of a frame's title strip, and where in it the sign for closing is. */
 export const TITLE_HEIGHT_PX = 24;
@@ -92,7 +92,13 @@ export class SceneIndex {
         found = edge;
       }
     }
-    return found && { kind: "edge", edge: found };
+    if (!found) {
+      return undefined;
+    }
+    const [from, to] = [found.source, found.target].map(
+      (box) => this.scene.boxes[box]?.label ?? "",
+    );
+    return { kind: "edge", edge: found, from: from!, to: to! };
   }
 }
 

@@ -82,7 +82,7 @@ function linesOf(trace: Trace, hit: Hit): string[] {
       }
       return hit.chip.tensor >= 0 ? tensorLines(trace, hit.chip.tensor) : [];
     case "edge":
-      return edgeLines(trace, hit.edge);
+      return [`${hit.from} → ${hit.to}`, ...edgeLines(trace, hit.edge)];
     case "frame":
       return hit.onToggle
         ? [`Close ${hit.frame.title}`]
@@ -146,7 +146,7 @@ function edgeLines(trace: Trace, edge: SceneEdge): string[] {
   }
   const note = edge.kind === "detach" ? "detached: no gradient flows here" : "";
   return edge.tensor >= 0
-    ? [...tensorLines(trace, edge.tensor).slice(0, 2), note].filter(Boolean)
+    ? [tensorLines(trace, edge.tensor)[1]!, note].filter(Boolean)
     : [`gradient ${edge.label}`];
 }
 
