@@ -51,16 +51,16 @@ const standalone = {
 
 /** @type {esbuild.BuildOptions} */
 const labextension = {
-  absWorkingDir: HERE,
+  ...views,
   entryPoints: ["src/labextension/index.ts"],
-  outfile: join(PLUGIN, "index.js"),
-  bundle: true,
+  outdir: PLUGIN,
   format: "esm",
-  target: "es2022",
+  // The views are loaded with the first graph that needs them.
+  splitting: true,
   loader: { ".css": "text" },
+  alias: { "built-widget.css": join(STATIC, "widget.css") },
   // JupyterLab's own modules come from the page the plugin is loaded into.
   external: ["@jupyterlab/*", "@lumino/*"],
-  logLevel: "info",
 };
 
 /** The plugin is a package of its own to JupyterLab: its metadata is written beside its bundle. */
@@ -116,7 +116,10 @@ if (watch) {
     await context.watch();
   }
 } else {
-  await Promise.all([widget, standalone, labextension].map((options) => esbuild.build(options)));
+  rmSync(PLUGIN, { recursive: true, force: true });
+  await Promise.all([widget, standalone].map((options) => esbuild.build(options)));
+  // It takes in the widget's styles.
+  await esbuild.build(labextension);
   // The page without Jupyter uses widget.css: the two entries import the same styles.
   rmSync(join(STATIC, "standalone.css"), { force: true });
   buildLabextension();

@@ -46,7 +46,13 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=executable,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                # A page that a test has altered is no longer one of this machine's to Chromium.
+                "--disable-features=LocalNetworkAccessChecks",
+            ],
         )
         yield browser
         browser.close()
@@ -80,7 +86,7 @@ def lab_page(
     lab_server: JupyterServer, browser: Browser, screenshots: Path, request: pytest.FixtureRequest
 ) -> Iterator[OpenNotebook]:
     """Open a notebook in JupyterLab."""
-    yield from _open_notebooks(lab_server, browser, screenshots, request)
+    yield from opened_notebooks(lab_server, browser, screenshots, request.node.name)
 
 
 @pytest.fixture
@@ -91,7 +97,7 @@ def notebook7_page(
     request: pytest.FixtureRequest,
 ) -> Iterator[OpenNotebook]:
     """Open a notebook in Notebook 7."""
-    yield from _open_notebooks(notebook7_server, browser, screenshots, request)
+    yield from opened_notebooks(notebook7_server, browser, screenshots, request.node.name)
 
 
 @pytest.fixture(params=["lab", "notebook"])
@@ -103,9 +109,10 @@ def jupyter_page(request: pytest.FixtureRequest) -> OpenNotebook:
     return open_notebook
 
 
-def _open_notebooks(
-    server: JupyterServer, browser: Browser, screenshots: Path, request: pytest.FixtureRequest
+def opened_notebooks(
+    server: JupyterServer, browser: Browser, screenshots: Path, name: str
 ) -> Iterator[OpenNotebook]:
+    """Yield what opens notebooks in ``server``; then close their pages and end their kernels."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(30_000)
     opened = 0
@@ -113,13 +120,13 @@ def _open_notebooks(
     def open_notebook(notebook: Path | nbformat.NotebookNode) -> NotebookPage:
         nonlocal opened
         opened += 1
-        stem = "".join(c if c.isalnum() else "_" for c in request.node.name)
-        name = f"{stem}_{opened}.ipynb"
+        stem = "".join(c if c.isalnum() else "_" for c in name)
+        file = f"{stem}_{opened}.ipynb"
         if isinstance(notebook, Path):
-            shutil.copy(notebook, server.root / name)
+            shutil.copy(notebook, server.root / file)
         else:
-            nbformat.write(notebook, server.root / name)
-        page = NotebookPage(context.new_page(), server, name, screenshots)
+            nbformat.write(notebook, server.root / file)
+        page = NotebookPage(context.new_page(), server, file, screenshots)
         page.open()
         return page
 

@@ -9,7 +9,7 @@ import nbformat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
     from tests.browser.server_process import JupyterServer
 
@@ -18,6 +18,11 @@ Theme = Literal["light", "dark"]
 _OPEN_LIMIT_MS = 60_000
 _RUN_LIMIT_MS = 180_000
 
+_CELLS_THERE = """() => {
+  const panel = window.jupyterapp?.shell.currentWidget;
+  const count = panel?.context?.isReady ? panel.content.model.cells.length : 0;
+  return count > 0 && panel.content.widgets.length === count;
+}"""
 _KERNEL_READY = """async () => {
   const panel = window.jupyterapp?.shell.currentWidget;
   if (!panel?.sessionContext || !panel.content?.model) return false;
@@ -50,14 +55,28 @@ class NotebookPage:
         self._screenshots = screenshots
 
     def open(self, *, kernel: bool = True) -> None:
-        """Load the page; with ``kernel=False`` do not wait for one."""
+        """Load the page; with ``kernel=False`` the application starts none."""
+        if not kernel:
+            self.page.route("**/*", _without_kernel)
         self.page.goto(self.server.page_url(self.path), timeout=_OPEN_LIMIT_MS)
         self.page.wait_for_function(
-            "() => window.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0",
+            _CELLS_THERE,
             timeout=_OPEN_LIMIT_MS,
         )
         if kernel:
             self.page.wait_for_function(_KERNEL_READY, timeout=_OPEN_LIMIT_MS)
+
+    def leave(self) -> None:
+        """Leave the notebook's page and end its kernel."""
+        self.page.goto("about:blank")
+        self.server.end_kernels()
+
+    def reopened(self, *, kernel: bool) -> NotebookPage:
+        """Open the notebook's file in a new page."""
+        page = self.page.context.new_page()
+        again = NotebookPage(page, self.server, self.path, self._screenshots)
+        again.open(kernel=kernel)
+        return again
 
     def command(self, name: str, **arguments: Any) -> None:
         """Execute a command of the application and wait until it is done."""
@@ -72,6 +91,28 @@ class NotebookPage:
         self.command("notebook:run-all-cells")
         self.page.wait_for_function(_KERNEL_READY, timeout=_RUN_LIMIT_MS)
         self.page.set_default_timeout(30_000)
+
+    def run_cell(self, index: int) -> int:
+        """Run one cell, from 0, and wait until it is done; its execution count."""
+        self.page.evaluate(
+            """(index) => {
+              window.jupyterapp.shell.currentWidget.content.activeCellIndex = index;
+            }""",
+            index,
+        )
+        self.command("notebook:run-cell")
+        self.page.wait_for_function(_KERNEL_READY, timeout=_RUN_LIMIT_MS)
+        return self.execution_count(index)
+
+    def execution_count(self, index: int) -> int:
+        """Number in the prompt of a code cell that has run."""
+        count: int = self.page.evaluate(
+            """(index) =>
+              window.jupyterapp.shell.currentWidget.content.widgets[index].model.executionCount
+            """,
+            index,
+        )
+        return count
 
     def save(self) -> None:
         """Save the notebook to its file."""
@@ -159,6 +200,18 @@ class NotebookPage:
             index,
         )
         return outputs
+
+
+def _without_kernel(route: Route) -> None:
+    """Change the page's configuration as ``LabApp.notebook_starts_kernel=False`` does."""
+    if route.request.resource_type != "document":
+        route.continue_()
+        return
+    response = route.fetch()
+    setting = '"notebookStartsKernel": '
+    route.fulfill(
+        response=response, body=response.text().replace(f"{setting}true", f"{setting}false")
+    )
 
 
 def _plain_text(output: dict[str, Any]) -> str:

@@ -36,6 +36,10 @@ class JupyterServer:
             return f"{self.url}lab/workspaces/test/tree/{path}?reset"
         return f"{self.url}notebooks/{path}"
 
+    def running_kernels(self) -> int:
+        """Count the kernels that run."""
+        return len(self._api("GET", "api/kernels"))
+
     def end_kernels(self) -> None:
         """Shut down every session and with it its kernel."""
         for session in self._api("GET", "api/sessions"):

@@ -1,18 +1,36 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { PageConfig } from "@jupyterlab/coreutils";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
+import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { findCell } from "./find_cell.ts";
 import flash_css from "./flash.css";
+import { graphRendererFactory } from "./graph_renderer.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
 import { revealCell } from "./reveal_cell.ts";
 import { serverPath } from "./server_path.ts";
+
+/** Before the widgets' own rank of -10. */
+const GRAPH_RANK = -20;
+
+/** Draws the graphs of traced cells, also where their widgets are gone. */
+const graphs: JupyterFrontEndPlugin<void> = {
+  id: "paddle-lab:graphs",
+  description: "Shows the graph of a traced cell with and without a kernel.",
+  autoStart: true,
+  requires: [IRenderMimeRegistry, INotebookTracker],
+  activate(_app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) {
+    const panelAround = (node: HTMLElement) =>
+      tracker.find((panel) => panel.node.contains(node)) ?? null;
+    rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
+  },
+};
 
 /**
  * Answers views that ask to see a line of source: in the notebook if it is one of its cells, else in
  * a file editor if the server can open the file. What it will do, it says at once with
  * `preventDefault()`; what it leaves alone, the view shows itself.
  */
-const plugin: JupyterFrontEndPlugin<void> = {
+const openSource: JupyterFrontEndPlugin<void> = {
   id: "paddle-lab:open-source",
   description: "Shows the notebook cell or the file behind an op of a Paddle trace.",
   autoStart: true,
@@ -79,4 +97,4 @@ function openFile(app: JupyterFrontEnd, request: OpenSourceRequest): Promise<voi
   });
 }
 
-export default plugin;
+export default [graphs, openSource];

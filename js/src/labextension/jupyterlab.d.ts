@@ -32,7 +32,46 @@ declare module "@jupyterlab/coreutils" {
   }
 }
 
+declare module "@jupyterlab/rendermime" {
+  import type { Widget } from "@lumino/widgets";
+
+  export interface MimeModel {
+    readonly data: Readonly<Record<string, unknown>>;
+  }
+  export interface Renderer extends Widget {
+    renderModel(model: MimeModel): Promise<void>;
+  }
+  export interface RendererFactory {
+    readonly safe: boolean;
+    readonly mimeTypes: readonly string[];
+    createRenderer(): Renderer;
+  }
+  export interface IRenderMimeRegistry {
+    /** The lowest rank among an output's types is shown. */
+    addFactory(factory: RendererFactory, rank: number): void;
+    getFactory(mime_type: string): RendererFactory | undefined;
+    createRenderer(mime_type: string): Renderer;
+  }
+  export const IRenderMimeRegistry: unknown;
+}
+
+declare module "@lumino/widgets" {
+  export class Widget {
+    readonly node: HTMLElement;
+    readonly isAttached: boolean;
+    readonly isDisposed: boolean;
+    dispose(): void;
+    protected onAfterAttach(): void;
+  }
+  export class Panel extends Widget {
+    readonly widgets: readonly Widget[];
+    addWidget(widget: Widget): void;
+  }
+}
+
 declare module "@jupyterlab/notebook" {
+  import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+
   export interface EditorPosition {
     readonly line: number;
     readonly column: number;
@@ -65,7 +104,9 @@ declare module "@jupyterlab/notebook" {
   export interface NotebookPanel {
     readonly id: string;
     readonly node: HTMLElement;
+    readonly sessionContext: { readonly session: { readonly kernel: object | null } | null };
     readonly content: {
+      readonly rendermime: IRenderMimeRegistry;
       readonly widgets: readonly Cell[];
       activeCellIndex: number;
       mode: "command" | "edit";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,9 @@ import anywidget
 import traitlets
 
 from paddle_lab.views.static_files import static_file
+
+# As in js/src/labextension/graph_mime.ts.
+_GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
 
 
 class GraphWidget(anywidget.AnyWidget):
@@ -56,5 +60,14 @@ class GraphWidget(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        # Shown by JupyterLab, Notebook and nbconvert where there is no kernel and no widget state.
-        return {**data, "text/plain": self._text, "text/html": self._fallback_html()}, metadata
+        return {
+            **data,
+            # Drawn by our JupyterLab plugin where there is no kernel and no widget state.
+            _GRAPH_MIME_TYPE: {
+                "payload": base64.b64encode(self._payload).decode("ascii"),
+                "height": self._height,
+            },
+            # Shown by nbconvert and wherever else neither can be drawn.
+            "text/html": self._fallback_html(),
+            "text/plain": self._text,
+        }, metadata

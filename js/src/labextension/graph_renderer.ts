@@ -1,0 +1,85 @@
+import type { NotebookPanel } from "@jupyterlab/notebook";
+import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
+import { Panel, Widget } from "@lumino/widgets";
+import { GRAPH_MIME_TYPE, readGraph, WIDGET_MIME_TYPE } from "./graph_mime.ts";
+
+/** How long the kernel's widget may take to appear before the saved graph stands in. */
+const WIDGET_LIMIT_MS = 2000;
+
+type FindPanel = (node: HTMLElement) => NotebookPanel | null;
+
+/**
+ * Shows a graph as the kernel's widget while there is one, which keeps Python and the page in step;
+ * and where there is none (no kernel, a new one, widget state not saved) from the output's own data.
+ * JupyterLab alone says "Loading widget…" there.
+ */
+export function graphRendererFactory(findPanel: FindPanel): RendererFactory {
+  return {
+    // It runs nothing of what it draws: fit for notebooks of strangers.
+    safe: true,
+    mimeTypes: [GRAPH_MIME_TYPE],
+    createRenderer: () => new GraphRenderer(findPanel),
+  };
+}
+
+class GraphRenderer extends Panel implements Renderer {
+  readonly #findPanel: FindPanel;
+  #model: MimeModel | null = null;
+  #takeDown: (() => void) | null = null;
+
+  constructor(findPanel: FindPanel) {
+    super();
+    this.#findPanel = findPanel;
+  }
+
+  async renderModel(model: MimeModel): Promise<void> {
+    this.#model = model;
+    if (this.isAttached) await this.#show();
+  }
+
+  /** Which notebook it is in shows only once it is in the page. */
+  protected override onAfterAttach(): void {
+    if (this.#takeDown === null && this.widgets.length === 0) void this.#show();
+  }
+
+  override dispose(): void {
+    this.#takeDown?.();
+    this.#takeDown = null;
+    super.dispose();
+  }
+
+  async #show(): Promise<void> {
+    const model = this.#model;
+    if (model === null || this.isDisposed) return;
+    this.#model = null;
+    if (await this.#showWidget(model)) return;
+    const graph = readGraph(model.data[GRAPH_MIME_TYPE]);
+    if (graph === null || this.isDisposed) return;
+    const { showSavedGraph } = await import("./saved_graph.ts");
+    if (this.isDisposed) return;
+    const view = new Widget();
+    this.addWidget(view);
+    this.#takeDown = showSavedGraph(view.node, graph);
+  }
+
+  /** True once the kernel's widget is drawn. */
+  async #showWidget(model: MimeModel): Promise<boolean> {
+    const panel = this.#findPanel(this.node);
+    const rendermime = panel?.content.rendermime;
+    if (
+      !panel?.sessionContext.session?.kernel ||
+      model.data[WIDGET_MIME_TYPE] === undefined ||
+      rendermime?.getFactory(WIDGET_MIME_TYPE) === undefined
+    ) {
+      return false;
+    }
+    const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
+    this.addWidget(widget);
+    // It says that it loads, or what failed, in text; the widget itself is an element.
+    const limit = new Promise<void>((resolve) => setTimeout(resolve, WIDGET_LIMIT_MS));
+    await Promise.race([widget.renderModel(model).catch(() => {}), limit]);
+    if (widget.node.childElementCount > 0) return true;
+    widget.dispose();
+    return false;
+  }
+}
