@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
+from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.frames import Cells, FrameAssembler
 from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER
@@ -15,7 +16,6 @@ from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
-_LONGEST_ATTRIBUTES = 200
 
 
 def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> Record:
@@ -30,7 +30,7 @@ def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> R
     builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
     op_keys = _add_ops(recorder, builders, strings, frames)
     _add_tensors(recorder, builders["tensors"], strings, op_keys)
-    _add_layers_and_scopes(recorder, builders, strings, op_keys)
+    _add_layers_and_scopes(recorder, builders, strings, frames, op_keys)
     _add_backward(recorder, builders, strings, frames, op_keys)
     frames.add_sources()
     built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}
@@ -46,18 +46,15 @@ def _add_ops(
     frames: FrameAssembler,
 ) -> dict[int, int]:
     ops, uses = builders["ops"], builders["uses"]
-    rows = sorted(recorder.ops)
+    rows = sorted(recorder.ops.rows())
     # Keys were given when an op ended; some were given up when it failed to.
     op_keys = {row[0]: key for key, row in enumerate(rows)}
     op_keys[-1] = -1
-    results: dict[int, list[int]] = {}
-    for op, tensor in recorder.results:
-        results.setdefault(op, []).append(tensor)
+    texts = _attribute_texts(recorder, strings)
     for (
-        op, name, scope, stack, thread, start_ns, duration_ns, phase, attributes, is_pylayer,
-        raised, inputs, outputs,
+        _, name, scope, stack, thread, start_ns, duration_ns, phase, attributes, is_pylayer, raised,
     ) in rows:  # fmt: skip
-        key = ops.append(
+        ops.append(
             strings[name],
             scope,
             frames.stack(stack),
@@ -65,10 +62,15 @@ def _add_ops(
             start_ns - recorder.start_ns,
             duration_ns,
             phase,
-            strings[_attribute_text(attributes)] if attributes else 0,
+            texts[attributes],
             is_pylayer,
             raised,
         )
+    results: dict[int, list[int]] = {}
+    for op, tensor in recorder.results:
+        results.setdefault(op, []).append(tensor)
+    for op, inputs, outputs in sorted(recorder.each_use()):
+        key = op_keys[op]
         for slot, tensor in zip(inputs[::2], inputs[1::2], strict=True):
             uses.append(key, tensor, INPUT, slot)
         for slot, tensor in enumerate(results.get(op, ())):
@@ -78,25 +80,15 @@ def _add_ops(
     return op_keys
 
 
-def _attribute_text(attributes: Sequence[Any]) -> str:
-    parts = []
-    for attribute in attributes:
-        if isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str):
-            parts.append(f"{attribute[0]}={_value_text(attribute[1])}")
-        else:
-            parts.append(_value_text(attribute))
-    text = ", ".join(parts)
-    return text if len(text) <= _LONGEST_ATTRIBUTES else text[: _LONGEST_ATTRIBUTES - 1] + "…"
-
-
-def _value_text(value: Any) -> str:
-    if isinstance(value, (bool, int, float, str, type(None))):
-        return repr(value)
-    if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"
-    # str() of Paddle's dtypes and places reads well; a repr of anything else could be anything.
-    kind = type(value)
-    return str(value) if kind.__module__.startswith("paddle") else f"<{kind.__name__}>"
+def _attribute_texts(recorder: Recorder, strings: StringPool) -> list[int]:
+    """Return the string code of each key of the recorder's attributes."""
+    texts = []
+    for signature in recorder.attributes:
+        if not isinstance(signature, str):
+            # The second half are the types, which keep 1, 1.0 and True apart.
+            signature = attribute_text(signature[: len(signature) // 2])
+        texts.append(strings[signature])
+    return texts
 
 
 def _add_tensors(
@@ -104,10 +96,12 @@ def _add_tensors(
 ) -> None:
     dtype_names: dict[Any, tuple[str, int]] = {}
     paths = recorder.layers.tensor_paths
+    shapes = list(recorder.tensors.shapes)
     for (
-        _, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
+        _, shape_key, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
         name, identity,
-    ) in sorted(recorder.tensors.rows, key=lambda row: row[0]):  # fmt: skip
+    ) in sorted(recorder.tensors.rows.rows(), key=itemgetter(0)):  # fmt: skip
+        shape = shapes[shape_key]
         dtype_name, item_bytes = dtype_names.get(dtype) or _describe_dtype(dtype, dtype_names)
         tensors.append(
             strings[name],
@@ -143,11 +137,14 @@ def _add_layers_and_scopes(
     recorder: Recorder,
     builders: dict[str, TableBuilder],
     strings: StringPool,
+    frames: FrameAssembler,
     op_keys: dict[int, int],
 ) -> None:
-    for _, path, class_name, parent in sorted(recorder.layers.rows):
+    for _, path, class_name, parent, location in sorted(recorder.layers.rows, key=itemgetter(0)):
+        if path is None:
+            path = (frames.callee(location) if location is not None else None) or class_name
         builders["layers"].append(strings[path], strings[class_name], parent)
-    for scope, kind, name, parent, layer, backward_call, thread in sorted(recorder.scopes):
+    for scope, kind, name, parent, layer, backward_call, thread in sorted(recorder.scopes.rows()):
         forward_scope = recorder.backward_of.get(scope, scope)
         op = op_keys.get(recorder.scope_ops.get(forward_scope, -1), -1)
         builders["scopes"].append(kind, strings[name], parent, layer, op, backward_call, thread)
@@ -167,8 +164,7 @@ def _add_backward(
             kind, frames.stack(stack), scope, ops_before, create_graph, strings[error]
         )
     pool = recorder.grad_nodes
-    scope_of_op = {row[0]: row[2] for row in recorder.ops}
-    tensor_rows = {row[0]: row for row in recorder.tensors.rows}
+    scope_of_op = {row[0]: row[2] for row in recorder.ops.rows()}
     for key, name, address, op in pool.rows:
         leaf = recorder.leaf_tensors.get(key, -1)
         builders["grad_nodes"].append(
@@ -176,7 +172,7 @@ def _add_backward(
         )
     tensors = builders["tensors"]
     for source, target, slot, tensor in pool.edges:
-        carried = tensor if tensor in tensor_rows else recorder.leaf_tensors.get(target, -1)
+        carried = tensor if tensor >= 0 else recorder.leaf_tensors.get(target, -1)
         dtype = tensors.get(carried, "dtype") if carried >= 0 else 0
         shape = tensors.get(carried, "shape") if carried >= 0 else 0
         builders["grad_edges"].append(source, target, slot, dtype, shape)

@@ -52,9 +52,9 @@ class DoubleGradWatch:
                     pending.extend(value)
                 # Anything but this question kills the process where a gradient is undefined.
                 elif value is not None and value._is_initialized() and not value.stop_gradient:
-                    node = value.grad_fn
-                    if node is not None:
-                        self._made_by.setdefault(node.node_ptr(), op)
+                    address = self._recorder.grad_fn.address(value)
+                    if address is not None:
+                        self._made_by.setdefault(address, op)
             return outputs  # Paddle goes on with what a hook returns
 
         return hook

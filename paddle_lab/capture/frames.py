@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import site
 import sys
 import sysconfig
@@ -46,6 +47,7 @@ class NoCells:
 
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 _WHOLE_FILE_LINES = 400
 _CONTEXT_LINES = 8
 # What runs a notebook cell or a script, outward of which nothing is the user's.
@@ -103,6 +105,22 @@ class FrameAssembler:
                     caller = self._row(self._frame(location), caller)
             self._resolved[key] = caller
         return self._resolved[chain[0] if chain else taken]
+
+    def callee(self, location: Location) -> str | None:
+        """Return what a call's source calls, without ``self.``: ``"net"`` of ``net(x)``.
+
+        Returns
+        -------
+        str or None
+            ``None`` where it is no name, or where the call is not in the user's code.
+        """
+        file = location[0].co_filename
+        line, end_line, column, end_column = _position(*location)
+        if self._kind(file) != USER or line != end_line:
+            return None
+        text = linecache.getline(file, line).strip() if column < 0 else linecache.getline(file, line)
+        match = _CALLEE.search(text if column < 0 else text[column:end_column])
+        return match[1] if match else None
 
     def add_sources(self) -> None:
         """Store the text around every line that a frame points at; cells and short files whole."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from paddle_lab.capture.backward_hooks import backward_patches
 from paddle_lab.capture.layer_hooks import layer_patches
-from paddle_lab.capture.op_hooks import op_patches
+from paddle_lab.capture.op_hooks import OpHooks
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
 from paddle_lab.capture.pylayer_hooks import pylayer_patches
 from paddle_lab.capture.recorder import Recorder
@@ -20,37 +20,51 @@ _LOCK = threading.RLock()
 
 
 class Hooks:
-    """The patches of one process; :data:`HOOKS` is the only instance."""
+    """The patches of one process; :data:`HOOKS` is the only instance.
+
+    The wrappers of ops are made once and kept, so that opening a trace only has to look for bindings.
+    """
 
     def __init__(self) -> None:
+        self._op_hooks: OpHooks | None = None
         self._patches: list[FunctionPatch | AttributePatch] = []
+        self._is_installed = False
         self._suspensions = 0
 
     def open(self, paddle: Any, recorder: Recorder) -> None:
         """Let ``recorder`` listen, installing the hooks if it is the first."""
         with _LOCK:
-            if not self._patches:
-                patches: list[FunctionPatch | AttributePatch] = [
-                    *op_patches(paddle),
-                    *layer_patches(paddle),
-                    *pylayer_patches(paddle),
-                    *backward_patches(paddle),
-                    *static_patches(paddle, self.suspended),
-                ]
-                try:
-                    for patch in patches:
-                        self._patches.append(patch)
-                        patch.apply()
-                except BaseException:
-                    self._remove()
-                    raise
-            SINKS.active = (*SINKS.active, recorder)
+            if not self._is_installed:
+                self._install(paddle, recorder)
+            others = SINKS.active
+            SINKS.active = (*others, recorder) if others else recorder.alone
+
+    def _install(self, paddle: Any, recorder: Recorder) -> None:
+        if self._op_hooks is None:
+            self._op_hooks = OpHooks(paddle)
+        self._op_hooks.listen_for(recorder)
+        # Made anew each time: a class may have been patched by others since.
+        self._patches = [
+            *self._op_hooks.patches(),
+            *layer_patches(paddle),
+            *pylayer_patches(paddle),
+            *backward_patches(paddle),
+            *static_patches(paddle, self.suspended),
+        ]
+        self._is_installed = True
+        try:
+            for patch in self._patches:
+                patch.apply()
+        except BaseException:
+            self._remove()
+            raise
 
     def close(self, recorder: Recorder) -> None:
         """Stop ``recorder`` listening; the last one takes the hooks away."""
         with _LOCK:
-            SINKS.active = tuple(other for other in SINKS.active if other is not recorder)
-            if not SINKS.active:
+            others = tuple(other for other in SINKS.active if other is not recorder)
+            SINKS.active = others[0].alone if len(others) == 1 else others
+            if not SINKS.active and self._is_installed:
                 self._remove()
 
     @contextmanager
@@ -71,12 +85,15 @@ class Hooks:
                         patch.apply()
 
     def _remove(self) -> None:
-        patches, self._patches = self._patches, []
-        for patch in reversed(patches):
+        for patch in reversed(self._patches):
             patch.revert()
-        for patch in patches:
+        for patch in self._patches:
             if isinstance(patch, FunctionPatch):
                 patch.sweep()
+        self._patches = []
+        self._is_installed = False
+        if self._op_hooks is not None:
+            self._op_hooks.listen_for(None)
 
 
 HOOKS = Hooks()

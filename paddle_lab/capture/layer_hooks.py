@@ -7,7 +7,7 @@ from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import LAYER, OPTIMIZER_STEP
+from paddle_lab.capture.recorder import OPTIMIZER_STEP
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.thread_state import OPTIMIZER
 
@@ -38,21 +38,18 @@ def _around_layer(call: Any) -> Callable[..., Any]:
         active = SINKS.active
         if not active:
             return call(self, *inputs, **kwargs)
-        frame = _getframe()
-        opened = []
-        for recorder in active:
-            state = recorder.thread()
-            opened.append((state, state.save()))
-            layer = recorder.layers.key_of(self, state.layer, frame.f_back)
-            recorder.open_scope(state, LAYER, "", layer=layer)
-            state.layer = layer
-            recorder.anchor(state, frame)
-        del frame
+        if len(active) > 1:
+            opened = [recorder.enter_layer(self, _getframe()) for recorder in active]
+            try:
+                return call(self, *inputs, **kwargs)
+            finally:
+                for state, saved in opened:
+                    state.restore(saved)
+        state, saved = active[0].enter_layer(self, _getframe())
         try:
             return call(self, *inputs, **kwargs)
         finally:
-            for state, saved in opened:
-                state.restore(saved)
+            state.scope, state.layer, state.phase, state.anchor, state.anchor_stack = saved
 
     __call__.__wrapped__ = call  # type: ignore[attr-defined]
     return __call__

@@ -7,17 +7,20 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.stacks import Location
+
 NO_LAYER = -1
 
-LayerRow = tuple[int, str, str, int]
-"""key, path, class name, parent layer's key."""
+LayerRow = tuple[int, str | None, str, int, Location | None]
+"""key, path in its root, class name, parent layer's key; of a root, no path but where it was called."""
 
 
 class LayerPool:
     """The layers a trace has seen called, and the paths of everything they hold.
 
-    A layer called from inside another is looked up among that one's root's sublayers. A root's path
-    is the name of the variable that holds it, where the calling frame has one, else its class.
+    A layer called from inside another is looked up among that one's root's sublayers. What a root is
+    called is read off the source of its call when the trace is over: asking the calling frame for its
+    variables would keep them alive until the frame ends.
     """
 
     def __init__(self) -> None:
@@ -30,7 +33,7 @@ class LayerPool:
         self._references: dict[int, weakref.ref[Any]] = {}
         self._next_key = count().__next__
 
-    def key_of(self, layer: Any, caller: int, frame: FrameType | None) -> int:
+    def key_of(self, layer: Any, caller: int, frame: FrameType) -> int:
         """Return the key of ``layer``.
 
         Parameters
@@ -40,14 +43,14 @@ class LayerPool:
         caller
             Key of the layer inside whose call this happens, or -1.
         frame
-            The frame that makes the call.
+            The frame of the call itself; its caller is who calls the layer.
         """
         known = self._known.get(id(layer))
         if known is not None and known[0]() is layer:
             return known[1]
         return self._meet(layer, caller, frame)
 
-    def _meet(self, layer: Any, caller: int, frame: FrameType | None) -> int:
+    def _meet(self, layer: Any, caller: int, frame: FrameType) -> int:
         key = self._next_key()
         path = None
         root = key
@@ -56,13 +59,16 @@ class LayerPool:
             path = self._path_in(root, layer)
         if path is None:
             root = key
-            path = variable_name(layer, frame) or type(layer).__name__
             self._index_tensors(layer)
         self._known[id(layer)] = (weakref.ref(layer), key)
         self._roots[key] = root
         if root == key:
             self._references[key] = weakref.ref(layer)
-        self.rows.append((key, path, type(layer).__name__, caller))
+        caller_frame = frame.f_back
+        location = (
+            (caller_frame.f_code, caller_frame.f_lasti) if root == key and caller_frame else None
+        )
+        self.rows.append((key, path, type(layer).__name__, caller, location))
         return key
 
     def _path_in(self, root: int, layer: Any) -> str | None:
@@ -82,23 +88,3 @@ class LayerPool:
             self.tensor_paths.setdefault(id(parameter), path)
         for path, buffer in root.named_buffers():
             self.tensor_paths.setdefault(id(buffer), path)
-
-
-def variable_name(value: Any, frame: FrameType | None) -> str | None:
-    """Return the name under which ``frame`` knows ``value``: a local, or an attribute of ``self``.
-
-    Names that start with an underscore are passed over: notebooks keep results in ``_``, ``_1``.
-    """
-    if frame is None:
-        return None
-    for name, local in list(frame.f_locals.items()):
-        if local is value and not name.startswith("_") and name != "self":
-            return name
-    for name, shared in list(frame.f_globals.items()):
-        if shared is value and not name.startswith("_"):
-            return name
-    owner = frame.f_locals.get("self")
-    for name, attribute in list(getattr(owner, "__dict__", {}).items()):
-        if attribute is value:
-            return str(name)
-    return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import _getframe
-from time import perf_counter_ns
 from typing import Any
 
+from paddle_lab.capture.op_wrapper import make_op_wrapper
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
+from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tensors import NO_KEY
 
@@ -42,108 +42,52 @@ _TENSOR_METHODS = {
     "_setitem_dygraph": "setitem",
     "clone": "clone",
 }
+
 # Method descriptors that run no op and return another object for the same value.
 _ALIASING_METHODS = ("contiguous", "_use_gpudnn")
 
 
-def op_patches(paddle: Any) -> list[FunctionPatch | AttributePatch]:
-    """Return the patches that make every eager op call the open recorders."""
-    core = paddle.base.core
-    functions = [
-        function
-        for module in (core.eager.ops, core.pir.ops, core.eager.ops.legacy)
-        for name, function in vars(module).items()
-        if callable(function) and not name.startswith("__")
-    ]
-    tensor_type = paddle.Tensor
-    patches: list[FunctionPatch | AttributePatch] = [
-        FunctionPatch(functions, lambda function: _around(function, function.__name__, tensor_type))
-    ]
-    for attribute, name in _TENSOR_METHODS.items():
-        if hasattr(tensor_type, attribute):
-            patches.append(
-                AttributePatch(
-                    tensor_type,
-                    attribute,
-                    lambda method, name=name: _around(method, name, tensor_type),
-                )
-            )
-    patches.append(AttributePatch(tensor_type, "detach", _around_detach))
-    patches += [
-        AttributePatch(tensor_type, attribute, _around_alias)
-        for attribute in _ALIASING_METHODS
-        if hasattr(tensor_type, attribute)
-    ]
-    return patches
+class OpHooks:
+    """The wrappers of all ops, made once a process.
 
-
-def _around(function: Any, name: str, tensor_type: type) -> Callable[..., Any]:
-    def op(*args: Any, **kwargs: Any) -> Any:
-        active = SINKS.active
-        if not active:
-            return function(*args, **kwargs)
-        if len(active) > 1:
-            return _run_for_all(function, name, tensor_type, args, kwargs)
-        recorder = active[0]
-        resolved = recorder.begin_op(args, kwargs)
-        start_ns = perf_counter_ns()
-        try:
-            result = function(*args, **kwargs)
-        except BaseException as error:
-            if not _is_end_of_iteration(name, error):
-                recorder.fail_op(name, resolved, start_ns, perf_counter_ns(), _getframe(1))
-            raise
-        end_ns = perf_counter_ns()
-        if type(result) is tensor_type or _ran_eagerly(result, resolved[0], tensor_type):
-            recorder.end_op(name, args, resolved, result, start_ns, end_ns, _getframe(1))
-        return result
-
-    op.__name__ = op.__qualname__ = getattr(function, "__name__", name)
-    op.__doc__ = getattr(function, "__doc__", None)
-    op.__wrapped__ = function  # type: ignore[attr-defined]
-    return op
-
-
-def _run_for_all(
-    function: Any, name: str, tensor_type: type, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Do what ``op`` does, for the recorders of traces inside traces."""
-    active = SINKS.active
-    frame = _getframe(2)
-    resolved = [recorder.begin_op(args, kwargs) for recorder in active]
-    start_ns = perf_counter_ns()
-    try:
-        result = function(*args, **kwargs)
-    except BaseException as error:
-        end_ns = perf_counter_ns()
-        if not _is_end_of_iteration(name, error):
-            for recorder, inputs in zip(active, resolved, strict=True):
-                recorder.fail_op(name, inputs, start_ns, end_ns, frame)
-        raise
-    end_ns = perf_counter_ns()
-    if _ran_eagerly(result, resolved[0][0], tensor_type):
-        for recorder, inputs in zip(active, resolved, strict=True):
-            recorder.end_op(name, args, inputs, result, start_ns, end_ns, frame)
-    return result
-
-
-def _ran_eagerly(result: Any, inputs: list[int], tensor_type: type) -> bool:
-    """Tell an op that ran from one that only joined a static program (its values are no tensors).
-
-    Comparisons may also answer ``NotImplemented`` or a plain ``False``: no op ran then.
+    Parameters
+    ----------
+    paddle
+        The paddle module.
     """
-    if isinstance(result, tensor_type):
-        return True
-    if result is None:
-        return bool(inputs)
-    if isinstance(result, (tuple, list)):
-        return bool(inputs) or any(isinstance(value, tensor_type) for value in result)
-    return False
 
+    def __init__(self, paddle: Any) -> None:
+        self._tensor_type = paddle.Tensor
+        self._around, self.listen_for = make_op_wrapper(paddle.Tensor)
+        """The second lets a recorder, or none, own the fast path."""
+        ops = paddle.base.core.eager.ops
+        functions = [
+            function
+            for module in (ops, paddle.base.core.pir.ops, ops.legacy)
+            for name, function in vars(module).items()
+            if callable(function) and not name.startswith("__")
+        ]
+        self._functions = FunctionPatch(
+            functions, lambda function: self._around(function, function.__name__)
+        )
 
-def _is_end_of_iteration(name: str, error: BaseException) -> bool:
-    # ``for row in tensor`` asks for one row more than there is.
-    return name == "getitem" and isinstance(error, IndexError)
+    def patches(self) -> list[FunctionPatch | AttributePatch]:
+        """Return the patches that make every eager op call the open recorders."""
+        self._functions.find()
+        methods = [
+            AttributePatch(
+                self._tensor_type, attribute, lambda method, name=name: self._around(method, name)
+            )
+            for attribute, name in _TENSOR_METHODS.items()
+            if hasattr(self._tensor_type, attribute)
+        ]
+        aliases = [
+            AttributePatch(self._tensor_type, attribute, _around_alias)
+            for attribute in _ALIASING_METHODS
+            if hasattr(self._tensor_type, attribute)
+        ]
+        detach = AttributePatch(self._tensor_type, "detach", _around_detach)
+        return [self._functions, *methods, *aliases, detach]
 
 
 def _around_alias(method: Any) -> Callable[..., Any]:

@@ -29,18 +29,16 @@ class AttributePatch:
         # The raw object (a descriptor, perhaps), so that exactly it goes back; absent if inherited.
         self._original = vars(owner).get(name, _ABSENT)
         self._replacement = make_replacement(getattr(owner, name))
-        self._is_applied = False
 
     def apply(self) -> None:
-        """Put the replacement in."""
-        setattr(self._owner, self._name, self._replacement)
-        self._is_applied = True
+        """Put the replacement in, unless somebody else has replaced the original meanwhile."""
+        if vars(self._owner).get(self._name, _ABSENT) is self._original:
+            setattr(self._owner, self._name, self._replacement)
 
     def revert(self) -> None:
-        """Put the original back, or remove what was not there."""
-        if not self._is_applied:
+        """Put the original back, or remove what was not there, where the replacement still stands."""
+        if vars(self._owner).get(self._name, _ABSENT) is not self._replacement:
             return
-        self._is_applied = False
         if self._original is _ABSENT:
             delattr(self._owner, self._name)
         else:
@@ -51,34 +49,35 @@ class FunctionPatch:
     """Every binding of some functions in every loaded module.
 
     ``from paddle._C_ops import gelu`` binds the function in the importing module too, so replacing
-    it in ``paddle._C_ops`` alone would miss calls. Scanning all modules takes 12–18 ms; the places
-    found are remembered, so that ``revert`` and a second ``apply`` take well under a millisecond.
+    it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes 12–18 ms; they are
+    remembered, so that stepping aside and back takes well under a millisecond.
 
     Parameters
     ----------
     functions
         The originals.
     make_replacement
-        Called once for each original that is bound somewhere.
+        Called once for each original, when it is first found bound.
     """
 
     def __init__(
         self, functions: Iterable[Any], make_replacement: Callable[[Any], Callable[..., Any]]
     ) -> None:
-        originals = {id(function): function for function in functions}
+        self._functions = {id(function): function for function in functions}
+        self._make_replacement = make_replacement
         self._replacements: dict[int, Callable[..., Any]] = {}
         self._originals: dict[int, Any] = {}
         self._sites: list[tuple[dict[str, Any], str, Any, Callable[..., Any]]] = []
+
+    def find(self) -> None:
+        """Look for the functions in all modules that are loaded now."""
+        self._sites.clear()
+        functions = self._functions
         for namespace in _module_namespaces():
             for name, value in list(namespace.items()):
-                original = originals.get(id(value))
-                if original is None or original is not value:
-                    continue
-                replacement = self._replacements.get(id(value))
-                if replacement is None:
-                    replacement = self._replacements[id(value)] = make_replacement(original)
-                    self._originals[id(replacement)] = original
-                self._sites.append((namespace, name, original, replacement))
+                original = functions.get(id(value))
+                if original is value and original is not None:
+                    self._sites.append((namespace, name, original, self._replacement(original)))
 
     def apply(self) -> None:
         """Put the replacements in, wherever the original still stands."""
@@ -99,6 +98,14 @@ class FunctionPatch:
                 original = self._originals.get(id(value))
                 if original is not None:
                     namespace[name] = original
+        self._sites.clear()
+
+    def _replacement(self, original: Any) -> Callable[..., Any]:
+        replacement = self._replacements.get(id(original))
+        if replacement is None:
+            replacement = self._replacements[id(original)] = self._make_replacement(original)
+            self._originals[id(replacement)] = original
+        return replacement
 
 
 def _module_namespaces() -> list[dict[str, Any]]:

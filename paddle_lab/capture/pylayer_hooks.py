@@ -49,15 +49,18 @@ def _around_apply(native: Any) -> Any:
             end_ns = perf_counter_ns()
             for recorder, state, saved, scope, resolved in opened:
                 state.pylayers.pop()
+                state.restore(saved)
+                state.scope = scope  # the op stands in its own group, called from outside of it
                 if has_returned:
                     made = recorder.known_keys(result)
                     op = recorder.end_op(
-                        cls.__name__, args, resolved, result, start_ns, end_ns, None, is_pylayer=True
-                    )
+                        cls.__name__, args, resolved, result, start_ns, end_ns, frame.f_back,
+                        is_pylayer=True,
+                    )  # fmt: skip
                     recorder.results.extend((op, tensor) for tensor in made)
                 else:
                     op = recorder.fail_op(
-                        cls.__name__, resolved, start_ns, end_ns, None, is_pylayer=True
+                        cls.__name__, resolved, start_ns, end_ns, frame.f_back, is_pylayer=True
                     )
                 recorder.scope_ops[scope] = op
                 state.restore(saved)

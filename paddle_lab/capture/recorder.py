@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import weakref
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.grad_fn import GradFnReader
 from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
 from paddle_lab.capture.layers import LayerPool
+from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
+from paddle_lab.capture.attributes import attribute_text
+from paddle_lab.capture.tape import Tape
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
-from paddle_lab.capture.thread_state import ThreadState
+from paddle_lab.capture.thread_state import Saved, ThreadState
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 
 INPUT = ROLES.index("input")
@@ -26,11 +30,6 @@ OUTPUT = ROLES.index("output")
 RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP = range(len(SCOPE_KINDS))
 
-OpRow = tuple[int, str, int, int, int, int, int, int, Any, bool, bool, list[int], list[int]]
-"""key, name, scope, stack, thread, start, duration, phase, attributes, is_pylayer, raised, inputs
-(alternating slot and tensor), outputs (tensors)."""
-ScopeRow = tuple[int, int, str, int, int, int, int]
-"""key, kind, name, parent, layer, backward call, thread."""
 BackwardCallRow = tuple[int, int, int, int, int, bool, str]
 """key, kind, stack, scope, ops before, create_graph, error."""
 
@@ -53,8 +52,10 @@ class Recorder:
     ) -> None:
         self.stacks = StackPool()
         parameter_type = paddle.base.framework.EagerParamBase
+        self.grad_fn = GradFnReader(paddle)
         self.tensors = TensorPool(
             parameter_type,
+            self.grad_fn,
             reads_place=paddle.is_compiled_with_cuda()
             or paddle.is_compiled_with_xpu()
             or bool(paddle.device.get_all_custom_device_type()),
@@ -63,10 +64,17 @@ class Recorder:
         self.grad_nodes = GradNodePool(self._upstream_of)
         self._inputs: dict[int, list[int]] = {}
         self._indexed = 0
-        self.ops: list[OpRow] = []
-        self.scopes: list[ScopeRow] = []
+        self.ops = Tape(11)
+        """key, name, scope, stack, thread, start, duration, phase, attributes, is_pylayer, raised."""
+        self.uses: list[int] = []
+        """Of each op: its key, how many cells of inputs and of outputs follow, its inputs (argument
+        position and tensor in turn), its outputs."""
+        self.attributes: dict[Any, int] = {(): 0}
+        self.scopes = Tape(7)
+        """key, kind, name, parent, layer, backward call, thread."""
         self.backward_calls: list[BackwardCallRow] = []
         self.notices: list[str] = []
+        """Sentences about what the trace could not see."""
         self.results: list[tuple[int, int]] = []
         """(op of a PyLayer, tensor its own ops made)."""
         self.scope_ops: dict[int, int] = {}
@@ -76,13 +84,15 @@ class Recorder:
         self.leaf_tensors: dict[int, int] = {}
         """Key of an accumulation node to the row of the tensor it accumulates into."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._tensor_types = frozenset((paddle.Tensor, parameter_type))
-        self._tensor_type = paddle.Tensor
-        self._threads: dict[int, ThreadState] = {}
+        self.tensor_types = frozenset((paddle.Tensor, parameter_type))
+        self.tensor_type = paddle.Tensor
+        self.threads: dict[int, ThreadState] = {}
         self._next_thread: Callable[[], int] = count().__next__
-        self._next_op: Callable[[], int] = count().__next__
+        self.next_op: Callable[[], int] = count().__next__
         self._next_scope: Callable[[], int] = count().__next__
         self.next_backward_call: Callable[[], int] = count().__next__
+        self.alone = (self,)
+        """What ``SINKS.active`` is while only this recorder listens."""
         state = self.thread()
         if anchor is not None and keeps_callers:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)
@@ -92,10 +102,19 @@ class Recorder:
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""
         identity = get_ident()
-        state = self._threads.get(identity)
+        state = self.threads.get(identity)
         if state is None:
-            state = self._threads[identity] = ThreadState(self._next_thread())
+            state = self.threads[identity] = ThreadState(self._next_thread())
         return state
+
+    def abandon(self, error: Exception) -> None:
+        """Stop recording after a fault of our own; the traced code goes on undisturbed."""
+        if not self.notices:
+            self.notices.append(
+                f"The trace is incomplete: recording stopped at a fault in paddle_lab "
+                f"({type(error).__name__}: {error}). Please report it with the cell that led to it."
+            )
+        SINKS.active = tuple(other for other in SINKS.active if other is not self)
 
     # -- ops ----------------------------------------------------------------------------------
 
@@ -109,46 +128,33 @@ class Recorder:
         """
         inputs: list[int] = []
         attributes: list[Any] = []
-        tensor_types = self._tensor_types
-        key_of = self.tensors.key_of
         slot = 0
         for argument in args:
-            kind = type(argument)
-            if kind in tensor_types:
-                inputs.append(slot)
-                inputs.append(key_of(argument))
-            elif kind is list or kind is tuple:
-                self._resolve_sequence(slot, argument, inputs, attributes)
-            elif isinstance(argument, self._tensor_type):
-                inputs.append(slot)
-                inputs.append(key_of(argument))
-            else:
-                attributes.append(argument)
+            self.resolve(slot, argument, inputs, attributes)
             slot += 1
-        if kwargs:
-            for name, argument in kwargs.items():
-                if isinstance(argument, self._tensor_type):
-                    inputs.append(slot)
-                    inputs.append(key_of(argument))
-                elif isinstance(argument, (list, tuple)):
-                    self._resolve_sequence(slot, argument, inputs, attributes)
-                else:
-                    attributes.append((name, argument))
-                slot += 1
+        for name, argument in kwargs.items():
+            named: list[Any] = []
+            self.resolve(slot, argument, inputs, named)
+            attributes.extend((name, value) for value in named)
+            slot += 1
         return inputs, attributes
 
-    def _resolve_sequence(
-        self, slot: int, values: Any, inputs: list[int], attributes: list[Any]
-    ) -> None:
-        """Resolve an argument that is a list: of tensors, of numbers, or (an index) of both."""
-        found = False
-        for value in _flat(values):
-            if isinstance(value, self._tensor_type):
-                inputs.append(slot)
-                inputs.append(self.tensors.key_of(value))
-                found = True
-        if not found:
-            attributes.append(tuple(values))
+    def resolve(self, slot: int, argument: Any, inputs: list[int], attributes: list[Any]) -> None:
+        """Resolve one argument: a tensor, a list of tensors, numbers or (an index) both, a value."""
+        if isinstance(argument, self.tensor_type):
+            inputs.append(slot)
+            inputs.append(self.tensors.key_of(argument))
+        elif isinstance(argument, (list, tuple)):
+            found = False
+            for value in _flat(argument):
+                if isinstance(value, self.tensor_type):
+                    inputs.append(slot)
+                    inputs.append(self.tensors.key_of(value))
+                    found = True
+            if not found:
+                attributes.append(tuple(argument))
+        else:
+            attributes.append(argument)
 
     def end_op(
         self,
@@ -164,38 +170,22 @@ class Recorder:
         phase: int | None = None,
     ) -> int:
         """Record an op that returned; returns its key."""
-        state = self._threads.get(get_ident())
+        state = self.threads.get(get_ident())
         if state is None:
             state = self.thread()
-        op = self._next_op()
+        op = self.next_op()
         outputs: list[int] = []
-        if type(result) in self._tensor_types:
-            key = self.tensors.produce(result, op)
-            outputs.append(key)
-            if not result.stop_gradient:
-                self.tensors.note_grad_node(result, key, op)
-        elif result is None:
-            self.produce_all(self._modified(args), op, outputs)
-        else:
-            self.produce_all(result, op, outputs)
+        self.produce_all(self._modified(args) if result is None else result, op, outputs)
         inputs, attributes = resolved
-        self.ops.append(
+        stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
+        self.uses.extend((op, len(inputs), len(outputs), *inputs, *outputs))
+        self.ops.add(
             (
-                op,
-                name,
-                state.scope,
-                self.stacks.take(frame, state.anchor, state.anchor_stack),
-                state.number,
-                start_ns,
-                end_ns - start_ns,
-                state.phase if phase is None else phase,
-                attributes,
-                is_pylayer,
-                False,
-                inputs,
-                outputs,
+                op, name, state.scope, stack, state.number, start_ns, end_ns - start_ns,
+                state.phase if phase is None else phase, self.attributes_key(attributes),
+                is_pylayer, False,
             )
-        )
+        )  # fmt: skip
         return op
 
     def fail_op(
@@ -210,29 +200,49 @@ class Recorder:
     ) -> int:
         """Record an op that raised: it has inputs and a stack, and no outputs; returns its key."""
         state = self.thread()
-        op = self._next_op()
+        op = self.next_op()
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         inputs, attributes = resolved
-        self.ops.append(
+        self.uses.extend((op, len(inputs), 0, *inputs))
+        self.ops.add(
             (
                 op, name, state.scope, stack, state.number, start_ns, end_ns - start_ns,
-                state.phase, attributes, is_pylayer, True, inputs, [],
+                state.phase, self.attributes_key(attributes), is_pylayer, True,
             )
         )  # fmt: skip
         return op
+
+    def attributes_key(self, attributes: list[Any]) -> int:
+        """Return the key of an op's arguments that are no tensors; equal ones share it."""
+        # 1, 1.0 and True are equal, yet are not the same argument.
+        signature = (*attributes, *map(type, attributes))
+        try:
+            return self.attributes.setdefault(signature, len(self.attributes))
+        except TypeError:  # an argument that cannot be hashed
+            return self.attributes.setdefault(attribute_text(attributes), len(self.attributes))
+
+    def each_use(self, start: int = 0) -> Iterator[tuple[int, list[int], list[int]]]:
+        """Iterate over ops' inputs and outputs from cell ``start`` of :attr:`uses` on."""
+        cells, position = self.uses, start
+        while position < len(cells):
+            op, input_cells, output_cells = cells[position : position + 3]
+            inputs_end = position + 3 + input_cells
+            outputs_end = inputs_end + output_cells
+            yield op, cells[position + 3 : inputs_end], cells[inputs_end:outputs_end]
+            position = outputs_end
 
     def _modified(self, args: tuple[Any, ...]) -> list[Any]:
         """Return the tensors among ``args`` that an op which returned nothing has written to."""
         return [
             value
             for value in args
-            if isinstance(value, self._tensor_type) and self.tensors.is_modified(value)
+            if isinstance(value, self.tensor_type) and self.tensors.is_modified(value)
         ]
 
     def produce_all(self, result: Any, op: int, outputs: list[int]) -> None:
         """Make rows for all tensors in a nested result, in order."""
         for value in _flat(result):
-            if isinstance(value, self._tensor_type):
+            if isinstance(value, self.tensor_type):
                 key = self.tensors.produce(value, op)
                 outputs.append(key)
                 if value._is_initialized():
@@ -245,7 +255,7 @@ class Recorder:
         keys = [
             self.tensors.known_key(value)
             for value in _flat(result)
-            if isinstance(value, self._tensor_type)
+            if isinstance(value, self.tensor_type)
         ]
         return [key for key in keys if key != NO_KEY]
 
@@ -264,10 +274,10 @@ class Recorder:
         """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
         roots = []
         for tensor in _flat(tensors):
-            node = tensor.grad_fn if isinstance(tensor, self._tensor_type) else None
+            node = self.grad_fn.node(tensor) if isinstance(tensor, self.tensor_type) else None
             if node is not None:
                 key = self.tensors.known_key(tensor)
-                roots.append((node, self.tensors.producers.get(key, NO_KEY)))
+                roots.append((node, self._maker(key)[0]))
         known_leaves = len(self.grad_nodes.leaf_keys)
         reached = self.grad_nodes.walk(roots, backward_call=backward_call)
         if len(self.grad_nodes.leaf_keys) > known_leaves:
@@ -284,10 +294,10 @@ class Recorder:
         """
         waiting = []
         for tensor, key in self.tensors.living():
-            address = self.tensors.grad_addresses.get(key)
+            address = self.tensors.grad_address(key)
             if address is None:
                 continue
-            op = self.tensors.producers[key]
+            op, _ = self._maker(key)
             if not self.grad_nodes.is_recorded(address, op):
                 waiting.append(tensor)
         if waiting:
@@ -297,9 +307,9 @@ class Recorder:
     def grad_nodes_of(self, result: Any) -> list[Any]:
         """Return the grad nodes of the tensors in a nested result."""
         nodes = [
-            value.grad_fn
+            self.grad_fn.node(value)
             for value in _flat(result)
-            if isinstance(value, self._tensor_type) and value._is_initialized()
+            if isinstance(value, self.tensor_type) and value._is_initialized()
         ]
         return [node for node in nodes if node is not None]
 
@@ -307,19 +317,58 @@ class Recorder:
         """Find the tensors behind new accumulation nodes, while both are alive."""
         for tensor, key in self.tensors.living():
             if not tensor.stop_gradient and tensor.is_leaf:
-                node = tensor.grad_fn
-                if node is not None:
-                    leaf = self.grad_nodes.leaf_keys.get(node.node_ptr())
-                    if leaf is not None:
-                        self.leaf_tensors.setdefault(leaf, key)
+                leaf = self.grad_nodes.leaf_keys.get(self.grad_fn.address(tensor) or 0)
+                if leaf is not None:
+                    self.leaf_tensors.setdefault(leaf, key)
 
     def _upstream_of(self, op: int) -> Upstream:
-        for row in self.ops[self._indexed :]:
-            self._inputs[row[0]] = row[11]
-        self._indexed = len(self.ops)
-        inputs = self._inputs.get(op, ())
-        addresses, producers = self.tensors.grad_addresses, self.tensors.producers
-        return {addresses[tensor]: (producers[tensor], tensor) for tensor in inputs[1::2] if tensor in addresses}
+        upstream = {}
+        for tensor in self._inputs_of(op)[1::2]:
+            address = self.tensors.grad_address(tensor)
+            if address is not None:
+                upstream[address] = (self._maker(tensor)[0], tensor)
+        return upstream
+
+    def _maker(self, tensor: int) -> tuple[int, int]:
+        """Return the op that made the grad node of a row, and the row it made it with.
+
+        An op that has nothing to do (``x[:]``) hands on its input's grad node with a new tensor.
+        """
+        address = self.tensors.grad_address(tensor)
+        while True:
+            op = self.tensors.producer(tensor)
+            inputs = self._inputs_of(op)[1::2] if op != NO_KEY else ()
+            same = [row for row in inputs if self.tensors.grad_address(row) == address]
+            if address is None or not same:
+                return op, tensor
+            tensor = same[0]
+
+    def _inputs_of(self, op: int) -> list[int]:
+        for user, inputs, _ in self.each_use(self._indexed):
+            self._inputs[user] = inputs
+        self._indexed = len(self.uses)
+        return self._inputs.get(op, [])
+
+    # -- layers ---------------------------------------------------------------------------------
+
+    def enter_layer(self, layer: Any, frame: FrameType) -> tuple[ThreadState, Saved]:
+        """Open the scope of a layer's call and anchor stacks at ``frame``, the call's own.
+
+        Returns
+        -------
+        state, saved
+            The thread, and what it must restore when the call ends.
+        """
+        state = self.threads.get(get_ident()) or self.thread()
+        saved = (state.scope, state.layer, state.phase, state.anchor, state.anchor_stack)
+        key = self.layers.key_of(layer, state.layer, frame)
+        scope = self._next_scope()
+        self.scopes.add((scope, LAYER, "", state.scope, key, NO_KEY, state.number))
+        state.scope = scope
+        state.layer = key
+        state.anchor_stack = self.stacks.take(frame.f_back, state.anchor, state.anchor_stack)
+        state.anchor = frame
+        return state, saved
 
     # -- scopes -------------------------------------------------------------------------------
 
@@ -329,12 +378,11 @@ class Recorder:
         kind: int,
         name: str,
         *,
-        layer: int = NO_KEY,
         backward_call: int = NO_KEY,
     ) -> int:
         """Record a scope inside the thread's present one and make it the present one."""
         scope = self._next_scope()
-        self.scopes.append((scope, kind, name, state.scope, layer, backward_call, state.number))
+        self.scopes.add((scope, kind, name, state.scope, NO_KEY, backward_call, state.number))
         state.scope = scope
         return scope
 

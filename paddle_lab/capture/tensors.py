@@ -12,6 +12,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from paddle_lab.capture.grad_fn import GradFnReader
+from paddle_lab.capture.tape import Tape
 from paddle_lab.trace.schema import TENSOR_KINDS
 
 ACTIVATION = TENSOR_KINDS.index("activation")
@@ -22,8 +24,8 @@ EXTERNAL = TENSOR_KINDS.index("external")
 
 NO_KEY = -1
 
-TensorRow = tuple[int, Any, Any, Any, bool, int, int, int, int, int, str, int]
-"""key, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from, name, id."""
+VERSION_BITS = 24
+_LARGEST_VERSION = (1 << VERSION_BITS) - 1
 
 
 class TensorPool:
@@ -33,72 +35,109 @@ class TensorPool:
     ----------
     parameter_type
         Paddle's parameter class.
+    grad_fn
+        Reads grad nodes.
     reads_place
         Whether to ask each tensor for its place; on a CPU build there is but one answer.
     """
 
-    def __init__(self, parameter_type: type, *, reads_place: bool) -> None:
-        self.rows: list[TensorRow] = []
-        self.grad_addresses: dict[int, int] = {}
-        """Row to the address of the grad node it came with; leaves and constants have none."""
-        self.producers: dict[int, int] = {}
-        """Row to the op that made it, for the rows in :attr:`grad_addresses`."""
+    def __init__(
+        self, parameter_type: type, grad_fn: GradFnReader, *, reads_place: bool
+    ) -> None:
+        self.rows = Tape(12)
+        """key, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
+        name, id of the object; a shape is a key of :attr:`shapes`."""
+        self.shapes: dict[tuple[int, ...], int] = {(): 0}
+        self.grad_notes = Tape(3)
+        """Row, address of the grad node it came with, op that made it; leaves have none."""
+        self._grad_addresses: dict[int, int] = {}
+        self._producers: dict[int, int] = {}
         self._rows_at: dict[int, int] = {}
-        """Address of a grad node to the latest row that came with it."""
-        self._known: dict[int, tuple[weakref.ref[Any], int, int]] = {}
+        self._noted = 0
+        self.known: dict[int, weakref.ref[Any]] = {}
+        """``id`` of a tensor to a weak reference to it, which tells whether the id still is its own."""
+        self.known_rows: dict[int, int] = {}
+        """``id`` of a tensor to its latest row and the version that was: see :func:`packed`."""
         self._parameter_type = parameter_type
-        self._reads_place = reads_place
-        self._next_key: Callable[[], int] = count().__next__
+        self._grad_fn = grad_fn
+        self.reads_place = reads_place
+        self.next_key: Callable[[], int] = count().__next__
 
     def key_of(self, tensor: Any) -> int:
         """Return the row of ``tensor``'s present value, making one where the trace has none."""
-        known = self._known.get(id(tensor))
-        if known is None or known[0]() is not tensor:
+        reference = self.known.get(id(tensor))
+        if reference is None or reference() is not tensor:
             return self._meet(tensor, NO_KEY)
-        if known[2] != tensor._inplace_version():
+        row = self.known_rows[id(tensor)]
+        key = row >> VERSION_BITS
+        if row != packed(key, tensor._inplace_version()):
             # Modified by something that is no op: set_value, an optimizer in C++, another thread.
-            return self._meet(tensor, known[1])
-        return known[1]
+            return self._meet(tensor, key)
+        return key
 
     def known_key(self, tensor: Any) -> int:
         """Return the latest row of ``tensor``, or -1; never makes one."""
-        known = self._known.get(id(tensor))
-        return NO_KEY if known is None or known[0]() is not tensor else known[1]
+        reference = self.known.get(id(tensor))
+        if reference is None or reference() is not tensor:
+            return NO_KEY
+        return self.known_rows[id(tensor)] >> VERSION_BITS
 
     def is_modified(self, tensor: Any) -> bool:
         """Tell whether ``tensor`` was modified in place since its latest row."""
-        known = self._known.get(id(tensor))
-        return known is not None and known[0]() is tensor and known[2] != tensor._inplace_version()
+        key = self.known_key(tensor)
+        return key != NO_KEY and self.known_rows[id(tensor)] != packed(
+            key, tensor._inplace_version()
+        )
 
-    def produce(self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY) -> int:
+    def produce(
+        self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY
+    ) -> int:
         """Make a row for what ``op`` just wrote into ``tensor``.
 
         An op may hand back the very tensor it was given: then the new row follows the old one.
         """
-        known = self._known.get(id(tensor))
-        if known is None or known[0]() is not tensor:
-            return self._add_row(tensor, kind, op, NO_KEY, detached_from, "")
-        if tensor._is_initialized() and (tensor.persistable or isinstance(tensor, self._parameter_type)):
-            kind, name = self._kind_and_name(tensor)
-            return self._add_row(tensor, kind, op, known[1], detached_from, name)
-        return self._add_row(tensor, kind, op, known[1], detached_from, "")
+        previous = self.known_key(tensor)
+        name = ""
+        if previous != NO_KEY and tensor._is_initialized():
+            named_kind, name = self._kind_and_name(tensor)
+            kind = kind if named_kind == EXTERNAL else named_kind
+        return self._add_row(tensor, kind, op, previous, detached_from, name)
 
     def note_grad_node(self, tensor: Any, key: int, op: int) -> None:
         """Note which grad node the row's value hangs on, while the tensor is here to be asked."""
         # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
         if not tensor.stop_gradient and not tensor.is_leaf:
-            grad_node = tensor.grad_fn
-            if grad_node is not None:
-                address = grad_node.node_ptr()
-                self.grad_addresses[key] = address
-                self.producers[key] = op
-                self._rows_at[address] = key
+            address = self._grad_fn.address(tensor)
+            if address is not None:
+                self.grad_notes.add((key, address, op))
+
+    def grad_address(self, key: int) -> int | None:
+        """Return the address of the grad node that a row came with; leaves have none."""
+        self._read_notes()
+        return self._grad_addresses.get(key)
+
+    def producer(self, key: int) -> int:
+        """Return the op that made a row which came with a grad node, or -1."""
+        self._read_notes()
+        return self._producers.get(key, NO_KEY)
+
+    def _read_notes(self) -> None:
+        # Ops only append notes, which is quickest; they are indexed when somebody asks.
+        for key, address, op in self.grad_notes.rows(self._noted):
+            self._grad_addresses[key] = address
+            self._producers[key] = op
+            self._rows_at[address] = key
+        self._noted = len(self.grad_notes)
 
     def alias(self, tensor: Any, source: Any) -> None:
         """Let ``tensor``, another object for the very value of ``source``, share its row."""
         if tensor is not source:
             key = self.key_of(source)
-            self._known[id(tensor)] = (weakref.ref(tensor), key, tensor._inplace_version())
+            self._know(tensor, key)
+
+    def _know(self, tensor: Any, key: int) -> None:
+        self.known[id(tensor)] = weakref.ref(tensor)
+        self.known_rows[id(tensor)] = packed(key, tensor._inplace_version())
 
     def _row_behind(self, tensor: Any) -> int:
         """Return the row of which ``tensor`` is another object, told by their grad node, or -1.
@@ -107,15 +146,15 @@ class TensorPool:
         """
         if tensor.stop_gradient or tensor.is_leaf:
             return NO_KEY
-        grad_node = tensor.grad_fn
-        return NO_KEY if grad_node is None else self._rows_at.get(grad_node.node_ptr(), NO_KEY)
+        self._read_notes()
+        return self._rows_at.get(self._grad_fn.address(tensor) or 0, NO_KEY)
 
     def _meet(self, tensor: Any, previous: int) -> int:
         kind, name = self._kind_and_name(tensor)
         if kind == EXTERNAL and previous == NO_KEY and tensor._is_initialized():
             key = self._row_behind(tensor)
             if key != NO_KEY:
-                self._known[id(tensor)] = (weakref.ref(tensor), key, tensor._inplace_version())
+                self._know(tensor, key)
                 return key
         key = self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, name)
         if kind == EXTERNAL and tensor._is_initialized():
@@ -125,24 +164,27 @@ class TensorPool:
     def _add_row(
         self, tensor: Any, kind: int, op: int, previous: int, detached_from: int, name: str
     ) -> int:
-        key = self._next_key()
+        key = self.next_key()
         identity = id(tensor)
         if not tensor._is_initialized():
-            # Touching more of an undefined tensor kills the process.
-            self.rows.append(
-                (key, (), None, None, True, 0, kind, op, previous, detached_from, name, identity)
-            )
+            # Asking an undefined tensor for more than its shape and dtype kills the process.
+            shape = self.shape_key(tensor)
+            self.rows.add(
+                (
+                    key, shape, tensor.dtype, None, True, 0, kind, op, previous, detached_from,
+                    name, identity,
+                )
+            )  # fmt: skip
             return key
-        version = tensor._inplace_version()
-        self._known[identity] = (weakref.ref(tensor), key, version)
-        self.rows.append(
+        self._know(tensor, key)
+        self.rows.add(
             (
                 key,
-                tensor.shape,
+                self.shape_key(tensor),
                 tensor.dtype,
-                tensor.place if self._reads_place else None,
+                tensor.place if self.reads_place else None,
                 tensor.stop_gradient,
-                version,
+                tensor._inplace_version(),
                 kind,
                 op,
                 previous,
@@ -152,6 +194,10 @@ class TensorPool:
             )
         )
         return key
+
+    def shape_key(self, tensor: Any) -> int:
+        """Return the key of the tensor's shape in :attr:`shapes`."""
+        return self.shapes.setdefault(tuple(tensor.shape), len(self.shapes))
 
     def _kind_and_name(self, tensor: Any) -> tuple[int, str]:
         if isinstance(tensor, self._parameter_type):
@@ -164,8 +210,13 @@ class TensorPool:
     def living(self) -> list[tuple[Any, int]]:
         """Return the tensors that are still alive, with their latest rows."""
         alive = []
-        for reference, key, _ in list(self._known.values()):
+        for identity, reference in list(self.known.items()):
             tensor = reference()
             if tensor is not None:
-                alive.append((tensor, key))
+                alive.append((tensor, self.known_rows[identity] >> VERSION_BITS))
         return alive
+
+
+def packed(key: int, version: int) -> int:
+    """Return a row and an in-place version as one number: no object, unlike a tuple of them."""
+    return key << VERSION_BITS | version & _LARGEST_VERSION

@@ -11,6 +11,9 @@ FORWARD = PHASES.index("forward")
 BACKWARD = PHASES.index("backward")
 OPTIMIZER = PHASES.index("optimizer")
 
+Saved = tuple[int, int, int, FrameType | None, int]
+"""scope, layer, phase, anchor and anchor's stack, as they were before a call."""
+
 
 class ThreadState:
     """The innermost open scope of one thread and the anchor of its stacks.
@@ -31,10 +34,10 @@ class ThreadState:
         self.pylayers: list[int] = []
         """Ops of the PyLayer.apply calls that are open, outermost first."""
 
-    def save(self) -> tuple[int, int, int, FrameType | None, int]:
+    def save(self) -> Saved:
         """Return what a scope must put back when it ends."""
         return self.scope, self.layer, self.phase, self.anchor, self.anchor_stack
 
-    def restore(self, saved: tuple[int, int, int, FrameType | None, int]) -> None:
+    def restore(self, saved: Saved) -> None:
         """Put back what :meth:`save` returned."""
         self.scope, self.layer, self.phase, self.anchor, self.anchor_stack = saved

@@ -1,0 +1,30 @@
+"""The arguments of an op that are no tensors, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_LONGEST_TEXT = 200
+
+
+def attribute_text(attributes: Sequence[Any]) -> str:
+    """Return ``"1, False, [2, 2], axis=-1"``; a pair whose first is text is a keyword argument."""
+    parts = []
+    for attribute in attributes:
+        if isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str):
+            parts.append(f"{attribute[0]}={_value_text(attribute[1])}")
+        else:
+            parts.append(_value_text(attribute))
+    text = ", ".join(parts)
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"
+    # str() of Paddle's dtypes and places reads well; a repr of anything else could be anything.
+    kind = type(value)
+    return str(value) if kind.__module__.startswith("paddle") else f"<{kind.__name__}>"
