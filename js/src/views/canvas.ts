@@ -137,8 +137,8 @@ export class GraphCanvas {
       this.#lookAtBeginning();
     } else if (anchored) {
       this.moveTo(anchored.at);
-      if (anchored.then.y !== anchored.at.y || anchored.then.x !== anchored.at.x) {
-        this.glideTo(anchored.then);
+      if (anchored.goal.y !== anchored.at.y || anchored.goal.x !== anchored.at.x) {
+        this.glideTo(anchored.goal);
       }
     } else {
       this.moveTo(this.#camera);
@@ -199,6 +199,7 @@ export class GraphCanvas {
     if (!this.#view.width || !this.#view.height) {
       return;
     }
+    this.#matchScreen();
     const glide = this.#glide;
     if (glide) {
       const t = Math.min(1, Math.max(0, (now_ms - glide.start_ms) / GLIDE_MS));
@@ -235,7 +236,7 @@ export class GraphCanvas {
   }
 
   /** Where to look so that the top edge of an item stays where it was on screen, and where then. */
-  #anchored(previous: Scene, next: Scene, id: string): { at: Camera; then: Camera } | undefined {
+  #anchored(previous: Scene, next: Scene, id: string): { at: Camera; goal: Camera } | undefined {
     const [before, after] = [placeOf(previous, id), placeOf(next, id)];
     if (!before || !after) {
       return undefined;
@@ -247,12 +248,12 @@ export class GraphCanvas {
     const top = toScreen(moved, after.x, after.y - after.height / 2).y;
     const bottom = top + after.height * moved.scale;
     if (bottom < 0) {
-      return { at: moved, then: revealing(moved, after, this.#view) };
+      return { at: moved, goal: revealing(moved, after, this.#view) };
     }
     // What has been opened is shown as far as there is room: it may move up to the upper edge.
     const hidden = Math.max(0, bottom + OPENED_MARGIN_PX - this.#view.height);
     const up = Math.min(hidden, Math.max(0, top - OPENED_MARGIN_PX));
-    return { at: moved, then: panned(moved, 0, -up) };
+    return { at: moved, goal: panned(moved, 0, -up) };
   }
 
   #hitAt(x: number, y: number): Hit | undefined {
@@ -279,11 +280,8 @@ export class GraphCanvas {
     if (!width || !height) {
       return;
     }
-    const pixels = Math.min(3, window.devicePixelRatio || 1);
     const before = this.#view;
     this.#view = { width, height };
-    this.element.width = Math.round(width * pixels);
-    this.element.height = Math.round(height * pixels);
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
     if (!this.#hasBeenMoved || !before.width) {
@@ -297,6 +295,17 @@ export class GraphCanvas {
     }
     // A resized canvas is blank: it must not wait for the next frame.
     this.#drawNow(performance.now());
+  }
+
+  /** As many pixels as the screen has, which may change with the page's zoom or its window's screen. */
+  #matchScreen(): void {
+    const pixels = Math.min(3, window.devicePixelRatio || 1);
+    const width = Math.round(this.#view.width * pixels);
+    const height = Math.round(this.#view.height * pixels);
+    if (this.element.width !== width || this.element.height !== height) {
+      this.element.width = width;
+      this.element.height = height;
+    }
   }
 
   /** Where the picture is, for whoever has to point at it from outside. */
