@@ -90,13 +90,11 @@ export class SearchIndex {
   #opsOfText(text: string): Uint8Array {
     const trace = this.#trace;
     const fit = new Uint8Array(trace.opCount);
-    const isHit = Uint8Array.from(this.#strings, (candidate) => Number(candidate.includes(text)));
+    const isHit = flags(this.#strings, (candidate) => candidate.includes(text));
     const name = trace.table("ops").column("name");
     const ownFrame = trace.table("op_frames").column("frame");
     const file = trace.table("frames").column("file");
-    const isFileHit = Uint8Array.from(file, (code) =>
-      Number(this.#files.get(code)!.includes(text)),
-    );
+    const isFileHit = flags(file, (code) => this.#files.get(code)!.includes(text));
     const group = trace.table("op_groups").column("group");
     const isGroupHit = this.#groupHits(isHit);
     for (let op = 0; op < fit.length; op++) {
@@ -140,7 +138,7 @@ export class SearchIndex {
     const tensors = this.#trace.table("tensors");
     const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
     const name = tensors.column("name");
-    const isTensorHit = Uint8Array.from(name, (code) => Number(this.#strings[code] === text));
+    const isTensorHit = flags(name, (code) => this.#strings[code] === text);
     for (const column of columns) {
       for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
         isTensorHit[tensor]! |= isHit[column[tensor]!]!;
@@ -160,9 +158,16 @@ export class SearchIndex {
     const [file, cell, line] = (["file", "cell", "line"] as const).map((name) =>
       frames.column(name),
     );
-    const isFrameHit = Uint8Array.from(file!, (code, frame) =>
-      Number(fits(code, cell![frame]!, line![frame]!)),
-    );
+    const isFrameHit = flags(file!, (code, frame) => fits(code, cell![frame]!, line![frame]!));
     return opsThroughFrames(trace, isFrameHit);
   }
+}
+
+/** 1 at each item that is set. A loop: over 100,000 strings `Uint8Array.from` takes several times as long. */
+function flags<T>(items: ArrayLike<T>, isSet: (item: T, index: number) => boolean): Uint8Array {
+  const set = new Uint8Array(items.length);
+  for (let index = 0; index < set.length; index++) {
+    if (isSet(items[index]!, index)) set[index] = 1;
+  }
+  return set;
 }
