@@ -1,0 +1,155 @@
+/** Lays out one open group: its children, with ports where lines pass its frame. */
+
+import { sortByKey } from "./adjacency.ts";
+import { layoutCached } from "./cache.ts";
+import type { NestedGraph, NestedOptions } from "./contract.ts";
+import type { Boxes } from "./flow.ts";
+import { type BoxLayout, layoutBoxes } from "./layered.ts";
+import { ENTRY, EXIT, type Links } from "./lift.ts";
+import type { Settings } from "./part.ts";
+
+/** Half the room a line takes where it passes a frame, in px. */
+const PORT_PX = 4;
+/** An open group is never narrower, in px. */
+const LEAST_FRAME_PX = 80;
+
+/** One open group (or the top) after its layout. Its own coordinates start at the frame's top left corner. */
+export interface Frame {
+  layout: BoxLayout;
+  width: number;
+  height: number;
+  /** Where the layout lies in the frame. */
+  left: number;
+  top: number;
+  /** The frame's alignment point: x of its trunk. */
+  anchor: number;
+  /** Place of each link in the layout's edges is its place in this list. */
+  links: Int32Array;
+  /** x of the ports, by the tensor that passes. */
+  entry: Map<number, number>;
+  exit: Map<number, number>;
+}
+
+export function layoutGroup(
+  graph: NestedGraph,
+  group: number,
+  children: Int32Array,
+  own: Int32Array,
+  links: Links,
+  frames: ReadonlyArray<Frame | undefined>,
+  settings: Settings,
+  options: NestedOptions,
+  scratch: Int32Array,
+): Frame {
+  const isTop = group === graph.itemCount;
+  const entryBox = new Map<number, number>();
+  const exitBox = new Map<number, number>();
+  let count = children.length;
+  for (const l of own) {
+    const tensor = links.tensor[l]!;
+    if (links.from[l] === ENTRY && !entryBox.has(tensor)) entryBox.set(tensor, count++);
+  }
+  for (const l of own) if (links.to[l] === EXIT) exitBox.set(links.tensor[l]!, count++);
+
+  const boxes = makeBoxes(graph, children, own, links, frames, entryBox, exitBox, count, scratch);
+  const cache = !isTop && (graph.structure?.[group] ?? -1) >= 0 ? options.cache : undefined;
+  const layout = cache ? layoutCached(boxes, settings, cache) : layoutBoxes(boxes, settings);
+
+  const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);
+  const title = isTop ? 0 : (options.groupTitlePx ?? 22);
+  // Lines cross the title's strip upright, and bend below it.
+  const top = entryBox.size > 0 ? title : title + padding / 2;
+  const bottom = exitBox.size > 0 ? 0 : padding;
+  const width = Math.max(layout.width + 2 * padding, isTop ? 0 : LEAST_FRAME_PX);
+  const left = (width - layout.width) / 2;
+  const portX = (boxOf: Map<number, number>): Map<number, number> => {
+    const at = new Map<number, number>();
+    for (const [tensor, box] of boxOf) at.set(tensor, left + layout.x[box]!);
+    return at;
+  };
+  return {
+    layout,
+    width,
+    height: top + layout.height + bottom,
+    left,
+    top,
+    anchor: count > 0 ? left + layout.trunkX : width / 2,
+    links: own,
+    entry: portX(entryBox),
+    exit: portX(exitBox),
+  };
+}
+
+function makeBoxes(
+  graph: NestedGraph,
+  children: Int32Array,
+  own: Int32Array,
+  links: Links,
+  frames: ReadonlyArray<Frame | undefined>,
+  entryBox: Map<number, number>,
+  exitBox: Map<number, number>,
+  count: number,
+  local: Int32Array,
+): Boxes {
+  const left = new Float64Array(count).fill(PORT_PX);
+  const right = new Float64Array(count).fill(PORT_PX);
+  const height = new Float64Array(count);
+  const pin = new Int8Array(count);
+  for (const box of entryBox.values()) pin[box] = -1;
+  for (const box of exitBox.values()) pin[box] = 1;
+  const time = new Float64Array(count);
+  for (let i = 0; i < children.length; i++) {
+    const item = children[i]!;
+    const frame = frames[item];
+    local[item] = i;
+    left[i] = frame ? frame.anchor : graph.width[item]! / 2;
+    right[i] = frame ? frame.width - frame.anchor : graph.width[item]! / 2;
+    height[i] = frame ? frame.height : graph.height[item]!;
+    time[i] = graph.order?.[item] ?? item;
+  }
+  for (let i = children.length; i < count; i++) {
+    time[i] = pin[i] === -1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  }
+  const byOrder = new Int32Array(count);
+  for (let i = 0; i < count; i++) byOrder[i] = i;
+  sortByKey(byOrder, 0, count, time, byOrder.slice());
+
+  const edgeCount = own.length;
+  const boxes: Boxes = {
+    count,
+    left,
+    right,
+    height,
+    pin,
+    byOrder,
+    source: new Int32Array(edgeCount),
+    target: new Int32Array(edgeCount),
+    weight: new Float64Array(edgeCount),
+    bundle: new Int32Array(edgeCount),
+    bundleCount: 0,
+    sourcePort: new Float64Array(edgeCount).fill(Number.NaN),
+    targetPort: new Float64Array(edgeCount).fill(Number.NaN),
+  };
+  const bundles = new Map<number, number>();
+  for (let i = 0; i < edgeCount; i++) {
+    const l = own[i]!;
+    const tensor = links.tensor[l]!;
+    const from = links.from[l]!;
+    const to = links.to[l]!;
+    boxes.source[i] = from === ENTRY ? entryBox.get(tensor)! : local[from]!;
+    boxes.target[i] = to === EXIT ? exitBox.get(tensor)! : local[to]!;
+    boxes.weight[i] = links.weight[l]!;
+    const source = from === ENTRY ? undefined : frames[from];
+    const target = to === EXIT ? undefined : frames[to];
+    if (source) boxes.sourcePort[i] = source.exit.get(tensor)! - source.anchor;
+    if (target) boxes.targetPort[i] = target.entry.get(tensor)! - target.anchor;
+    let bundle = bundles.get(tensor);
+    if (bundle === undefined) {
+      bundle = bundles.size;
+      bundles.set(tensor, bundle);
+    }
+    boxes.bundle[i] = bundle;
+  }
+  boxes.bundleCount = bundles.size;
+  return boxes;
+}
