@@ -69,7 +69,7 @@ class Trace:
 
         return with_answers(self.record)
 
-    @property
+    @cached_property
     def ops(self) -> OpTable:
         """The ops in the order in which they were called; one row an op."""
         from paddle_lab.analysis.op_table import OpTable

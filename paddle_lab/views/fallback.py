@@ -25,7 +25,7 @@ from paddle_lab.views.text import (
 
 _LARGEST_BYTES = 58_000
 _ROWS = (44, 30, 20, 12)
-_MOST_LINES, _MOST_CALLERS = 120, 4
+_MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 120, 4, 12
 
 
 def fallback_html(record: Record) -> str:
@@ -71,20 +71,24 @@ def _picture(record: Record, room_bytes: int) -> str:
 
 def _line_rows(record: Record) -> list[tuple[str, ...]]:
     """Return, for each stack of the user's frames, where it is and which ops it called."""
+    by_stack: dict[int, list[int]] = {}
+    for op, stack in enumerate(record.ops["stack"].tolist()):
+        by_stack.setdefault(stack, []).append(op)
+    names = record.ops["name"]
     ops_of_line: dict[tuple[str, ...], Counter[str]] = {}
     first_op: dict[tuple[str, ...], int] = {}
-    names, stacks = record.ops["name"].tolist(), record.ops["stack"].tolist()
-    line_of_stack: dict[int, tuple[str, ...]] = {}
-    for op, (name, stack) in enumerate(zip(names, stacks, strict=True)):
-        line = line_of_stack.get(stack)
-        if line is None:
-            line = line_of_stack[stack] = _line(record, stack)
-        ops_of_line.setdefault(line, Counter())[record.text(name)] += 1
-        first_op.setdefault(line, op)
+    for stack, ops in by_stack.items():
+        line = _line(record, stack)
+        first_op.setdefault(line, ops[0])
+        counted = Counter(names[ops].tolist())
+        ops_of_line.setdefault(line, Counter()).update(
+            {record.text(name): count for name, count in counted.items()}
+        )
     rows: list[tuple[str, ...]] = [("line", "source", "called from", "first op", "ops")]
-    for line, ops in list(ops_of_line.items())[:_MOST_LINES]:
-        shown = [f"{name} ×{count}" if count > 1 else name for name, count in ops.most_common(12)]
-        more = f" … {len(ops) - 12} more" if len(ops) > 12 else ""
+    for line, called in list(ops_of_line.items())[:_MOST_LINES]:
+        most = called.most_common(_MOST_NAMES)
+        shown = [f"{name} ×{count}" if count > 1 else name for name, count in most]
+        more = f" … {len(called) - _MOST_NAMES} more" if len(called) > _MOST_NAMES else ""
         rows.append((*line, str(first_op[line]), ", ".join(shown) + more))
     if len(ops_of_line) > _MOST_LINES:
         rows.append((f"… {len(ops_of_line) - _MOST_LINES:,} more lines", "", "", "", ""))

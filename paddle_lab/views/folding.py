@@ -99,25 +99,27 @@ class _Folder:
 
     def _items(self, group: int) -> tuple[Item, ...]:
         """Return what is directly in a group (-1: the top level), alike neighbours together."""
-        items: list[Item] = []
+        items: list[int | list[int]] = []
         for _, child, is_group in self._children.get(group, ()):
             if not is_group:
-                items.append(Item(op=child))
+                items.append(child)
                 continue
-            before = items[-1].groups if items else ()
+            run = items[-1] if items else -1
             structure = self._structure[child]
-            if before and structure >= 0 and self._structure[before[0]] == structure:
-                items[-1] = Item(groups=(*before, child))
+            if isinstance(run, list) and structure >= 0 and self._structure[run[0]] == structure:
+                run.append(child)
             else:
-                items.append(Item(groups=(child,)))
+                items.append([child])
         return tuple(part for item in items for part in self._unfolded(item))
 
-    def _unfolded(self, item: Item) -> Sequence[Item]:
-        """Return a run of alike groups as it is, or one by one where it is short anyway."""
-        fewest = 2 if item.groups and self._op_count[item.groups[0]] > 1 else 4
-        if len(item.groups) >= fewest:
-            return (item,)
-        return tuple(Item(groups=(group,)) for group in item.groups) or (item,)
+    def _unfolded(self, item: int | list[int]) -> Sequence[Item]:
+        """Return an op, a run of alike groups, or the groups of a short run one by one."""
+        if isinstance(item, int):
+            return (Item(op=item),)
+        fewest = 2 if self._op_count[item[0]] > 1 else 4
+        if len(item) >= fewest:
+            return (Item(groups=tuple(item)),)
+        return [Item(groups=(group,)) for group in item]
 
     def _open(self, depth: int | None) -> set[int]:
         """Return the groups to open: the first one of an item stands for all of it."""

@@ -240,7 +240,8 @@ class LadderPainter:
         extra = Span(detail, 10.5, colours.soft)
         room = width - 22
         name = name.fitted(max(room * 0.55, room - 7 - extra.width_px) if detail else room)
-        extra = extra.fitted(room - 7 - name.width_px)
+        room -= name.width_px + 7
+        extra = extra.fitted(room if room > 24 else 0)
         full = f"{label} {detail}".strip()
         self._svg.text(x + width / 2, y + 4, name, extra, tooltip=full, text_anchor="middle")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 from html import escape
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NARROW, _WIDE = frozenset("iljI.,:;'|!()[]{} ftr·"), frozenset("mwMW—@%…")
+_NARROW, _WIDE = frozenset("iljI.,:;'|!()[]{} ftr·"), frozenset("mwMW@%")
 
 
 def xml_text(text: str) -> str:
@@ -25,8 +24,8 @@ def text_width_px(text: str, size_px: float) -> float:
             width += 0.36
         elif character in _WIDE:
             width += 0.92
-        elif ord(character) > 0x2E80 and unicodedata.east_asian_width(character) in "WF":
-            width += 1.05
+        elif ord(character) > 0x2030:
+            width += 1.05  # Chinese, symbols, arrows
         elif character.isupper():
             width += 0.7
         else:
@@ -39,6 +38,8 @@ def shorten(text: str, width_px: float, size_px: float) -> str:
     text = " ".join(text.split())
     if text_width_px(text, size_px) <= width_px:
         return text
+    if width_px < text_width_px("…", size_px):
+        return ""
     # Longer texts than this cannot fit, whatever they are made of.
     end = min(len(text), int(width_px / size_px / 0.3) + 1)
     while end and text_width_px(text[:end] + "…", size_px) > width_px:
