@@ -108,10 +108,6 @@ export class GraphCanvas {
     return this.#glide?.to ?? this.#camera;
   }
 
-  get view(): Size {
-    return this.#view;
-  }
-
   set theme(theme: Theme) {
     this.#theme = theme;
     this.draw();

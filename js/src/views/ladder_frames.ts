@@ -9,7 +9,7 @@ import type { SceneFrame } from "./scene.ts";
  * Which open groups are drawn as one frame across both columns: those beside which nothing else
  * lies, so that the frame covers nothing foreign.
  */
-function spanning(
+export function spanning(
   { tree }: LadderArrangement,
   result: NestedResult,
   shown: Uint8Array,
@@ -50,9 +50,9 @@ export function ladderFrames(
   arrangement: LadderArrangement,
   result: NestedResult,
   { shiftX, shown }: Pick<LadderResult, "shiftX" | "shown">,
+  isWide: Uint8Array,
 ): SceneFrame[] {
   const { tree, gradNodeCounts } = arrangement;
-  const isWide = spanning(arrangement, result, shown);
   const frames: SceneFrame[] = [];
   const depth = new Int32Array(tree.items.length);
   tree.items.forEach((item, index) => {

@@ -3,8 +3,9 @@ import { layoutLadder, type NestedResult } from "../layout/index.ts";
 import type { Store } from "../model/store.ts";
 import { compose, sceneEdges, trunkX } from "./arrange.ts";
 import { type BoxContent, extentOf } from "./box_content.ts";
-import { ladderFrames } from "./ladder_frames.ts";
+import { ladderFrames, spanning } from "./ladder_frames.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
+import { ladderShift } from "./ladder_shift.ts";
 import { countOf } from "./quantities.ts";
 import type { Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
 import { SpatialIndex } from "./spatial_index.ts";
@@ -21,6 +22,10 @@ export function composeLadder(
 ): Scene {
   const { tree, graph, rows, gradEdges, withoutRow } = arrangement;
   const left = compose(store, arrangement, result);
+
+  const shown = shownItems(arrangement);
+  const isWide = spanning(arrangement, result, shown);
+  const shift = ladderShift(result, shown, isWide, GUTTER_PX);
   const ladder = layoutLadder(
     {
       forward: result,
@@ -28,11 +33,11 @@ export function composeLadder(
       open: graph.open,
       edgeSource: graph.edgeSource,
       edgeTarget: graph.edgeTarget,
-      paired: Uint8Array.from(rows, (row) => (row.length ? 1 : 0)),
+      paired: shown,
       gradSource: gradEdges.source,
       gradTarget: gradEdges.target,
     },
-    { gutterPx: GUTTER_PX },
+    { gutterPx: shift - result.totalWidth },
   );
   const boxes: SceneBox[] = [...left.boxes];
   const inner: SceneEdge[] = [];
@@ -77,7 +82,7 @@ export function composeLadder(
     height: result.totalHeight,
     focusX: trunkX(result) + ladder.shiftX / 2,
     boxes,
-    frames: ladderFrames(store, arrangement, result, ladder),
+    frames: ladderFrames(store, arrangement, result, ladder, isWide),
     edges: [
       ...left.edges,
       ...straightened(
@@ -89,6 +94,18 @@ export function composeLadder(
     labels: columnHeads(result, ladder.shiftX, withoutRow),
     rungs: [...rungs.values()],
   };
+}
+
+/** 1 for what the right column repeats: boxes with grad nodes, and the open groups around them. */
+function shownItems({ tree, rows }: LadderArrangement): Uint8Array {
+  const shown = Uint8Array.from(rows, (row) => (row.length ? 1 : 0));
+  for (let item = shown.length - 1; item >= 0; item--) {
+    const { parent } = tree.items[item]!;
+    if (shown[item] && parent >= 0) {
+      shown[parent] = 1;
+    }
+  }
+  return shown;
 }
 
 /** Whether a gradient goes from the lower box of a row straight to the next one up. */

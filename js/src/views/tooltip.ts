@@ -4,6 +4,7 @@ import { element } from "./element.ts";
 import { formatBytes, formatDuration } from "./quantities.ts";
 import type { SceneBox, SceneEdge } from "./scene.ts";
 import { type Hit, isGroup } from "./scene_index.ts";
+import { frameLabel } from "./stack_order.ts";
 
 const DELAY_MS = 250;
 const AWAY_PX = 14;
@@ -113,7 +114,7 @@ function boxLines(trace: Trace, box: SceneBox): string[] {
     box.op < 0 ? `gradient of ${trace.opLabel(op)}` : shapesOf(trace, op),
     trace.layerOf(op),
     box.op >= 0 ? `${formatDuration(trace.at("ops", "duration_ns", op))} on the host` : "",
-    own >= 0 ? lineOf(trace, own) : "",
+    own >= 0 ? frameLabel(trace, own) : "",
   ];
   return lines.filter(Boolean);
 }
@@ -148,13 +149,4 @@ function edgeLines(trace: Trace, edge: SceneEdge): string[] {
   return edge.tensor >= 0
     ? [tensorLines(trace, edge.tensor)[1]!, note].filter(Boolean)
     : [`gradient ${edge.label}`];
-}
-
-function lineOf(trace: Trace, frame: number): string {
-  const cell = trace.at("frames", "cell", frame);
-  const line = trace.at("frames", "line", frame);
-  const file = trace.textAt("frames", "file", frame);
-  return cell >= 0
-    ? `cell ${cell}, line ${line}`
-    : `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
 }
