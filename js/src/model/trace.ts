@@ -202,7 +202,7 @@ export class Trace {
   layerOf(op: number): string {
     for (let at = this.groupOfOp(op); at >= 0; at = this.at("groups", "parent", at)) {
       if (this.groupKind(at) === "layer") {
-        return this.textAt("groups", "path", at);
+        return this.groupName(at);
       }
     }
     return "";
@@ -217,6 +217,16 @@ export class Trace {
       }
     }
     return -1;
+  }
+
+  /** A group's path; with the names around it where it is a number alone, as in a Sequential. */
+  groupName(group: number): string {
+    const path = this.textAt("groups", "path", group);
+    return /^(?!\d)./.test(path)
+      ? path
+      : this.groupPath(group)
+          .map((at) => this.groupLabel(at))
+          .join(".");
   }
 
   /** "layers.0" of a group, its class where it has no name. */

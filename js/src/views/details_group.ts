@@ -12,13 +12,12 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
   const isInside = (op: number) => lit[op] === 1;
   const duration_ns = durationOf(trace, isInside);
   const parameters = parametersOf(trace, isInside);
-  const path = trace.textAt("groups", "path", group);
   const className = trace.textAt("groups", "class", group);
   const calls = callsOf(context, group);
   const isOpen = store.state.open.has(group);
   const parent = trace.at("groups", "parent", group);
   return [
-    heading(path || trace.groupLabel(group), className),
+    heading(trace.groupName(group), className),
     element(
       "div",
       { class: "pdl-chips" },

@@ -104,7 +104,7 @@ export function groupChip(
   group: number,
 ): HTMLElement {
   const kind = trace.groupKind(group);
-  const path = trace.textAt("groups", "path", group) || trace.groupLabel(group);
+  const path = trace.groupName(group);
   return button(
     kind === "layer" ? path : `${kind.replace("_", " ")} ${path}`,
     () => store.select({ kind: "group", group }, { reveal: true }),

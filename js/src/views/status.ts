@@ -77,7 +77,7 @@ export class StatusLine {
         return trace.gradNodeLabel(selection.gradNode) + pair;
       }
       case "group":
-        return trace.textAt("groups", "path", selection.group) || trace.groupLabel(selection.group);
+        return trace.groupName(selection.group);
       case "tensor":
         return `${trace.tensorLabel(selection.tensor)} ${trace.textAt("tensors", "shape", selection.tensor)}`.trim();
       case "line": {
