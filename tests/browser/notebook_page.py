@@ -181,6 +181,8 @@ class NotebookPage:
             "(light) => document.body.dataset.jpThemeLight === light",
             arg=str(theme == "light").lower(),
         )
+        # JupyterLab covers the page while it loads a theme.
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
     def screenshot(self, name: str) -> Path:
         """Take a picture of the window in light and in dark; the path of the dark one."""

@@ -51,13 +51,16 @@ def quickstart(ran_quickstart: NotebookPage) -> NotebookPage:
 def _graph(notebook: NotebookPage) -> GraphView:
     view = GraphView(notebook.cell(_STEP))
     view.wait_until_drawn()
+    view.app.scroll_into_view_if_needed()
     return view
 
 
 def test_every_traced_cell_shows_its_graph(quickstart: NotebookPage) -> None:
     for index in _TRACED:
         assert quickstart.saved().cells[index].source.startswith("%%paddle_trace")
-        GraphView(quickstart.cell(index)).wait_until_drawn()
+        view = GraphView(quickstart.cell(index))
+        view.wait_until_drawn()
+        view.app.scroll_into_view_if_needed()
         quickstart.screenshot(f"quickstart-{index}")
 
 
