@@ -23,6 +23,10 @@ class Palette:
     warn: str
     detach: str
 
+    def of_phase(self, phase: str) -> str:
+        """Return the colour of an op of this phase."""
+        return {"backward": self.backward, "optimizer": self.optimizer}.get(phase, self.forward)
+
 
 PALETTES = {
     "light": Palette(

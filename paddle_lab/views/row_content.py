@@ -12,7 +12,7 @@ from paddle_lab.analysis.dataflow import producers
 from paddle_lab.analysis.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.trees import Keys, csr
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import PHASES, ROLES, TENSOR_KINDS
+from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
 from paddle_lab.views.folding import Folded, Item, fold_label
 
 _INPUT = ROLES.index("input")
@@ -107,8 +107,17 @@ class RowReader:
             title, detail.removeprefix(" · "), repeats=len(item.groups), is_group=True
         )
 
+    def is_region(self, item: Item) -> bool:
+        """Return whether a group is a part that the user named."""
+        return self._kind(item.groups[0]) == "region"
+
+    def _kind(self, group: int) -> str:
+        return GROUP_KINDS[self._record.groups["kind"][group]]
+
     def _class(self, group: int) -> str:
-        return self._record.text(int(self._record.groups["class"][group]))
+        """Return a layer's class, or what else a group is where that is not plain."""
+        name = self._record.text(int(self._record.groups["class"][group]))
+        return name or {"region": "region", "pylayer": "PyLayer"}.get(self._kind(group), "")
 
     def _op_name(self, op: int) -> str:
         return self._record.text(int(self._record.ops["name"][op]))

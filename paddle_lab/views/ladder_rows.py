@@ -1,0 +1,103 @@
+"""The boxes of a ladder, and the chips beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_lab.views.ladder_layout import BOX_HEIGHT_PX, BOX_WIDTH_PX, CHIPS_PX
+from paddle_lab.views.palette import Palette
+from paddle_lab.views.row_content import RowContent
+from paddle_lab.views.svg_writer import Span, SvgWriter
+from paddle_lab.views.text import number
+
+
+class RowPainter:
+    """Paints both sides of a row.
+
+    Parameters
+    ----------
+    svg, colours
+        Where and in which colours to paint.
+    has_leaves
+        Whether grad nodes have chips for the leaves they reach; where the forward side is shown,
+        its parameters are there.
+    """
+
+    def __init__(self, svg: SvgWriter, colours: Palette, *, has_leaves: bool) -> None:
+        self._svg, self._colours, self._has_leaves = svg, colours, has_leaves
+
+    def paint_forward(self, content: RowContent, x: float, y: float) -> None:
+        """Paint an op or group and its chips."""
+        colours = self._colours
+        colour = colours.of_phase(content.phase)
+        colour = colours.warn if content.raised or content.in_place else colour
+        self._paint_box(content, x, y, colour, content.label, content.detail)
+        mark = "✕ raised" if content.raised else "in place" if content.in_place else ""
+        chip_x = x + BOX_WIDTH_PX + 8
+        if mark:
+            span = Span(mark, 10.5, colours.warn)
+            self._svg.text(chip_x, y + 4, span)
+            chip_x += span.width_px + 10
+        room = x + BOX_WIDTH_PX + CHIPS_PX - 10 - chip_x
+        self._paint_chips(content, chip_x, y, room)
+
+    def paint_backward(self, content: RowContent, x: float, y: float) -> None:
+        """Paint the grad nodes of an op or group."""
+        self._paint_box(content, x, y, self._colours.backward, content.grad_label, "")
+        if self._has_leaves and content.leaf_count:
+            word = "leaf" if content.leaf_count == 1 else "leaves"
+            chip = Span(f"{content.leaf_count:,} {word}", 10, self._colours.leaf)
+            self._paint_chip(x - 8 - chip.width_px - 12, y, chip)
+
+    def _paint_box(
+        self, content: RowContent, x: float, y: float, colour: str, label: str, detail: str
+    ) -> None:
+        colours = self._colours
+        top, width, height = y - BOX_HEIGHT_PX / 2, BOX_WIDTH_PX, BOX_HEIGHT_PX
+        style: dict[str, Any] = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
+        if content.is_gap:
+            self._svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
+        else:
+            if content.repeats > 1:
+                self._svg.rect(x + 5, top + 4, width, height, **style)
+                self._svg.rect(x + 2.5, top + 2, width, height, **style)
+            self._svg.rect(x, top, width, height, **style)
+            if content.is_pylayer:
+                self._svg.rect(
+                    x + 3, top + 3, width - 6, height - 6, radius=4, fill="none", stroke=colour
+                )
+        name = Span(label, 12, colours.ink, is_bold=content.is_group)
+        extra = Span(detail, 10.5, colours.soft)
+        room = width - 22
+        name = name.fitted(max(room * 0.55, room - 7 - extra.width_px) if detail else room)
+        room -= name.width_px + 7
+        extra = extra.fitted(room if room > 24 else 0)
+        full = f"{label} {detail}".strip()
+        self._svg.text(x + width / 2, y + 4, name, extra, tooltip=full, text_anchor="middle")
+
+    def _paint_chips(self, content: RowContent, x: float, y: float, room: float) -> None:
+        leaf, soft = self._colours.leaf, self._colours.soft
+        if content.is_group or content.is_gap:
+            text = number(len(content.parameters), "parameter")
+            chips = [Span(text, 10, leaf)] if content.parameters else []
+        else:
+            chips = [Span(name, 10, leaf) for name in content.parameters]
+            chips += [Span(name, 10, soft) for name in (*content.buffers, *content.data)]
+        for i, chip in enumerate(chips):
+            fitted = chip.fitted(92)
+            needed = fitted.width_px + 12 + (24 if i + 1 < len(chips) else 0)
+            if needed > room:
+                self._svg.text(x, y + 4, Span(f"+{len(chips) - i}", 10, soft))
+                return
+            self._paint_chip(x, y, fitted)
+            x, room = x + fitted.width_px + 16, room - fitted.width_px - 16
+
+    def _paint_chip(self, x: float, y: float, chip: Span) -> None:
+        width = chip.width_px + 12
+        style: dict[str, Any] = {
+            "fill": self._colours.chip,
+            "stroke": chip.colour,
+            "stroke_width": 0.8,
+        }
+        self._svg.rect(x, y - 8, width, 16, radius=8, **style)
+        self._svg.text(x + width / 2, y + 3.5, chip, text_anchor="middle")
