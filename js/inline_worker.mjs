@@ -1,7 +1,7 @@
-// `import text from "packed-script:./worker_entry.ts"` gives the bundled script of a worker, which
-// leaves its exports in the variable `bundled`, as base64 of a zlib stream. A widget is one module
-// from one string, so it has no address from which to fetch a second file; packed, the script takes
-// half of its bytes in every notebook that is saved.
+// `import text from "packed-script:./worker_entry.ts"` gives a bundled script, which leaves its exports
+// in the variable `bundled`, as base64 of a zlib stream. A widget is one module from one string, so
+// it has no address from which to fetch a second file, and every notebook that is saved carries that
+// string: packed, it takes half the bytes.
 import { dirname, resolve } from "node:path";
 import { deflateSync } from "node:zlib";
 import * as esbuild from "esbuild";
@@ -32,7 +32,10 @@ export function inlineWorker({ minify }) {
           format: "iife",
           globalName: "bundled",
           target: "es2022",
+          charset: "utf8",
+          sourcemap: minify ? false : "inline",
           metafile: true,
+          plugins: [inlineWorker({ minify })],
         });
         const watchFiles = Object.keys(result.metafile.inputs).map((path) => resolve(path));
         const packed = deflateSync(result.outputFiles[0].contents, { level: 9 });

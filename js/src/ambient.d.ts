@@ -1,4 +1,4 @@
-/** The bundled script of a worker, as base64 of a zlib stream (see `inline_worker.mjs`). */
+/** A bundled script, as base64 of a zlib stream (see `inline_worker.mjs`). */
 declare module "packed-script:*" {
   const packed: string;
   export default packed;

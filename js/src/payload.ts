@@ -1,4 +1,5 @@
 /** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
+import { showFailure } from "./failure.ts";
 import { loadLayout } from "./load_layout.ts";
 import { Trace } from "./model/trace.ts";
 import { unpack } from "./model/unpack.ts";
@@ -29,13 +30,4 @@ export async function showPayload(
     showFailure(root, error);
     return undefined;
   }
-}
-
-/** A readable box in place of a blank. */
-export function showFailure(root: HTMLElement, error: unknown): void {
-  const box = document.createElement("div");
-  box.className = "pdl-error";
-  box.setAttribute("role", "alert");
-  box.textContent = error instanceof Error ? error.message : String(error);
-  root.replaceChildren(box);
 }

@@ -1,6 +1,7 @@
 /** The door for a page without Jupyter: shows the payload that the page carries. */
 import "./views/style.css";
-import { showFailure, showPayload } from "./payload.ts";
+import { showFailure } from "./failure.ts";
+import { showPayload } from "./payload.ts";
 
 async function start(): Promise<void> {
   const root = document.querySelector<HTMLElement>("#pdl-root");

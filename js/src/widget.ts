@@ -1,80 +1,39 @@
-/** The door for Jupyter: an anywidget module. It keeps nothing outside `render`. */
+/**
+ * The door for Jupyter: an anywidget module. It keeps nothing outside `render`, and it carries the
+ * view packed, since every notebook that is saved carries this module.
+ */
 import "./views/style.css";
+import packedView from "packed-script:./widget_view.ts";
 import type { AnyModel } from "@anywidget/types";
-import type { Selection } from "./model/store.ts";
-import { showFailure, showPayload } from "./payload.ts";
-import type { App } from "./views/app.ts";
+import { showFailure } from "./failure.ts";
+import { importScript, unpackScript } from "./packed_script.ts";
+import type { WidgetState } from "./widget_view.ts";
 
-interface WidgetState {
-  _payload: DataView | undefined;
-  /** CSS px; 0 leaves it to the style sheet. */
-  _height: number;
-  /** -1 for none. */
-  _selected_op: number;
-  _selected_grad_node: number;
+interface RenderOptions {
+  model: AnyModel<WidgetState>;
+  el: HTMLElement;
 }
 
-type Model = AnyModel<WidgetState>;
-
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+function render({ model, el }: RenderOptions): () => void {
   const controller = new AbortController();
   void show(model, el, controller.signal);
   return () => controller.abort();
 }
 
-async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise<void> {
-  const payload = model.get("_payload");
-  if (!payload?.byteLength) {
-    showFailure(el, "This graph's data was not saved with the notebook; run the cell again.");
-    return;
-  }
-  const bytes = new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
-  const height = model.get("_height") || undefined;
-  const onSelect = (selection: Selection): void => tellKernel(model, selection);
-  const options = { onSelect, isStandalone: false, ...(height ? { height } : {}) };
-  const app = await showPayload(el, bytes, options, signal);
-  if (!app) {
-    return;
-  }
-  const follow = (): void => followKernel(model, app);
-  const events = ["change:_selected_op", "change:_selected_grad_node"] as const;
-  for (const event of events) {
-    model.on(event, follow);
-  }
-  follow();
-  signal.addEventListener("abort", () => {
-    for (const event of events) {
-      model.off(event, follow);
+async function show(
+  model: AnyModel<WidgetState>,
+  el: HTMLElement,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { showWidget } = await importScript<typeof import("./widget_view.ts")>(
+      await unpackScript(packedView),
+    );
+    if (!signal.aborted) {
+      await showWidget(model, el, signal);
     }
-    app.dispose();
-  });
-}
-
-function tellKernel(model: Model, selection: Selection): void {
-  const op = selection.kind === "op" ? selection.op : -1;
-  const gradNode = selection.kind === "grad_node" ? selection.gradNode : -1;
-  if (model.get("_selected_op") !== op || model.get("_selected_grad_node") !== gradNode) {
-    model.set("_selected_op", op);
-    model.set("_selected_grad_node", gradNode);
-    model.save_changes();
-  }
-}
-
-/** Selects what the kernel's side has selected, unless it already is. */
-function followKernel(model: Model, { store }: App): void {
-  const op = model.get("_selected_op") ?? -1;
-  const gradNode = model.get("_selected_grad_node") ?? -1;
-  const { selection } = store.state;
-  if (op >= 0 && op < store.trace.opCount) {
-    if (selection.kind !== "op" || selection.op !== op) {
-      store.select({ kind: "op", op }, { reveal: true });
-    }
-  } else if (gradNode >= 0 && gradNode < store.trace.gradNodeCount) {
-    if (selection.kind !== "grad_node" || selection.gradNode !== gradNode) {
-      store.select({ kind: "grad_node", gradNode }, { reveal: true });
-    }
-  } else if (selection.kind === "op" || selection.kind === "grad_node") {
-    store.select({ kind: "none" });
+  } catch (error) {
+    showFailure(el, error);
   }
 }
 
