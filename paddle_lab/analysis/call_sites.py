@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 from paddle_lab.analysis.grouping import CALL_SITE, Grouping
 from paddle_lab.analysis.loops import LoopFinder
+from paddle_lab.analysis.turns import Entry, Item, loops
 from paddle_lab.analysis.user_frames import user_stacks
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
@@ -28,24 +28,6 @@ _LONGEST_CHAIN = 32
 """Calls further in than this, as recursive functions make, are not told apart."""
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")
 _OPTIMIZER = SCOPE_KINDS.index("optimizer")
-
-
-class Item(NamedTuple):
-    """An op or a group that is directly in the container being divided."""
-
-    op: int  # of a group: its first op
-    group: int  # -1 for an op
-    identity: tuple[object, ...]  # what is equal where the same code runs again
-    chain: tuple[int, ...]  # stacks of the user's frames, outermost first
-
-
-class Entry(NamedTuple):
-    """Items that one position of one function's body brought about: an op, or a call."""
-
-    position: tuple[object, ...]
-    line: int  # in that function
-    function: str  # "" where the position calls no function of the user's
-    items: Sequence[Item]
 
 
 @dataclass
@@ -155,7 +137,7 @@ class _Divider:
         entries = self._entries(body)
         divided: list[Body] = []
         done = 0
-        for turns in _loops(entries):
+        for turns in loops(entries):
             for entry in entries[done : turns[0]]:
                 divided.extend(self._place(entry, body))
             is_called_again = turns[0] == 0 and self._is_called_in_loop(body)
@@ -265,33 +247,3 @@ def _short(function: str) -> str:
     if name == "__init__" and owner:
         name = owner.rpartition(".")[2]
     return "lambda" if name == "<lambda>" else name
-
-
-def _loops(entries: Sequence[Entry]) -> list[list[int]]:
-    """Return where the turns of each outermost loop start, and last where its last turn ends.
-
-    A loop is where a position comes again after another one.
-    """
-    runs_of_position: dict[tuple[object, ...], list[int]] = {}
-    for i, entry in enumerate(entries):
-        if not i or entry.position != entries[i - 1].position:
-            runs_of_position.setdefault(entry.position, []).append(i)
-    loops: list[list[int]] = []
-    end = 0
-    # Positions are in the order of their first run: of those that come again, the first one is
-    # the outermost loop's.
-    for runs in runs_of_position.values():
-        turns = [run for run in runs if run >= end] if len(runs) > 1 else runs
-        if len(turns) < 2:
-            continue
-        body = entries[turns[0] : turns[-1]]
-        met = {entry.position for entry in body}
-        last_line = max(entry.line for entry in body)
-        end = turns[-1]
-        # The last turn may do what no other one did, between the loop's first line and its last.
-        while end < len(entries) and (
-            entries[end].position in met or body[0].line <= entries[end].line < last_line
-        ):
-            end += 1
-        loops.append([*turns, end])
-    return loops

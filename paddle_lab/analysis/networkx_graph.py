@@ -8,7 +8,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.op_table import Op, OpTable, innermost_scopes
+from paddle_lab.analysis.op import Op
+from paddle_lab.analysis.op_table import OpTable, innermost_scopes
 from paddle_lab.analysis.tensors import Tensor, parse_shape
 from paddle_lab.analysis.trees import nearest_marked
 from paddle_lab.trace.record import Record

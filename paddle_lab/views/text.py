@@ -102,11 +102,11 @@ def slowest_rows(record: Record) -> list[tuple[str, ...]]:
     if not len(record.ops):
         return []
     slowest = np.argsort(-record.ops["duration_ns"], kind="stable")[:_SLOWEST]
-    rows: list[tuple[str, ...]] = [("op", "name", "layer", "line", "host time")]
-    for op in OpTable(record, slowest.astype(np.int32)):
-        where = op.frame.where if op.frame else ""
-        rows.append((str(op.key), op.name, op.layer, where, duration(op.duration_ns)))
-    return rows
+    ops = OpTable(record, slowest.astype(np.int32))
+    return [
+        ("op", "name", "layer", "line", "host time"),
+        *((str(op.key), op.name, op.layer, op.where, duration(op.duration_ns)) for op in ops),
+    ]
 
 
 def backward_line(call: BackwardCall) -> str:
