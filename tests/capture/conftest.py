@@ -7,16 +7,19 @@ from collections.abc import Iterator
 
 import pytest
 
+import paddle_lab
 from tests.oracles import Bindings
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _libraries_have_patched_paddle() -> None:
-    """Have PaddleFormers replace what it replaces in Paddle before anything is compared."""
+def _what_happens_once_has_happened() -> None:
+    """Let PaddleFormers replace what it replaces in Paddle, and a trace try what it tries once."""
     if importlib.util.find_spec("paddleformers") is not None:
         from paddleformers import transformers
 
         assert transformers.LlamaForCausalLM
+    with paddle_lab.trace():
+        pass
 
 
 @pytest.fixture(autouse=True)
