@@ -26,6 +26,7 @@ export class BrowserOfTests {
   #folder = "";
   #browser: Browser | undefined;
   #script = "";
+  #widget = "";
   #style = "";
 
   async start(): Promise<void> {
@@ -33,16 +34,17 @@ export class BrowserOfTests {
     const { inlineWorker } = await import(pathToFileURL(join(ROOT, "inline_worker.mjs")).href);
     await build({
       absWorkingDir: ROOT,
-      entryPoints: ["src/standalone.ts"],
-      outfile: join(this.#folder, "standalone.js"),
+      entryPoints: ["src/standalone.ts", "src/widget.ts"],
+      outdir: this.#folder,
       bundle: true,
       minify: true,
-      format: "iife",
+      format: "esm",
       target: "es2022",
       logLevel: "warning",
       plugins: [inlineWorker({ minify: true })],
     });
     this.#script = readFileSync(join(this.#folder, "standalone.js"), "utf8");
+    this.#widget = readFileSync(join(this.#folder, "widget.js"), "utf8");
     this.#style = readFileSync(join(this.#folder, "standalone.css"), "utf8");
     this.#browser = await chromium.launch({
       executablePath: CHROMIUM,
@@ -76,6 +78,30 @@ export class BrowserOfTests {
     return { page, errors };
   }
 
+  /**
+   * A page that holds the widget's module as its host does: as text, loaded from a blob, rendered
+   * with an object of traits. `window.model` has what it was told and tells what is set.
+   *
+   * @param tall px of page above the widget
+   */
+  async openWidget(payload: Uint8Array | undefined, tall = 0): Promise<Opened> {
+    const context = await this.#browser!.newContext({ viewport: { width: 1000, height: 700 } });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    await page.setContent(
+      `<style>${this.#style}</style><div style="height:${tall}px"></div><div id="out"></div><div style="height:${tall}px"></div>`,
+    );
+    const bytes = payload && Array.from(payload);
+    await page.addScriptTag({ path: join(ROOT, "test/browser/widget_host.js") });
+    await page.evaluate((given) => (window as unknown as HostedWindow).hostWidget(given), {
+      source: this.#widget,
+      bytes,
+    });
+    await page.waitForSelector("#out canvas, #out .pdl-error");
+    return { page, errors };
+  }
+
   #html(payload: Uint8Array | string, policy: string | undefined): string {
     const data = typeof payload === "string" ? payload : Buffer.from(payload).toString("base64");
     return [
@@ -83,9 +109,20 @@ export class BrowserOfTests {
       policy ? `<meta http-equiv="Content-Security-Policy" content="${policy}">` : "",
       `<style>body { margin: 0 }${this.#style}</style><div id="pdl-root"></div>`,
       `<script type="application/x-paddle-lab" id="pdl-data">${data}</script>`,
-      `<script>${this.#script.replaceAll("</script", "<\\/script")}</script>`,
+      `<script type="module">${this.#script.replaceAll("</script", "<\\/script")}</script>`,
     ].join("");
   }
+}
+
+/** What `widget_host.js` leaves in the page. */
+export interface HostedWindow {
+  hostWidget(given: { source: string; bytes: number[] | undefined }): Promise<void>;
+  model: {
+    values: Record<string, unknown>;
+    saved: number;
+    set(name: string, value: unknown): void;
+  };
+  cleanUp(): void;
 }
 
 /** Where the picture shows an outline row: as the page tells it. */

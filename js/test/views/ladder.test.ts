@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { layoutNested } from "../../src/layout/index.ts";
+import { Store } from "../../src/model/store.ts";
+import { arrangeLadder } from "../../src/views/ladder_rows.ts";
+import { composeLadder } from "../../src/views/ladder_scene.ts";
+import type { TextMeasure } from "../../src/views/measure.ts";
+import type { Scene } from "../../src/views/scene.ts";
+import { encoder, type SyntheticTrace } from "../synthetic.ts";
+
+/** Letters of one width: a layout's properties do not hang on the font. */
+const MEASURE = {
+  width: (text: string) => 7 * text.length,
+  fit: (text: string) => text,
+} as unknown as TextMeasure;
+
+async function ladderOf(made: SyntheticTrace): Promise<{ store: Store; scene: Scene }> {
+  const store = new Store(await made.trace());
+  store.openAll();
+  store.update({ mode: "ladder" });
+  const arrangement = arrangeLadder(store, MEASURE);
+  const scene = composeLadder(store, arrangement, layoutNested(arrangement.graph));
+  return { store, scene };
+}
+
+test("every grad node stands on the row of its op, right of all that is left of it", async () => {
+  const { store, scene } = await ladderOf(encoder(2));
+  const gradBoxes = scene.boxes.filter((box) => box.gradNode >= 0);
+  expect(gradBoxes).toHaveLength(11);
+  for (const right of gradBoxes) {
+    const op = store.trace.at("grad_nodes", "op", right.gradNode);
+    const left = scene.boxes.find((box) => box.op === op)!;
+    expect(Math.abs(right.y - left.y)).toBeLessThanOrEqual(left.height / 2);
+    for (const other of scene.boxes.filter((box) => box.op >= 0)) {
+      if (Math.abs(other.y - right.y) < (other.height + right.height) / 2) {
+        expect(right.x - right.width / 2).toBeGreaterThan(other.x + other.width / 2);
+      }
+    }
+  }
+});
+
+test("gradients flow up between the boxes of their grad nodes", async () => {
+  const { scene } = await ladderOf(encoder(2));
+  const gradients = scene.edges.filter((edge) => edge.phase === "backward");
+  expect(gradients).toHaveLength(12);
+  for (const edge of gradients) {
+    const [from, to] = [scene.boxes[edge.source]!, scene.boxes[edge.target]!];
+    expect(edge.pathY[0]).toBeCloseTo(from.y - from.height / 2);
+    expect(edge.pathY[edge.pathY.length - 1]).toBeCloseTo(to.y + to.height / 2);
+    expect(from.y).toBeGreaterThan(to.y);
+  }
+});
+
+test("an op with two grad nodes has a row for both, in the order gradients pass them", async () => {
+  const made = encoder(1);
+  const lastOp = made.tables.ops.name!.length - 1;
+  const second = made.gradNode("ScaleGradNode", { op: lastOp });
+  const first = made.tables.grad_nodes.op!.indexOf(lastOp);
+  made.add("grad_edges", { source: first, target: second, shape: made.text("[]") });
+  made.add("backward_members", { backward_call: 0, grad_node: second });
+  const { scene } = await ladderOf(made);
+  const box = (gradNode: number) => scene.boxes.find((at) => at.gradNode === gradNode)!;
+  expect(box(first).y - box(second).y).toBeGreaterThanOrEqual(box(first).height);
+  const row = scene.boxes.find((at) => at.op === lastOp)!;
+  for (const node of [first, second]) {
+    expect(Math.abs(box(node).y - row.y) + box(node).height / 2).toBeLessThanOrEqual(
+      row.height / 2 + 0.01,
+    );
+  }
+});
+
+test("one frame goes across both columns where nothing lies beside it", async () => {
+  const { scene } = await ladderOf(encoder(2));
+  for (const frame of scene.frames) {
+    const inside = scene.boxes.filter(
+      (box) =>
+        Math.abs(box.y - frame.y) < frame.height / 2 && Math.abs(box.x - frame.x) < frame.width / 2,
+    );
+    expect(inside.some((box) => box.op >= 0)).toBe(true);
+    expect(inside.some((box) => box.gradNode >= 0)).toBe(true);
+  }
+  expect(new Set(scene.frames.map((frame) => frame.group)).size).toBe(scene.frames.length);
+});
