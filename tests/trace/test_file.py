@@ -87,6 +87,7 @@ def test_an_empty_record_comes_back_equal(tmp_path):
     assert_equal(load(save(record, tmp_path / "empty.pdtrace")), record)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=1, max_size=50))
 def test_any_integers_come_back_equal(values):
     record = small_record()
@@ -96,6 +97,7 @@ def test_any_integers_come_back_equal(values):
     np.testing.assert_array_equal(unpack(pack(record)).ops["start_ns"], column)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_comes_back_equal_where_utf8_can_hold_it(text):
     record = small_record()
@@ -135,6 +137,7 @@ def test_an_altered_payload_with_a_right_checksum_raises_nothing_else(data):
         unpack(PACKED[:12] + zlib.compress(bytes(payload)))
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_after_the_magic_raise_nothing_else(data):
     with pytest.raises(TraceFileError):
