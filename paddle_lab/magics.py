@@ -1,9 +1,10 @@
 """``%%paddle_trace``: thin, from arguments to the same public calls.
 
-The magic is an input transformation: a cell that starts with ``%%paddle_trace`` becomes the same cell
-with a call on its first line that begins the trace; the trace ends when IPython says that the cell
-has. So IPython itself runs the user's code, and its value, ``;``, ``await``, exceptions, interrupts
-and line numbers are what they are without the magic, with no frame of ours in a traceback.
+The magic is an input transformation: a cell that starts with ``%%paddle_trace`` becomes the same
+cell with a call on its first line that begins the trace; the trace ends when IPython says that the
+cell has. So IPython itself runs the user's code, and its value, ``;``, ``await``, exceptions,
+interrupts and line numbers are what they are without the magic, with no frame of ours in a
+traceback.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ import re
 import shlex
 import sys
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 from IPython.core.error import UsageError
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
 from paddle_lab.api import Trace
 from paddle_lab.notebook_cells import NotebookCells
 from paddle_lab.recording import Recording
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 _MAGIC_LINE = re.compile(r"%%paddle_trace(?P<options>[ \t].*|)\s*$")
 _BEGIN = "__paddle_lab_begin__"
@@ -48,7 +51,9 @@ class TraceMagics:
     def register(self) -> None:
         """Make the magic known; loading the extension twice changes nothing."""
         shell = self._shell
-        shell.register_magic_function(self.paddle_trace, magic_kind="cell", magic_name="paddle_trace")
+        shell.register_magic_function(
+            self.paddle_trace, magic_kind="cell", magic_name="paddle_trace"
+        )
         shell.input_transformers_cleanup.append(self.transform)
         shell.events.register("pre_run_cell", self._enter_cell)
         shell.events.register("post_run_cell", self._leave_cell)
@@ -74,7 +79,11 @@ class TraceMagics:
         help="The graph to show first: forward, backward, or both beside each other as a ladder.",
     )
     @argument(
-        "--height", type=int, default=560, metavar="PX", help="Height of the view, 240 to 4000 pixels."
+        "--height",
+        type=int,
+        default=560,
+        metavar="PX",
+        help="Height of the view, 240 to 4000 pixels.",
     )
     @argument("--title", help="What the view calls the trace; the cell's number unless given.")
     @argument("--save", metavar="PATH", help="Also save the trace to this file.")
@@ -82,7 +91,7 @@ class TraceMagics:
     def paddle_trace(self, line: str, cell: str) -> Any:
         """Run a cell and show what it computed with PaddlePaddle: its graph, linked to its lines.
 
-        The trace is also kept in the variable ``_trace``, and if the cell raises, as far as it came.
+        The trace is also kept in the variable ``_trace``; if the cell raises, as far as it came.
         """
         # Reached only where the cell did not pass the transformation, as by run_cell_magic().
         self._shell.run_cell(f"%%paddle_trace {line}\n{cell}").raise_error()
@@ -99,7 +108,7 @@ class TraceMagics:
         options = _parse(self.paddle_trace, line)
         if self._running is not None:
             self._finish(None)
-        frame = sys._getframe(1)
+        frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         _show_magic_line(frame.f_code.co_filename, line)
         # The shell's own count is one ahead of the running cell's from IPython 9 on.
         number = NotebookCells(self._shell).number(frame.f_code.co_filename)
@@ -133,7 +142,7 @@ class TraceMagics:
         if options.save:
             _save(trace, options.save)
         if not options.quiet:
-            display(trace.widget(view=options.view, height=options.height))  # type: ignore[no-untyped-call]
+            display(trace.widget(view=options.view, height=options.height))
 
 
 class _RunningCell:
@@ -153,7 +162,9 @@ def _parse(magic: Any, line: str) -> Namespace:
         raise UsageError(f"%%paddle_trace: {error} in {line!r}") from None
     options: Namespace = parse_argstring(magic, line)
     if options.output is not None and not options.output.isidentifier():
-        raise UsageError(f"%%paddle_trace: -o needs a variable name, and {options.output!r} is none")
+        raise UsageError(
+            f"%%paddle_trace: -o needs a variable name, and {options.output!r} is none"
+        )
     if not 240 <= options.height <= 4000:
         raise UsageError(f"%%paddle_trace: --height is 240 to 4000 pixels, not {options.height}")
     return options
@@ -171,7 +182,8 @@ def _save(trace: Trace, path: str) -> None:
     try:
         trace.save(path)
     except OSError as error:
-        print(f"The trace could not be saved to {path}: {error.strerror or error}", file=sys.stderr)
+        message = f"The trace could not be saved to {path}: {error.strerror or error}\n"
+        sys.stderr.write(message)
 
 
 _REGISTERED: dict[int, TraceMagics] = {}
@@ -194,5 +206,5 @@ def unregister(shell: InteractiveShell) -> None:
 
 def notebook_cells() -> NotebookCells | None:
     """Return the cells of the running shell, or ``None`` outside of IPython."""
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     return None if shell is None else NotebookCells(shell)

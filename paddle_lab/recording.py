@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace
 from paddle_lab.options import hints_options
+from paddle_lab.trace.record import Record
 
 if TYPE_CHECKING:
     from paddle_lab.capture.session import CaptureSession
@@ -28,8 +30,8 @@ def trace(*, title: str | None = None) -> Recording:
     Returns
     -------
     Recording
-        A context manager; ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`, which can be
-        read once the block has ended, also where it ended in an exception.
+        A context manager; ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`, which can
+        be read once the block has ended, also where it ended in an exception.
 
     Raises
     ------
@@ -67,8 +69,8 @@ class Recording:
     title
         What the views call the trace.
     anchor
-        The frame that runs the traced code, where stacks end; the ``with`` statement's own frame and
-        its callers belong into them unless given.
+        The frame that runs the traced code, where stacks end; the ``with`` statement's own frame
+        and its callers belong into them unless given.
     """
 
     def __init__(self, *, title: str | None = None, anchor: FrameType | None = None) -> None:
@@ -82,7 +84,7 @@ class Recording:
 
         if self._session is not None:
             raise RuntimeError("this trace is recording already; make another paddle_lab.trace()")
-        frame = sys._getframe(1)
+        frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         cells = _notebook_cells()
         self._session = CaptureSession(
             anchor=frame.f_back if self._anchor is None else self._anchor,
@@ -101,8 +103,20 @@ class Recording:
         traceback: TracebackType | None,
     ) -> None:
         session, self._session = self._session, None
-        if session is not None and self._trace is not None:
-            self._trace.complete(session.close(error))
+        if session is None or self._trace is None:
+            return
+        try:
+            record = session.close(error)
+        except Exception as fault:  # noqa: BLE001
+            # Whatever goes wrong in here, the user's own error and results come first.
+            record = Record.empty()
+            record.origin.title = self._title or ""
+            record.origin.notices.append(
+                f"The trace was lost to a fault in paddle_lab ({type(fault).__name__}: {fault}). "
+                "Please report it with the code that led to it."
+            )
+            warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=2)
+        self._trace.complete(record)
 
 
 def _notebook_cells() -> NotebookCells | None:

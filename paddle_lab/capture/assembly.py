@@ -17,7 +17,6 @@ from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 
-
 def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> Record:
     """Build the record of a trace that has ended."""
     strings = StringPool()
@@ -84,10 +83,10 @@ def _attribute_texts(recorder: Recorder, strings: StringPool) -> list[int]:
     """Return the string code of each key of the recorder's attributes."""
     texts = []
     for signature in recorder.attributes:
-        if not isinstance(signature, str):
-            # The second half are the types, which keep 1, 1.0 and True apart.
-            signature = attribute_text(signature[: len(signature) // 2])
-        texts.append(strings[signature])
+        # The second half are the types, which keep 1, 1.0 and True apart.
+        is_text = isinstance(signature, str)
+        text = signature if is_text else attribute_text(signature[: len(signature) // 2])
+        texts.append(strings[text])
     return texts
 
 
@@ -141,9 +140,9 @@ def _add_layers_and_scopes(
     op_keys: dict[int, int],
 ) -> None:
     for _, path, class_name, parent, location in sorted(recorder.layers.rows, key=itemgetter(0)):
-        if path is None:
-            path = (frames.callee(location) if location is not None else None) or class_name
-        builders["layers"].append(strings[path], strings[class_name], parent)
+        callee = frames.callee(location) if location is not None else None
+        name = path if path is not None else callee or class_name
+        builders["layers"].append(strings[name], strings[class_name], parent)
     for scope, kind, name, parent, layer, backward_call, thread in sorted(recorder.scopes.rows()):
         forward_scope = recorder.backward_of.get(scope, scope)
         op = op_keys.get(recorder.scope_ops.get(forward_scope, -1), -1)
@@ -199,5 +198,3 @@ def _resolve_gradient_kinds(tables: dict[str, Table]) -> None:
         for parameter, gradient in zip(slots.get(0, ()), slots.get(1, ()), strict=False):
             if kinds[parameter] == PARAMETER and kinds[gradient] == EXTERNAL:
                 kinds[gradient] = GRADIENT
-
-

@@ -38,8 +38,8 @@ def require_paddle() -> ModuleType:
     version = str(getattr(paddle, "__version__", "0"))
     if is_too_old(version):
         raise PaddleUnavailableError(
-            f"Recording a trace needs PaddlePaddle 3.3 or newer, and this is {version}, which lacks "
-            "the grad-node access it needs: run `pip install -U paddlepaddle`."
+            f"Recording a trace needs PaddlePaddle 3.3 or newer, and this is {version}, which "
+            "lacks the grad-node access it needs: run `pip install -U paddlepaddle`."
         )
     return paddle
 

@@ -1,7 +1,7 @@
 """Hooks around the two C++ functions that all backward entry points of Paddle call.
 
-``Tensor.backward`` and ``paddle.autograd.backward`` call ``core.eager.run_backward``; ``paddle.grad``
-calls ``core.eager.run_partial_grad``.
+``Tensor.backward`` and ``paddle.autograd.backward`` call ``core.eager.run_backward``;
+``paddle.grad`` calls ``core.eager.run_partial_grad``.
 """
 
 from __future__ import annotations
@@ -134,9 +134,7 @@ def _open(
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
     saved_scope = state.scope
     reached = recorder.walk_backward(tensors, key)
-    call = _OpenCall(
-        recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph)
-    )
+    call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
     if create_graph:
         call.reached = reached
     del reached  # it holds the graph, which the call is about to free

@@ -1,7 +1,7 @@
 """Which op stands behind the grad nodes that ``paddle.grad(create_graph=True)`` makes in C++.
 
-Running the grad node of op *k* with ``create_graph`` makes further grad nodes: they belong to *k* as
-well. A post hook on every node of the graph notes what its run made.
+Running the grad node of op *k* with ``create_graph`` makes further grad nodes: they belong to *k*
+as well. A post hook on every node of the graph notes what its run made.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ class DoubleGradWatch:
             seen.add(address)
             op = -1 if node.name() == _LEAF_NAME else self._made_by.get(address, inherited)
             made.append((node, op))
-            pending.extend((following, op) for following in node.next_functions if following is not None)
+            pending.extend(
+                (following, op) for following in node.next_functions if following is not None
+            )
         self._recorder.grad_nodes.hold(made)
         # What the new nodes lead to lives as long as they do.
         self._recorder.grad_nodes.hold(self._before.values())

@@ -49,7 +49,7 @@ class NoCells:
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 _WHOLE_FILE_LINES = 400
-_CONTEXT_LINES = 8
+_CONTEXT_LINES = 4
 # What runs a notebook cell or a script, outward of which nothing is the user's.
 _RUNNERS = (
     os.path.join("IPython", "core", "interactiveshell.py"),
@@ -118,7 +118,9 @@ class FrameAssembler:
         line, end_line, column, end_column = _position(*location)
         if self._kind(file) != USER or line != end_line:
             return None
-        text = linecache.getline(file, line).strip() if column < 0 else linecache.getline(file, line)
+        text = (
+            linecache.getline(file, line).strip() if column < 0 else linecache.getline(file, line)
+        )
         match = _CALLEE.search(text if column < 0 else text[column:end_column])
         return match[1] if match else None
 
@@ -134,8 +136,8 @@ class FrameAssembler:
                 spans = [(1, len(lines))]
             else:
                 spans = _merged([(line - _CONTEXT_LINES, line + _CONTEXT_LINES) for line in used])
-            for first, last in spans:
-                first, last = max(first, 1), min(last, len(lines))
+            for start, end in spans:
+                first, last = max(start, 1), min(end, len(lines))
                 text = "".join(lines[first - 1 : last])
                 self.sources.append(self._strings[file], first, self._strings[text], cell)
 
@@ -170,7 +172,7 @@ class FrameAssembler:
     def _kind(self, file: str) -> int:
         if file.startswith(self._paddle_folder):
             return PADDLE
-        if file.startswith("<frozen") or file.startswith(_library_folders()):
+        if file.startswith(("<frozen", *_library_folders())):
             # A virtual environment inside the user's project is still no code of theirs.
             return LIBRARY
         return USER
@@ -180,17 +182,11 @@ def _position(code: CodeType, offset: int) -> tuple[int, int, int, int]:
     positions: Any = getattr(code, "co_positions", None)
     if positions is not None:
         for index, (line, end_line, column, end_column) in enumerate(positions()):
-            if index == offset // 2:
-                if line is None:
-                    break
-                if column is not None and end_column is not None:
-                    column, end_column = _characters(code, line, end_line, column, end_column)
-                return (
-                    line,
-                    line if end_line is None else end_line,
-                    -1 if column is None else column,
-                    -1 if end_column is None else end_column,
-                )
+            if index == offset // 2 and line is not None:
+                last_line = line if end_line is None else end_line
+                if column is None or end_column is None:
+                    return line, last_line, -1, -1
+                return (line, last_line, *_characters(code, line, last_line, column, end_column))
     line = next(
         (line for start, end, line in code.co_lines() if start <= offset < end and line), None
     )
@@ -199,11 +195,11 @@ def _position(code: CodeType, offset: int) -> tuple[int, int, int, int]:
 
 
 def _characters(
-    code: CodeType, line: int, end_line: int | None, column: int, end_column: int
+    code: CodeType, line: int, end_line: int, column: int, end_column: int
 ) -> tuple[int, int]:
     # Python counts columns in bytes of UTF-8; people and editors count characters.
     first = linecache.getline(code.co_filename, line)
-    last = linecache.getline(code.co_filename, end_line or line)
+    last = linecache.getline(code.co_filename, end_line)
     return _character(first, column), _character(last, end_column)
 
 

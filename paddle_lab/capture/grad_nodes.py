@@ -5,7 +5,8 @@ rule that out, but would also keep the activations that nodes save. So a node is
 the record says must be there: from a node that op *k* made, a gradient goes on either to the grad
 node of one of *k*'s input tensors, whose address was noted when that tensor was made and which is
 alive because *k*'s node holds it, or to a leaf, or else to another node that *k* itself made (one
-``linear`` makes an ``AddGradNode`` and a ``MatmulGradNode``). A stale address can satisfy none of these.
+``linear`` makes an ``AddGradNode`` and a ``MatmulGradNode``). A stale address can satisfy none of
+these.
 
 Held until the trace ends are only leaves, nodes from before the trace, and those that a backward
 call with ``create_graph`` makes in C++, where no op is seen.
@@ -50,7 +51,9 @@ class GradNodePool:
         self._held: dict[int, tuple[Any, int]] = {}
         self._next_key = count().__next__
 
-    def walk(self, roots: Iterable[tuple[Any, int]], *, backward_call: int) -> dict[int, tuple[Any, int]]:
+    def walk(
+        self, roots: Iterable[tuple[Any, int]], *, backward_call: int
+    ) -> dict[int, tuple[Any, int]]:
         """Record every node reachable from ``roots`` that is not recorded yet.
 
         Parameters
@@ -89,7 +92,9 @@ class GradNodePool:
                 links.append((slot, target, tensor))
                 found.append((following, target, made_by))
             pending.extend(reversed(found))
-        fresh = [address for address, (node, op) in reached.items() if self._register(node, address, op)]
+        fresh = [
+            address for address, (node, op) in reached.items() if self._register(node, address, op)
+        ]
         for address in fresh:
             source = self._key_at(address, reached)
             for slot, target, tensor in following_of[address]:
@@ -107,7 +112,9 @@ class GradNodePool:
             address = node.node_ptr()
             if address not in reached:
                 reached[address] = self._held.get(address, (node, NO_OP))
-                pending.extend(following for following in node.next_functions if following is not None)
+                pending.extend(
+                    following for following in node.next_functions if following is not None
+                )
         return reached
 
     def hold(self, nodes: Iterable[tuple[Any, int]]) -> None:

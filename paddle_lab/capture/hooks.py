@@ -22,7 +22,7 @@ _LOCK = threading.RLock()
 class Hooks:
     """The patches of one process; :data:`HOOKS` is the only instance.
 
-    The wrappers of ops are made once and kept, so that opening a trace only has to look for bindings.
+    The wrappers of ops are made once and kept: opening a trace only has to look for bindings.
     """
 
     def __init__(self) -> None:

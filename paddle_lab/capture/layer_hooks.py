@@ -24,11 +24,13 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def _with_subclasses(root: type) -> Iterator[type]:
-    pending, seen = [root], {root}
+    pending: list[type] = [root]
+    seen = {root}
     while pending:
         found = pending.pop()
         yield found
-        fresh = [subclass for subclass in found.__subclasses__() if subclass not in seen]
+        subclasses: list[type] = found.__subclasses__()
+        fresh = [subclass for subclass in subclasses if subclass not in seen]
         seen.update(fresh)
         pending.extend(fresh)
 

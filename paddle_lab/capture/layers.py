@@ -1,4 +1,4 @@
-"""Which layer is which: paths as ``named_sublayers`` tells them, found without touching the model."""
+"""Which layer is which: paths as ``named_sublayers`` tells them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from paddle_lab.capture.stacks import Location
 NO_LAYER = -1
 
 LayerRow = tuple[int, str | None, str, int, Location | None]
-"""key, path in its root, class name, parent layer's key; of a root, no path but where it was called."""
+"""key, path in its root, class name, parent layer; a root has no path but its call's place."""
 
 
 class LayerPool:
     """The layers a trace has seen called, and the paths of everything they hold.
 
-    A layer called from inside another is looked up among that one's root's sublayers. What a root is
-    called is read off the source of its call when the trace is over: asking the calling frame for its
-    variables would keep them alive until the frame ends.
+    A layer called from inside another is looked up among that one's root's sublayers. What a root
+    is called is read off the source of its call when the trace is over: asking the calling frame
+    for its variables would keep them alive until the frame ends.
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from paddle_lab.capture.op_wrapper import make_op_wrapper
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
-from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tensors import NO_KEY
 
@@ -75,9 +74,7 @@ class OpHooks:
         """Return the patches that make every eager op call the open recorders."""
         self._functions.find()
         methods = [
-            AttributePatch(
-                self._tensor_type, attribute, lambda method, name=name: self._around(method, name)
-            )
+            AttributePatch(self._tensor_type, attribute, self._wrapping(name))
             for attribute, name in _TENSOR_METHODS.items()
             if hasattr(self._tensor_type, attribute)
         ]
@@ -88,6 +85,9 @@ class OpHooks:
         ]
         detach = AttributePatch(self._tensor_type, "detach", _around_detach)
         return [self._functions, *methods, *aliases, detach]
+
+    def _wrapping(self, name: str) -> Callable[[Any], Callable[..., Any]]:
+        return lambda method: self._around(method, name)
 
 
 def _around_alias(method: Any) -> Callable[..., Any]:

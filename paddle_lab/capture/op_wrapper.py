@@ -20,7 +20,7 @@ Wrap = Callable[[Any, str], Callable[..., Any]]
 Listen = Callable[[Recorder | None], None]
 
 
-def make_op_wrapper(tensor_type: type) -> tuple[Wrap, Listen]:
+def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR0915  (one hot path)
     """Return what wraps ops, and what lets a recorder own the wrappers' fast path.
 
     The fast path is written out for the one recorder that almost always listens alone, with that
@@ -78,8 +78,8 @@ def make_op_wrapper(tensor_type: type) -> tuple[Wrap, Listen]:
         thread_of, new_thread, take = recorder.threads.get, recorder.thread, recorder.stacks.take
         sole = recorder.alone
 
-    def wrap(function: Any, name: str) -> Callable[..., Any]:
-        def op(*args: Any, **kwargs: Any) -> Any:
+    def wrap(function: Any, name: str) -> Callable[..., Any]:  # noqa: C901, PLR0915
+        def op(*args: Any, **kwargs: Any) -> Any:  # noqa: C901, PLR0912, PLR0915
             active = SINKS.active
             if active is not sole or not active:
                 if active:
@@ -98,12 +98,13 @@ def make_op_wrapper(tensor_type: type) -> tuple[Wrap, Listen]:
                         attributes.append(argument)
                     else:
                         resolve(slot, argument, inputs, attributes)
-                    slot += 1
+                    slot += 1  # noqa: SIM113  (enumerate() would make a tuple each)
                 if kwargs:
                     inputs, attributes = owner.begin_op(args, kwargs)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  (the user's code goes on)
                 owner.abandon(error)
             start_ns = perf_counter_ns()
+            result: Any
             try:
                 result = function(*args, **kwargs)
             except BaseException as error:
@@ -117,16 +118,15 @@ def make_op_wrapper(tensor_type: type) -> tuple[Wrap, Listen]:
             try:
                 identity = id(result)
                 reference = known_of(identity)
+                kind = type(result)
                 if (
-                    type(result) is not tensor_type
+                    kind is not tensor_type
                     or (reference is not None and reference() is result)
                     or not result._is_initialized()
                 ):
                     if _ran_eagerly(result, inputs, tensor_type):
                         resolved = (inputs, attributes)
-                        owner.end_op(
-                            name, args, resolved, result, start_ns, end_ns, _getframe(1)
-                        )
+                        owner.end_op(name, args, resolved, result, start_ns, end_ns, _getframe(1))
                     return result
                 state = thread_of(get_ident()) or new_thread()
                 key = next_op()
@@ -157,7 +157,7 @@ def make_op_wrapper(tensor_type: type) -> tuple[Wrap, Listen]:
                         state.phase, noted, False, False,
                     )
                 )  # fmt: skip
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  (the user's code goes on)
                 owner.abandon(error)
             return result
 

@@ -1,4 +1,4 @@
-"""Replacing bindings and putting the originals back: the only code that changes Paddle's objects."""
+"""Replacing bindings and putting the originals back: all that is changed of Paddle's objects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AttributePatch:
             setattr(self._owner, self._name, self._replacement)
 
     def revert(self) -> None:
-        """Put the original back, or remove what was not there, where the replacement still stands."""
+        """Put back what was there, if the replacement still stands."""
         if vars(self._owner).get(self._name, _ABSENT) is not self._replacement:
             return
         if self._original is _ABSENT:
@@ -76,7 +76,7 @@ class FunctionPatch:
         for namespace in _module_namespaces():
             for name, value in list(namespace.items()):
                 original = functions.get(id(value))
-                if original is value and original is not None:
+                if original is value and id(value) in functions:
                     self._sites.append((namespace, name, original, self._replacement(original)))
 
     def apply(self) -> None:
@@ -109,9 +109,7 @@ class FunctionPatch:
 
 
 def _module_namespaces() -> list[dict[str, Any]]:
-    # Some entries of sys.modules are None, lazy proxies or objects without a plain dictionary.
+    # Some entries of sys.modules are None or proxies.
     return [
-        module.__dict__
-        for module in list(sys.modules.values())
-        if isinstance(module, ModuleType) and isinstance(getattr(module, "__dict__", None), dict)
+        module.__dict__ for module in list(sys.modules.values()) if isinstance(module, ModuleType)
     ]

@@ -14,12 +14,12 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.grad_fn import GradFnReader
 from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
-from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.tape import Tape
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 from paddle_lab.capture.thread_state import Saved, ThreadState
@@ -65,7 +65,8 @@ class Recorder:
         self._inputs: dict[int, list[int]] = {}
         self._indexed = 0
         self.ops = Tape(11)
-        """key, name, scope, stack, thread, start, duration, phase, attributes, is_pylayer, raised."""
+        """key, name, scope, stack, thread, start, duration, phase, attributes, is_pylayer,
+        raised."""
         self.uses: list[int] = []
         """Of each op: its key, how many cells of inputs and of outputs follow, its inputs (argument
         position and tensor in turn), its outputs."""
@@ -118,7 +119,9 @@ class Recorder:
 
     # -- ops ----------------------------------------------------------------------------------
 
-    def begin_op(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[int], list[Any]]:
+    def begin_op(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[int], list[Any]]:
         """Resolve an op's inputs before it runs, since it may modify them in place.
 
         Returns
@@ -140,7 +143,7 @@ class Recorder:
         return inputs, attributes
 
     def resolve(self, slot: int, argument: Any, inputs: list[int], attributes: list[Any]) -> None:
-        """Resolve one argument: a tensor, a list of tensors, numbers or (an index) both, a value."""
+        """Resolve one argument: a tensor, a list of tensors, of numbers or of both, a value."""
         if isinstance(argument, self.tensor_type):
             inputs.append(slot)
             inputs.append(self.tensors.key_of(argument))

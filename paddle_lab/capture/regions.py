@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from paddle_lab.capture.recorder import REGION
 from paddle_lab.capture.sinks import SINKS
 
 
 @contextmanager
-def region(name: str) -> Iterator[None]:
+def region(name: Any) -> Iterator[None]:
     """Mark what the block runs as a region of every open trace; without one it does nothing.
 
     Parameters

@@ -55,7 +55,11 @@ class CaptureSession:
     def open(self) -> None:
         """Install the hooks and start the clock."""
         self._recorder.start_ns = perf_counter_ns()
-        HOOKS.open(self._paddle, self._recorder)
+        try:
+            HOOKS.open(self._paddle, self._recorder)
+        except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
+            HOOKS.close(self._recorder)
+            raise
 
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""

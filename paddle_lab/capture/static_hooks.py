@@ -42,9 +42,7 @@ def static_patches(
             end_ns = perf_counter_ns()
             values = list(result.values()) if isinstance(result, dict) else result
             for recorder, inputs in zip(active, resolved, strict=True):
-                recorder.end_op(
-                    "run_program", args, inputs, values, start_ns, end_ns, _getframe(1)
-                )
+                recorder.end_op("run_program", args, inputs, values, start_ns, end_ns, _getframe(1))
             return result
 
         __call__.__wrapped__ = call  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """Rows noted while traced code runs, as one flat list.
 
 A tuple a row would be one more object for Python's garbage collector to visit, and it visits after
-every few hundred: on small ops that is a third of what a trace costs. Rows hold numbers and text only.
+every few hundred new ones. Rows hold numbers and text only.
 """
 
 from __future__ import annotations

@@ -41,12 +41,10 @@ class TensorPool:
         Whether to ask each tensor for its place; on a CPU build there is but one answer.
     """
 
-    def __init__(
-        self, parameter_type: type, grad_fn: GradFnReader, *, reads_place: bool
-    ) -> None:
+    def __init__(self, parameter_type: type, grad_fn: GradFnReader, *, reads_place: bool) -> None:
         self.rows = Tape(12)
-        """key, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
-        name, id of the object; a shape is a key of :attr:`shapes`."""
+        """key, shape (a key of :attr:`shapes`), dtype, place, stop_gradient, version, kind,
+        producer, previous, detached_from, name, id of the object."""
         self.shapes: dict[tuple[int, ...], int] = {(): 0}
         self.grad_notes = Tape(3)
         """Row, address of the grad node it came with, op that made it; leaves have none."""
@@ -54,8 +52,8 @@ class TensorPool:
         self._producers: dict[int, int] = {}
         self._rows_at: dict[int, int] = {}
         self._noted = 0
-        self.known: dict[int, weakref.ref[Any]] = {}
-        """``id`` of a tensor to a weak reference to it, which tells whether the id still is its own."""
+        self.known: dict[int, Any] = {}
+        """``id`` of a tensor to a weak reference, which tells whether the id still is its own."""
         self.known_rows: dict[int, int] = {}
         """``id`` of a tensor to its latest row and the version that was: see :func:`packed`."""
         self._parameter_type = parameter_type
@@ -65,10 +63,11 @@ class TensorPool:
 
     def key_of(self, tensor: Any) -> int:
         """Return the row of ``tensor``'s present value, making one where the trace has none."""
-        reference = self.known.get(id(tensor))
-        if reference is None or reference() is not tensor:
+        identity = id(tensor)
+        reference = self.known.get(identity)
+        row = self.known_rows.get(identity)
+        if row is None or reference is None or reference() is not tensor:
             return self._meet(tensor, NO_KEY)
-        row = self.known_rows[id(tensor)]
         key = row >> VERSION_BITS
         if row != packed(key, tensor._inplace_version()):
             # Modified by something that is no op: set_value, an optimizer in C++, another thread.
@@ -78,9 +77,10 @@ class TensorPool:
     def known_key(self, tensor: Any) -> int:
         """Return the latest row of ``tensor``, or -1; never makes one."""
         reference = self.known.get(id(tensor))
-        if reference is None or reference() is not tensor:
+        row = self.known_rows.get(id(tensor))
+        if reference is None or row is None or reference() is not tensor:
             return NO_KEY
-        return self.known_rows[id(tensor)] >> VERSION_BITS
+        return row >> VERSION_BITS
 
     def is_modified(self, tensor: Any) -> bool:
         """Tell whether ``tensor`` was modified in place since its latest row."""
@@ -200,10 +200,9 @@ class TensorPool:
         return self.shapes.setdefault(tuple(tensor.shape), len(self.shapes))
 
     def _kind_and_name(self, tensor: Any) -> tuple[int, str]:
-        if isinstance(tensor, self._parameter_type):
-            return PARAMETER, tensor.name
         if tensor.persistable:
-            return BUFFER, tensor.name
+            name: str = tensor.name
+            return (PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER), name
         # Asking an unnamed tensor for its name would make one up and shift the names of later ones.
         return EXTERNAL, ""
 
@@ -212,8 +211,9 @@ class TensorPool:
         alive = []
         for identity, reference in list(self.known.items()):
             tensor = reference()
-            if tensor is not None:
-                alive.append((tensor, self.known_rows[identity] >> VERSION_BITS))
+            row = self.known_rows.get(identity)  # an interrupt may fall between the two entries
+            if tensor is not None and row is not None:
+                alive.append((tensor, row >> VERSION_BITS))
         return alive
 
 

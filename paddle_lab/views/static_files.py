@@ -18,7 +18,7 @@ def static_file(name: str) -> Path:
     path = _FOLDER / name
     if not path.is_file():
         raise FileNotFoundError(
-            f"this installation of paddle_lab lacks its front end ({name}): install the wheel, or run "
-            "`npm install && npm run build` in the js folder of a source checkout"
+            f"this installation of paddle_lab lacks its front end ({name}): install the wheel, or "
+            "run `npm install && npm run build` in the js folder of a source checkout"
         )
     return path

@@ -56,7 +56,7 @@ class GraphWidget(anywidget.AnyWidget):
         super().__init__(_payload=payload, _view=view, _height=height)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**kwargs)
+        bundle: Any = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
