@@ -49,7 +49,7 @@ export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: nu
     paintPlainBoxes(brush, boxes);
   } else {
     for (const box of boxes) {
-      paintBox(brush, box, isReadable(brush, 11));
+      paintBox(brush, box, isReadable(brush, 12.5));
     }
   }
   if (brush.showShapes && isReadable(brush, 10.5) && edgeAlpha > 0.9) {

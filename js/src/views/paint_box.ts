@@ -31,7 +31,11 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   }
   context.beginPath();
   context.roundRect(left, top, box.width, box.height, radius);
-  context.fillStyle = fillOfBox(box, theme, isLit);
+  // Without text a box has to be told from what is around it by its colour.
+  const isBare = !withText && !isLit && box.state === "normal";
+  context.fillStyle = isBare
+    ? mix(theme.bg, theme[colourOfBox(box)], 0.25)
+    : fillOfBox(box, theme, isLit);
   context.fill();
   context.strokeStyle = stroke.colour;
   context.lineWidth = isLit || brush.hovered === box.id ? stroke.width + 0.9 : stroke.width;
