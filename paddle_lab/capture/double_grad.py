@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from paddle_lab.capture.grad_fn import GRAD_FN
+
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
 
@@ -52,7 +54,7 @@ class DoubleGradWatch:
                     pending.extend(value)
                 # Anything but this question kills the process where a gradient is undefined.
                 elif value is not None and value._is_initialized() and not value.stop_gradient:
-                    address = self._recorder.grad_fn.address(value)
+                    address = GRAD_FN.address(value)
                     if address is not None:
                         self._made_by.setdefault(address, op)
             return outputs  # Paddle goes on with what a hook returns

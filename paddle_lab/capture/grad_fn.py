@@ -2,7 +2,8 @@
 
 In Paddle 3.3 each read of ``Tensor.grad_fn`` leaves one reference to the node too many, so the node
 and all it saved for backward are never freed (``next_functions`` has no such fault). The surplus is
-dropped here, if the Paddle that is running has it: that is tried once, on a tensor of our own.
+dropped here, if the Paddle that is running has it: that shows at the first read of a tensor of the
+user's, since an op of ours would be seen by everybody else who watches.
 """
 
 from __future__ import annotations
@@ -15,23 +16,20 @@ _drop_reference: Any = ctypes.pythonapi.Py_DecRef
 _drop_reference.argtypes = [ctypes.py_object]
 _drop_reference.restype = None
 
+# References to a node nobody else holds: the local variable and getrefcount's own argument.
+_SOUND_REFERENCES = 2
+
 
 class GradFnReader:
-    """Reads grad nodes of tensors.
+    """Reads grad nodes of tensors; :data:`GRAD_FN` is the only instance."""
 
-    Parameters
-    ----------
-    paddle
-        The paddle module.
-    """
-
-    def __init__(self, paddle: Any) -> None:
-        self.is_leaking = _is_leaking(paddle)
+    def __init__(self) -> None:
+        self._is_leaking: bool | None = None
 
     def node(self, tensor: Any) -> Any:
         """Return the tensor's grad node, ``None`` where it has none."""
         node = tensor.grad_fn
-        if self.is_leaking and node is not None:
+        if node is not None and self._leaks(sys.getrefcount(node)):
             _drop_reference(node)
         return node
 
@@ -41,18 +39,15 @@ class GradFnReader:
         if node is None:
             return None
         address: int = node.node_ptr()
-        if self.is_leaking:
+        if self._is_leaking or self._leaks(sys.getrefcount(node)):
             _drop_reference(node)
         return address
 
+    def _leaks(self, references: int) -> bool:
+        # With more references still, others hold this node too, and the next one will tell.
+        if self._is_leaking is None and references <= _SOUND_REFERENCES + 1:
+            self._is_leaking = references > _SOUND_REFERENCES
+        return bool(self._is_leaking)
 
-def _is_leaking(paddle: Any) -> bool:
-    with paddle.enable_grad():
-        leaf = paddle.zeros([1])
-        leaf.stop_gradient = False
-        node = (leaf * 1.0).grad_fn
-    # One reference is ours and one is getrefcount's argument.
-    is_leaking = sys.getrefcount(node) > 2
-    if is_leaking:
-        _drop_reference(node)
-    return is_leaking
+
+GRAD_FN = GradFnReader()

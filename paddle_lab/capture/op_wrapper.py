@@ -9,6 +9,7 @@ from time import perf_counter_ns
 from typing import Any
 from weakref import ref
 
+from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tensors import ACTIVATION, NO_KEY, VERSION_BITS
@@ -71,7 +72,7 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
         key_of, next_tensor, reads_place = tensors.key_of, tensors.next_key, tensors.reads_place
         add_row, add_note = tensors.rows.add, tensors.grad_notes.add
         shape_of, shape_key = tensors.shapes.get, tensors.shape_key
-        address_of = recorder.grad_fn.address
+        address_of = GRAD_FN.address
         resolve, next_op = recorder.resolve, recorder.next_op
         attributes_key = recorder.attributes_key
         add_op, add_uses = recorder.ops.add, recorder.uses.extend

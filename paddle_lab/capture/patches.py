@@ -109,7 +109,6 @@ class FunctionPatch:
 
 
 def _module_namespaces() -> list[dict[str, Any]]:
-    # Some entries of sys.modules are None or proxies.
-    return [
-        module.__dict__ for module in list(sys.modules.values()) if isinstance(module, ModuleType)
-    ]
+    # Some entries of sys.modules are None or proxies, whatever their type says.
+    modules: list[object] = list(sys.modules.values())
+    return [module.__dict__ for module in modules if isinstance(module, ModuleType)]

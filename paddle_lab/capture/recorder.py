@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
-from paddle_lab.capture.grad_fn import GradFnReader
+from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.sinks import SINKS
@@ -52,10 +52,8 @@ class Recorder:
     ) -> None:
         self.stacks = StackPool()
         parameter_type = paddle.base.framework.EagerParamBase
-        self.grad_fn = GradFnReader(paddle)
         self.tensors = TensorPool(
             parameter_type,
-            self.grad_fn,
             reads_place=paddle.is_compiled_with_cuda()
             or paddle.is_compiled_with_xpu()
             or bool(paddle.device.get_all_custom_device_type()),
@@ -277,7 +275,7 @@ class Recorder:
         """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
         roots = []
         for tensor in _flat(tensors):
-            node = self.grad_fn.node(tensor) if isinstance(tensor, self.tensor_type) else None
+            node = GRAD_FN.node(tensor) if isinstance(tensor, self.tensor_type) else None
             if node is not None:
                 key = self.tensors.known_key(tensor)
                 roots.append((node, self._maker(key)[0]))
@@ -310,7 +308,7 @@ class Recorder:
     def grad_nodes_of(self, result: Any) -> list[Any]:
         """Return the grad nodes of the tensors in a nested result."""
         nodes = [
-            self.grad_fn.node(value)
+            GRAD_FN.node(value)
             for value in _flat(result)
             if isinstance(value, self.tensor_type) and value._is_initialized()
         ]
@@ -320,7 +318,7 @@ class Recorder:
         """Find the tensors behind new accumulation nodes, while both are alive."""
         for tensor, key in self.tensors.living():
             if not tensor.stop_gradient and tensor.is_leaf:
-                leaf = self.grad_nodes.leaf_keys.get(self.grad_fn.address(tensor) or 0)
+                leaf = self.grad_nodes.leaf_keys.get(GRAD_FN.address(tensor) or 0)
                 if leaf is not None:
                     self.leaf_tensors.setdefault(leaf, key)
 

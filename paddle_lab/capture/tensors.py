@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from paddle_lab.capture.grad_fn import GradFnReader
+from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.tape import Tape
 from paddle_lab.trace.schema import TENSOR_KINDS
 
@@ -35,13 +35,11 @@ class TensorPool:
     ----------
     parameter_type
         Paddle's parameter class.
-    grad_fn
-        Reads grad nodes.
     reads_place
         Whether to ask each tensor for its place; on a CPU build there is but one answer.
     """
 
-    def __init__(self, parameter_type: type, grad_fn: GradFnReader, *, reads_place: bool) -> None:
+    def __init__(self, parameter_type: type, *, reads_place: bool) -> None:
         self.rows = Tape(12)
         """key, shape (a key of :attr:`shapes`), dtype, place, stop_gradient, version, kind,
         producer, previous, detached_from, name, id of the object."""
@@ -57,7 +55,6 @@ class TensorPool:
         self.known_rows: dict[int, int] = {}
         """``id`` of a tensor to its latest row and the version that was: see :func:`packed`."""
         self._parameter_type = parameter_type
-        self._grad_fn = grad_fn
         self.reads_place = reads_place
         self.next_key: Callable[[], int] = count().__next__
 
@@ -107,7 +104,7 @@ class TensorPool:
         """Note which grad node the row's value hangs on, while the tensor is here to be asked."""
         # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
         if not tensor.stop_gradient and not tensor.is_leaf:
-            address = self._grad_fn.address(tensor)
+            address = GRAD_FN.address(tensor)
             if address is not None:
                 self.grad_notes.add((key, address, op))
 
@@ -147,7 +144,7 @@ class TensorPool:
         if tensor.stop_gradient or tensor.is_leaf:
             return NO_KEY
         self._read_notes()
-        return self._rows_at.get(self._grad_fn.address(tensor) or 0, NO_KEY)
+        return self._rows_at.get(GRAD_FN.address(tensor) or 0, NO_KEY)
 
     def _meet(self, tensor: Any, previous: int) -> int:
         kind, name = self._kind_and_name(tensor)
