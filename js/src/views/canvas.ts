@@ -219,7 +219,8 @@ export class GraphCanvas {
       showShapes: this.#store.state.showShapes,
       hovered: this.#hovered?.kind === "box" ? this.#hovered.box.id : "",
     };
-    paint(brush, index, this.#view, progress * progress);
+    // Edges fade in at their new places, but are never all gone.
+    paint(brush, index, this.#view, 0.3 + 0.7 * progress * progress);
     if (this.#glide || this.#transition) {
       this.draw();
     }
