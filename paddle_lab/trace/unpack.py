@@ -146,7 +146,7 @@ def _read_tables(header: dict[str, Any], data: bytes) -> dict[str, Table]:
         columns: dict[str, npt.NDArray[Any]] = {}
         for column_name, stored in description["columns"].items():
             if column_name in schema:
-                values = np.frombuffer(data, "<" + stored["dtype"], rows, offset).astype(np.int64)
+                values = _read_planes(data, stored["dtype"], rows, offset)
                 values = np.cumsum(values) if stored["delta"] else values
                 columns[column_name] = _typed(values, schema[column_name])
             offset += rows * _item_bytes(stored) + _padding(rows, stored)
@@ -155,6 +155,12 @@ def _read_tables(header: dict[str, Any], data: bytes) -> dict[str, Table]:
         name: Table({column: tables[name][column] for column in schema})
         for name, schema in RECORD_TABLES.items()
     }
+
+
+def _read_planes(data: bytes, dtype: str, rows: int, offset: int) -> npt.NDArray[np.int64]:
+    item_bytes = int(dtype[1:])
+    planes = np.frombuffer(data, np.uint8, rows * item_bytes, offset).reshape(item_bytes, rows)
+    return np.ascontiguousarray(planes.T).view("<" + dtype).reshape(rows).astype(np.int64)
 
 
 def _typed(values: npt.NDArray[np.int64], column_type: str) -> npt.NDArray[Any]:

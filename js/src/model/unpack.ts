@@ -21,7 +21,6 @@ export interface Packed {
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;
 const WIDTH_BYTES = { i1: 1, i2: 2, i4: 4, i8: 8 } as const;
-const VIEWS = { i1: Int8Array, i2: Int16Array, i4: Int32Array, i8: undefined } as const;
 
 /**
  * Read a packed record.
@@ -126,12 +125,15 @@ function readColumn(
 ): Column {
   const isDouble = isWide || stored.dtype === "i8";
   const column = isDouble ? new Float64Array(rows) : new Int32Array(rows);
-  const at = view.byteOffset + offset;
-  const viewType = VIEWS[stored.dtype];
-  const narrow = viewType && new viewType(view.buffer, at, rows);
+  const width = widthOf(stored);
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + offset, rows * width);
   let sum = 0;
   for (let row = 0; row < rows; row++) {
-    const value = narrow ? narrow[row]! : Number(view.getBigInt64(offset + 8 * row, true));
+    // The lowest bytes of all rows come first; the highest carries the sign.
+    let value = (bytes[(width - 1) * rows + row]! << 24) >> 24;
+    for (let plane = width - 2; plane >= 0; plane--) {
+      value = value * 256 + bytes[plane * rows + row]!;
+    }
     sum = stored.delta ? sum + value : value;
     column[row] = sum;
   }
