@@ -54,10 +54,10 @@ types: $(DONE)/test js/node_modules/.package-lock.json
 	$(NPM) run --silent types
 
 js-test: js/node_modules/.package-lock.json $(DONE)/chromium
-	$(NPM) run --silent test
+	CHROMIUM="$$(cat $(DONE)/chromium)" $(NPM) run --silent test
 
 pytest: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 format: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check --fix .
@@ -101,16 +101,20 @@ $(DONE)/labextension: $(FRONT_END) | $(DONE)/venv
 	cp install.json $(VENV)/share/jupyter/labextensions/paddle-lab
 	touch $@
 
-# The browser that is there, else Debian's, else Playwright's own.
+# The browser that is there, else Debian's, else Playwright's own. The file holds its path.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
+FIND_CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome
 $(DONE)/chromium: $(DONE)/test
-	command -v chromium || command -v chromium-browser || command -v google-chrome \
+	$(FIND_CHROMIUM) \
 	  || { grep -qs '^ID=debian' /etc/os-release \
 	    && $(SUDO) apt-get update -qq \
 	    && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
 	  || $(BIN)/python -m playwright install --with-deps chromium \
 	  || $(BIN)/python -m playwright install chromium
-	touch $@
+	{ $(FIND_CHROMIUM) || $(BIN)/python -c $(PLAYWRIGHTS_OWN); } > $@.new
+	mv $@.new $@
+PLAYWRIGHTS_OWN := 'from playwright.sync_api import sync_playwright as start; \
+  p = start().start(); print(p.chromium.executable_path); p.stop()'
 
 .PHONY: clean
 clean:

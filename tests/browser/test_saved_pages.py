@@ -1,4 +1,4 @@
-"""What stays of a trace without a kernel: the self-contained page, and the fallback in a notebook."""
+"""What stays of a trace without a kernel: the page on its own, and the fallback in a notebook."""
 
 from __future__ import annotations
 
