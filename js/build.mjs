@@ -1,5 +1,5 @@
 // Builds the front end into the Python package:
-//   paddle_lab/static/widget.js, widget.css   the widget's module, as anywidget loads it
+//   paddle_lab/static/widget.js, widget.css   the widget's module, as anywidget loads it; its styles
 //   paddle_lab/static/standalone.js           the same views for a page without Jupyter
 //   paddle_lab/labextension/                  the prebuilt JupyterLab plugin
 import { execFileSync } from "node:child_process";
@@ -14,6 +14,7 @@ import { inlineWorker } from "./inline_worker.mjs";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "../paddle_lab/static");
 const LABEXTENSION = join(HERE, "../paddle_lab/labextension");
+const STYLE = join(STATIC, "widget.css");
 const PLUGIN = join(HERE, "lib/labextension");
 // Every saved widget carries its module, so each byte is in every notebook.
 const WIDGET_BUDGET_BYTES = 150_000;
@@ -30,7 +31,15 @@ const views = {
   charset: "utf8",
   legalComments: "none",
   logLevel: "info",
-  plugins: [inlineWorker({ minify: !watch })],
+  plugins: [inlineWorker({ minify: !watch, style: STYLE })],
+};
+
+/** All styles of the views in one file: the page without Jupyter inlines it, scripts import it. */
+/** @type {esbuild.BuildOptions} */
+const style = {
+  ...views,
+  entryPoints: ["src/views/style.css"],
+  outfile: STYLE,
 };
 
 /** @type {esbuild.BuildOptions} */
@@ -58,7 +67,7 @@ const labextension = {
   // The views are loaded with the first graph that needs them.
   splitting: true,
   loader: { ".css": "text" },
-  alias: { "built-widget.css": join(STATIC, "widget.css") },
+  alias: { "built-widget.css": STYLE },
   // JupyterLab's own modules come from the page the plugin is loaded into.
   external: ["@jupyterlab/*", "@lumino/*"],
 };
@@ -111,17 +120,17 @@ function reportSizes() {
 }
 
 if (watch) {
+  await esbuild.build(style);
   for (const options of [widget, standalone]) {
     const context = await esbuild.context(options);
     await context.watch();
   }
 } else {
   rmSync(PLUGIN, { recursive: true, force: true });
+  // The others take it in.
+  await esbuild.build(style);
   await Promise.all([widget, standalone].map((options) => esbuild.build(options)));
-  // It takes in the widget's styles.
   await esbuild.build(labextension);
-  // The page without Jupyter uses widget.css: the two entries import the same styles.
-  rmSync(join(STATIC, "standalone.css"), { force: true });
   buildLabextension();
   reportSizes();
 }

@@ -9,10 +9,10 @@ import * as esbuild from "esbuild";
 const SCHEME = "packed-script:";
 
 /**
- * @param {{ minify: boolean }} options
+ * @param {{ minify: boolean, style: string }} options `style` is the built style sheet
  * @returns {esbuild.Plugin}
  */
-export function inlineWorker({ minify }) {
+export function inlineWorker({ minify, style }) {
   return {
     name: "packed-script",
     setup(build) {
@@ -35,7 +35,9 @@ export function inlineWorker({ minify }) {
           charset: "utf8",
           sourcemap: minify ? false : "inline",
           metafile: true,
-          plugins: [inlineWorker({ minify })],
+          loader: { ".css": "text" },
+          alias: { "built-widget.css": style },
+          plugins: [inlineWorker({ minify, style })],
         });
         const watchFiles = Object.keys(result.metafile.inputs).map((path) => resolve(path));
         const packed = deflateSync(result.outputFiles[0].contents, { level: 9 });

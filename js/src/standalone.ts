@@ -1,5 +1,4 @@
 /** The door for a page without Jupyter: shows the payload that the page carries. */
-import "./views/style.css";
 import { showFailure } from "./failure.ts";
 import { showPayload } from "./payload.ts";
 

@@ -2,7 +2,6 @@
  * The door for Jupyter: an anywidget module. It keeps nothing outside `render`, and it carries the
  * view packed, since every notebook that is saved carries this module.
  */
-import "./views/style.css";
 import packedView from "packed-script:./widget_view.ts";
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";

@@ -1,17 +1,20 @@
 /** The view as a widget: in step with the traits on Python's side. */
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";
-import type { Selection } from "./model/store.ts";
+import { installStyle } from "./install_style.ts";
+import type { Mode, Selection } from "./model/store.ts";
 import { showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
 
 export interface WidgetState {
   _payload: DataView | undefined;
+  /** The graph to show first. */
+  _view: Mode;
   /** CSS px; 0 leaves it to the style sheet. */
   _height: number;
   /** -1 for none. */
-  _selected_op: number;
-  _selected_grad_node: number;
+  selected_op: number;
+  selected_grad_node: number;
 }
 
 /** Show the graph in `el` until `signal` is aborted. */
@@ -20,6 +23,7 @@ export async function showWidget(
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
+  installStyle();
   const payload = model.get("_payload");
   if (!payload?.byteLength) {
     showFailure(el, "This graph's data was not saved with the notebook; run the cell again.");
@@ -33,8 +37,12 @@ export async function showWidget(
   if (!app) {
     return;
   }
+  const mode = model.get("_view");
+  if (mode && mode !== app.store.state.mode) {
+    app.store.update({ mode });
+  }
   const follow = (): void => followKernel(model, app);
-  const events = ["change:_selected_op", "change:_selected_grad_node"] as const;
+  const events = ["change:selected_op", "change:selected_grad_node"] as const;
   for (const event of events) {
     model.on(event, follow);
   }
@@ -50,17 +58,17 @@ export async function showWidget(
 function tellKernel(model: AnyModel<WidgetState>, selection: Selection): void {
   const op = selection.kind === "op" ? selection.op : -1;
   const gradNode = selection.kind === "grad_node" ? selection.gradNode : -1;
-  if (model.get("_selected_op") !== op || model.get("_selected_grad_node") !== gradNode) {
-    model.set("_selected_op", op);
-    model.set("_selected_grad_node", gradNode);
+  if (model.get("selected_op") !== op || model.get("selected_grad_node") !== gradNode) {
+    model.set("selected_op", op);
+    model.set("selected_grad_node", gradNode);
     model.save_changes();
   }
 }
 
 /** Selects what the kernel's side has selected, unless it already is. */
 function followKernel(model: AnyModel<WidgetState>, { store }: App): void {
-  const op = model.get("_selected_op") ?? -1;
-  const gradNode = model.get("_selected_grad_node") ?? -1;
+  const op = model.get("selected_op") ?? -1;
+  const gradNode = model.get("selected_grad_node") ?? -1;
   const { selection } = store.state;
   if (op >= 0 && op < store.trace.opCount) {
     if (selection.kind !== "op" || selection.op !== op) {

@@ -15,6 +15,7 @@ from paddle_lab.analysis.stacks import Frame, stack_of
 from paddle_lab.analysis.summaries import backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg import svg_picture
+from paddle_lab.views.svg_classes import with_classes
 from paddle_lab.views.text import (
     backward_line,
     counts,
@@ -23,8 +24,8 @@ from paddle_lab.views.text import (
     slowest_rows,
 )
 
-_LARGEST_BYTES = 58_000
-_ROWS = (44, 30, 20, 12)
+_LARGEST_BYTES = 30_000
+_ROWS = (44, 36, 30, 24, 18, 12)
 _MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 120, 4, 12
 
 
@@ -61,7 +62,7 @@ def fallback_html(record: Record) -> str:
 def _picture(record: Record, room_bytes: int) -> str:
     """Return the ladder as an image, with as many rows as there is room for."""
     for most_rows in _ROWS:
-        picture = svg_picture(record, most_rows=most_rows).encode("utf-8")
+        picture = with_classes(svg_picture(record, most_rows=most_rows)).encode("utf-8")
         if len(picture) * 4 / 3 + 200 <= room_bytes:
             data = base64.b64encode(picture).decode()
             alt = escape(f"{record.origin.title or 'Trace'}: {counts(record)}")

@@ -1,19 +1,12 @@
 /** Draws a graph from an output's own data: a chunk of its own, loaded with the first one. */
 
-import css from "built-widget.css";
+import { installStyle } from "../install_style.ts";
 import { showPayload } from "../payload.ts";
 import type { SavedGraph } from "./graph_mime.ts";
 
-const STYLE_ID = "paddle-lab-graph-style";
-
 /** @returns what takes the graph down again */
 export function showSavedGraph(root: HTMLElement, graph: SavedGraph): () => void {
-  if (document.getElementById(STYLE_ID) === null) {
-    const style = document.createElement("style");
-    style.id = STYLE_ID;
-    style.textContent = css;
-    document.head.append(style);
-  }
+  installStyle();
   const controller = new AbortController();
   const bytes = Uint8Array.from(atob(graph.payload), (character) => character.charCodeAt(0));
   const options = { isStandalone: false, ...(graph.height ? { height: graph.height } : {}) };

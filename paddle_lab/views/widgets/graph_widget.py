@@ -33,7 +33,6 @@ class GraphWidget(anywidget.AnyWidget):
     """
 
     _esm = static_file("widget.js")
-    _css = static_file("widget.css")
 
     _payload = traitlets.Bytes().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)

@@ -1,0 +1,33 @@
+"""What a notebook stores: outputs, and the widget's state where it is saved too."""
+
+from __future__ import annotations
+
+import json
+
+import paddle
+
+import paddle_lab
+
+_LARGEST_BYTES = 200_000
+
+
+def test_a_trace_of_1000_ops_takes_less_than_200_kb_of_a_notebook() -> None:
+    layer = paddle.nn.TransformerEncoderLayer(32, 4, 64)
+    net = paddle.nn.TransformerEncoder(layer, 10)
+    optimizer = paddle.optimizer.AdamW(parameters=net.parameters())
+    with paddle_lab.trace() as trace:
+        net(paddle.randn([2, 8, 32])).mean().backward()
+        optimizer.step()
+    assert len(trace.ops) > 1000
+
+    widget = trace.widget()
+    outputs, _ = widget._repr_mimebundle_()
+    state = widget.get_state()
+    buffers = {name: value for name, value in state.items() if isinstance(value, bytes)}
+    texts = {
+        name: value for name, value in state.items() if name not in buffers and name[:1] == "_"
+    }
+    # As ipywidgets saves it: buffers as base64.
+    saved = json.dumps(texts, default=str)
+    stored = len(json.dumps(outputs)) + len(saved) + sum(len(b) * 4 / 3 for b in buffers.values())
+    assert stored < _LARGEST_BYTES
