@@ -26,7 +26,7 @@ from paddle_lab.views.text import (
 
 _LARGEST_BYTES = 30_000
 _ROWS = (44, 36, 30, 24, 18, 12)
-_MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 120, 4, 12
+_MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 60, 3, 8
 
 
 def fallback_html(record: Record) -> str:
