@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _API_FLAG = "FLAGS_dump_api_python_stack_path"
 _GRAD_NODE_FLAG = "FLAGS_dump_grad_node_forward_stack_path"
 _LEVEL_FLAG = "FLAGS_call_stack_level"
+_UNIQUE_NAMES_FLAG = "FLAGS_enable_unique_name"  # switched on by the others
 _API = re.compile(r"^(\w+) : $", re.MULTILINE)
 _GRAD_NODE = re.compile(r"^GradNodeBase (\w+) ptr : (0x[0-9a-f]+) call stack: ", re.MULTILINE)
 _FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
@@ -50,7 +51,7 @@ def stack_dump(folder: Path) -> Iterator[StackDump]:
     """Have Paddle dump stacks into ``folder``, which is empty, and read them."""
     dump = StackDump()
     flags = {_API_FLAG: str(folder / "api"), _GRAD_NODE_FLAG: str(folder / "node"), _LEVEL_FLAG: 3}
-    before = paddle.get_flags(list(flags))
+    before = paddle.get_flags([*flags, _UNIQUE_NAMES_FLAG])
     paddle.set_flags(flags)
     try:
         yield dump
