@@ -27,7 +27,9 @@ class LayerPool:
         self.rows: list[LayerRow] = []
         self.tensor_paths: dict[int, str] = {}
         """``id`` of each parameter and buffer of a layer seen so far to its path in its root."""
-        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self.known: dict[int, Any] = {}
+        """``id`` of a layer to a weak reference, which tells whether the id still is its own."""
+        self.known_keys: dict[int, int] = {}
         self._roots: dict[int, int] = {}
         self._sublayer_paths: dict[int, dict[int, str]] = {}
         self._references: dict[int, weakref.ref[Any]] = {}
@@ -45,9 +47,9 @@ class LayerPool:
         frame
             The frame of the call itself; its caller is who calls the layer.
         """
-        known = self._known.get(id(layer))
-        if known is not None and known[0]() is layer:
-            return known[1]
+        reference = self.known.get(id(layer))
+        if reference is not None and reference() is layer:
+            return self.known_keys[id(layer)]
         return self._meet(layer, caller, frame)
 
     def _meet(self, layer: Any, caller: int, frame: FrameType) -> int:
@@ -60,7 +62,8 @@ class LayerPool:
         if path is None:
             root = key
             self._index_tensors(layer)
-        self._known[id(layer)] = (weakref.ref(layer), key)
+        self.known_keys[id(layer)] = key
+        self.known[id(layer)] = weakref.ref(layer)
         self._roots[key] = root
         if root == key:
             self._references[key] = weakref.ref(layer)

@@ -12,7 +12,7 @@ from weakref import ref
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tensors import ACTIVATION, NO_KEY, VERSION_BITS
+from paddle_lab.capture.tensors import ACTIVATION, LARGEST_VERSION, NO_KEY, VERSION_BITS
 
 _PLAIN_TYPES = frozenset((int, float, bool, str, type(None), complex))
 
@@ -47,6 +47,7 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
     shape_of: Any = None
     shape_key: Any = None
     address_of: Any = None
+    drop_surplus: Any = None
     resolve: Any = None
     next_op: Any = None
     attributes_key: Any = None
@@ -58,8 +59,16 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
 
     def listen_for(recorder: Recorder | None) -> None:
         nonlocal owner, sole, tensor_types, known, known_rows, known_of, key_of, next_tensor
-        nonlocal reads_place, add_row, add_note, shape_of, shape_key, address_of, resolve, next_op
-        nonlocal attributes_key, add_op, add_uses, thread_of, new_thread, take
+        nonlocal \
+            reads_place, \
+            add_row, \
+            add_note, \
+            shape_of, \
+            shape_key, \
+            address_of, \
+            drop_surplus, \
+            resolve
+        nonlocal next_op, attributes_key, add_op, add_uses, thread_of, new_thread, take
         owner, sole = recorder, None
         if recorder is None:
             known = known_rows = known_of = key_of = next_tensor = add_row = add_note = None
@@ -72,7 +81,7 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
         key_of, next_tensor, reads_place = tensors.key_of, tensors.next_key, tensors.reads_place
         add_row, add_note = tensors.rows.add, tensors.grad_notes.add
         shape_of, shape_key = tensors.shapes.get, tensors.shape_key
-        address_of = GRAD_FN.address
+        address_of, drop_surplus = GRAD_FN.address, GRAD_FN.drop_surplus
         resolve, next_op = recorder.resolve, recorder.next_op
         attributes_key = recorder.attributes_key
         add_op, add_uses = recorder.ops.add, recorder.uses.extend
@@ -93,8 +102,18 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                 for argument in args:
                     kind = type(argument)
                     if kind in tensor_types:
+                        identity = id(argument)
+                        reference = known_of(identity)
                         inputs.append(slot)
-                        inputs.append(key_of(argument))
+                        if (
+                            reference is not None
+                            and reference() is argument
+                            and known_rows[identity] & LARGEST_VERSION
+                            == argument._inplace_version()
+                        ):
+                            inputs.append(known_rows[identity] >> VERSION_BITS)
+                        else:
+                            inputs.append(key_of(argument))
                     elif kind in _PLAIN_TYPES:
                         attributes.append(argument)
                     else:
@@ -146,9 +165,15 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                     )
                 )  # fmt: skip
                 if not is_constant and not result.is_leaf:
-                    address = address_of(result)
-                    if address is not None:
-                        add_note((tensor, address, key))
+                    if drop_surplus is None:
+                        address = address_of(result)
+                        if address is not None:
+                            add_note((tensor, address, key))
+                    else:
+                        node = result.grad_fn
+                        if node is not None:
+                            add_note((tensor, node.node_ptr(), key))
+                            drop_surplus(node)
                 noted = attributes_key(attributes) if attributes else 0
                 stack = take(_getframe(1), state.anchor, state.anchor_stack)
                 add_uses((key, len(inputs), 1, *inputs, tensor))

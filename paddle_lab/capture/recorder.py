@@ -362,7 +362,11 @@ class Recorder:
         """
         state = self.threads.get(get_ident()) or self.thread()
         saved = (state.scope, state.layer, state.phase, state.anchor, state.anchor_stack)
-        key = self.layers.key_of(layer, state.layer, frame)
+        reference = self.layers.known.get(id(layer))
+        if reference is not None and reference() is layer:
+            key = self.layers.known_keys[id(layer)]
+        else:
+            key = self.layers.key_of(layer, state.layer, frame)
         scope = self._next_scope()
         self.scopes.add((scope, LAYER, "", state.scope, key, NO_KEY, state.number))
         state.scope = scope

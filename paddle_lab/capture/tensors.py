@@ -25,7 +25,7 @@ EXTERNAL = TENSOR_KINDS.index("external")
 NO_KEY = -1
 
 VERSION_BITS = 24
-_LARGEST_VERSION = (1 << VERSION_BITS) - 1
+LARGEST_VERSION = (1 << VERSION_BITS) - 1
 
 
 class TensorPool:
@@ -95,9 +95,9 @@ class TensorPool:
         """
         previous = self.known_key(tensor)
         name = ""
-        if previous != NO_KEY and tensor._is_initialized():
-            named_kind, name = self._kind_and_name(tensor)
-            kind = kind if named_kind == EXTERNAL else named_kind
+        if previous != NO_KEY and tensor.persistable:
+            kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
+            name = tensor.name
         return self._add_row(tensor, kind, op, previous, detached_from, name)
 
     def note_grad_node(self, tensor: Any, key: int, op: int) -> None:
@@ -147,14 +147,17 @@ class TensorPool:
         return self._rows_at.get(GRAD_FN.address(tensor) or 0, NO_KEY)
 
     def _meet(self, tensor: Any, previous: int) -> int:
-        kind, name = self._kind_and_name(tensor)
-        if kind == EXTERNAL and previous == NO_KEY and tensor._is_initialized():
+        if tensor.persistable:
+            kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
+            return self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, tensor.name)
+        # Asking an unnamed tensor for its name would make one up and shift the names of later ones.
+        if previous == NO_KEY and tensor._is_initialized():
             key = self._row_behind(tensor)
             if key != NO_KEY:
                 self._know(tensor, key)
                 return key
-        key = self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, name)
-        if kind == EXTERNAL and tensor._is_initialized():
+        key = self._add_row(tensor, EXTERNAL, NO_KEY, previous, NO_KEY, "")
+        if tensor._is_initialized():
             self.note_grad_node(tensor, key, NO_KEY)
         return key
 
@@ -173,35 +176,23 @@ class TensorPool:
                 )
             )  # fmt: skip
             return key
-        self._know(tensor, key)
+        version = tensor._inplace_version()
+        self.known[identity] = weakref.ref(tensor)
+        self.known_rows[identity] = key << VERSION_BITS | version
         self.rows.add(
             (
-                key,
-                self.shape_key(tensor),
-                tensor.dtype,
-                tensor.place if self.reads_place else None,
-                tensor.stop_gradient,
-                tensor._inplace_version(),
-                kind,
-                op,
-                previous,
-                detached_from,
-                name,
-                identity,
+                key, self.shape_key(tensor), tensor.dtype,
+                tensor.place if self.reads_place else None, tensor.stop_gradient, version, kind,
+                op, previous, detached_from, name, identity,
             )
-        )
+        )  # fmt: skip
         return key
 
     def shape_key(self, tensor: Any) -> int:
         """Return the key of the tensor's shape in :attr:`shapes`."""
-        return self.shapes.setdefault(tuple(tensor.shape), len(self.shapes))
-
-    def _kind_and_name(self, tensor: Any) -> tuple[int, str]:
-        if tensor.persistable:
-            name: str = tensor.name
-            return (PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER), name
-        # Asking an unnamed tensor for its name would make one up and shift the names of later ones.
-        return EXTERNAL, ""
+        shape = tuple(tensor.shape)
+        known = self.shapes.get(shape)
+        return self.shapes.setdefault(shape, len(self.shapes)) if known is None else known
 
     def living(self) -> list[tuple[Any, int]]:
         """Return the tensors that are still alive, with their latest rows."""
@@ -216,4 +207,4 @@ class TensorPool:
 
 def packed(key: int, version: int) -> int:
     """Return a row and an in-place version as one number: no object, unlike a tuple of them."""
-    return key << VERSION_BITS | version & _LARGEST_VERSION
+    return key << VERSION_BITS | version & LARGEST_VERSION
