@@ -93,7 +93,11 @@ class Recording:
             cells=cells,
         )
         self._trace = Trace()
-        self._session.open()
+        try:
+            self._session.open()
+        except BaseException:
+            self._session = None
+            raise
         return self._trace
 
     def __exit__(
@@ -102,20 +106,30 @@ class Recording:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        session, self._session = self._session, None
-        if session is None or self._trace is None:
+        try:
+            self._finish(error)
+        except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
+            if self._session is not None:
+                self._session.abort()
+            raise
+        finally:
+            self._session = None
+
+    def _finish(self, error: BaseException | None) -> None:
+        if self._session is None or self._trace is None:
             return
         try:
-            record = session.close(error)
+            record = self._session.close(error)
         except Exception as fault:  # noqa: BLE001
             # Whatever goes wrong in here, the user's own error and results come first.
+            self._session.abort()
             record = Record.empty()
             record.origin.title = self._title or ""
             record.origin.notices.append(
                 f"The trace was lost to a fault in paddle_lab ({type(fault).__name__}: {fault}). "
                 "Please report it with the code that led to it."
             )
-            warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=2)
+            warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=3)
         self._trace.complete(record)
 
 

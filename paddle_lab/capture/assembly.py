@@ -45,15 +45,20 @@ def _add_ops(
     frames: FrameAssembler,
 ) -> dict[int, int]:
     ops, uses = builders["ops"], builders["uses"]
-    rows = sorted(recorder.ops.rows())
+    rows = sorted(recorder.each_op())
     # Keys were given when an op ended; some were given up when it failed to.
-    op_keys = {row[0]: key for key, row in enumerate(rows)}
+    op_keys = {cells[0]: key for key, (cells, _, _) in enumerate(rows)}
     op_keys[-1] = -1
     texts = _attribute_texts(recorder, strings)
-    for (
-        _, name, scope, stack, thread, start_ns, duration_ns, phase, attributes, is_pylayer, raised,
-    ) in rows:  # fmt: skip
-        ops.append(
+    results: dict[int, list[int]] = {}
+    for op, tensor in recorder.results:
+        results.setdefault(op, []).append(tensor)
+    for cells, inputs, outputs in rows:
+        (
+            op, _, _, name, scope, stack, thread, start_ns, duration_ns, phase, attributes,
+            is_pylayer, raised,
+        ) = cells  # fmt: skip
+        key = ops.append(
             strings[name],
             scope,
             frames.stack(stack),
@@ -65,11 +70,6 @@ def _add_ops(
             is_pylayer,
             raised,
         )
-    results: dict[int, list[int]] = {}
-    for op, tensor in recorder.results:
-        results.setdefault(op, []).append(tensor)
-    for op, inputs, outputs in sorted(recorder.each_use()):
-        key = op_keys[op]
         for slot, tensor in zip(inputs[::2], inputs[1::2], strict=True):
             uses.append(key, tensor, INPUT, slot)
         for slot, tensor in enumerate(results.get(op, ())):
@@ -98,7 +98,7 @@ def _add_tensors(
     shapes = list(recorder.tensors.shapes)
     for (
         _, shape_key, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
-        name, identity,
+        name, identity, _,
     ) in sorted(recorder.tensors.rows.rows(), key=itemgetter(0)):  # fmt: skip
         shape = shapes[shape_key]
         dtype_name, item_bytes = dtype_names.get(dtype) or _describe_dtype(dtype, dtype_names)
@@ -163,7 +163,7 @@ def _add_backward(
             kind, frames.stack(stack), scope, ops_before, create_graph, strings[error]
         )
     pool = recorder.grad_nodes
-    scope_of_op = {row[0]: row[2] for row in recorder.ops.rows()}
+    scope_of_op = {cells[0]: cells[4] for cells, _, _ in recorder.each_op()}
     for key, name, address, op in pool.rows:
         leaf = recorder.leaf_tensors.get(key, -1)
         builders["grad_nodes"].append(

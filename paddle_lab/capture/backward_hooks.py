@@ -134,7 +134,7 @@ def _open(
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
     saved_scope = state.scope
     reached = recorder.walk_backward(tensors, key)
-    call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
+    call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.op_count, create_graph))
     if create_graph:
         call.reached = reached
     del reached  # it holds the graph, which the call is about to free

@@ -43,7 +43,6 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
     next_tensor: Any = None
     reads_place = False
     add_row: Any = None
-    add_note: Any = None
     shape_of: Any = None
     shape_key: Any = None
     address_of: Any = None
@@ -52,39 +51,30 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
     next_op: Any = None
     attributes_key: Any = None
     add_op: Any = None
-    add_uses: Any = None
     thread_of: Any = None
     new_thread: Any = None
     take: Any = None
 
     def listen_for(recorder: Recorder | None) -> None:
         nonlocal owner, sole, tensor_types, known, known_rows, known_of, key_of, next_tensor
-        nonlocal \
-            reads_place, \
-            add_row, \
-            add_note, \
-            shape_of, \
-            shape_key, \
-            address_of, \
-            drop_surplus, \
-            resolve
-        nonlocal next_op, attributes_key, add_op, add_uses, thread_of, new_thread, take
+        nonlocal reads_place, add_row, shape_of, shape_key, address_of, drop_surplus, resolve
+        nonlocal next_op, attributes_key, add_op, thread_of, new_thread, take
         owner, sole = recorder, None
         if recorder is None:
-            known = known_rows = known_of = key_of = next_tensor = add_row = add_note = None
+            known = known_rows = known_of = key_of = next_tensor = add_row = None
             shape_of = shape_key = address_of = resolve = next_op = attributes_key = None
-            add_op = add_uses = thread_of = new_thread = take = None
+            add_op = thread_of = new_thread = take = None
             return
         tensors = recorder.tensors
         tensor_types = recorder.tensor_types
         known, known_rows, known_of = tensors.known, tensors.known_rows, tensors.known.get
         key_of, next_tensor, reads_place = tensors.key_of, tensors.next_key, tensors.reads_place
-        add_row, add_note = tensors.rows.add, tensors.grad_notes.add
+        add_row = tensors.rows.add
         shape_of, shape_key = tensors.shapes.get, tensors.shape_key
         address_of, drop_surplus = GRAD_FN.address, GRAD_FN.drop_surplus
         resolve, next_op = recorder.resolve, recorder.next_op
         attributes_key = recorder.attributes_key
-        add_op, add_uses = recorder.ops.add, recorder.uses.extend
+        add_op = recorder.ops.extend
         thread_of, new_thread, take = recorder.threads.get, recorder.thread, recorder.stacks.take
         sole = recorder.alone
 
@@ -158,29 +148,29 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                 shape = shape_of(tuple(result.shape))
                 if shape is None:
                     shape = shape_key(result)
+                address = 0
+                if not is_constant and not result.is_leaf:
+                    if drop_surplus is None:
+                        address = address_of(result) or 0
+                    else:
+                        node = result.grad_fn
+                        if node is not None:
+                            address = node.node_ptr()
+                            drop_surplus(node)
                 add_row(
                     (
                         tensor, shape, result.dtype, result.place if reads_place else None,
                         is_constant, version, ACTIVATION, key, NO_KEY, NO_KEY, "", identity,
+                        address,
                     )
                 )  # fmt: skip
-                if not is_constant and not result.is_leaf:
-                    if drop_surplus is None:
-                        address = address_of(result)
-                        if address is not None:
-                            add_note((tensor, address, key))
-                    else:
-                        node = result.grad_fn
-                        if node is not None:
-                            add_note((tensor, node.node_ptr(), key))
-                            drop_surplus(node)
-                noted = attributes_key(attributes) if attributes else 0
-                stack = take(_getframe(1), state.anchor, state.anchor_stack)
-                add_uses((key, len(inputs), 1, *inputs, tensor))
                 add_op(
                     (
-                        key, name, state.scope, stack, state.number, start_ns, end_ns - start_ns,
-                        state.phase, noted, False, False,
+                        key, len(inputs), 1, name, state.scope,
+                        take(_getframe(1), state.anchor, state.anchor_stack), state.number,
+                        start_ns, end_ns - start_ns, state.phase,
+                        attributes_key(attributes) if attributes else 0, False, False, *inputs,
+                        tensor,
                     )
                 )  # fmt: skip
             except Exception as error:  # noqa: BLE001  (the user's code goes on)

@@ -30,6 +30,7 @@ OUTPUT = ROLES.index("output")
 RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP = range(len(SCOPE_KINDS))
 
+OP_CELLS = 13
 BackwardCallRow = tuple[int, int, int, int, int, bool, str]
 """key, kind, stack, scope, ops before, create_graph, error."""
 
@@ -62,12 +63,10 @@ class Recorder:
         self.grad_nodes = GradNodePool(self._upstream_of)
         self._inputs: dict[int, list[int]] = {}
         self._indexed = 0
-        self.ops = Tape(11)
-        """key, name, scope, stack, thread, start, duration, phase, attributes, is_pylayer,
-        raised."""
-        self.uses: list[int] = []
-        """Of each op: its key, how many cells of inputs and of outputs follow, its inputs (argument
-        position and tensor in turn), its outputs."""
+        self.ops: list[Any] = []
+        """Of each op: :data:`OP_CELLS` cells, its inputs (argument position and tensor in turn) and
+        its outputs. The cells: key, number of input cells, number of outputs, name, scope, stack,
+        thread, start, duration, phase, attributes, is_pylayer, raised."""
         self.attributes: dict[Any, int] = {(): 0}
         self.scopes = Tape(7)
         """key, kind, name, parent, layer, backward call, thread."""
@@ -97,6 +96,11 @@ class Recorder:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)
         state.anchor = anchor
         self.start_ns = perf_counter_ns()
+
+    @property
+    def op_count(self) -> int:
+        """How many ops have been recorded so far."""
+        return sum(1 for _ in self.each_op())
 
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""
@@ -179,12 +183,11 @@ class Recorder:
         self.produce_all(self._modified(args) if result is None else result, op, outputs)
         inputs, attributes = resolved
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
-        self.uses.extend((op, len(inputs), len(outputs), *inputs, *outputs))
-        self.ops.add(
+        self.ops.extend(
             (
-                op, name, state.scope, stack, state.number, start_ns, end_ns - start_ns,
-                state.phase if phase is None else phase, self.attributes_key(attributes),
-                is_pylayer, False,
+                op, len(inputs), len(outputs), name, state.scope, stack, state.number, start_ns,
+                end_ns - start_ns, state.phase if phase is None else phase,
+                self.attributes_key(attributes), is_pylayer, False, *inputs, *outputs,
             )
         )  # fmt: skip
         return op
@@ -204,11 +207,11 @@ class Recorder:
         op = self.next_op()
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         inputs, attributes = resolved
-        self.uses.extend((op, len(inputs), 0, *inputs))
-        self.ops.add(
+        self.ops.extend(
             (
-                op, name, state.scope, stack, state.number, start_ns, end_ns - start_ns,
-                state.phase, self.attributes_key(attributes), is_pylayer, True,
+                op, len(inputs), 0, name, state.scope, stack, state.number, start_ns,
+                end_ns - start_ns, state.phase, self.attributes_key(attributes), is_pylayer, True,
+                *inputs,
             )
         )  # fmt: skip
         return op
@@ -222,14 +225,18 @@ class Recorder:
         except TypeError:  # an argument that cannot be hashed
             return self.attributes.setdefault(attribute_text(attributes), len(self.attributes))
 
-    def each_use(self, start: int = 0) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Iterate over ops' inputs and outputs from cell ``start`` of :attr:`uses` on."""
-        cells, position = self.uses, start
+    def each_op(self, start: int = 0) -> Iterator[tuple[list[Any], list[int], list[int]]]:
+        """Iterate over ops' cells, inputs and outputs from cell ``start`` of :attr:`ops` on."""
+        cells, position = self.ops, start
         while position < len(cells):
-            op, input_cells, output_cells = cells[position : position + 3]
-            inputs_end = position + 3 + input_cells
-            outputs_end = inputs_end + output_cells
-            yield op, cells[position + 3 : inputs_end], cells[inputs_end:outputs_end]
+            inputs_start = position + OP_CELLS
+            inputs_end = inputs_start + cells[position + 1]
+            outputs_end = inputs_end + cells[position + 2]
+            yield (
+                cells[position:inputs_start],
+                cells[inputs_start:inputs_end],
+                cells[inputs_end:outputs_end],
+            )
             position = outputs_end
 
     def _modified(self, args: tuple[Any, ...]) -> list[Any]:
@@ -246,8 +253,6 @@ class Recorder:
             if isinstance(value, self.tensor_type):
                 key = self.tensors.produce(value, op)
                 outputs.append(key)
-                if value._is_initialized():
-                    self.tensors.note_grad_node(value, key, op)
 
     # -- PyLayers -----------------------------------------------------------------------------
 
@@ -345,9 +350,9 @@ class Recorder:
             tensor = same[0]
 
     def _inputs_of(self, op: int) -> list[int]:
-        for user, inputs, _ in self.each_use(self._indexed):
-            self._inputs[user] = inputs
-        self._indexed = len(self.uses)
+        for row, inputs, _ in self.each_op(self._indexed):
+            self._inputs[row[0]] = inputs
+        self._indexed = len(self.ops)
         return self._inputs.get(op, [])
 
     # -- layers ---------------------------------------------------------------------------------

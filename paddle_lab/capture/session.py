@@ -58,18 +58,22 @@ class CaptureSession:
         try:
             HOOKS.open(self._paddle, self._recorder)
         except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
-            HOOKS.close(self._recorder)
+            self.abort()
             raise
+
+    def abort(self) -> None:
+        """Remove the hooks, whatever state the session is in."""
+        HOOKS.close(self._recorder)
 
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
-        end_ns = perf_counter_ns()
-        HOOKS.close(self._recorder)
         recorder = self._recorder
+        end_ns = perf_counter_ns()
+        HOOKS.close(recorder)
         call = recorder.next_backward_call()
         if recorder.walk_remaining(call):
             recorder.backward_calls.append(
-                (call, REMAINING, NO_STACK, -1, len(recorder.ops), False, "")
+                (call, REMAINING, NO_STACK, -1, recorder.op_count, False, "")
             )
         origin = Origin(
             title=self._title,

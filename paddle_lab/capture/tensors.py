@@ -40,16 +40,14 @@ class TensorPool:
     """
 
     def __init__(self, parameter_type: type, *, reads_place: bool) -> None:
-        self.rows = Tape(12)
+        self.rows = Tape(13)
         """key, shape (a key of :attr:`shapes`), dtype, place, stop_gradient, version, kind,
-        producer, previous, detached_from, name, id of the object."""
+        producer, previous, detached_from, name, id of the object, address of its grad node or 0."""
         self.shapes: dict[tuple[int, ...], int] = {(): 0}
-        self.grad_notes = Tape(3)
-        """Row, address of the grad node it came with, op that made it; leaves have none."""
         self._grad_addresses: dict[int, int] = {}
         self._producers: dict[int, int] = {}
         self._rows_at: dict[int, int] = {}
-        self._noted = 0
+        self._indexed = 0
         self.known: dict[int, Any] = {}
         """``id`` of a tensor to a weak reference, which tells whether the id still is its own."""
         self.known_rows: dict[int, int] = {}
@@ -100,31 +98,25 @@ class TensorPool:
             name = tensor.name
         return self._add_row(tensor, kind, op, previous, detached_from, name)
 
-    def note_grad_node(self, tensor: Any, key: int, op: int) -> None:
-        """Note which grad node the row's value hangs on, while the tensor is here to be asked."""
-        # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
-        if not tensor.stop_gradient and not tensor.is_leaf:
-            address = GRAD_FN.address(tensor)
-            if address is not None:
-                self.grad_notes.add((key, address, op))
-
     def grad_address(self, key: int) -> int | None:
         """Return the address of the grad node that a row came with; leaves have none."""
-        self._read_notes()
+        self._index_addresses()
         return self._grad_addresses.get(key)
 
     def producer(self, key: int) -> int:
         """Return the op that made a row which came with a grad node, or -1."""
-        self._read_notes()
+        self._index_addresses()
         return self._producers.get(key, NO_KEY)
 
-    def _read_notes(self) -> None:
-        # Ops only append notes, which is quickest; they are indexed when somebody asks.
-        for key, address, op in self.grad_notes.rows(self._noted):
-            self._grad_addresses[key] = address
-            self._producers[key] = op
-            self._rows_at[address] = key
-        self._noted = len(self.grad_notes)
+    def _index_addresses(self) -> None:
+        # Rows are only appended while ops run, which is quickest; they are indexed when needed.
+        for row in self.rows.rows(self._indexed):
+            key, producer, address = row[0], row[7], row[12]
+            if address:
+                self._grad_addresses[key] = address
+                self._producers[key] = producer
+                self._rows_at[address] = key
+        self._indexed = len(self.rows)
 
     def alias(self, tensor: Any, source: Any) -> None:
         """Let ``tensor``, another object for the very value of ``source``, share its row."""
@@ -143,7 +135,7 @@ class TensorPool:
         """
         if tensor.stop_gradient or tensor.is_leaf:
             return NO_KEY
-        self._read_notes()
+        self._index_addresses()
         return self._rows_at.get(GRAD_FN.address(tensor) or 0, NO_KEY)
 
     def _meet(self, tensor: Any, previous: int) -> int:
@@ -156,10 +148,7 @@ class TensorPool:
             if key != NO_KEY:
                 self._know(tensor, key)
                 return key
-        key = self._add_row(tensor, EXTERNAL, NO_KEY, previous, NO_KEY, "")
-        if tensor._is_initialized():
-            self.note_grad_node(tensor, key, NO_KEY)
-        return key
+        return self._add_row(tensor, EXTERNAL, NO_KEY, previous, NO_KEY, "")
 
     def _add_row(
         self, tensor: Any, kind: int, op: int, previous: int, detached_from: int, name: str
@@ -172,18 +161,21 @@ class TensorPool:
             self.rows.add(
                 (
                     key, shape, tensor.dtype, None, True, 0, kind, op, previous, detached_from,
-                    name, identity,
+                    name, identity, 0,
                 )
             )  # fmt: skip
             return key
         version = tensor._inplace_version()
+        # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
+        has_node = not tensor.stop_gradient and not tensor.is_leaf
+        address = GRAD_FN.address(tensor) if has_node else None
         self.known[identity] = weakref.ref(tensor)
         self.known_rows[identity] = key << VERSION_BITS | version
         self.rows.add(
             (
                 key, self.shape_key(tensor), tensor.dtype,
                 tensor.place if self.reads_place else None, tensor.stop_gradient, version, kind,
-                op, previous, detached_from, name, identity,
+                op, previous, detached_from, name, identity, address or 0,
             )
         )  # fmt: skip
         return key
