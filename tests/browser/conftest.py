@@ -31,10 +31,14 @@ _HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is in this directory, so that ``-m 'not browser'`` leaves it out."""
+    """Mark what is in this directory, for ``-m 'not browser'``, and run it last.
+
+    It costs most, and a process that another test forks meanwhile would hold the browser's pipes.
+    """
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: _HERE in item.path.parents)
 
 
 @pytest.fixture(scope="session")

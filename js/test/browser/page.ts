@@ -32,6 +32,13 @@ export class BrowserOfTests {
   async start(): Promise<void> {
     this.#folder = mkdtempSync(join(tmpdir(), "pdl-browser-"));
     const { inlineWorker } = await import(pathToFileURL(join(ROOT, "inline_worker.mjs")).href);
+    const style = join(this.#folder, "style.css");
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: ["src/views/style.css"],
+      outfile: style,
+      bundle: true,
+    });
     await build({
       absWorkingDir: ROOT,
       entryPoints: ["src/standalone.ts", "src/widget.ts"],
@@ -41,11 +48,11 @@ export class BrowserOfTests {
       format: "esm",
       target: "es2022",
       logLevel: "warning",
-      plugins: [inlineWorker({ minify: true })],
+      plugins: [inlineWorker({ minify: true, style })],
     });
     this.#script = readFileSync(join(this.#folder, "standalone.js"), "utf8");
     this.#widget = readFileSync(join(this.#folder, "widget.js"), "utf8");
-    this.#style = readFileSync(join(this.#folder, "standalone.css"), "utf8");
+    this.#style = readFileSync(style, "utf8");
     this.#browser = await chromium.launch({
       executablePath: CHROMIUM,
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],

@@ -14,15 +14,15 @@ describe.skipIf(!hasBrowser)("the widget's module", { timeout: 30_000 }, () => {
     expect(await selected(page)).toBe("op 2");
     const told = await page.evaluate(() => {
       const { model } = window as unknown as HostedWindow;
-      return [model.values._selected_op, model.values._selected_grad_node, model.saved];
+      return [model.values.selected_op, model.values.selected_grad_node, model.saved];
     });
     expect(told).toEqual([2, -1, 1]);
     await page.evaluate(() => {
-      (window as unknown as HostedWindow).model.set("_selected_op", 3);
+      (window as unknown as HostedWindow).model.set("selected_op", 3);
     });
     expect(await selected(page)).toBe("op 3");
     await page.evaluate(() => {
-      (window as unknown as HostedWindow).model.set("_selected_op", -1);
+      (window as unknown as HostedWindow).model.set("selected_op", -1);
     });
     expect(await selected(page)).toBe("");
     expect(errors).toEqual([]);

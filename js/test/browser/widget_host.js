@@ -6,8 +6,8 @@ window.hostWidget = async ({ source, bytes }) => {
     values: {
       _payload: bytes && new DataView(Uint8Array.from(bytes).buffer),
       _height: 420,
-      _selected_op: -1,
-      _selected_grad_node: -1,
+      selected_op: -1,
+      selected_grad_node: -1,
     },
     saved: 0,
     get: (name) => model.values[name],
