@@ -41,17 +41,21 @@ def _around_layer(call: Any) -> Callable[..., Any]:
         if not active:
             return call(self, *inputs, **kwargs)
         if len(active) > 1:
-            opened = [recorder.enter_layer(self, _getframe()) for recorder in active]
+            opened = [(*recorder.enter_layer(self, _getframe()),) for recorder in active]
             try:
                 return call(self, *inputs, **kwargs)
             finally:
-                for state, saved in opened:
-                    state.restore(saved)
-        state, saved = active[0].enter_layer(self, _getframe())
+                for state, scope, layer, anchor, anchor_stack in opened:
+                    state.leave_layer(scope, layer, anchor, anchor_stack)
+        state, scope, layer, anchor, anchor_stack = active[0].enter_layer(self, _getframe())
         try:
             return call(self, *inputs, **kwargs)
         finally:
-            state.scope, state.layer, state.phase, state.anchor, state.anchor_stack = saved
+            # leave_layer, written out
+            state.scope = scope
+            state.layer = layer
+            state.anchor = anchor
+            state.anchor_stack = anchor_stack
 
     __call__.__wrapped__ = call  # type: ignore[attr-defined]
     return __call__

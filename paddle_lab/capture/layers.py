@@ -61,7 +61,7 @@ class LayerPool:
             path = self._path_in(root, layer)
         if path is None:
             root = key
-            self._index_tensors(layer)
+            self._sublayer_paths[root] = self._index(layer)
         self.known_keys[id(layer)] = key
         self.known[id(layer)] = weakref.ref(layer)
         self._roots[key] = root
@@ -81,13 +81,28 @@ class LayerPool:
             if root_layer is None:
                 return None
             # A second look: the model may have grown since the first.
-            paths = {id(sublayer): path for path, sublayer in root_layer.named_sublayers()}
-            self._sublayer_paths[root] = paths
-            self._index_tensors(root_layer)
+            paths = self._sublayer_paths[root] = self._index(root_layer)
         return paths.get(id(layer))
 
-    def _index_tensors(self, root: Any) -> None:
-        for path, parameter in root.named_parameters():
-            self.tensor_paths.setdefault(id(parameter), path)
-        for path, buffer in root.named_buffers():
-            self.tensor_paths.setdefault(id(buffer), path)
+    def _index(self, root: Any) -> dict[int, str]:
+        """Note the paths of all that ``root`` holds; return those of its sublayers by ``id``.
+
+        The same paths as ``named_sublayers`` and ``named_parameters`` tell, in one walk of our own:
+        theirs take longer than the forward pass that is traced.
+        """
+        paths: dict[int, str] = {}
+        pending = [("", root)]
+        while pending:
+            prefix, layer = pending.pop()
+            for held in (layer._parameters, layer._buffers):
+                for name, tensor in held.items():
+                    if tensor is not None:
+                        self.tensor_paths.setdefault(id(tensor), prefix + name)
+            sublayers = [
+                (f"{prefix}{name}", sublayer)
+                for name, sublayer in layer._sub_layers.items()
+                if sublayer is not None and id(sublayer) not in paths
+            ]
+            paths.update((id(sublayer), path) for path, sublayer in sublayers)
+            pending.extend((f"{path}.", sublayer) for path, sublayer in reversed(sublayers))
+        return paths

@@ -129,17 +129,15 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                 identity = id(result)
                 reference = known_of(identity)
                 kind = type(result)
-                if (
-                    kind is not tensor_type
-                    or (reference is not None and reference() is result)
-                    or not result._is_initialized()
-                ):
+                if kind is not tensor_type or (reference is not None and reference() is result):
                     if _ran_eagerly(result, inputs, tensor_type):
                         resolved = (inputs, attributes)
                         owner.end_op(name, args, resolved, result, start_ns, end_ns, _getframe(1))
                     return result
                 state = thread_of(get_ident()) or new_thread()
                 key = next_op()
+                # Made by an op and new: initialised unless of no elements, which may be asked for
+                # shape, dtype and version all the same; and no leaf unless it needs no gradient.
                 tensor = next_tensor()
                 version = result._inplace_version()
                 is_constant = result.stop_gradient
@@ -149,7 +147,7 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                 if shape is None:
                     shape = shape_key(result)
                 address = 0
-                if not is_constant and not result.is_leaf:
+                if not is_constant:
                     if drop_surplus is None:
                         address = address_of(result) or 0
                     else:
@@ -159,7 +157,7 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                             drop_surplus(node)
                 add_row(
                     (
-                        tensor, shape, result.dtype, result.place if reads_place else None,
+                        tensor, shape, result.dtype, _place_of(result) if reads_place else None,
                         is_constant, version, ACTIVATION, key, NO_KEY, NO_KEY, "", identity,
                         address,
                     )
@@ -206,6 +204,10 @@ def _run_for_all(
         for recorder, inputs in zip(active, resolved, strict=True):
             recorder.end_op(name, args, inputs, result, start_ns, end_ns, frame)
     return result
+
+
+def _place_of(tensor: Any) -> Any:
+    return tensor.place if tensor._is_initialized() else None
 
 
 def _ran_eagerly(result: Any, inputs: list[int], tensor_type: type) -> bool:

@@ -22,7 +22,7 @@ from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
 from paddle_lab.capture.tape import Tape
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
-from paddle_lab.capture.thread_state import Saved, ThreadState
+from paddle_lab.capture.thread_state import ThreadState
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 
 INPUT = ROLES.index("input")
@@ -357,28 +357,33 @@ class Recorder:
 
     # -- layers ---------------------------------------------------------------------------------
 
-    def enter_layer(self, layer: Any, frame: FrameType) -> tuple[ThreadState, Saved]:
+    def enter_layer(
+        self, layer: Any, frame: FrameType
+    ) -> tuple[ThreadState, int, int, FrameType | None, int]:
         """Open the scope of a layer's call and anchor stacks at ``frame``, the call's own.
 
         Returns
         -------
-        state, saved
-            The thread, and what it must restore when the call ends.
+        state, scope, layer, anchor, anchor_stack
+            The thread, and what its ``leave_layer`` wants back when the call ends.
         """
         state = self.threads.get(get_ident()) or self.thread()
-        saved = (state.scope, state.layer, state.phase, state.anchor, state.anchor_stack)
-        reference = self.layers.known.get(id(layer))
+        outer_scope, outer_layer = state.scope, state.layer
+        anchor, anchor_stack = state.anchor, state.anchor_stack
+        layers = self.layers
+        reference = layers.known.get(id(layer))
         if reference is not None and reference() is layer:
-            key = self.layers.known_keys[id(layer)]
+            key = layers.known_keys[id(layer)]
         else:
-            key = self.layers.key_of(layer, state.layer, frame)
+            key = layers.key_of(layer, outer_layer, frame)
         scope = self._next_scope()
-        self.scopes.add((scope, LAYER, "", state.scope, key, NO_KEY, state.number))
+        self.scopes.add((scope, LAYER, "", outer_scope, key, NO_KEY, state.number))
+        stack = self.stacks.take(frame.f_back, anchor, anchor_stack)
         state.scope = scope
         state.layer = key
-        state.anchor_stack = self.stacks.take(frame.f_back, state.anchor, state.anchor_stack)
+        state.anchor_stack = stack
         state.anchor = frame
-        return state, saved
+        return state, outer_scope, outer_layer, anchor, anchor_stack
 
     # -- scopes -------------------------------------------------------------------------------
 
