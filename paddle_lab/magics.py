@@ -10,6 +10,7 @@ traceback.
 from __future__ import annotations
 
 import linecache
+import os
 import re
 import shlex
 import sys
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from paddle_lab.api import Trace
@@ -157,10 +158,11 @@ class _RunningCell:
 
 def _parse(magic: Any, line: str) -> Namespace:
     try:
-        shlex.split(line)
+        # On Windows a backslash parts folders.
+        words = shlex.split(line, posix=os.name == "posix")
     except ValueError as error:
         raise UsageError(f"%%paddle_trace: {error} in {line!r}") from None
-    options: Namespace = parse_argstring(magic, line)
+    options: Namespace = magic.parser.parse_args(words)
     if options.output is not None and not options.output.isidentifier():
         raise UsageError(
             f"%%paddle_trace: -o needs a variable name, and {options.output!r} is none"

@@ -1,0 +1,190 @@
+"""``%%paddle_trace`` in a real IPython shell: a cell behaves as without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+
+import paddle_lab
+from tests.oracles import Bindings
+
+_SETUP = "import paddle\nnet = paddle.nn.Linear(2, 2)\nx = paddle.ones([3, 2])"
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "paddle_lab")
+    shell.run_cell(_SETUP, store_history=True).raise_error()
+    bindings = Bindings()
+    yield shell
+    assert bindings.changed() == []
+    shell.run_line_magic("unload_ext", "paddle_lab")
+    InteractiveShell.clear_instance()
+
+
+def run(shell: InteractiveShell, cell: str) -> ExecutionResult:
+    return shell.run_cell(cell, store_history=True)
+
+
+def test_the_value_of_a_cell_is_its_own(shell: InteractiveShell) -> None:
+    plain = run(shell, "y = net(x)\ny.shape")
+    traced = run(shell, "%%paddle_trace -q\ny = net(x)\ny.shape")
+    assert traced.result == plain.result
+    assert shell.user_ns["Out"][shell.execution_count - 1] == plain.result
+    assert [op.name for op in shell.user_ns["_trace"].ops] == ["linear"]
+
+
+def test_a_semicolon_silences_the_value(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_trace -q\n6 * 7;")
+    assert "42" not in capsys.readouterr().out
+    run(shell, "%%paddle_trace -q\n6 * 7")
+    assert "42" in capsys.readouterr().out
+
+
+def test_a_variable_takes_the_trace_and_lines_are_the_cells_own(shell: InteractiveShell) -> None:
+    count = shell.execution_count
+    run(
+        shell,
+        "%%paddle_trace -o step -q --title 'One step'\n\nloss = net(x).mean()\nloss.backward()",
+    )
+    step = shell.user_ns["step"]
+    assert step is shell.user_ns["_trace"]
+    assert step.record.origin.title == "One step"
+    linear = step.ops[0]
+    assert (linear.cell, linear.line, linear.layer) == (count, 3, "net")
+    assert linear.stack[-1].text.strip() == "loss = net(x).mean()"
+    (source,) = (text for text in step.record.strings if text.startswith("%%paddle_trace"))
+    assert source.splitlines()[2] == "loss = net(x).mean()"
+
+
+def test_an_exception_is_the_users_own_and_the_trace_up_to_there_is_kept(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = run(shell, "%%paddle_trace -q\ny = net(x)\nnet(y)\n1 / 0\nnet(x)")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    printed = capsys.readouterr().out
+    assert "paddle_lab" not in printed.replace("%%paddle_trace", "")
+    assert "line 4" in printed
+    trace = shell.user_ns["_trace"]
+    assert len(trace.ops) == 2
+    assert trace.record.origin.exception == "ZeroDivisionError: division by zero"
+
+
+def test_an_interrupt_ends_the_cell_and_the_trace(shell: InteractiveShell) -> None:
+    result = run(shell, "%%paddle_trace -q\nnet(x)\nraise KeyboardInterrupt")
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    assert len(shell.user_ns["_trace"].ops) == 1
+
+
+def test_a_cell_that_does_not_compile_begins_no_trace(shell: InteractiveShell) -> None:
+    run(shell, "%%paddle_trace -o before -q\nnet(x)")
+    result = run(shell, "%%paddle_trace -o after -q\nnet(x")
+    assert isinstance(result.error_before_exec, SyntaxError)
+    assert "after" not in shell.user_ns
+
+
+def test_top_level_await_works(shell: InteractiveShell) -> None:
+    run(
+        shell,
+        "%%paddle_trace -q\nimport asyncio\nawait asyncio.sleep(0)\ny = net(x)\n"
+        "await asyncio.sleep(0)\nnet(y).shape",
+    ).raise_error()
+    ops = shell.user_ns["_trace"].ops
+    assert [(op.name, op.line) for op in ops] == [("linear", 4), ("linear", 6)]
+
+
+def test_another_magic_around_it_works(shell: InteractiveShell) -> None:
+    run(shell, "%%time\n%%paddle_trace -q -o timed\nnet(x)").raise_error()
+    assert len(shell.user_ns["timed"].ops) == 1
+
+
+def test_a_call_of_the_magic_works(shell: InteractiveShell) -> None:
+    shell.run_cell_magic("paddle_trace", "-q -o called", "net(x)\n")
+    assert len(shell.user_ns["called"].ops) == 1
+
+
+def test_a_cell_that_runs_cells_is_traced_to_its_end(shell: InteractiveShell) -> None:
+    run(
+        shell,
+        "%%paddle_trace -q\nnet(x)\nget_ipython().run_cell('inner = net(x)')\nnet(x)",
+    ).raise_error()
+    assert len(shell.user_ns["_trace"].ops) == 3
+
+
+def test_a_cell_without_ops_has_an_empty_trace(shell: InteractiveShell) -> None:
+    assert run(shell, "%%paddle_trace -q\n1 + 1").result == 2
+    assert len(shell.user_ns["_trace"].ops) == 0
+    run(shell, "%%paddle_trace -q").raise_error()
+    assert len(shell.user_ns["_trace"].ops) == 0
+
+
+def test_the_trace_is_shown_and_saved(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "step.pltrace"
+    run(shell, f"%%paddle_trace --save '{path}'\nnet(x)").raise_error()
+    assert "1 op" in capsys.readouterr().out
+    assert len(paddle_lab.load(path).ops) == 1
+
+
+def test_a_trace_that_cannot_be_saved_is_still_there(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run(
+        shell, f"%%paddle_trace -q --save '{tmp_path / 'no' / 'step.pltrace'}'\nnet(x)"
+    ).raise_error()
+    assert "could not be saved" in capsys.readouterr().err
+    assert len(shell.user_ns["_trace"].ops) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--vew ladder", "unrecognized arguments: --vew ladder"),
+        ("--view sideways", "invalid choice: 'sideways'"),
+        ("--height 3", "--height is 240 to 4000 pixels, not 3"),
+        ("--height tall", "invalid int value: 'tall'"),
+        ("-o 3x", "-o needs a variable name"),
+        ("-o 'x", "No closing quotation"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_the_cell_does_not_run(
+    shell: InteractiveShell, options: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = run(shell, f"%%paddle_trace {options}\nran = True")
+    assert isinstance(result.error_in_exec, UsageError)
+    printed = capsys.readouterr()
+    assert sentence in printed.err + printed.out
+    assert "Traceback" not in printed.err + printed.out
+    assert "ran" not in shell.user_ns
+
+
+def test_the_help_names_every_option(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_trace?")
+    printed = capsys.readouterr().out
+    for option in ("--output", "--view", "--height", "--title", "--save", "--quiet"):
+        assert option in printed
+
+
+def test_loading_twice_changes_nothing_and_unloading_takes_all_away(
+    shell: InteractiveShell,
+) -> None:
+    transformers = len(shell.input_transformers_cleanup)
+    shell.run_line_magic("reload_ext", "paddle_lab")
+    assert len(shell.input_transformers_cleanup) == transformers
+    run(shell, "%%paddle_trace -q\nnet(x)").raise_error()
+    assert len(shell.user_ns["_trace"].ops) == 1
+    shell.run_line_magic("unload_ext", "paddle_lab")
+    assert len(shell.input_transformers_cleanup) == transformers - 1
+    assert isinstance(run(shell, "%%paddle_trace -q\n1").error_in_exec, UsageError)
+    shell.run_line_magic("load_ext", "paddle_lab")
