@@ -77,7 +77,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     # A link is written through, as open() would.
     target = Path(os.path.realpath(path))
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        # Cut, since the target's own name may be as long as a name can be.
+        handle, draft = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"there is no folder {target.parent}; make it first") from error
     try:

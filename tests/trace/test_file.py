@@ -338,6 +338,13 @@ def test_saving_into_no_folder_says_so(tmp_path):
         write_atomically(tmp_path, b"")
 
 
+@pytest.mark.parametrize("name", ["n" * 255, "ä" * 127])
+def test_a_name_as_long_as_a_name_can_be_is_saved(tmp_path, name):
+    path = save(small_record(), tmp_path / name)
+    assert_equal(load(path), small_record())
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_saving_through_a_link_keeps_the_link(tmp_path):
     target = save(small_record(), tmp_path / "target.pdtrace")
     link = tmp_path / "link.pdtrace"
