@@ -108,7 +108,7 @@ def backward_graph(
             name=record.text(int(nodes["name"][node])),
             layer=op.layer if op else _layer_of_leaf(record, leaf),
             op=op.key if op else None,
-            parameter=Tensor(record, leaf).name if leaf >= 0 else None,
+            parameter=(Tensor(record, leaf).name or None) if leaf >= 0 else None,
             address=int(nodes["address"][node]),
             region=regions[node],
             **_place_in_code(op),

@@ -82,6 +82,13 @@ def test_backward_nodes_name_their_op_or_their_parameter():
     assert graph.edges[1, 2, 0] == {"shape": (2, 3), "dtype": "float32", "slot": 1}
 
 
+def test_a_leaf_that_is_no_parameter_names_none():
+    w = RecordWriter()
+    w.backward(w.grad_node("GradNodeAccumulation", parameter=w.tensor()))
+    leaf = Trace(w.record()).graph("backward").nodes[0]
+    assert (leaf["op"], leaf["parameter"]) == (None, None)
+
+
 def test_one_calls_graph():
     trace = trained()
     assert list(trace.graph("backward", call=1)) == [0, 1, 2, 3]
