@@ -224,7 +224,12 @@ class Trace:
         view
             The graph to show first.
         height
-            Height in pixels.
+            Height, 240 to 4000 pixels.
+
+        Raises
+        ------
+        ValueError
+            If there is no such view, or the height is out of bounds.
         """
         from paddle_lab.views.widgets.graph_widget import GraphWidget
 

@@ -38,8 +38,10 @@ def trace(*, title: str | None = None) -> Recording:
     PaddleUnavailableError
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
-        For an unknown option, naming the nearest one.
+        For an unknown option, naming the nearest one; for a title that is no text.
     """
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"a trace's title is text, not {title!r}")
     return Recording(title=title)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import paddle_lab
 from paddle_lab.api import Trace, load
+from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, RECORD_TABLES
 from tests.trace.records import RecordWriter
 
@@ -104,6 +106,37 @@ def test_a_wrong_option_writes_nothing(tmp_path, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         small_trace().to_svg(path, **options)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"view": "side"}, 'no view .side.; choose "ladder", "forward" or "backward"'),
+        ({"height": -5}, "240 to 4000 pixels high, not -5"),
+        ({"height": 5000}, "240 to 4000 pixels high, not 5000"),
+    ],
+)
+def test_a_widget_refuses_what_it_cannot_show(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        small_trace().widget(**options)
+
+
+def test_a_title_is_text():
+    with pytest.raises(TypeError, match="a trace's title is text, not 3"):
+        paddle_lab.trace(title=3)
+
+
+def test_names_that_are_no_utf8_reach_every_file(tmp_path):
+    w = RecordWriter()
+    w.origin.title = "caf\udce9.py, line 3"
+    w.op("re\udce9lu", w.tensor("x"))
+    record = w.record()
+    trace = Trace(Record(record.tables, record.strings, replace(record.origin)))
+    trace.to_html(tmp_path / "graph.html")
+    trace.to_svg(tmp_path / "graph.svg")
+    assert load(trace.save(tmp_path / "one.pltrace")).ops[0].name == "re?lu"
+    trace.fallback_html().encode()
+    assert repr(trace).startswith("<Trace: caf?.py, line 3")
 
 
 def test_a_picture_is_written(tmp_path):

@@ -26,6 +26,10 @@ class Origin:
     notices: list[str] = field(default_factory=list)
     """Sentences about what the trace could not see."""
 
+    def __post_init__(self) -> None:
+        self.title = _encodable(self.title)
+        self.exception = _encodable(self.exception)
+
 
 @dataclass
 class Record:
@@ -34,6 +38,12 @@ class Record:
     tables: dict[str, Table]
     strings: list[str]
     origin: Origin
+
+    def __post_init__(self) -> None:
+        try:
+            "".join(self.strings).encode()
+        except UnicodeEncodeError:
+            self.strings = [_encodable(text) for text in self.strings]
 
     def __getattr__(self, name: str) -> Table:
         tables: dict[str, Table] = self.__dict__.get("tables", {})
@@ -50,3 +60,11 @@ class Record:
         """Return a record without ops."""
         tables = {name: Table.empty(schema) for name, schema in RECORD_TABLES.items()}
         return cls(tables, [""], Origin())
+
+
+def _encodable(text: str) -> str:
+    """Return the text without lone surrogates, which no file, page or message can hold.
+
+    Python makes them of file names that are not UTF-8.
+    """
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -13,6 +13,9 @@ from paddle_lab.views.static_files import static_file
 
 # As in js/src/labextension/graph_mime.ts.
 _GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
+_VIEWS = ("ladder", "forward", "backward")
+_LEAST_HEIGHT_PX = 240
+_LARGEST_HEIGHT_PX = 4000
 
 
 class GraphWidget(anywidget.AnyWidget):
@@ -29,7 +32,12 @@ class GraphWidget(anywidget.AnyWidget):
     view
         ``"forward"``, ``"backward"`` or ``"ladder"``.
     height
-        Height of the view in pixels.
+        Height of the view, 240 to 4000 pixels.
+
+    Raises
+    ------
+    ValueError
+        If there is no such view, or the height is out of bounds.
     """
 
     _esm = static_file("widget.js")
@@ -50,6 +58,12 @@ class GraphWidget(anywidget.AnyWidget):
         view: str = "forward",
         height: int = 560,
     ) -> None:
+        if view not in _VIEWS:
+            raise ValueError(f'there is no view {view!r}; choose "ladder", "forward" or "backward"')
+        if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
+            raise ValueError(
+                f"a view is {_LEAST_HEIGHT_PX} to {_LARGEST_HEIGHT_PX} pixels high, not {height}"
+            )
         self._text = text
         self._fallback_html = fallback_html
         super().__init__(_payload=payload, _view=view, _height=height)
