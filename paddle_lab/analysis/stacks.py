@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ntpath
+from functools import lru_cache
 
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
@@ -79,8 +80,14 @@ def source_line(record: Record, file: int, cell: int, line: int) -> str:
     sources = record.sources
     for row in range(len(sources)):
         if sources["file"][row] == file and sources["cell"][row] == cell:
-            lines = record.text(int(sources["text"][row])).splitlines()
+            lines = _lines(record.text(int(sources["text"][row])))
             offset = line - int(sources["first_line"][row])
             if 0 <= offset < len(lines):
                 return lines[offset].strip()
     return ""
+
+
+@lru_cache(maxsize=8)
+def _lines(text: str) -> list[str]:
+    # Whoever asks for one line of a text asks for its others too.
+    return text.splitlines()

@@ -11,7 +11,7 @@ import sysconfig
 from collections import defaultdict
 from functools import lru_cache
 from types import CodeType
-from typing import Any, Protocol
+from typing import Protocol
 
 from paddle_lab.capture.stacks import NO_STACK, Location, StackPool
 from paddle_lab.trace.schema import FRAME_KINDS, RECORD_TABLES
@@ -46,6 +46,7 @@ class NoCells:
         return None
 
 
+_Position = tuple[int | None, int | None, int | None, int | None]
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 _WHOLE_FILE_LINES = 400
@@ -88,6 +89,7 @@ class FrameAssembler:
         self._stack_keys: dict[tuple[int, int], int] = {}
         self._resolved: dict[int, int] = {NO_STACK: NO_STACK}
         self._lines: dict[str, set[int]] = defaultdict(set)
+        self._positions: dict[int, tuple[CodeType, list[_Position]]] = {}
 
     def stack(self, taken: int) -> int:
         """Return the row of ``stacks`` for a stack that was taken while running."""
@@ -115,7 +117,7 @@ class FrameAssembler:
             ``None`` where it is no name, or where the call is not in the user's code.
         """
         file = location[0].co_filename
-        line, end_line, column, end_column = _position(*location)
+        line, end_line, column, end_column = self._position(*location)
         if self._kind(file) != USER or line != end_line:
             return None
         text = (
@@ -152,7 +154,7 @@ class FrameAssembler:
         if key is not None:
             return key
         code, offset = location
-        line, end_line, column, end_column = _position(code, offset)
+        line, end_line, column, end_column = self._position(code, offset)
         file = code.co_filename
         self._lines[file].add(line)
         function = getattr(code, "co_qualname", code.co_name)
@@ -169,6 +171,19 @@ class FrameAssembler:
         self._frame_keys[location] = key
         return key
 
+    def _position(self, code: CodeType, offset: int) -> tuple[int, int, int, int]:
+        # Code tells its positions from the start only: a long function must not be read once an op.
+        known = self._positions.get(id(code))
+        if known is None:
+            known = self._positions[id(code)] = (code, _positions(code))
+        line, end_line, column, end_column = known[1][offset // 2]
+        if line is None:
+            return code.co_firstlineno, code.co_firstlineno, -1, -1
+        last_line = line if end_line is None else end_line
+        if column is None or end_column is None:
+            return line, last_line, -1, -1
+        return (line, last_line, *_characters(code, line, last_line, column, end_column))
+
     def _kind(self, file: str) -> int:
         if file.startswith(self._paddle_folder):
             return PADDLE
@@ -178,20 +193,14 @@ class FrameAssembler:
         return USER
 
 
-def _position(code: CodeType, offset: int) -> tuple[int, int, int, int]:
-    positions: Any = getattr(code, "co_positions", None)
-    if positions is not None:
-        for index, (line, end_line, column, end_column) in enumerate(positions()):
-            if index == offset // 2 and line is not None:
-                last_line = line if end_line is None else end_line
-                if column is None or end_column is None:
-                    return line, last_line, -1, -1
-                return (line, last_line, *_characters(code, line, last_line, column, end_column))
-    line = next(
-        (line for start, end, line in code.co_lines() if start <= offset < end and line), None
-    )
-    line = code.co_firstlineno if line is None else line
-    return line, line, -1, -1
+def _positions(code: CodeType) -> list[_Position]:
+    """Return line, end line, column and end column of each instruction, as far as known."""
+    if sys.version_info >= (3, 11):
+        return list(code.co_positions())
+    positions: list[_Position] = [(None, None, None, None)] * (len(code.co_code) // 2)
+    for start, end, line in code.co_lines():
+        positions[start // 2 : end // 2] = [(line, line, None, None)] * ((end - start) // 2)
+    return positions
 
 
 def _characters(
