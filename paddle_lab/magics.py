@@ -9,16 +9,19 @@ traceback.
 
 from __future__ import annotations
 
+import difflib
+import keyword
 import linecache
 import os
 import re
 import shlex
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from IPython import get_ipython
 from IPython.core.error import UsageError
+from IPython.core.inputtransformer2 import cell_magic
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 _MAGIC_LINE = re.compile(r"%%paddle_trace(?P<options>[ \t].*|)\s*$")
 _BEGIN = "__paddle_lab_begin__"
 _LATEST = "_trace"
+_OPTIONS = ("--output", "--view", "--height", "--title", "--save", "--quiet")
 _VIEWS = ("forward", "backward", "ladder")
 
 
@@ -63,6 +67,7 @@ class TraceMagics:
 
     def unregister(self) -> None:
         """Take the magic away again."""
+        self._finish(None)
         shell = self._shell
         shell.magics_manager.magics["cell"].pop("paddle_trace", None)
         shell.input_transformers_cleanup.remove(self.transform)
@@ -102,7 +107,8 @@ class TraceMagics:
         match = _MAGIC_LINE.match(lines[0]) if lines else None
         if match is None or match["options"].rstrip().endswith("?"):
             return lines
-        return [f"{_BEGIN}({match['options'].strip()!r})\n", *lines[1:]]
+        # Below it may stand another cell magic, whose turn among the transformations is over.
+        return [f"{_BEGIN}({match['options'].strip()!r})\n", *cell_magic(lines[1:])]
 
     def begin(self, line: str) -> None:
         """Begin tracing the cell that calls this; traced cells call it on their first line."""
@@ -123,6 +129,7 @@ class TraceMagics:
 
     def _enter_cell(self, _info: Any) -> None:
         self._depth += 1
+        self._shell.user_ns[_BEGIN] = self.begin  # %reset may have taken it away
 
     def _leave_cell(self, result: Any) -> None:
         self._depth = max(self._depth - 1, 0)
@@ -162,14 +169,18 @@ def _parse(magic: Any, line: str) -> Namespace:
         words = shlex.split(line, posix=os.name == "posix")
     except ValueError as error:
         raise UsageError(f"%%paddle_trace: {error} in {line!r}") from None
-    options: Namespace = magic.parser.parse_args(words)
-    if options.output is not None and not options.output.isidentifier():
-        raise UsageError(
-            f"%%paddle_trace: -o needs a variable name, and {options.output!r} is none"
-        )
+    options, unknown = magic.parser.parse_known_args(words)
+    if unknown:
+        known = _OPTIONS
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"
+        raise UsageError(f"%%paddle_trace has no option {unknown[0]}; {advice}")
+    name = options.output
+    if name is not None and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise UsageError(f"%%paddle_trace: -o needs a variable name, and {name!r} is none")
     if not 240 <= options.height <= 4000:
         raise UsageError(f"%%paddle_trace: --height is 240 to 4000 pixels, not {options.height}")
-    return options
+    return cast("Namespace", options)
 
 
 def _show_magic_line(file: str, line: str) -> None:

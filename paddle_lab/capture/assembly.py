@@ -162,16 +162,17 @@ def _add_backward(
         builders["backward_calls"].append(
             kind, frames.stack(stack), scope, ops_before, create_graph, strings[error]
         )
-    pool = recorder.grad_nodes
+    pool = recorder.backward.grad_nodes
+    recorder.backward.name_dead_leaves()
     scope_of_op = {cells[0]: cells[4] for cells, _, _ in recorder.each_op()}
     for key, name, address, op in pool.rows:
-        leaf = recorder.leaf_tensors.get(key, -1)
+        leaf = recorder.backward.leaf_tensors.get(key, -1)
         builders["grad_nodes"].append(
             strings[name], address, op_keys.get(op, -1), leaf, scope_of_op.get(op, -1)
         )
     tensors = builders["tensors"]
     for source, target, slot, tensor in pool.edges:
-        carried = tensor if tensor >= 0 else recorder.leaf_tensors.get(target, -1)
+        carried = tensor if tensor >= 0 else recorder.backward.leaf_tensors.get(target, -1)
         dtype = tensors.get(carried, "dtype") if carried >= 0 else 0
         shape = tensors.get(carried, "shape") if carried >= 0 else 0
         builders["grad_edges"].append(source, target, slot, dtype, shape)

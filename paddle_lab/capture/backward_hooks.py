@@ -17,6 +17,7 @@ from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import BACKWARD_CALL, Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.thread_state import BACKWARD
+from paddle_lab.capture.tracebacks import drop_frame
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
 TENSOR_BACKWARD = BACKWARD_KINDS.index("Tensor.backward")
@@ -51,6 +52,7 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
             return run(tensors, *args, **kwargs)
         except BaseException as raised:
             error = _described(raised)
+            drop_frame(raised)
             raise
         finally:
             for call in opened:
@@ -73,37 +75,39 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
             for recorder in active
         ]
         resolved = [recorder.begin_op((outputs, inputs), {}) for recorder in active]
-        watches: list[DoubleGradWatch] = []
-        if create_graph:
-            seeds = args[_GRAD_OUTPUTS - 2] or []
-            watches = [DoubleGradWatch(call.recorder, call.reached, seeds) for call in opened]
+        watches = _watches(opened, args) if create_graph else []
         for call in opened:
             call.reached = {}
-        error = ""
-        result = None
         start_ns = perf_counter_ns()
         try:
             result = run(outputs, inputs, *args)
         except BaseException as raised:
-            error = _described(raised)
-            raise
-        finally:
-            end_ns = perf_counter_ns()
             for call in opened:
-                call.close(error)
-            if not error:
-                for call, inputs_of_op in zip(opened, resolved, strict=True):
-                    call.op = call.recorder.end_op(
-                        "paddle.grad", (), inputs_of_op, result, start_ns, end_ns, caller,
-                        phase=BACKWARD,
-                    )  # fmt: skip
-                for watch, call in zip(watches, opened, strict=False):
-                    watch.attribute(result, call.op)
+                call.close(_described(raised))
+            for watch in watches:
+                watch.close()
+            drop_frame(raised)
+            raise
+        end_ns = perf_counter_ns()
+        ops = []
+        for call, inputs_of_op in zip(opened, resolved, strict=True):
+            call.close("")
+            op = call.recorder.end_op(
+                "paddle.grad", (), inputs_of_op, result, start_ns, end_ns, caller, phase=BACKWARD
+            )
+            ops.append(op)
+        for watch, op in zip(watches, ops, strict=False):
+            watch.attribute(result, op)
         return result
 
     run_partial_grad.__doc__ = run.__doc__
     run_partial_grad.__wrapped__ = run  # type: ignore[attr-defined]
     return run_partial_grad
+
+
+def _watches(opened: list[_OpenCall], args: tuple[Any, ...]) -> list[DoubleGradWatch]:
+    seeds = args[_GRAD_OUTPUTS - 2] or []
+    return [DoubleGradWatch(call.recorder, call.reached, seeds) for call in opened]
 
 
 class _OpenCall:
@@ -115,7 +119,6 @@ class _OpenCall:
         self.state = recorder.thread()
         self.saved = self.state.save()
         self.reached: dict[int, tuple[Any, int]] = {}
-        self.op = -1
 
     def close(self, error: str) -> None:
         """Leave the scope and record how the call ended."""
@@ -133,7 +136,7 @@ def _open(
     key = recorder.next_backward_call()
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
     saved_scope = state.scope
-    reached = recorder.walk_backward(tensors, key)
+    reached = recorder.backward.walk(tensors, key)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.op_count, create_graph))
     if create_graph:
         call.reached = reached

@@ -9,7 +9,8 @@ from typing import Any
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import OPTIMIZER_STEP
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.thread_state import OPTIMIZER
+from paddle_lab.capture.thread_state import OPTIMIZER, Saved, ThreadState
+from paddle_lab.capture.tracebacks import drop_frame
 
 
 def layer_patches(paddle: Any) -> list[AttributePatch]:
@@ -44,12 +45,18 @@ def _around_layer(call: Any) -> Callable[..., Any]:
             opened = [(*recorder.enter_layer(self, _getframe()),) for recorder in active]
             try:
                 return call(self, *inputs, **kwargs)
+            except BaseException as error:
+                drop_frame(error)
+                raise
             finally:
                 for state, scope, layer, anchor, anchor_stack in opened:
                     state.leave_layer(scope, layer, anchor, anchor_stack)
         state, scope, layer, anchor, anchor_stack = active[0].enter_layer(self, _getframe())
         try:
             return call(self, *inputs, **kwargs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         finally:
             # leave_layer, written out
             state.scope = scope
@@ -71,7 +78,12 @@ def _around_step(step: Any) -> Callable[..., Any]:
                 recorder.open_scope(state, OPTIMIZER_STEP, type(self).__name__)
                 state.phase = OPTIMIZER
         try:
+            if opened and args and callable(args[0]):
+                args = (_outside(args[0], opened), *args[1:])
             return step(self, *args, **kwargs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         finally:
             for state, saved in opened:
                 state.restore(saved)
@@ -80,3 +92,21 @@ def _around_step(step: Any) -> Callable[..., Any]:
     wrapper.__doc__ = step.__doc__
     wrapper.__wrapped__ = step  # type: ignore[attr-defined]
     return wrapper
+
+
+def _outside(
+    closure: Callable[..., Any], opened: list[tuple[ThreadState, Saved]]
+) -> Callable[..., Any]:
+    """Let a closure that an optimizer evaluates (LBFGS) belong to where ``step`` was called."""
+
+    def evaluate(*args: Any, **kwargs: Any) -> Any:
+        within = [state.save() for state, _ in opened]
+        for state, saved in opened:
+            state.scope, _, state.phase, _, _ = saved
+        try:
+            return closure(*args, **kwargs)
+        finally:
+            for (state, _), saved in zip(opened, within, strict=True):
+                state.restore(saved)
+
+    return evaluate

@@ -13,6 +13,7 @@ from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tensors import ACTIVATION, LARGEST_VERSION, NO_KEY, VERSION_BITS
+from paddle_lab.capture.tracebacks import drop_frame
 
 _PLAIN_TYPES = frozenset((int, float, bool, str, type(None), complex))
 
@@ -83,7 +84,11 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
             active = SINKS.active
             if active is not sole or not active:
                 if active:
-                    return _run_for_all(function, name, tensor_type, args, kwargs)
+                    try:
+                        return _run_for_all(function, name, tensor_type, args, kwargs)
+                    except BaseException as error:
+                        drop_frame(error)
+                        raise
                 return function(*args, **kwargs)
             inputs: list[int] = []
             attributes: list[Any] = []
@@ -121,6 +126,7 @@ def make_op_wrapper(tensor_type: Any) -> tuple[Wrap, Listen]:  # noqa: C901, PLR
                 if active is SINKS.active and not _is_end_of_iteration(name, error):
                     end_ns = perf_counter_ns()
                     owner.fail_op(name, (inputs, attributes), start_ns, end_ns, _getframe(1))
+                drop_frame(error)
                 raise
             end_ns = perf_counter_ns()
             if active is not SINKS.active:
@@ -198,6 +204,7 @@ def _run_for_all(
         if not _is_end_of_iteration(name, error):
             for recorder, inputs in zip(active, resolved, strict=True):
                 recorder.fail_op(name, inputs, start_ns, end_ns, frame)
+        drop_frame(error)
         raise
     end_ns = perf_counter_ns()
     if _ran_eagerly(result, resolved[0][0], tensor_type):

@@ -10,6 +10,7 @@ from typing import Any
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import PYLAYER
 from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.tracebacks import drop_frame
 
 
 def pylayer_patches(paddle: Any) -> list[AttributePatch]:
@@ -45,6 +46,9 @@ def _around_apply(native: Any) -> Any:
         try:
             result = call(*args, **kwargs)
             has_returned = True
+        except BaseException as error:
+            drop_frame(error)
+            raise
         finally:
             end_ns = perf_counter_ns()
             for recorder, state, saved, scope, resolved in opened:
@@ -94,6 +98,9 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
             recorder.anchor(state, frame)
         try:
             return backward(self, *args)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         finally:
             for state, saved in opened:
                 state.restore(saved)

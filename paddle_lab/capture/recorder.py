@@ -15,8 +15,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
-from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
+from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
@@ -60,9 +59,6 @@ class Recorder:
             or bool(paddle.device.get_all_custom_device_type()),
         )
         self.layers = LayerPool()
-        self.grad_nodes = GradNodePool(self._upstream_of)
-        self._inputs: dict[int, list[int]] = {}
-        self._indexed = 0
         self.ops: list[Any] = []
         """Of each op: :data:`OP_CELLS` cells, its inputs (argument position and tensor in turn) and
         its outputs. The cells: key, number of input cells, number of outputs, name, scope, stack,
@@ -79,9 +75,8 @@ class Recorder:
         """Scope of a PyLayer call to the PyLayer's own op."""
         self.backward_of: dict[int, int] = {}
         """Scope of a PyLayer's backward to the scope of its forward."""
-        self.leaf_tensors: dict[int, int] = {}
-        """Key of an accumulation node to the row of the tensor it accumulates into."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self.backward = BackwardGraphs(self.tensors, self.each_op, paddle.Tensor)
         self.tensor_types = frozenset((paddle.Tensor, parameter_type))
         self.tensor_type = paddle.Tensor
         self.threads: dict[int, ThreadState] = {}
@@ -151,7 +146,7 @@ class Recorder:
             inputs.append(self.tensors.key_of(argument))
         elif isinstance(argument, (list, tuple)):
             found = False
-            for value in _flat(argument):
+            for value in flat(argument):
                 if isinstance(value, self.tensor_type):
                     inputs.append(slot)
                     inputs.append(self.tensors.key_of(value))
@@ -249,7 +244,7 @@ class Recorder:
 
     def produce_all(self, result: Any, op: int, outputs: list[int]) -> None:
         """Make rows for all tensors in a nested result, in order."""
-        for value in _flat(result):
+        for value in flat(result):
             if isinstance(value, self.tensor_type):
                 key = self.tensors.produce(value, op)
                 outputs.append(key)
@@ -260,7 +255,7 @@ class Recorder:
         """Return the rows that tensors in a nested result have so far."""
         keys = [
             self.tensors.known_key(value)
-            for value in _flat(result)
+            for value in flat(result)
             if isinstance(value, self.tensor_type)
         ]
         return [key for key in keys if key != NO_KEY]
@@ -273,87 +268,6 @@ class Recorder:
         """Return the scope of the PyLayer call that made ``context``, or -1."""
         known = self._contexts.get(id(context))
         return known[1] if known is not None and known[0]() is context else NO_KEY
-
-    # -- backward graphs ----------------------------------------------------------------------
-
-    def walk_backward(self, tensors: Any, backward_call: int) -> dict[int, tuple[Any, int]]:
-        """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
-        roots = []
-        for tensor in _flat(tensors):
-            node = GRAD_FN.node(tensor) if isinstance(tensor, self.tensor_type) else None
-            if node is not None:
-                key = self.tensors.known_key(tensor)
-                roots.append((node, self._maker(key)[0]))
-        known_leaves = len(self.grad_nodes.leaf_keys)
-        reached = self.grad_nodes.walk(roots, backward_call=backward_call)
-        if len(self.grad_nodes.leaf_keys) > known_leaves:
-            self._name_leaves()
-        return reached
-
-    def walk_remaining(self, backward_call: int) -> bool:
-        """Record the graphs of living tensors that no backward call has reached.
-
-        Returns
-        -------
-        bool
-            Whether there were any.
-        """
-        waiting = []
-        for tensor, key in self.tensors.living():
-            address = self.tensors.grad_address(key)
-            if address is None:
-                continue
-            op, _ = self._maker(key)
-            if not self.grad_nodes.is_recorded(address, op):
-                waiting.append(tensor)
-        if waiting:
-            self.walk_backward(waiting, backward_call)
-        return bool(waiting)
-
-    def grad_nodes_of(self, result: Any) -> list[Any]:
-        """Return the grad nodes of the tensors in a nested result."""
-        nodes = [
-            GRAD_FN.node(value)
-            for value in _flat(result)
-            if isinstance(value, self.tensor_type) and value._is_initialized()
-        ]
-        return [node for node in nodes if node is not None]
-
-    def _name_leaves(self) -> None:
-        """Find the tensors behind new accumulation nodes, while both are alive."""
-        for tensor, key in self.tensors.living():
-            if not tensor.stop_gradient and tensor.is_leaf:
-                leaf = self.grad_nodes.leaf_keys.get(GRAD_FN.address(tensor) or 0)
-                if leaf is not None:
-                    self.leaf_tensors.setdefault(leaf, key)
-
-    def _upstream_of(self, op: int) -> Upstream:
-        upstream = {}
-        for tensor in self._inputs_of(op)[1::2]:
-            address = self.tensors.grad_address(tensor)
-            if address is not None:
-                upstream[address] = (self._maker(tensor)[0], tensor)
-        return upstream
-
-    def _maker(self, tensor: int) -> tuple[int, int]:
-        """Return the op that made the grad node of a row, and the row it made it with.
-
-        An op that has nothing to do (``x[:]``) hands on its input's grad node with a new tensor.
-        """
-        address = self.tensors.grad_address(tensor)
-        while True:
-            op = self.tensors.producer(tensor)
-            inputs = self._inputs_of(op)[1::2] if op != NO_KEY else ()
-            same = [row for row in inputs if self.tensors.grad_address(row) == address]
-            if address is None or not same:
-                return op, tensor
-            tensor = same[0]
-
-    def _inputs_of(self, op: int) -> list[int]:
-        for row, inputs, _ in self.each_op(self._indexed):
-            self._inputs[row[0]] = inputs
-        self._indexed = len(self.ops)
-        return self._inputs.get(op, [])
 
     # -- layers ---------------------------------------------------------------------------------
 
@@ -405,16 +319,3 @@ class Recorder:
         """Take the stack at ``frame``'s caller, and walk only as far as ``frame`` from now on."""
         state.anchor_stack = self.stacks.take(frame.f_back, state.anchor, state.anchor_stack)
         state.anchor = frame
-
-
-def _flat(values: Any) -> list[Any]:
-    """Return what is in nested lists and tuples, in order."""
-    flat: list[Any] = []
-    pending = [values]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, (list, tuple)):
-            pending.extend(reversed(value))
-        else:
-            flat.append(value)
-    return flat

@@ -71,7 +71,7 @@ class CaptureSession:
         end_ns = perf_counter_ns()
         HOOKS.close(recorder)
         call = recorder.next_backward_call()
-        if recorder.walk_remaining(call):
+        if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
                 (call, REMAINING, NO_STACK, -1, recorder.op_count, False, "")
             )

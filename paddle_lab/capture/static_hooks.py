@@ -14,7 +14,9 @@ from time import perf_counter_ns
 from typing import Any
 
 from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.tracebacks import drop_frame
 
 
 def static_patches(
@@ -36,9 +38,14 @@ def static_patches(
             if not active:
                 return call(self, *args, **kwargs)
             resolved = [recorder.begin_op(args, kwargs) for recorder in active]
+            _meet_parameters(self, active)
             start_ns = perf_counter_ns()
-            with suspended():
-                result = call(self, *args, **kwargs)
+            try:
+                with suspended():
+                    result = call(self, *args, **kwargs)
+            except BaseException as error:
+                drop_frame(error)
+                raise
             end_ns = perf_counter_ns()
             values = list(result.values()) if isinstance(result, dict) else result
             for recorder, inputs in zip(active, resolved, strict=True):
@@ -50,3 +57,14 @@ def static_patches(
 
     static_function = paddle.jit.dy2static.program_translator.StaticFunction
     return [AttributePatch(static_function, "__call__", around)]
+
+
+def _meet_parameters(function: Any, active: tuple[Recorder, ...]) -> None:
+    """Let the recorders know the parameters that the program will use without an op seen to."""
+    reference: Any = getattr(function, "_class_instance", None)
+    layer: Any = None if reference is None else reference()
+    if layer is None:
+        return
+    for parameter in layer.parameters():
+        for recorder in active:
+            recorder.tensors.key_of(parameter)

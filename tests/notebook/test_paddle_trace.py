@@ -106,6 +106,34 @@ def test_another_magic_around_it_works(shell: InteractiveShell) -> None:
     assert len(shell.user_ns["timed"].ops) == 1
 
 
+def test_another_magic_below_it_works(shell: InteractiveShell) -> None:
+    run(shell, "%%paddle_trace -q -o timed\n%%time\nnet(x)").raise_error()
+    assert len(shell.user_ns["timed"].ops) == 1
+
+
+def test_the_error_of_an_op_shows_no_frame_of_ours(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = run(shell, "%%paddle_trace -q\nnet(paddle.ones([2, 3]))")
+    assert isinstance(result.error_in_exec, ValueError)
+    printed = capsys.readouterr().out
+    assert "layers.py" in printed  # Paddle's own frames stay
+    assert "paddle_lab" not in printed
+    assert shell.user_ns["_trace"].ops[-1].name == "linear"
+
+
+def test_reset_does_not_take_the_magic_away(shell: InteractiveShell) -> None:
+    run(shell, "%reset -f")
+    run(shell, _SETUP + "\n")
+    run(shell, "%%paddle_trace -q\nnet(x)").raise_error()
+    assert len(shell.user_ns["_trace"].ops) == 1
+
+
+def test_unloading_in_a_traced_cell_ends_its_trace(shell: InteractiveShell) -> None:
+    run(shell, "%%paddle_trace -q\nnet(x)\n%reload_ext paddle_lab\nnet(x)").raise_error()
+    assert len(shell.user_ns["_trace"].ops) == 1
+
+
 def test_a_call_of_the_magic_works(shell: InteractiveShell) -> None:
     shell.run_cell_magic("paddle_trace", "-q -o called", "net(x)\n")
     assert len(shell.user_ns["called"].ops) == 1
@@ -148,11 +176,12 @@ def test_a_trace_that_cannot_be_saved_is_still_there(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--vew ladder", "unrecognized arguments: --vew ladder"),
+        ("--vew ladder", "has no option --vew; did you mean --view?"),
         ("--view sideways", "invalid choice: 'sideways'"),
         ("--height 3", "--height is 240 to 4000 pixels, not 3"),
         ("--height tall", "invalid int value: 'tall'"),
         ("-o 3x", "-o needs a variable name"),
+        ("-o class", "-o needs a variable name"),
         ("-o 'x", "No closing quotation"),
     ],
 )

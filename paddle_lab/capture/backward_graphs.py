@@ -1,0 +1,152 @@
+"""The backward graphs of one trace: walked when a backward call begins, tied to ops and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from paddle_lab.capture.grad_fn import GRAD_FN
+from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
+from paddle_lab.capture.tensors import NO_KEY, TensorPool
+
+EachOp = Callable[[int], Iterator[tuple[list[Any], list[int], list[int]]]]
+"""From a position on, ops' cells, inputs and outputs: see :meth:`Recorder.each_op`."""
+
+
+class BackwardGraphs:
+    """Grad nodes, and what the record of ops and tensors tells of them.
+
+    Parameters
+    ----------
+    tensors
+        The tensors the trace has met.
+    each_op
+        Iterates over the ops recorded so far.
+    tensor_type
+        ``paddle.Tensor``.
+    """
+
+    def __init__(self, tensors: TensorPool, each_op: EachOp, tensor_type: Any) -> None:
+        self.grad_nodes = GradNodePool(self._upstream_of)
+        self.leaf_tensors: dict[int, int] = {}
+        """Key of an accumulation node to the row of the tensor it accumulates into."""
+        self._tensors = tensors
+        self._each_op = each_op
+        self._tensor_type = tensor_type
+        self._inputs: dict[int, list[int]] = {}
+        self._indexed = 0
+
+    def walk(self, tensors: Any, backward_call: int) -> dict[int, tuple[Any, int]]:
+        """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
+        roots = []
+        for tensor in flat(tensors):
+            node = GRAD_FN.node(tensor) if isinstance(tensor, self._tensor_type) else None
+            if node is not None:
+                key = self._tensors.known_key(tensor)
+                roots.append((node, self._maker(key)[0]))
+        known_leaves = len(self.grad_nodes.leaf_keys)
+        reached = self.grad_nodes.walk(roots, backward_call=backward_call)
+        if len(self.grad_nodes.leaf_keys) > known_leaves:
+            self._name_leaves()
+        return reached
+
+    def walk_remaining(self, backward_call: int) -> bool:
+        """Record the graphs of living tensors that no backward call has reached.
+
+        Returns
+        -------
+        bool
+            Whether there were any.
+        """
+        waiting = []
+        for tensor, key in self._tensors.living():
+            address = self._tensors.grad_address(key)
+            if address is None:
+                continue
+            op, _ = self._maker(key)
+            if not self.grad_nodes.is_recorded(address, op):
+                waiting.append(tensor)
+        if waiting:
+            self.walk(waiting, backward_call)
+        return bool(waiting)
+
+    def grad_nodes_of(self, result: Any) -> list[Any]:
+        """Return the grad nodes of the tensors in a nested result."""
+        nodes = [
+            GRAD_FN.node(value)
+            for value in flat(result)
+            if isinstance(value, self._tensor_type) and value._is_initialized()
+        ]
+        return [node for node in nodes if node is not None]
+
+    def _name_leaves(self) -> None:
+        """Find the tensors behind new accumulation nodes, while both are alive."""
+        for tensor, key in self._tensors.living():
+            if not tensor.stop_gradient and tensor.is_leaf:
+                leaf = self.grad_nodes.leaf_keys.get(GRAD_FN.address(tensor) or 0)
+                if leaf is not None:
+                    self.leaf_tensors.setdefault(leaf, key)
+
+    def name_dead_leaves(self) -> None:
+        """Find the tensors behind accumulation nodes that had died before the graph was walked.
+
+        Such a node is known by what is left: of an op's inputs that came without a grad node, the
+        one that no other leaf accounts for.
+        """
+        op_of = {key: op for key, _, _, op in self.grad_nodes.rows}
+        leaves = set(self.grad_nodes.leaf_keys.values())
+        leaves_of: dict[int, set[int]] = {}
+        for source, target, _, _ in self.grad_nodes.edges:
+            if target in leaves and op_of[source] != NO_KEY:
+                leaves_of.setdefault(op_of[source], set()).add(target)
+        for op, its_leaves in leaves_of.items():
+            unnamed = [leaf for leaf in its_leaves if leaf not in self.leaf_tensors]
+            named = {self.leaf_tensors[leaf] for leaf in its_leaves if leaf in self.leaf_tensors}
+            left = {
+                row
+                for row in self._inputs_of(op)[1::2]
+                if self._tensors.grad_address(row) is None and row not in named
+            }
+            if len(unnamed) == 1 and len(left) == 1:
+                self.leaf_tensors[unnamed[0]] = left.pop()
+
+    def _upstream_of(self, op: int) -> Upstream:
+        upstream = {}
+        for tensor in self._inputs_of(op)[1::2]:
+            address = self._tensors.grad_address(tensor)
+            if address is not None:
+                upstream[address] = (self._maker(tensor)[0], tensor)
+        return upstream
+
+    def _maker(self, tensor: int) -> tuple[int, int]:
+        """Return the op that made the grad node of a row, and the row it made it with.
+
+        An op that has nothing to do (``x[:]``) hands on its input's grad node with a new tensor.
+        """
+        address = self._tensors.grad_address(tensor)
+        while True:
+            op = self._tensors.producer(tensor)
+            inputs = self._inputs_of(op)[1::2] if op != NO_KEY else ()
+            same = [row for row in inputs if self._tensors.grad_address(row) == address]
+            if address is None or not same:
+                return op, tensor
+            tensor = same[0]
+
+    def _inputs_of(self, op: int) -> list[int]:
+        for cells, inputs, outputs in self._each_op(self._indexed):
+            self._inputs[cells[0]] = inputs
+            self._indexed += len(cells) + len(inputs) + len(outputs)
+        return self._inputs.get(op, [])
+
+
+def flat(values: Any) -> list[Any]:
+    """Return what is in nested lists and tuples, in order."""
+    found: list[Any] = []
+    pending = [values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending.extend(reversed(value))
+        else:
+            found.append(value)
+    return found
