@@ -150,7 +150,7 @@ class TraceMagics:
         if options.save:
             _save(trace, options.save)
         if not options.quiet:
-            display(trace.widget(view=options.view, height=options.height))
+            _show(trace, options)
 
 
 class _RunningCell:
@@ -189,6 +189,13 @@ def _show_magic_line(file: str, line: str) -> None:
     if entry is not None and len(entry) == 4 and entry[2] and entry[2][0].startswith(_BEGIN):
         # A comment, since IPython parses the source that it shows.
         entry[2][0] = f"# %%paddle_trace {line}".rstrip() + "\n"
+
+
+def _show(trace: Trace, options: Namespace) -> None:
+    try:
+        display(trace.widget(view=options.view, height=options.height))
+    except OSError as error:  # a checkout whose front end has not been built
+        sys.stderr.write(f"The graph cannot be shown: {error}\n")
 
 
 def _save(trace: Trace, path: str) -> None:

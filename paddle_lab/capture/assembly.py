@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from bisect import bisect_left
 from operator import itemgetter
 from typing import Any
 
@@ -158,7 +159,11 @@ def _add_backward(
 ) -> None:
     calls = sorted(recorder.backward_calls)
     call_keys = {row[0]: key for key, row in enumerate(calls)}
-    for _, kind, stack, scope, ops_before, create_graph, error in calls:
+    positions = [0]
+    for cells, inputs, outputs in recorder.each_op():
+        positions.append(positions[-1] + len(cells) + len(inputs) + len(outputs))
+    for _, kind, stack, scope, position, create_graph, error in calls:
+        ops_before = bisect_left(positions, position)
         builders["backward_calls"].append(
             kind, frames.stack(stack), scope, ops_before, create_graph, strings[error]
         )

@@ -12,7 +12,8 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
-from paddle_lab.capture.double_grad import DoubleGradWatch
+from paddle_lab.capture.double_grad import attribute_made_nodes
+from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import BACKWARD_CALL, Recorder
 from paddle_lab.capture.sinks import SINKS
@@ -46,12 +47,12 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
         caller = _getframe(1)
         is_method = caller.f_code.co_filename.endswith("tensor_patch_methods.py")
         kind = TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD
-        opened = [_open(recorder, kind, tensors, caller) for recorder in active]
+        opened = _open_all(active, kind, tensors, caller)
         error = ""
         try:
             return run(tensors, *args, **kwargs)
         except BaseException as raised:
-            error = _described(raised)
+            error = described(raised)
             drop_frame(raised)
             raise
         finally:
@@ -70,34 +71,21 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
             return run(outputs, inputs, *args)
         caller = _getframe(1)
         create_graph = bool(args[_CREATE_GRAPH - 2])
-        opened = [
-            _open(recorder, PADDLE_GRAD, outputs, caller, create_graph=create_graph)
-            for recorder in active
-        ]
-        resolved = [recorder.begin_op((outputs, inputs), {}) for recorder in active]
-        watches = _watches(opened, args) if create_graph else []
+        opened = _open_all(active, PADDLE_GRAD, outputs, caller, create_graph=create_graph)
         for call in opened:
-            call.reached = {}
+            attempt(call.recorder, call.prepare, (outputs, inputs), args)
         start_ns = perf_counter_ns()
         try:
             result = run(outputs, inputs, *args)
         except BaseException as raised:
             for call in opened:
-                call.close(_described(raised))
-            for watch in watches:
-                watch.close()
+                call.close(described(raised))
             drop_frame(raised)
             raise
         end_ns = perf_counter_ns()
-        ops = []
-        for call, inputs_of_op in zip(opened, resolved, strict=True):
+        for call in opened:
             call.close("")
-            op = call.recorder.end_op(
-                "paddle.grad", (), inputs_of_op, result, start_ns, end_ns, caller, phase=BACKWARD
-            )
-            ops.append(op)
-        for watch, op in zip(watches, ops, strict=False):
-            watch.attribute(result, op)
+            attempt(call.recorder, call.finish, result, start_ns, end_ns, caller)
         return result
 
     run_partial_grad.__doc__ = run.__doc__
@@ -105,9 +93,19 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
     return run_partial_grad
 
 
-def _watches(opened: list[_OpenCall], args: tuple[Any, ...]) -> list[DoubleGradWatch]:
-    seeds = args[_GRAD_OUTPUTS - 2] or []
-    return [DoubleGradWatch(call.recorder, call.reached, seeds) for call in opened]
+def _open_all(
+    active: tuple[Recorder, ...],
+    kind: int,
+    tensors: Any,
+    caller: FrameType,
+    *,
+    create_graph: bool = False,
+) -> list[_OpenCall]:
+    calls = [
+        attempt(recorder, _open, recorder, kind, tensors, caller, create_graph=create_graph)
+        for recorder in active
+    ]
+    return [call for call in calls if call is not None]
 
 
 class _OpenCall:
@@ -119,6 +117,26 @@ class _OpenCall:
         self.state = recorder.thread()
         self.saved = self.state.save()
         self.reached: dict[int, tuple[Any, int]] = {}
+        self.resolved: tuple[list[int], list[Any]] = ([], [])
+
+    def prepare(self, tensors: tuple[Any, Any], args: tuple[Any, ...]) -> None:
+        """Note what a call of ``paddle.grad`` is given, and what grad nodes there are before it."""
+        self.resolved = self.recorder.begin_op(tensors, {})
+        if self.row[5]:
+            backward = self.recorder.backward
+            seeds = backward.grad_nodes_of(args[_GRAD_OUTPUTS - 2] or [])
+            self.reached.update(backward.grad_nodes.reach(seeds))
+
+    def finish(self, result: Any, start_ns: int, end_ns: int, caller: FrameType) -> None:
+        """Record a call of ``paddle.grad`` that returned."""
+        op = self.recorder.end_op(
+            "paddle.grad", (), self.resolved, result, start_ns, end_ns, caller, phase=BACKWARD
+        )
+        if self.row[5]:
+            backward = self.recorder.backward
+            made = attribute_made_nodes(backward.grad_nodes_of(result), self.reached, op)
+            # What the new nodes lead to lives as long as they do.
+            backward.grad_nodes.hold([*made.values(), *self.reached.values()])
 
     def close(self, error: str) -> None:
         """Leave the scope and record how the call ended."""
@@ -137,14 +155,10 @@ def _open(
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
     saved_scope = state.scope
     reached = recorder.backward.walk(tensors, key)
-    call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.op_count, create_graph))
+    call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
     if create_graph:
         call.reached = reached
     del reached  # it holds the graph, which the call is about to free
     recorder.open_scope(state, BACKWARD_CALL, BACKWARD_KINDS[kind], backward_call=key)
     state.phase = BACKWARD
     return call
-
-
-def _described(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"

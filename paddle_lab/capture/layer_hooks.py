@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterator
 from sys import _getframe
 from typing import Any
 
+from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import OPTIMIZER_STEP
+from paddle_lab.capture.recorder import OPTIMIZER_STEP, Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.thread_state import OPTIMIZER, Saved, ThreadState
 from paddle_lab.capture.tracebacks import drop_frame
 
 
 def layer_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches around ``Layer.__call__`` and every optimizer's ``step``."""
+    """Return the patches around ``Layer.__call__`` and optimizers' ``step`` and ``minimize``."""
     patches = [AttributePatch(paddle.nn.Layer, "__call__", _around_layer)]
     patches += [
-        AttributePatch(optimizer, "step", _around_step)
+        AttributePatch(optimizer, method, _around_step)
         for optimizer in _with_subclasses(paddle.optimizer.Optimizer)
-        if "step" in vars(optimizer)
+        for method in ("step", "minimize")
+        if method in vars(optimizer)
     ]
     return patches
 
@@ -42,7 +44,10 @@ def _around_layer(call: Any) -> Callable[..., Any]:
         if not active:
             return call(self, *inputs, **kwargs)
         if len(active) > 1:
-            opened = [(*recorder.enter_layer(self, _getframe()),) for recorder in active]
+            entered = [
+                attempt(recorder, recorder.enter_layer, self, _getframe()) for recorder in active
+            ]
+            opened = [saved for saved in entered if saved is not None]
             try:
                 return call(self, *inputs, **kwargs)
             except BaseException as error:
@@ -51,7 +56,11 @@ def _around_layer(call: Any) -> Callable[..., Any]:
             finally:
                 for state, scope, layer, anchor, anchor_stack in opened:
                     state.leave_layer(scope, layer, anchor, anchor_stack)
-        state, scope, layer, anchor, anchor_stack = active[0].enter_layer(self, _getframe())
+        try:
+            state, scope, layer, anchor, anchor_stack = active[0].enter_layer(self, _getframe())
+        except Exception as error:  # noqa: BLE001  (attempt, written out)
+            active[0].abandon(error)
+            return call(self, *inputs, **kwargs)
         try:
             return call(self, *inputs, **kwargs)
         except BaseException as error:
@@ -70,15 +79,9 @@ def _around_layer(call: Any) -> Callable[..., Any]:
 
 def _around_step(step: Any) -> Callable[..., Any]:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        opened = []
-        for recorder in SINKS.active:
-            state = recorder.thread()
-            opened.append((state, state.save()))
-            if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
-                recorder.open_scope(state, OPTIMIZER_STEP, type(self).__name__)
-                state.phase = OPTIMIZER
+        opened = [_enter_step(recorder, type(self).__name__) for recorder in SINKS.active]
         try:
-            if opened and args and callable(args[0]):
+            if opened and step.__name__ == "step" and args and callable(args[0]):
                 args = (_outside(args[0], opened), *args[1:])
             return step(self, *args, **kwargs)
         except BaseException as error:
@@ -88,10 +91,19 @@ def _around_step(step: Any) -> Callable[..., Any]:
             for state, saved in opened:
                 state.restore(saved)
 
-    wrapper.__name__ = "step"
+    wrapper.__name__ = step.__name__
     wrapper.__doc__ = step.__doc__
     wrapper.__wrapped__ = step  # type: ignore[attr-defined]
     return wrapper
+
+
+def _enter_step(recorder: Recorder, name: str) -> tuple[ThreadState, Saved]:
+    state = recorder.thread()
+    saved = state.save()
+    if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
+        recorder.open_scope(state, OPTIMIZER_STEP, name)
+        state.phase = OPTIMIZER
+    return state, saved
 
 
 def _outside(

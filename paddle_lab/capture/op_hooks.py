@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.op_wrapper import make_op_wrapper
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tensors import NO_KEY
 
 # Method descriptors of paddle.Tensor that run ops in C++; all other methods are Python over
 # paddle._C_ops, or run no op. Found by comparing Paddle's own log with the interposed calls.
@@ -94,7 +94,7 @@ def _around_alias(method: Any) -> Callable[..., Any]:
     def alias(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(tensor, *args, **kwargs)
         for recorder in SINKS.active:
-            recorder.tensors.alias(result, tensor)
+            attempt(recorder, recorder.tensors.alias, result, tensor)
         return result
 
     alias.__name__ = method.__name__
@@ -107,8 +107,7 @@ def _around_detach(method: Any) -> Callable[..., Any]:
     def detach(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(tensor, *args, **kwargs)
         for recorder in SINKS.active:
-            source = recorder.tensors.key_of(tensor)
-            recorder.tensors.produce(result, NO_KEY, detached_from=source)
+            attempt(recorder, recorder.tensors.detach, tensor, result)
         return result
 
     detach.__doc__ = getattr(method, "__doc__", None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import _getframe
 from time import perf_counter_ns
+from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import PYLAYER
+from paddle_lab.capture.recorder import PYLAYER, Recorder
 from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.thread_state import Saved, ThreadState
 from paddle_lab.capture.tracebacks import drop_frame
 
 
@@ -31,46 +34,76 @@ def _around_apply(native: Any) -> Any:
         if not active:
             return call(*args, **kwargs)
         frame = _getframe()
-        opened = []
-        for recorder in active:
-            state = recorder.thread()
-            resolved = recorder.begin_op(args, kwargs)
-            saved = state.save()
-            scope = recorder.open_scope(state, PYLAYER, cls.__name__)
-            recorder.anchor(state, frame)
-            state.pylayers.append(scope)
-            opened.append((recorder, state, saved, scope, resolved))
-        result = None
-        has_returned = False
+        calls = [
+            attempt(recorder, _OpenCall, recorder, cls, frame, args, kwargs) for recorder in active
+        ]
+        opened = [opened for opened in calls if opened is not None]
         start_ns = perf_counter_ns()
         try:
             result = call(*args, **kwargs)
-            has_returned = True
         except BaseException as error:
+            end_ns = perf_counter_ns()
+            for call_of_one in opened:
+                attempt(call_of_one.recorder, call_of_one.fail, start_ns, end_ns, frame.f_back)
             drop_frame(error)
             raise
-        finally:
-            end_ns = perf_counter_ns()
-            for recorder, state, saved, scope, resolved in opened:
-                state.pylayers.pop()
-                state.restore(saved)
-                state.scope = scope  # the op stands in its own group, called from outside of it
-                if has_returned:
-                    made = recorder.known_keys(result)
-                    op = recorder.end_op(
-                        cls.__name__, args, resolved, result, start_ns, end_ns, frame.f_back,
-                        is_pylayer=True,
-                    )  # fmt: skip
-                    recorder.results.extend((op, tensor) for tensor in made)
-                else:
-                    op = recorder.fail_op(
-                        cls.__name__, resolved, start_ns, end_ns, frame.f_back, is_pylayer=True
-                    )
-                recorder.scope_ops[scope] = op
-                state.restore(saved)
+        end_ns = perf_counter_ns()
+        for call_of_one in opened:
+            attempt(call_of_one.recorder, call_of_one.end, result, start_ns, end_ns, frame.f_back)
         return result
 
     return classmethod(apply)
+
+
+class _OpenCall:
+    """One call of ``PyLayer.apply`` while it runs, for one recorder."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        pylayer: type,
+        frame: FrameType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.recorder = recorder
+        self._name = pylayer.__name__
+        self._args = args
+        self._resolved = recorder.begin_op(args, kwargs)
+        self._state = recorder.thread()
+        self._saved = self._state.save()
+        self._scope = recorder.open_scope(self._state, PYLAYER, self._name)
+        recorder.anchor(self._state, frame)
+        self._state.pylayers.append(self._scope)
+
+    def end(self, result: Any, start_ns: int, end_ns: int, caller: FrameType | None) -> None:
+        """Record a call that returned."""
+        self._leave()
+        made = self.recorder.known_keys(result)
+        op = self.recorder.end_op(
+            self._name, self._args, self._resolved, result, start_ns, end_ns, caller,
+            is_pylayer=True,
+        )  # fmt: skip
+        self.recorder.results.extend((op, tensor) for tensor in made)
+        self._record_op(op)
+
+    def fail(self, start_ns: int, end_ns: int, caller: FrameType | None) -> None:
+        """Record a call that raised."""
+        self._leave()
+        op = self.recorder.fail_op(
+            self._name, self._resolved, start_ns, end_ns, caller, is_pylayer=True
+        )
+        self._record_op(op)
+
+    def _leave(self) -> None:
+        self._state.pylayers.pop()
+        self._state.restore(self._saved)
+        # The op stands in its own group, called from outside of it.
+        self._state.scope = self._scope
+
+    def _record_op(self, op: int) -> None:
+        self.recorder.scope_ops[self._scope] = op
+        self._state.restore(self._saved)
 
 
 def _around_context(init: Any) -> Callable[..., None]:
@@ -80,7 +113,7 @@ def _around_context(init: Any) -> Callable[..., None]:
         for recorder in SINKS.active:
             pylayers = recorder.thread().pylayers
             if pylayers:
-                recorder.note_pylayer_context(self, pylayers[-1])
+                attempt(recorder, recorder.note_pylayer_context, self, pylayers[-1])
 
     return __init__
 
@@ -88,14 +121,10 @@ def _around_context(init: Any) -> Callable[..., None]:
 def _around_backward(backward: Any) -> Callable[..., Any]:
     def wrapper(self: Any, *args: Any) -> Any:
         frame = _getframe()
-        opened = []
-        for recorder in SINKS.active:
-            state = recorder.thread()
-            opened.append((state, state.save()))
-            forward_scope = recorder.pylayer_scope_of(self)
-            scope = recorder.open_scope(state, PYLAYER, self._forward_cls.__name__)
-            recorder.backward_of[scope] = forward_scope
-            recorder.anchor(state, frame)
+        entered = [
+            attempt(recorder, _enter_backward, recorder, self, frame) for recorder in SINKS.active
+        ]
+        opened = [saved for saved in entered if saved is not None]
         try:
             return backward(self, *args)
         except BaseException as error:
@@ -108,3 +137,14 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
     wrapper.__name__ = "backward"
     wrapper.__wrapped__ = backward  # type: ignore[attr-defined]
     return wrapper
+
+
+def _enter_backward(
+    recorder: Recorder, context: Any, frame: FrameType
+) -> tuple[ThreadState, Saved]:
+    state = recorder.thread()
+    saved = state.save()
+    scope = recorder.open_scope(state, PYLAYER, context._forward_cls.__name__)
+    recorder.backward_of[scope] = recorder.pylayer_scope_of(context)
+    recorder.anchor(state, frame)
+    return state, saved

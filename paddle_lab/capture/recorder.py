@@ -16,6 +16,7 @@ from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
+from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
@@ -31,7 +32,7 @@ LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP = range(len(SCOPE_KINDS))
 
 OP_CELLS = 13
 BackwardCallRow = tuple[int, int, int, int, int, bool, str]
-"""key, kind, stack, scope, ops before, create_graph, error."""
+"""key, kind, stack, scope, position in the recorder's ops, create_graph, error."""
 
 
 class Recorder:
@@ -92,11 +93,6 @@ class Recorder:
         state.anchor = anchor
         self.start_ns = perf_counter_ns()
 
-    @property
-    def op_count(self) -> int:
-        """How many ops have been recorded so far."""
-        return sum(1 for _ in self.each_op())
-
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""
         identity = get_ident()
@@ -110,7 +106,7 @@ class Recorder:
         if not self.notices:
             self.notices.append(
                 f"The trace is incomplete: recording stopped at a fault in paddle_lab "
-                f"({type(error).__name__}: {error}). Please report it with the cell that led to it."
+                f"({described(error)}). Please report it with the cell that led to it."
             )
         SINKS.active = tuple(other for other in SINKS.active if other is not self)
 

@@ -24,10 +24,13 @@ def region(name: Any) -> Iterator[None]:
     opened = []
     for recorder in SINKS.active:
         state = recorder.thread()
-        opened.append((state, state.scope))
-        recorder.open_scope(state, REGION, name)
+        outer = state.scope
+        opened.append((state, outer, recorder.open_scope(state, REGION, name)))
     try:
         yield
     finally:
-        for state, scope in opened:
-            state.scope = scope
+        for state, outer, scope in opened:
+            # Tasks that take turns in one thread leave their regions in any order.
+            state.closed_regions[scope] = outer
+            while state.scope in state.closed_regions:
+                state.scope = state.closed_regions[state.scope]

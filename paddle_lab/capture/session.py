@@ -11,6 +11,7 @@ from typing import Any
 from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
+from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.recorder import Recorder
@@ -73,7 +74,7 @@ class CaptureSession:
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
-                (call, REMAINING, NO_STACK, -1, recorder.op_count, False, "")
+                (call, REMAINING, NO_STACK, -1, len(recorder.ops), False, "")
             )
         origin = Origin(
             title=self._title,
@@ -83,7 +84,7 @@ class CaptureSession:
             paddle_lab=_own_version(),
             device=str(self._paddle.device.get_device()),
             duration_ns=end_ns - recorder.start_ns,
-            exception="" if error is None else f"{type(error).__name__}: {error}",
+            exception="" if error is None else described(error),
             notices=list(recorder.notices),
         )
         return assemble(recorder, self._paddle, origin, self._cells)

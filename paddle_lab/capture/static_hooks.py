@@ -13,10 +13,13 @@ from sys import _getframe
 from time import perf_counter_ns
 from typing import Any
 
+from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tracebacks import drop_frame
+
+_NAME = "run_program"
 
 
 def static_patches(
@@ -37,19 +40,30 @@ def static_patches(
             active = SINKS.active
             if not active:
                 return call(self, *args, **kwargs)
-            resolved = [recorder.begin_op(args, kwargs) for recorder in active]
-            _meet_parameters(self, active)
+            resolved = [
+                (recorder, attempt(recorder, _begin, recorder, self, args, kwargs))
+                for recorder in active
+            ]
+            frame = _getframe(1)
             start_ns = perf_counter_ns()
             try:
                 with suspended():
                     result = call(self, *args, **kwargs)
             except BaseException as error:
+                end_ns = perf_counter_ns()
+                for recorder, inputs in resolved:
+                    if inputs is not None:
+                        attempt(recorder, recorder.fail_op, _NAME, inputs, start_ns, end_ns, frame)
                 drop_frame(error)
                 raise
             end_ns = perf_counter_ns()
             values = list(result.values()) if isinstance(result, dict) else result
-            for recorder, inputs in zip(active, resolved, strict=True):
-                recorder.end_op("run_program", args, inputs, values, start_ns, end_ns, _getframe(1))
+            for recorder, inputs in resolved:
+                if inputs is not None:
+                    attempt(
+                        recorder, recorder.end_op, _NAME, args, inputs, values, start_ns, end_ns,
+                        frame,
+                    )  # fmt: skip
             return result
 
         __call__.__wrapped__ = call  # type: ignore[attr-defined]
@@ -59,12 +73,13 @@ def static_patches(
     return [AttributePatch(static_function, "__call__", around)]
 
 
-def _meet_parameters(function: Any, active: tuple[Recorder, ...]) -> None:
-    """Let the recorders know the parameters that the program will use without an op seen to."""
+def _begin(
+    recorder: Recorder, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[int], list[Any]]:
     reference: Any = getattr(function, "_class_instance", None)
     layer: Any = None if reference is None else reference()
-    if layer is None:
-        return
-    for parameter in layer.parameters():
-        for recorder in active:
+    if layer is not None:
+        # The program uses its parameters without an op that is seen to.
+        for parameter in layer.parameters():
             recorder.tensors.key_of(parameter)
+    return recorder.begin_op(args, kwargs)

@@ -93,8 +93,10 @@ class TensorPool:
         """
         previous = self.known_key(tensor)
         name = ""
-        if previous != NO_KEY and tensor.persistable:
-            kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
+        # A new parameter is first met as what its initializer writes to.
+        is_parameter = isinstance(tensor, self._parameter_type)
+        if is_parameter or (previous != NO_KEY and tensor.persistable):
+            kind = PARAMETER if is_parameter else BUFFER
             name = tensor.name
         return self._add_row(tensor, kind, op, previous, detached_from, name)
 
@@ -117,6 +119,10 @@ class TensorPool:
                 self._producers[key] = producer
                 self._rows_at[address] = key
         self._indexed = len(self.rows)
+
+    def detach(self, tensor: Any, result: Any) -> None:
+        """Make a row for what ``tensor.detach()`` returned."""
+        self.produce(result, NO_KEY, detached_from=self.key_of(tensor))
 
     def alias(self, tensor: Any, source: Any) -> None:
         """Let ``tensor``, another object for the very value of ``source``, share its row."""

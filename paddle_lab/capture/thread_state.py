@@ -22,7 +22,16 @@ class ThreadState:
     that is still running, and it is dropped when the call returns.
     """
 
-    __slots__ = ("anchor", "anchor_stack", "layer", "number", "phase", "pylayers", "scope")
+    __slots__ = (
+        "anchor",
+        "anchor_stack",
+        "closed_regions",
+        "layer",
+        "number",
+        "phase",
+        "pylayers",
+        "scope",
+    )
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -31,6 +40,8 @@ class ThreadState:
         self.phase = FORWARD
         self.anchor: FrameType | None = None
         self.anchor_stack = NO_STACK
+        self.closed_regions: dict[int, int] = {}
+        """Scope of a region that has ended to the scope around it."""
         self.pylayers: list[int] = []
         """Ops of the PyLayer.apply calls that are open, outermost first."""
 

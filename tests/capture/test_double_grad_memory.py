@@ -1,8 +1,9 @@
-"""A traced ``paddle.grad(create_graph=True)`` leaves nothing behind once its trace is gone."""
+"""A traced ``paddle.grad(create_graph=True)`` runs as untraced, and leaves nothing behind."""
 
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import paddle
 import pytest
@@ -51,3 +52,21 @@ def test_memory_and_recorders_are_freed(*, fails: bool) -> None:
         run()
     assert allocated_bytes() - before < 256 * 256 * 4
     assert recorders() == 0
+
+
+@pytest.mark.parametrize("join", [paddle.concat, paddle.stack])
+def test_ops_that_take_lists_of_tensors(join: Any) -> None:
+    # A post hook on their grad nodes would make this fail, or kill the process.
+    def gradient() -> list[float]:
+        x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        (first,) = paddle.grad((join([x**2, x**3]) ** 2).sum(), [x], create_graph=True)
+        (second,) = paddle.grad(first.sum(), [x])
+        return list(second.numpy())
+
+    plain = gradient()
+    with paddle_lab.trace() as trace:
+        assert gradient() == plain
+    nodes = dict(trace.graph("backward").nodes(data=True))
+    assert all(
+        node["op"] is not None for node in nodes.values() if node["name"] != "GradNodeAccumulation"
+    )

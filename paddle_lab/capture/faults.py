@@ -1,0 +1,27 @@
+"""A fault of ours ends a trace, never the user's code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+
+def attempt(recorder: Recorder, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Do something for a recorder; if it fails, the recorder stops and ``None`` is returned."""
+    try:
+        return action(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001
+        recorder.abandon(error)
+        return None
+
+
+def described(error: BaseException) -> str:
+    """Return ``"ValueError: its text"``; the text is left out where asking for it fails."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001
+        text = "(its text cannot be shown)"
+    return f"{type(error).__name__}: {text}"

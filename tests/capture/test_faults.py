@@ -1,0 +1,100 @@
+"""A fault of ours ends a trace with a notice; the user's code runs on undisturbed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import paddle
+import pytest
+
+import paddle_lab
+from paddle_lab.capture.backward_graphs import BackwardGraphs
+from paddle_lab.capture.layers import LayerPool
+from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.stacks import StackPool
+
+
+def fault(*_args: Any, **_kwargs: Any) -> Any:
+    raise RuntimeError("a fault of ours")
+
+
+def step(net: paddle.nn.Layer) -> list[float]:
+    loss = net(paddle.ones([2, 3])).square().mean()
+    loss.backward()
+    gradient = net.weight.grad.numpy().tolist()
+    net.clear_gradients()
+    return gradient
+
+
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [
+        (StackPool, "take"),
+        (LayerPool, "key_of"),
+        (Recorder, "resolve"),
+        (BackwardGraphs, "walk"),
+        (Recorder, "begin_op"),
+    ],
+)
+def test_the_users_code_goes_on(monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
+    net = paddle.nn.Linear(3, 2)
+    plain = step(net)
+    with paddle_lab.trace() as trace, monkeypatch.context() as patch:
+        patch.setattr(owner, method, fault)
+        x = paddle.ones([2])
+        x.stop_gradient = False
+        paddle.grad(paddle.concat([x, x]).sum(), [x], create_graph=True)
+        traced = step(net)
+    assert traced == plain
+    (notice,) = trace.record.origin.notices
+    assert "a fault of ours" in notice
+
+
+def test_an_error_whose_text_fails_does_not_lose_the_trace() -> None:
+    class Unspeakable(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    recording = paddle_lab.trace()
+    trace = recording.__enter__()
+    paddle.ones([1])
+    recording.__exit__(Unspeakable, Unspeakable(), None)
+    assert len(trace.ops) == 1
+    assert trace.record.origin.exception.startswith("Unspeakable")
+
+
+def test_regions_of_tasks_that_take_turns_do_not_outlive_them() -> None:
+    async def task(name: str, pause_s: float) -> None:
+        with paddle_lab.region(name):
+            await asyncio.sleep(pause_s)
+
+    async def both() -> None:
+        await asyncio.gather(task("first", 0.01), task("second", 0.03))
+
+    with paddle_lab.trace() as trace:
+        with paddle_lab.region("around"):
+            asyncio.run(both())
+        paddle.ones([1])
+    assert not trace.ops[-1].region
+
+
+def test_minimize_and_the_closure_of_lbfgs_have_their_own_phases() -> None:
+    net = paddle.nn.Linear(3, 1)
+    momentum = paddle.optimizer.Momentum(0.1, parameters=net.parameters())
+    lbfgs = paddle.optimizer.LBFGS(parameters=net.parameters(), max_iter=2)
+
+    def closure() -> paddle.Tensor:
+        lbfgs.clear_grad()
+        loss = net(paddle.ones([2, 3])).square().mean()
+        loss.backward()
+        return loss
+
+    with paddle_lab.trace() as trace:
+        loss = closure()
+        momentum.minimize(loss)
+        lbfgs.step(closure)
+    phases = {(op.name, op.phase) for op in trace.ops}
+    assert ("momentum_", "optimizer") in phases
+    assert ("momentum_", "forward") not in phases
+    assert {phase for name, phase in phases if name == "linear"} == {"forward"}
