@@ -103,6 +103,8 @@ class LayerPool:
                 for name, sublayer in layer._sub_layers.items()
                 if sublayer is not None and id(sublayer) not in paths
             ]
-            paths.update((id(sublayer), path) for path, sublayer in sublayers)
+            # One layer under several names goes by its first, as in named_sublayers.
+            for path, sublayer in sublayers:
+                paths.setdefault(id(sublayer), path)
             pending.extend((f"{path}.", sublayer) for path, sublayer in reversed(sublayers))
         return paths

@@ -1,0 +1,30 @@
+"""Layers go by the paths that ``named_sublayers`` tells."""
+
+from __future__ import annotations
+
+import paddle
+
+import paddle_lab
+
+
+class Repeated(paddle.nn.Layer):
+    """One layer three times in a list, as with shared blocks."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = paddle.nn.LayerList([paddle.nn.Linear(4, 4)] * 3)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def test_a_layer_listed_several_times_goes_by_its_first_path():
+    net = Repeated()
+    with paddle_lab.trace() as trace:
+        net(paddle.ones([1, 4]))
+    layers = [op.layer for op in trace.ops if op.name == "linear"]
+    assert layers == [path for path, _ in net.named_sublayers() if path != "blocks"] * 3
+    weights = {tensor.path for op in trace.ops for tensor in op.inputs if tensor.path}
+    assert weights == {path for path, _ in net.named_parameters()}
