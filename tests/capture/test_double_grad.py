@@ -1,4 +1,4 @@
-"""A traced ``paddle.grad(create_graph=True)`` runs as untraced, and leaves nothing behind."""
+"""A traced ``paddle.grad(create_graph=True)`` runs as untraced and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -70,3 +70,17 @@ def test_ops_that_take_lists_of_tensors(join: Any) -> None:
     assert all(
         node["op"] is not None for node in nodes.values() if node["name"] != "GradNodeAccumulation"
     )
+
+
+def test_a_double_grad_node_is_paired_with_the_op_of_its_grad_node() -> None:
+    with paddle_lab.trace() as trace:
+        x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        (gradient,) = paddle.grad(paddle.tanh(paddle.sin(x)).sum(), [x], create_graph=True)
+        gradient.sum().backward()
+    names = {op.key: op.name for op in trace.ops}
+    pairs = {
+        (node["name"], names[node["op"]])
+        for _, node in trace.graph("backward").nodes(data=True)
+        if node["name"].endswith("DoubleGradNode")
+    }
+    assert {("TanhDoubleGradNode", "tanh"), ("SinDoubleGradNode", "sin")} <= pairs
