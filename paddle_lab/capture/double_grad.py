@@ -1,10 +1,11 @@
 """Which op stands behind the grad nodes that ``paddle.grad(create_graph=True)`` makes in C++.
 
 Running the ``TanhGradNode`` of op *k* with ``create_graph`` makes a ``TanhDoubleGradNode``: it
-belongs to *k* as well, and is known by its name and by handing gradients to *k*'s own node (through
-the output it saved), or to where that one does (through inputs). Whatever else such a call makes (sums where gradients meet, the parts of a composed formula)
-belongs to the call. Post hooks would tell more, but in Paddle 3.3 one on a ``ConcatGradNode`` or
-``StackGradNode`` makes the backward pass fail.
+belongs to *k* as well, and is known by its name and by handing gradients to *k*'s own node
+(through the output it saved) or to where that one does (through inputs). Whatever else such a call
+makes (sums where gradients meet, the parts of a composed formula) belongs to the call. Post hooks
+would tell more, but in Paddle 3.3 one on a ``ConcatGradNode`` or ``StackGradNode`` makes the
+backward pass fail.
 """
 
 from __future__ import annotations
