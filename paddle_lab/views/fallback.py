@@ -10,10 +10,12 @@ import base64
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
+from itertools import islice
 
-from paddle_lab.analysis.stacks import Frame, stack_of
+from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.summaries import backward_calls
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.views.svg import svg_picture
 from paddle_lab.views.svg_classes import with_classes
 from paddle_lab.views.text import (
@@ -26,6 +28,7 @@ from paddle_lab.views.text import (
 
 _LARGEST_BYTES = 30_000
 _ROWS = (44, 36, 30, 24, 18, 12)
+_PLACE = ("file", "cell", "line", "function")
 _MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 60, 3, 8
 
 
@@ -75,30 +78,56 @@ def _line_rows(record: Record) -> list[tuple[str, ...]]:
     by_stack: dict[int, list[int]] = {}
     for op, stack in enumerate(record.ops["stack"].tolist()):
         by_stack.setdefault(stack, []).append(op)
+    # Of very many lines few are shown: they are told apart by numbers, without their texts.
+    place_of_frame = list(zip(*(record.frames[c].tolist() for c in _PLACE), strict=True))
+    own_frames = _OwnFrames(record)
     names = record.ops["name"]
-    ops_of_line: dict[tuple[str, ...], Counter[str]] = {}
-    first_op: dict[tuple[str, ...], int] = {}
+    ops_of_line: dict[tuple[object, ...], Counter[int]] = {}
+    first: dict[tuple[object, ...], tuple[int, list[int]]] = {}
     for stack, ops in by_stack.items():
-        line = _line(record, stack)
-        first_op.setdefault(line, ops[0])
-        counted = Counter(names[ops].tolist())
-        ops_of_line.setdefault(line, Counter()).update(
-            {record.text(name): count for name, count in counted.items()}
-        )
+        frames = own_frames.of(stack)
+        line: tuple[object, ...] = tuple(place_of_frame[frame] for frame in frames)
+        first.setdefault(line, (ops[0], frames))
+        ops_of_line.setdefault(line, Counter()).update(names[ops].tolist())
     rows: list[tuple[str, ...]] = [("line", "source", "called from", "first op", "ops")]
-    for line, called in list(ops_of_line.items())[:_MOST_LINES]:
-        most = called.most_common(_MOST_NAMES)
+    for line, called in islice(ops_of_line.items(), _MOST_LINES):
+        most = [(record.text(name), count) for name, count in called.most_common(_MOST_NAMES)]
         shown = [f"{name} ×{count}" if count > 1 else name for name, count in most]
         more = f" … {len(called) - _MOST_NAMES} more" if len(called) > _MOST_NAMES else ""
-        rows.append((*line, str(first_op[line]), ", ".join(shown) + more))
+        op, frames = first[line]
+        rows.append(
+            (*_line([Frame(record, frame) for frame in frames]), str(op), ", ".join(shown) + more)
+        )
     if len(ops_of_line) > _MOST_LINES:
         rows.append((f"… {len(ops_of_line) - _MOST_LINES:,} more lines", "", "", "", ""))
     return rows if len(rows) > 1 else []
 
 
-def _line(record: Record, stack: int) -> tuple[str, ...]:
-    frames = stack_of(record, stack)
-    own = [frame for frame in frames if frame.kind == "user"] or frames[:1]
+class _OwnFrames:
+    """The user's frames of a stack, innermost first: those that are told, and one more."""
+
+    def __init__(self, record: Record) -> None:
+        self._frame: list[int] = record.stacks["frame"].tolist()
+        self._caller: list[int] = record.stacks["caller"].tolist()
+        self._is_user: list[bool] = (record.frames["kind"] == FRAME_KINDS.index("user")).tolist()
+
+    def of(self, stack: int) -> list[int]:
+        """Return keys of frames; of a stack without the user's code its innermost."""
+        own: list[int] = []
+        innermost: list[int] = []
+        for _ in range(len(self._frame)):  # a foreign trace may have callers in a circle
+            if stack < 0 or len(own) > 1 + _MOST_CALLERS:
+                break
+            frame = self._frame[stack]
+            if frame >= 0:
+                innermost = innermost or [frame]
+                if self._is_user[frame]:
+                    own.append(frame)
+            stack = self._caller[stack]
+        return own or innermost
+
+
+def _line(own: list[Frame]) -> tuple[str, ...]:
     if not own:
         return ("unknown", "", "")
     callers = [_place(frame) for frame in own[1 : 1 + _MOST_CALLERS]]
