@@ -40,6 +40,16 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
       turnTo("source");
     },
   };
+  // Before the source's own: it need not write what this hides.
+  const unsubscribe = store.subscribe((state, previous) => {
+    const isOther = state.selection !== previous.selection;
+    const isGroup = state.selection.kind === "group" && state.open !== previous.open;
+    if (isOther || isGroup) renderDetails();
+    if (!isOther) return;
+    pages.details.scrollTop = 0;
+    if (state.selection.kind === "line") turnTo("source");
+    else if (state.selection.kind !== "none") turnTo("details");
+  });
   const source = mountSource(pages.source, store, () => turnTo("details"));
   const close = button("×", () => store.update({ panelOpen: false }), {
     class: "pdl-button pdl-quiet pdl-icon",
@@ -56,16 +66,6 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
   renderDetails();
   turnTo(source.hasOwnSource ? "source" : "details");
-
-  const unsubscribe = store.subscribe((state, previous) => {
-    const isOther = state.selection !== previous.selection;
-    const isGroup = state.selection.kind === "group" && state.open !== previous.open;
-    if (isOther || isGroup) renderDetails();
-    if (!isOther) return;
-    pages.details.scrollTop = 0;
-    if (state.selection.kind === "line") turnTo("source");
-    else if (state.selection.kind !== "none") turnTo("details");
-  });
 
   function renderDetails(): void {
     const focused = pages.details.contains(document.activeElement)

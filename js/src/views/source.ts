@@ -34,6 +34,8 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   const files = sourceFiles(trace);
   const counts = countOpsByLine(trace);
   let shown = busiest(files, counts);
+  /** The file whose lines are in the document: a long one is left out until the page is seen. */
+  let written: SourceFile | undefined;
   let lit = 0;
 
   const picker = element("select", { "aria-label": "Source", onchange: pick });
@@ -87,19 +89,16 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
       return false;
     }
     lit = line;
-    if (found === shown) {
-      mark();
-    } else {
-      shown = found;
-      picker.value = String(files.indexOf(found));
-      render();
-    }
+    shown = found;
+    picker.value = String(files.indexOf(found));
+    mark();
     scrollToLit();
     return true;
   }
 
   function render(): void {
     if (!shown) return;
+    written = shown;
     const { file, stretches } = shown;
     const ofLine = counts.get(file);
     const last = stretches.at(-1)!;
@@ -179,10 +178,14 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   }
 
   function litLine(): HTMLElement | null {
-    return lit > 0 ? text.querySelector<HTMLElement>(`[data-line="${lit}"]`) : null;
+    return lit > 0 && written === shown
+      ? text.querySelector<HTMLElement>(`[data-line="${lit}"]`)
+      : null;
   }
 
   function scrollToLit(): void {
+    if (root.hidden) return;
+    if (written !== shown) render();
     const line = litLine() ?? text.querySelector<HTMLElement>(".pdl-made");
     if (!line || text.clientHeight === 0) return;
     // scrollIntoView() would move the notebook as well.
