@@ -26,6 +26,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from paddle_lab.api import Trace
+from paddle_lab.garbage import collection_paused
 from paddle_lab.notebook_cells import NotebookCells
 from paddle_lab.recording import Recording
 
@@ -193,7 +194,8 @@ def _show_magic_line(file: str, line: str) -> None:
 
 def _show(trace: Trace, options: Namespace) -> None:
     try:
-        display(trace.widget(view=options.view, height=options.height))
+        with collection_paused():
+            display(trace.widget(view=options.view, height=options.height))
     except OSError as error:  # a checkout whose front end has not been built
         sys.stderr.write(f"The graph cannot be shown: {error}\n")
 

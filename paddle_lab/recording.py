@@ -10,6 +10,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace
+from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
 
@@ -121,7 +122,8 @@ class Recording:
         if self._session is None or self._trace is None:
             return
         try:
-            record = self._session.close(error)
+            with collection_paused():
+                record = self._session.close(error)
         except Exception as fault:  # noqa: BLE001
             # Whatever goes wrong in here, the user's own error and results come first.
             self._session.abort()
