@@ -72,7 +72,11 @@ def test_every_grad_node_is_paired_with_the_op_that_made_it(seen):
     makers = _makers(seen)
     hidden = {op.unique_name for op in seen.log.hidden_ops} - makers.keys()
     for _, node in seen.trace.graph("backward").nodes(data=True):
-        name = seen.dump.grad_nodes.get(node["address"], node["name"])
+        name = node["name"]
+        if name.removesuffix("GradNode") not in makers:
+            # Where a graph dies within the step (recompute), two nodes may have had one address:
+            # the dump knows one of them.
+            name = seen.dump.grad_nodes.get(node["address"], name)
         if name == LEAF:
             assert node["op"] is None, node
         elif name.removesuffix("GradNode") in makers:
