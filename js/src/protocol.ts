@@ -3,7 +3,7 @@
  * `paddle_lab/trace/pack.py` (bytes). Change both sides together and raise FORMAT_VERSION.
  */
 
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 export const MAGIC = [0x93, 0x50, 0x44, 0x4c, 0x41, 0x42, 0x0d, 0x0a] as const;
 
 export const PHASES = ["forward", "backward", "optimizer"] as const;
@@ -19,6 +19,26 @@ export const BACKWARD_KINDS = [
 ] as const;
 export const EDGE_KINDS = ["data", "detach"] as const;
 export const GROUP_KINDS = [...SCOPE_KINDS, "call_site"] as const;
+export const ALLOCATION_KINDS = [
+  "temporary",
+  "activation",
+  "saved_activation",
+  "parameter",
+  "gradient",
+  "optimizer_state",
+  "buffer",
+  "input",
+  "unknown",
+] as const;
+export const HOLDER_KINDS = [
+  "variable",
+  "output",
+  "traceback",
+  "container",
+  "backward_graph",
+  "view",
+  "unknown",
+] as const;
 
 /** Table name to its columns. Every column is an integer array; see the Python schema for types. */
 export const TABLES = {
@@ -58,6 +78,26 @@ export const TABLES = {
   grad_nodes: ["name", "address", "op", "parameter", "scope"],
   grad_edges: ["source", "target", "slot", "dtype", "shape"],
   grad_roots: ["backward_call", "grad_node"],
+  allocations: [
+    "address",
+    "bytes",
+    "place",
+    "start_ns",
+    "end_ns",
+    "thread",
+    "op",
+    "grad_node",
+    "scope",
+    "stack",
+    "phase",
+    "tensor",
+    "kind",
+  ],
+  memory_totals: ["time_ns", "place", "allocated_bytes", "reserved_bytes"],
+  holders: ["allocation", "kind", "name"],
+  steps: ["time_ns", "scope"],
+  counters: ["name", "device", "source", "unit", "absence"],
+  samples: ["counter", "time_ns", "value"],
   op_edges: ["source", "target", "tensor", "slot", "kind"],
   groups: [
     "kind",

@@ -5,14 +5,15 @@ is an array of positions; ``-1`` stands for "none". Strings are dictionary-encod
 column holds positions in the trace's list of strings.
 
 ``js/src/protocol.ts`` mirrors this file. Whoever changes a table changes both and raises
-``FORMAT_VERSION``; a reader refuses a newer version than its own.
+``FORMAT_VERSION``; a reader refuses a newer version than its own. Tables that an older version did
+not have (:data:`ADDED_TABLES`) are read as empty ones.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
@@ -26,6 +27,30 @@ BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.back
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
 GROUP_KINDS: Final = (*SCOPE_KINDS, "call_site")
+ALLOCATION_KINDS: Final = (
+    "temporary",
+    "activation",
+    "saved_activation",
+    "parameter",
+    "gradient",
+    "optimizer_state",
+    "buffer",
+    "input",
+    "unknown",
+)
+"""``saved_activation``: kept by a grad node for its backward; ``activation``: an op's output that
+is not; ``temporary``: freed by the op that allocated it, never a tensor; ``input``: an external
+tensor's."""
+HOLDER_KINDS: Final = (
+    "variable",
+    "output",
+    "traceback",
+    "container",
+    "backward_graph",
+    "view",
+    "unknown",
+)
+"""``output`` is ``Out[5]`` or ``_``; ``view`` is a tensor that shares a larger one's storage."""
 
 ENUMERATIONS: Final = {
     "phase": PHASES,
@@ -36,6 +61,8 @@ ENUMERATIONS: Final = {
     "backward_kind": BACKWARD_KINDS,
     "edge_kind": EDGE_KINDS,
     "group_kind": GROUP_KINDS,
+    "allocation_kind": ALLOCATION_KINDS,
+    "holder_kind": HOLDER_KINDS,
 }
 
 Columns = dict[str, str]
@@ -130,7 +157,44 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "shape": "str",
     },
     "grad_roots": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
+    # One row a block of Paddle's allocator, by start; those from before the trace come first.
+    # Times are on the clock of ``ops.start_ns``.
+    "allocations": {
+        "address": "i64",
+        "bytes": "i64",
+        "place": "str",
+        "start_ns": "i64",  # -1: allocated before the trace
+        "end_ns": "i64",  # -1: still allocated when the trace ended
+        "thread": "i32",
+        "op": "key:ops",  # inside backward: the op that made the grad node
+        "grad_node": "key:grad_nodes",  # whose backward allocated it
+        "scope": "key:scopes",
+        "stack": "key:stacks",
+        "phase": "enum:phase",
+        "tensor": "key:tensors",  # whose storage it was first
+        "kind": "enum:allocation_kind",
+    },
+    # What Paddle's own counters said: when the trace began, at each change of the reserved memory,
+    # when it ended. Allocated at any other moment is the first row and what ``allocations`` tell.
+    "memory_totals": {
+        "time_ns": "i64",
+        "place": "str",
+        "allocated_bytes": "i64",
+        "reserved_bytes": "i64",
+    },
+    # Who kept a block alive when the cell was over.
+    "holders": {"allocation": "key:allocations", "kind": "enum:holder_kind", "name": "str"},
+    # Where training steps ended: optimizer steps, or calls of ``paddle_lab.step()``.
+    "steps": {"time_ns": "i64", "scope": "key:scopes"},
+    # What the sampler read while the cell ran; ``absence`` says why a counter has no samples.
+    "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
+    "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
 }
+
+ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
+    2: ("allocations", "memory_totals", "holders", "steps", "counters", "samples")
+}
+"""Format version to the record tables that came with it."""
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {
     # What a view needs beside the record; computed by ``analysis``, sent to the front end,

@@ -19,7 +19,12 @@ import numpy.typing as npt
 from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.pack import ALIGNMENT_BYTES, DTYPES, MAGIC
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, RECORD_TABLES
+from paddle_lab.trace.schema import (
+    ADDED_TABLES,
+    ENUMERATIONS,
+    FORMAT_VERSION,
+    RECORD_TABLES,
+)
 from paddle_lab.trace.table import Table, storage_dtype
 
 _DAMAGED = "this trace file is cut short or altered; save the trace again or copy the file anew"
@@ -60,7 +65,7 @@ def unpack(data: bytes) -> Record:
         )
     try:
         header, columns = _decompress(memoryview(data)[len(MAGIC) + 4 :])
-        tables = _read_tables(header, columns)
+        tables = _read_tables(header, columns, version)
         strings, origin = _read_texts(header)
         _check_references(tables, len(strings))
     except TraceFileError:
@@ -137,8 +142,13 @@ def _padding(rows: Any, column: dict[str, Any]) -> int:
     return -rows * _item_bytes(column) % ALIGNMENT_BYTES
 
 
-def _read_tables(header: dict[str, Any], data: bytes) -> dict[str, Table]:
-    tables: dict[str, Table] = {}
+def _read_tables(header: dict[str, Any], data: bytes, version: int) -> dict[str, Table]:
+    tables: dict[str, Table] = {
+        name: Table.empty(RECORD_TABLES[name])
+        for added_in, names in ADDED_TABLES.items()
+        if version < added_in
+        for name in names
+    }
     offset = 0
     for table_name, description in header["tables"].items():
         schema = RECORD_TABLES.get(table_name, {})

@@ -21,7 +21,7 @@ from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.file import load, save, write_atomically
 from paddle_lab.trace.pack import MAGIC, pack
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import FORMAT_VERSION, RECORD_TABLES
+from paddle_lab.trace.schema import ADDED_TABLES, FORMAT_VERSION, RECORD_TABLES
 from paddle_lab.trace.unpack import unpack
 from tests.trace.records import RecordWriter
 
@@ -148,6 +148,21 @@ def test_a_newer_version_is_refused_with_what_to_do():
     newer = repacked(lambda _header: None, version=FORMAT_VERSION + 1)
     with pytest.raises(TraceFileError, match=r"newer than this paddle_lab reads.*update"):
         unpack(newer)
+
+
+def without_later_tables(header) -> None:
+    for name in ADDED_TABLES[2]:
+        del header["tables"][name]
+
+
+def test_a_file_of_an_older_version_opens_with_its_missing_tables_empty():
+    record = unpack(repacked(without_later_tables, version=1))
+    assert_equal(record, small_record())
+
+
+def test_a_file_that_lacks_a_table_of_its_own_version_is_damaged():
+    with pytest.raises(TraceFileError, match="cut short or altered"):
+        unpack(repacked(without_later_tables))
 
 
 def png() -> bytes:

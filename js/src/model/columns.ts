@@ -3,10 +3,12 @@
  * which table, which need 64 bits. Mirrors the column types of `paddle_lab/trace/schema.py`.
  */
 import {
+  ALLOCATION_KINDS,
   BACKWARD_KINDS,
   EDGE_KINDS,
   FRAME_KINDS,
   GROUP_KINDS,
+  HOLDER_KINDS,
   PHASES,
   ROLES,
   SCOPE_KINDS,
@@ -25,6 +27,10 @@ export const TEXT_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   backward_calls: ["error"],
   grad_nodes: ["name"],
   grad_edges: ["dtype", "shape"],
+  allocations: ["place"],
+  memory_totals: ["place"],
+  holders: ["name"],
+  counters: ["name", "device", "source", "unit", "absence"],
   groups: ["label", "path", "class"],
 };
 
@@ -40,6 +46,16 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   grad_nodes: { op: "ops", parameter: "tensors", scope: "scopes" },
   grad_edges: { source: "grad_nodes", target: "grad_nodes" },
   grad_roots: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+  allocations: {
+    op: "ops",
+    grad_node: "grad_nodes",
+    scope: "scopes",
+    stack: "stacks",
+    tensor: "tensors",
+  },
+  holders: { allocation: "allocations" },
+  steps: { scope: "scopes" },
+  samples: { counter: "counters" },
   op_edges: { source: "ops", target: "ops", tensor: "tensors" },
   groups: { parent: "groups", scope: "scopes", first_op: "ops" },
   op_groups: { group: "groups" },
@@ -56,6 +72,8 @@ export const ENUM_SIZES: Partial<Record<TableName, Readonly<Record<string, numbe
   scopes: { kind: SCOPE_KINDS.length },
   frames: { kind: FRAME_KINDS.length },
   backward_calls: { kind: BACKWARD_KINDS.length },
+  allocations: { phase: PHASES.length, kind: ALLOCATION_KINDS.length },
+  holders: { kind: HOLDER_KINDS.length },
   op_edges: { kind: EDGE_KINDS.length },
   groups: { kind: GROUP_KINDS.length },
 };
@@ -78,6 +96,10 @@ export const WIDE_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   ops: ["start_ns", "duration_ns"],
   tensors: ["bytes"],
   grad_nodes: ["address"],
+  allocations: ["address", "bytes", "start_ns", "end_ns"],
+  memory_totals: ["time_ns", "allocated_bytes", "reserved_bytes"],
+  steps: ["time_ns"],
+  samples: ["time_ns", "value"],
 };
 
 export type Column = Int32Array | Float64Array;
