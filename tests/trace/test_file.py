@@ -269,14 +269,14 @@ def test_bytes_that_the_header_does_not_announce_are_refused():
 
 def test_tables_of_a_later_writer_are_left_out():
     def add(header):
-        header["tables"]["samples"] = {
+        header["tables"]["later_rows"] = {
             "rows": 3,
             "columns": {"value": {"dtype": "i1", "delta": True}},
         }
 
     record = unpack(repacked(add, extra=bytes(8)))
     assert_equal(record, small_record())
-    assert "samples" not in record.tables
+    assert "later_rows" not in record.tables
 
 
 def bomb(start: bytes, mebibytes: int) -> bytes:
