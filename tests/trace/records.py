@@ -35,6 +35,7 @@ class RecordWriter:
         self._frames: dict[tuple[int | str, ...], int] = {}
         self._callers: list[Frame] = []
         self._clock_ns = 0
+        self._next_address = 0x7F10_0000_0000
 
     def row(self, table: str, **cells: object) -> int:
         """Append a row; text and enumeration members are encoded, absent cells are 0 or -1."""
@@ -188,6 +189,73 @@ class RecordWriter:
         for root in roots:
             self.row("grad_roots", backward_call=call, grad_node=root)
         return call
+
+    def allocation(
+        self,
+        size_bytes: int,
+        *,
+        op: int = -1,
+        tensor: T | None = None,
+        kind: str = "",
+        start_ns: int | None = None,
+        end_ns: int = -1,
+        address: int | None = None,
+        grad_node: int = -1,
+        line: int | None = None,
+        **cells: object,
+    ) -> int:
+        """Add a block and return its key; rows must come by start, those from before first.
+
+        ``op`` (``tensor``'s producer by default) gives start, stack, scope, phase and thread where
+        they are not told; an address of its own comes after all those given before.
+        """
+        if op < 0 and tensor is not None:
+            op = self.producer(tensor)
+        if op >= 0:
+            for column in ("scope", "stack", "phase", "thread"):
+                cells.setdefault(column, self.tables["ops"].get(op, column))
+            start_ns = self.tables["ops"].get(op, "start_ns") if start_ns is None else start_ns
+        if line is not None:
+            cells["stack"] = self.stack(line)
+        if address is None:
+            address = self._next_address
+            # Paddle's allocator hands out multiples of 256 bytes.
+            self._next_address += max(256, -(-size_bytes // 256) * 256)
+        return self.row(
+            "allocations",
+            address=address,
+            bytes=size_bytes,
+            place=cells.pop("place", "cpu"),
+            start_ns=self._clock_ns if start_ns is None else start_ns,
+            end_ns=end_ns,
+            op=op,
+            grad_node=grad_node,
+            tensor=-1 if tensor is None else tensor.key,
+            kind=kind or ("temporary" if tensor is None else "activation"),
+            **cells,
+        )
+
+    def memory_total(
+        self, time_ns: int, allocated_bytes: int, reserved_bytes: int, place: str = "cpu"
+    ) -> int:
+        """Add what Paddle's own counters said at a moment."""
+        return self.row(
+            "memory_totals",
+            time_ns=time_ns,
+            place=place,
+            allocated_bytes=allocated_bytes,
+            reserved_bytes=reserved_bytes,
+        )
+
+    def step(self, time_ns: int | None = None, scope: int = -1) -> int:
+        """Let a training step end: now by default, by an optimizer's scope if one is given."""
+        return self.row(
+            "steps", time_ns=self._clock_ns if time_ns is None else time_ns, scope=scope
+        )
+
+    def holder(self, allocation: int, kind: str, name: str) -> int:
+        """Let something have kept a block alive when the cell was over."""
+        return self.row("holders", allocation=allocation, kind=kind, name=name)
 
     def record(self) -> Record:
         """Return what has been written so far."""
