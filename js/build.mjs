@@ -1,9 +1,9 @@
 // Builds the front end into the Python package:
 //   paddle_lab/static/widget.js, widget.css   the widget's module, as anywidget loads it; its styles
 //   paddle_lab/static/standalone.js           the same views for a page without Jupyter
-//   paddle_lab/labextension/                  the prebuilt JupyterLab plugin
+//   paddle_lab/labextension/                  the prebuilt JupyterLab plugin, with BokehJS beside it
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,6 +102,22 @@ function buildLabextension() {
   });
 }
 
+/** Charts fetch BokehJS from the plugin's files (see `src/charts/bokeh_loader.ts`). */
+function copyBokeh() {
+  const require = createRequire(import.meta.url);
+  const scripts = dirname(require.resolve("@bokeh/bokehjs/build/js/bokeh.esm.min.js"));
+  const { version } = JSON.parse(readFileSync(join(scripts, "../../package.json"), "utf8"));
+  const loader = readFileSync(join(HERE, "src/charts/bokeh_loader.ts"), "utf8");
+  if (!loader.includes(`BOKEH_VERSION = "${version}"`)) {
+    throw new Error(`src/charts/bokeh_loader.ts names another BokehJS than ${version}.`);
+  }
+  const folder = join(LABEXTENSION, `static/bokeh-${version}`);
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["bokeh.esm.min.js", "bokeh-gl.esm.min.js"]) {
+    copyFileSync(join(scripts, name), join(folder, name));
+  }
+}
+
 function reportSizes() {
   for (const name of ["widget.js", "widget.css", "standalone.js"]) {
     const bytes = readFileSync(join(STATIC, name));
@@ -132,5 +148,6 @@ if (watch) {
   await Promise.all([widget, standalone].map((options) => esbuild.build(options)));
   await esbuild.build(labextension);
   buildLabextension();
+  copyBokeh();
   reportSizes();
 }

@@ -1,0 +1,75 @@
+/**
+ * BokehJS, once a page. It is too large for a widget's module, which every notebook carries, and a
+ * busy kernel cannot be asked for it; so it is a static file of the JupyterLab plugin, and where
+ * the plugin is not (Colab, VS Code) comes from a CDN. A saved page carries it inline.
+ */
+import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
+import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
+
+/** As in package.json; the build refuses another. */
+export const BOKEH_VERSION = "3.9.2";
+
+const FILE = "bokeh.esm.min.js";
+/** Registers itself with the BokehJS that lies beside it. */
+const WEBGL_FILE = "bokeh-gl.esm.min.js";
+const CDN = `https://cdn.jsdelivr.net/npm/@bokeh/bokehjs@${BOKEH_VERSION}/build/js/`;
+
+type Bokeh = typeof bokeh;
+/** All of Bokeh's models by name, to make figures from. */
+export type BokehModels = typeof models;
+
+export interface BokehNamespace extends Bokeh {
+  /** `require("models/index")` and `require("document")`, as BokehJS names its parts. */
+  require(name: string): unknown;
+}
+
+/**
+ * Load BokehJS, or get the one that is loaded.
+ *
+ * It leaves the page's own `Bokeh` alone, which may be of another version.
+ *
+ * @throws Error in a sentence for people, if it can be had from nowhere
+ */
+export async function loadBokeh({ webgl = false } = {}): Promise<BokehNamespace> {
+  const inline = inlineBokeh();
+  if (inline !== undefined) return inline;
+  const places = [labextensionAddress(), CDN].filter((place) => place !== null);
+  for (const place of places) {
+    try {
+      const bokeh = await importDefault<BokehNamespace>(place + FILE);
+      // The page's module map keeps each of them once, however often they are imported.
+      if (webgl) await importDefault(place + WEBGL_FILE);
+      return bokeh;
+    } catch (error) {
+      console.warn(`Paddle Lab could not load BokehJS from ${place}`, error);
+    }
+  }
+  throw new Error(
+    "The charts are drawn with BokehJS, which came neither from this Jupyter server nor from " +
+      "cdn.jsdelivr.net. Install paddle-lab where the Jupyter server runs, then reload the page.",
+  );
+}
+
+/** Bokeh's models as constructors: `new bokehModels(bokeh).Plot({…})`. */
+export function bokehModels(bokeh: BokehNamespace): BokehModels {
+  return bokeh.require("models/index") as BokehModels;
+}
+
+function inlineBokeh(): BokehNamespace | undefined {
+  const page = globalThis as { Bokeh?: Record<string, BokehNamespace | undefined> };
+  return page.Bokeh?.[BOKEH_VERSION];
+}
+
+/** Where the plugin's files lie; `null` outside JupyterLab and Notebook 7. */
+function labextensionAddress(): string | null {
+  const text = document.querySelector("#jupyter-config-data")?.textContent;
+  if (!text) return null;
+  const { fullLabextensionsUrl: extensions } = JSON.parse(text) as Record<string, unknown>;
+  if (typeof extensions !== "string") return null;
+  return new URL(`${extensions}/paddle-lab/static/bokeh-${BOKEH_VERSION}/`, document.baseURI).href;
+}
+
+async function importDefault<T>(address: string): Promise<T> {
+  const module: { default: T } = await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
+  return module.default;
+}
