@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.api import Trace, load
-from paddle_lab.recording import region, trace
+from paddle_lab.recording import memory, region, trace
 from paddle_lab.trace.errors import TraceFileError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "TraceFileError",
     "load",
     "load_ipython_extension",
+    "memory",
     "region",
     "trace",
     "unload_ipython_extension",

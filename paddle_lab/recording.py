@@ -46,6 +46,32 @@ def trace(*, title: str | None = None) -> Recording:
     return Recording(title=title)
 
 
+@hints_options
+def memory(*, title: str | None = None) -> Recording:
+    """Record what :func:`trace` does and every allocation of Paddle's, each with who made it.
+
+    Parameters
+    ----------
+    title
+        What the views call the trace; the cell or line of the ``with`` statement unless given.
+
+    Returns
+    -------
+    Recording
+        As of :func:`trace`; the trace also has ``allocations`` and ``memory``.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        On entering, if there is no PaddlePaddle, or one older than 3.3.
+    TypeError
+        For an unknown option, naming the nearest one; for a title that is no text.
+    """
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"a trace's title is text, not {title!r}")
+    return Recording(title=title, memory=True)
+
+
 def region(name: str) -> AbstractContextManager[None]:
     """Mark a named part of the traced code; outside a trace it does nothing.
 
@@ -65,7 +91,7 @@ def region(name: str) -> AbstractContextManager[None]:
 
 
 class Recording:
-    """The context manager behind :func:`trace`.
+    """The context manager behind :func:`trace` and :func:`memory`.
 
     Parameters
     ----------
@@ -74,10 +100,19 @@ class Recording:
     anchor
         The frame that runs the traced code, where stacks end; the ``with`` statement's own frame
         and its callers belong into them unless given.
+    memory
+        Whether to record allocations as well.
     """
 
-    def __init__(self, *, title: str | None = None, anchor: FrameType | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        title: str | None = None,
+        anchor: FrameType | None = None,
+        memory: bool = False,
+    ) -> None:
         self._title = title
+        self._memory = memory
         self._anchor = anchor
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
@@ -94,6 +129,7 @@ class Recording:
             keeps_callers=self._anchor is None,
             title=self._title or _place_of(frame, cells),
             cells=cells,
+            memory=self._memory,
         )
         self._trace = Trace()
         try:

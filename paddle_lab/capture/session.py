@@ -14,6 +14,8 @@ from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.memory_assembly import add_memory
+from paddle_lab.capture.memory_capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
 from paddle_lab.trace.record import Origin, Record
@@ -32,6 +34,8 @@ class CaptureSession:
         What is traced, for people.
     cells
         Tells notebook cells by file name; ``None`` outside notebooks.
+    memory
+        Whether to record allocations as well.
 
     Raises
     ------
@@ -46,11 +50,13 @@ class CaptureSession:
         keeps_callers: bool = True,
         title: str = "",
         cells: Cells | None = None,
+        memory: bool = False,
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
         self._title = title
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
+        self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     def open(self) -> None:
@@ -58,17 +64,24 @@ class CaptureSession:
         self._recorder.start_ns = perf_counter_ns()
         try:
             HOOKS.open(self._paddle, self._recorder)
+            if self._memory is not None:
+                self._memory.open()
         except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
             self.abort()
             raise
 
     def abort(self) -> None:
         """Remove the hooks, whatever state the session is in."""
+        if self._memory is not None:
+            self._memory.close()
         HOOKS.close(self._recorder)
 
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
         recorder = self._recorder
+        if self._memory is not None:
+            self._memory.close()
+            recorder.notices.extend(self._memory.notices)
         end_ns = perf_counter_ns()
         HOOKS.close(recorder)
         call = recorder.next_backward_call()
@@ -87,7 +100,10 @@ class CaptureSession:
             exception="" if error is None else described(error),
             notices=list(recorder.notices),
         )
-        return assemble(recorder, self._paddle, origin, self._cells)
+        record = assemble(recorder, self._paddle, origin, self._cells)
+        if self._memory is not None:
+            add_memory(record, self._memory, recorder)
+        return record
 
 
 def _own_version() -> str:

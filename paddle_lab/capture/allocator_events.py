@@ -1,0 +1,104 @@
+"""Reading what the profiler recorded: allocator events and the grad nodes that ran, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.allocator_clock import to_perf_ns
+from paddle_lab.capture.allocator_log import Segment
+
+Int64s = npt.NDArray[np.int64]
+
+ALLOCATE, FREE, RESERVED_ALLOCATE, RESERVED_FREE = range(4)
+"""Values of Paddle's ``TracerMemEventType``."""
+
+_GRAD_NODE_PREFIX = "Global_"
+
+
+@dataclass
+class AllocatorEvents:
+    """Every change of allocated and of reserved memory, by time; arrays of shape ``[events]``."""
+
+    time_ns: Int64s
+    """On the clock of ``perf_counter_ns``."""
+    kind: Int64s
+    address: Int64s
+    bytes: Int64s
+    """Positive, whether allocated or freed."""
+    allocated_bytes: Int64s
+    """What Paddle's counter said after the event, of all memory in the place."""
+    reserved_bytes: Int64s
+    place: Int64s
+    """Position in :attr:`places`."""
+    thread: Int64s
+    """The operating system's thread id."""
+    places: list[str]
+
+
+@dataclass
+class GradNodeRun:
+    """A grad node that ran."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    thread: int
+
+
+def read_segments(segments: list[Segment]) -> tuple[AllocatorEvents, list[GradNodeRun]]:
+    """Return the events of all segments, and the grad nodes that ran, both by time."""
+    places: dict[str, int] = {}
+    columns: list[npt.NDArray[Any]] = []
+    runs: list[GradNodeRun] = []
+    for segment in segments:
+        rows, nodes = _walk(segment.result, places)
+        table = np.array(rows, dtype=np.int64).reshape(-1, 8)
+        table[:, 0] = to_perf_ns(table[:, 0], segment.begin, segment.end)
+        columns.append(table)
+        if nodes:
+            starts = np.array([start for _, start, _, _ in nodes], dtype=np.int64)
+            ends = np.array([end for _, _, end, _ in nodes], dtype=np.int64)
+            starts = to_perf_ns(starts, segment.begin, segment.end)
+            ends = to_perf_ns(ends, segment.begin, segment.end)
+            runs.extend(
+                GradNodeRun(name, int(start), int(end), thread)
+                for (name, _, _, thread), start, end in zip(nodes, starts, ends, strict=True)
+            )
+    table = np.concatenate(columns) if columns else np.empty((0, 8), dtype=np.int64)
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    runs.sort(key=lambda run: run.start_ns)
+    events = AllocatorEvents(
+        *(np.ascontiguousarray(table[:, column]) for column in range(8)), list(places)
+    )
+    return events, runs
+
+
+def _walk(
+    result: Any, places: dict[str, int]
+) -> tuple[list[tuple[int, ...]], list[tuple[str, int, int, int]]]:
+    """Return a segment's allocator events, and the grad nodes (name, start, end, thread)."""
+    rows: list[tuple[int, ...]] = []
+    nodes: list[tuple[str, int, int, int]] = []
+    for thread, root in result.get_data().items():
+        pending = [root]
+        while pending:
+            node = pending.pop()
+            rows.extend(
+                (
+                    event.timestamp_ns, int(event.type), event.addr, abs(event.increase_bytes),
+                    event.current_allocated, event.current_reserved,
+                    places.setdefault(event.place, len(places)), thread,
+                )
+                for event in node.mem_node
+            )  # fmt: skip
+            if node is not root:
+                name = node.name
+                if name.startswith(_GRAD_NODE_PREFIX):
+                    name = name.removeprefix(_GRAD_NODE_PREFIX)
+                    nodes.append((name, node.start_ns, node.end_ns, thread))
+            pending.extend(node.children_node)
+    return rows, nodes

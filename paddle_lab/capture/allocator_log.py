@@ -1,0 +1,156 @@
+"""Paddle's own allocator events: every allocation and every free, from the C++ profiler.
+
+Only one such profiler can run in a process. It costs almost nothing while it records memory alone,
+and is then read in time proportional to the events. For the length of a backward call it records
+the grad nodes that run as well; that takes a recording of its own, since the level of detail can
+only be chosen when one begins. So a log is a sequence of :class:`Segment`, cut at every backward
+call.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from paddle_lab.capture.allocator_clock import ClockReading, read_clocks
+
+MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
+"""Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""
+
+_LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
+
+
+@dataclass
+class Segment:
+    """What the profiler recorded between two cuts."""
+
+    result: Any
+    """Paddle's ``_ProfilerResult``."""
+    begin: ClockReading
+    end: ClockReading
+
+
+class AllocatorLog:
+    """The profiler of one process, shared by all open traces; :data:`ALLOCATOR_LOG` is the only one.
+
+    A reader opens the log and later takes the segments since then; the last to leave stops it.
+    """
+
+    def __init__(self) -> None:
+        self._paddle: Any = None
+        self._profiler: Any = None
+        self._begin: ClockReading | None = None
+        self._segments: list[Segment] = []
+        self._readers: dict[int, int] = {}
+        self._next_reader = 0
+        self._backward_depth = 0
+        self._is_lost = False
+        self._user_flags: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether allocations are being recorded right now."""
+        return self._profiler is not None
+
+    def open(self, paddle: Any) -> int | None:
+        """Start recording, or cut a recording that runs already.
+
+        Returns
+        -------
+        int or None
+            What :meth:`close` wants; ``None`` where somebody else's profiler is running.
+        """
+        with self._lock:
+            if not self._readers:
+                self._paddle = paddle
+                self._is_lost = False
+                self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
+                self._start(MEMORY_ONLY)
+                if self._profiler is None:
+                    return None
+            else:
+                self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
+            reader = self._next_reader
+            self._next_reader += 1
+            self._readers[reader] = len(self._segments)
+            return reader
+
+    def close(self, reader: int) -> list[Segment]:
+        """Return the segments since :meth:`open`, and stop recording if nobody else reads."""
+        with self._lock:
+            first = self._readers.pop(reader, None)
+            if first is None:
+                return []
+            if self._readers:
+                self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
+            else:
+                self._stop()
+            segments = self._segments[first:]
+            if not self._readers:
+                self._segments = []
+                self._backward_depth = 0
+            return segments
+
+    def enter_backward(self) -> None:
+        """Record the grad nodes that run, too, until :meth:`leave_backward`."""
+        with self._lock:
+            self._backward_depth += 1
+            if self._backward_depth == 1:
+                self._cut(WITH_GRAD_NODES)
+
+    def leave_backward(self) -> None:
+        """Go back to memory alone, if this was the outermost backward call."""
+        with self._lock:
+            self._backward_depth = max(self._backward_depth - 1, 0)
+            if self._backward_depth == 0:
+                self._cut(MEMORY_ONLY)
+
+    def step_aside(self) -> bool:
+        """Stop for somebody who needs the profiler; returns whether it was running."""
+        with self._lock:
+            was_recording = self.is_recording
+            self._stop()
+            self._is_lost = self._is_lost or was_recording
+            return was_recording
+
+    def _cut(self, level: int) -> None:
+        if self._profiler is not None:
+            self._stop()
+            self._start(level)
+
+    def _start(self, level: int) -> None:
+        core = self._paddle.base.core
+        options = core.ProfilerOptions()
+        options.trace_switch = 1  # the host's events alone
+        self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
+        try:
+            profiler = core._Profiler.create(options, [])
+        finally:
+            self._paddle.set_flags({_LEVEL_FLAG: self._user_flags[_LEVEL_FLAG]})
+        if profiler is None:
+            self._restore_flags()
+            return
+        profiler.prepare()
+        self._begin = read_clocks()
+        profiler.start()
+        self._profiler = profiler
+
+    def _stop(self) -> None:
+        if self._profiler is None or self._begin is None:
+            return
+        try:
+            result = self._profiler.stop()
+            self._segments.append(Segment(result, self._begin, read_clocks()))
+        finally:
+            self._profiler = None
+            self._restore_flags()
+
+    def _restore_flags(self) -> None:
+        with suppress(KeyError):
+            self._paddle.set_flags({_MEMORY_FLAG: self._user_flags[_MEMORY_FLAG]})
+
+
+ALLOCATOR_LOG = AllocatorLog()

@@ -1,0 +1,95 @@
+"""What a trace with memory records beside ops: allocator events, counters, ends of steps."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Any
+
+from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, Segment
+from paddle_lab.capture.recorder import Recorder
+
+NO_PROFILER = (
+    "No memory is recorded: another profiler was running when the trace began, and Paddle runs "
+    "but one at a time. Stop it, then trace again."
+)
+
+
+@dataclass
+class Reading:
+    """Paddle's own counters of one place at one moment."""
+
+    time_ns: int
+    place: str
+    allocated_bytes: int
+    reserved_bytes: int
+
+
+@dataclass
+class MemoryCapture:
+    """The memory side of one trace.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    recorder
+        The trace's recorder.
+    """
+
+    paddle: Any
+    recorder: Recorder
+    segments: list[Segment] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    """Counters when the trace began and when it ended, each place twice."""
+    notices: list[str] = field(default_factory=list)
+    thread_numbers: dict[int, int] = field(default_factory=dict)
+    """The operating system's thread ids to the recorder's numbers."""
+    _reader: int | None = None
+
+    def open(self) -> None:
+        """Start to record."""
+        self._reader = ALLOCATOR_LOG.open(self.paddle)
+        self._read_counters()
+        if self._reader is None:
+            self.notices.append(NO_PROFILER)
+
+    def close(self) -> None:
+        """Stop recording and keep what there is; doing so twice does no harm."""
+        if self._reader is None:
+            return
+        self._read_counters()
+        self._number_threads()
+        reader, self._reader = self._reader, None
+        self.segments = ALLOCATOR_LOG.close(reader)
+
+    def _number_threads(self) -> None:
+        states = self.recorder.threads
+        self.thread_numbers |= {
+            thread.native_id: states[thread.ident].number
+            for thread in threading.enumerate()
+            if thread.ident in states and thread.native_id is not None
+        }
+
+    def _read_counters(self) -> None:
+        core = self.paddle.base.core
+        time_ns = perf_counter_ns()
+        self.readings.append(
+            Reading(
+                time_ns,
+                "cpu",
+                core.host_memory_stat_current_value("Allocated", 0),
+                core.host_memory_stat_current_value("Reserved", 0),
+            )
+        )
+        if self.paddle.is_compiled_with_cuda():
+            for device in range(self.paddle.device.cuda.device_count()):
+                self.readings.append(
+                    Reading(
+                        time_ns,
+                        f"gpu:{device}",
+                        core.device_memory_stat_current_value("Allocated", device),
+                        core.device_memory_stat_current_value("Reserved", device),
+                    )
+                )
