@@ -14,6 +14,9 @@ from paddle_lab.trace.record import Record
 if TYPE_CHECKING:
     import networkx
 
+    from paddle_lab.analysis.memory.allocation_table import AllocationTable
+    from paddle_lab.analysis.memory.attribution import Attribution
+    from paddle_lab.analysis.memory.memory import Memory
     from paddle_lab.analysis.op_table import OpTable
     from paddle_lab.analysis.summaries import BackwardCall, Region
     from paddle_lab.analysis.tensors import TensorTable
@@ -82,6 +85,32 @@ class Trace:
         from paddle_lab.analysis.tensors import TensorTable
 
         return TensorTable(self.view_record)
+
+    @cached_property
+    def allocations(self) -> AllocationTable:
+        """The blocks of Paddle's allocator, by start; none unless memory was recorded."""
+        from paddle_lab.analysis.memory.allocation_table import AllocationTable
+
+        return AllocationTable(self._attribution)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Where the memory went: peak, what was alive when and whose it was, leaks, holders.
+
+        Raises
+        ------
+        ValueError
+            If no memory was recorded; :func:`paddle_lab.memory` and ``%%paddle_mem`` do.
+        """
+        from paddle_lab.analysis.memory.memory import Memory
+
+        return Memory(self._attribution)
+
+    @cached_property
+    def _attribution(self) -> Attribution:
+        from paddle_lab.analysis.memory.attribution import Attribution
+
+        return Attribution(self.view_record)
 
     @property
     def backward_calls(self) -> Sequence[BackwardCall]:

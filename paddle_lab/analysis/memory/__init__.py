@@ -1,0 +1,1 @@
+"""Where the memory went: answers over the record's ``allocations``, without Paddle."""

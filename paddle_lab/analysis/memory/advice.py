@@ -1,0 +1,234 @@
+"""What to do about too much memory: sentences that fit what was found, with its names in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle_lab.analysis.memory.breakdown import Share
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.op import Op
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import BACKWARD_KINDS
+
+if TYPE_CHECKING:
+    from paddle_lab.analysis.memory.memory import Memory
+
+_WORTH = 0.15
+"""What holds less than this part of the memory is not worth a sentence."""
+
+Finding = tuple[float, str]
+"""How many bytes the sentence is about, and the sentence."""
+
+
+def advice(
+    memory: Memory,
+    record: Record,
+    *,
+    time_ns: int,
+    requested_bytes: int | None = None,
+    op: Op | None = None,
+) -> list[str]:
+    """Return what would lower the memory of a moment, the most promising first.
+
+    Parameters
+    ----------
+    memory
+        Memory of a place.
+    record
+        A record with answer tables.
+    time_ns
+        The moment: of an error, or the peak.
+    requested_bytes
+        What could not be allocated then, if anything.
+    op
+        The op that asked for it.
+    """
+    total = max(1, memory.timeline.at(time_ns))
+    by_kind = {share.label: share for share in memory.by_kind(time_ns)}
+    ran_backward = bool(np.any(record.backward_calls["kind"] != BACKWARD_KINDS.index("remaining")))
+    findings: list[Finding] = []
+    findings += _one_request(requested_bytes, total, op)
+    findings += _growth(memory)
+    findings += _held_by_the_notebook(memory, total)
+    for kind, say in _BY_KIND.items():
+        share = by_kind.get(kind)
+        if share is not None and share.share >= _WORTH:
+            in_vain = kind == "saved_activation" and not ran_backward
+            findings.append((share.bytes, (_saved_in_vain if in_vain else say)(share)))
+    findings += _not_used(memory, total)
+    findings += _fragmented(memory, time_ns, requested_bytes)
+    findings.sort(key=lambda finding: -finding[0])
+    sentences = [sentence for _, sentence in findings]
+    if requested_bytes is not None and not sentences:
+        sentences = ["Lower the batch size, or split the batch and accumulate gradients."]
+    return sentences
+
+
+def _one_request(requested_bytes: int | None, total: int, op: Op | None) -> list[Finding]:
+    if requested_bytes is None or requested_bytes < total:
+        return []
+    who = f"{op.name} at {op.where}" if op and op.where else op.name if op else "One op"
+    shapes = f" Its inputs are {_shapes(op)}." if op and op.inputs else ""
+    sentence = (
+        f"{who} asked for {size_text(requested_bytes)} at once, more than all that was allocated: "
+        f"check the shapes it is given, a broadcast or a missing reduction may have blown them up."
+        f"{shapes}"
+    )
+    return [(float(requested_bytes) * 10, sentence)]
+
+
+def _growth(memory: Memory) -> list[Finding]:
+    found = memory.growth()
+    if not found:
+        return []
+    worst = found[0]
+    held = [holder.name for holder in memory.holders() if holder.kind in {"container", "variable"}]
+    where = f", in {held[0]}" if held and worst.frame else ""
+    line = worst.where or "a line that is not known"
+    sentence = (
+        f"Memory grows by {size_text(worst.bytes_per_step)} a step at {line}: something keeps what "
+        f"it makes{where}. Keep numbers, not tensors: float(loss) or loss.item() for a history, "
+        "tensor.detach() where the tensor itself is needed."
+    )
+    return [(max(worst.total_bytes, 1) * 2.0, sentence)]
+
+
+def _held_by_the_notebook(memory: Memory, total: int) -> list[Finding]:
+    found = []
+    for kind, why in (
+        ("output", "the notebook's output history keeps it"),
+        ("traceback", "the last exception's traceback keeps it"),
+    ):
+        held = [holder for holder in memory.holders() if holder.kind == kind]
+        size = sum(holder.bytes for holder in held)
+        if size >= _WORTH * total:
+            names = ", ".join(holder.name for holder in held[:3])
+            sentence = f"{size_text(size)} is in {names}: {why}. %paddle_mem free lets it go."
+            found.append((float(size), sentence))
+    return found
+
+
+def _saved(share: Share) -> str:
+    layer = _largest(share, lambda block: block.layer)
+    where = f", most of them in {layer[0]} ({size_text(layer[1])})" if layer else ""
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is activations kept for backward{where}: "
+        "recompute such layers in backward (paddle.distributed.fleet.utils.recompute), run in half "
+        "precision (paddle.amp.auto_cast), or lower the batch size."
+    )
+
+
+def _saved_in_vain(share: Share) -> str:
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is activations kept for backward, and "
+        "nothing ran backward: if this is evaluation, put it under with paddle.no_grad():, which "
+        "keeps none of them."
+    )
+
+
+def _activations(share: Share) -> str:
+    line = _largest(share, lambda block: block.where)
+    where = f", most of them from {line[0]} ({size_text(line[1])})" if line else ""
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is results that backward does not need"
+        f"{where}: del those that are no longer used, or compute in place."
+    )
+
+
+def _temporary(share: Share) -> str:
+    op = _largest(share, lambda block: f"{block.label} at {block.where}" if block.label else "")
+    where = f", most of it in {op[0]} ({size_text(op[1])})" if op else ""
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is work space inside ops{where}: feed it "
+        "smaller pieces, or choose an op that needs less (flash attention for attention)."
+    )
+
+
+def _parameters(share: Share) -> str:
+    layer = _largest(share, lambda block: block.layer)
+    where = f", {size_text(layer[1])} of them in {layer[0]}" if layer else ""
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is parameters{where}: hold them in bfloat16 "
+        "or float16 (paddle.amp.decorate with level='O2'), or shard them over devices "
+        "(paddle.distributed.sharding.group_sharded_parallel)."
+    )
+
+
+def _gradients(share: Share) -> str:
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is gradients: "
+        "optimizer.clear_grad(set_to_zero=False) frees them after a step; the default fills them "
+        "with zeros and keeps their memory."
+    )
+
+
+def _optimizer(share: Share) -> str:
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is the optimizer's state: Adam keeps two "
+        "values for each parameter, Momentum one, SGD none; over several devices "
+        "paddle.distributed.sharding.group_sharded_parallel divides it."
+    )
+
+
+def _inputs(share: Share) -> str:
+    return (
+        f"{size_text(share.bytes)} ({share.share:.0%}) is data: lower the batch size, or keep it "
+        "on the host and move one batch at a time."
+    )
+
+
+_BY_KIND: dict[str, Callable[[Share], str]] = {
+    "saved_activation": _saved,
+    "activation": _activations,
+    "temporary": _temporary,
+    "parameter": _parameters,
+    "gradient": _gradients,
+    "optimizer_state": _optimizer,
+    "input": _inputs,
+}
+
+
+def _not_used(memory: Memory, total: int) -> list[Finding]:
+    if memory.unseen_bytes < _WORTH * total:
+        return []
+    sentence = (
+        f"{size_text(memory.unseen_bytes)} was allocated before this cell and is not used in it: "
+        "%paddle_mem report says who holds it."
+    )
+    return [(float(memory.unseen_bytes), sentence)]
+
+
+def _fragmented(memory: Memory, time_ns: int, requested_bytes: int | None) -> list[Finding]:
+    known = memory.fragmentation()
+    unused, reserved = known.at(time_ns), known.reserved_at(time_ns)
+    enough = requested_bytes is not None and unused >= requested_bytes
+    if not known.is_known or not (enough or unused >= 0.3 * reserved):
+        return []
+    sentence = (
+        f"{size_text(unused)} of {size_text(reserved)} reserved memory was free in pieces"
+        + (", enough in all for what was asked for" if enough else "")
+        + ": keep shapes alike from step to step, set FLAGS_use_virtual_memory_auto_growth=1 "
+        "before Paddle is imported, or call paddle.device.cuda.empty_cache() between phases."
+    )
+    return [(float(unused) * (4 if enough else 1), sentence)]
+
+
+def _largest(share: Share, name: Callable[..., str]) -> tuple[str, int] | None:
+    """Return the name under which most of a share's bytes lie, and how many."""
+    sizes: dict[str, int] = {}
+    # The largest blocks decide.
+    for block in share.allocations[:2000]:
+        text = name(block)
+        if text:
+            sizes[text] = sizes.get(text, 0) + block.bytes
+    if not sizes:
+        return None
+    best = max(sizes, key=lambda text: sizes[text])
+    return best, sizes[best]
+
+
+def _shapes(op: Op) -> str:
+    return ", ".join(str(list(tensor.shape)) for tensor in op.inputs[:4])

@@ -1,0 +1,97 @@
+"""Whose each block is: op, layer and line of every allocation, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.op_table import OpTable
+from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.table import StringPool
+
+
+class Attribution:
+    """What the answers about memory share; each array is made when it is first asked for.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    @cached_property
+    def ops(self) -> OpTable:
+        """The record's ops."""
+        return OpTable(self.record)
+
+    @cached_property
+    def frames(self) -> Keys:
+        """Frame shown first of each block, int32, shape ``[allocations]``; -1 where none.
+
+        The allocating stack's, else the op's: the line of a grad node is that of its forward op.
+        """
+        record = self.record
+        by_stack = _taken(stack_frames(record), record.allocations["stack"])
+        by_op = _taken(record.tables["op_frames"]["frame"], record.allocations["op"])
+        return np.where(by_stack >= 0, by_stack, by_op).astype(np.int32)
+
+    @cached_property
+    def lines(self) -> Keys:
+        """Line of each block, named by the first frame on it, int32, shape ``[allocations]``."""
+        frames = self.record.frames
+        if not len(frames):
+            return np.full(len(self.record.allocations), -1, np.int32)
+        place = np.stack([frames["file"], frames["cell"], frames["line"]], axis=1)
+        _, first, line = np.unique(place, axis=0, return_index=True, return_inverse=True)
+        return _taken(first[line.ravel()], self.frames)
+
+    @cached_property
+    def layers(self) -> Keys:
+        """Layer of each block as a position in :attr:`layer_names`, int32; 0 outside layers."""
+        codes, _ = self._layer_codes_and_names
+        return codes
+
+    @cached_property
+    def layer_names(self) -> Sequence[str]:
+        """Paths of layers; ``""`` is the first."""
+        _, names = self._layer_codes_and_names
+        return names
+
+    @cached_property
+    def _layer_codes_and_names(self) -> tuple[Keys, Sequence[str]]:
+        record = self.record
+        names = StringPool()
+        layer_names = np.array(
+            [names[record.text(code)] for code in record.layers["path"].tolist()], np.int32
+        )
+        is_layer = record.scopes["kind"] == SCOPE_KINDS.index("layer")
+        scope_layer = _taken(
+            record.scopes["layer"], nearest_marked(record.scopes["parent"], is_layer)
+        )
+        blocks = record.allocations
+        # Inside backward the scope is the backward call; the op says whose gradient it is.
+        layer = _taken(_taken(scope_layer, record.ops["scope"]), blocks["op"])
+        layer = np.where(layer >= 0, layer, _taken(scope_layer, blocks["scope"]))
+        code = np.where(layer >= 0, _taken(layer_names, layer), 0)
+        path = _taken(record.tensors["path"], blocks["tensor"])
+        is_owned = (path > 0) & (layer < 0)
+        owners = np.zeros(len(record.strings), np.int32)
+        for text in np.unique(path[is_owned]).tolist():
+            owners[text] = names[record.text(text).rpartition(".")[0]]
+        code[is_owned] = owners[path[is_owned]]
+        return code.astype(np.int32), names.to_list()
+
+
+def _taken(values: npt.NDArray[Any], keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return ``values[keys]``, and -1 for the key -1."""
+    return np.take(np.append(values, np.array([-1], np.int32)), keys)

@@ -1,0 +1,122 @@
+"""Which addresses were taken in a moment: blocks and the holes between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.memory.address_ranges import Addresses, address_ranges
+from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.sizes import moment_text, size_text
+from paddle_lab.analysis.text_table import text_table
+
+_ROWS_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class BlockMap:
+    """The blocks that were alive in a moment, by address, in the ranges in which they lie.
+
+    A range is a stretch of addresses in which the trace saw blocks at any time. Paddle does not
+    tell where its own chunks begin, so a range may be part of a chunk, or several in a row.
+    """
+
+    time_ns: int
+    allocations: AllocationTable
+    """By address."""
+    range_start: Addresses
+    """First address of each range, ascending, int64, shape ``[ranges]``."""
+    range_end: Addresses
+    """Address after its last, int64, shape ``[ranges]``."""
+    range_of_block: npt.NDArray[Any]
+    """Range of each block, int64, shape ``[blocks]``."""
+    hole_start: Addresses
+    """First address of each stretch without a block, ascending, int64, shape ``[holes]``."""
+    hole_end: Addresses
+    """Address after its last, int64, shape ``[holes]``."""
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Sum of the blocks."""
+        return self.allocations.total_bytes
+
+    @property
+    def free_bytes(self) -> int:
+        """Sum of the holes."""
+        return int((self.hole_end - self.hole_start).sum())
+
+    @property
+    def largest_hole_bytes(self) -> int:
+        """The largest block that still fits between the others."""
+        return int((self.hole_end - self.hole_start).max(initial=0))
+
+    def __repr__(self) -> str:
+        extent = self.range_end - self.range_start
+        count = len(self.range_start)
+        taken = np.zeros(count, np.int64)
+        np.add.at(taken, self.range_of_block, [block.bytes for block in self.allocations])
+        blocks = np.bincount(self.range_of_block, minlength=count).tolist()
+        largest = np.argsort(-extent, kind="stable")[:_ROWS_SHOWN].tolist()
+        rows = [
+            (f"{self.range_start[i]:#x}", size_text(extent[i]), size_text(taken[i]),
+             f"{blocks[i]:,}")
+            for i in largest
+        ]  # fmt: skip
+        title = (
+            f"{len(self.allocations):,} blocks {moment_text(self.time_ns)}: "
+            f"{size_text(self.allocated_bytes)} in {len(extent):,} ranges of addresses, "
+            f"largest hole {size_text(self.largest_hole_bytes)}"
+        )
+        header = ("from", "extent", "taken", "blocks")
+        return f"{title}\n{text_table(header, rows, numbers=(1, 2, 3))}"
+
+
+def block_map(
+    attribution: Attribution, blocks: npt.NDArray[Any], alive: npt.NDArray[Any], time_ns: int
+) -> BlockMap:
+    """Return the map of one place in one moment.
+
+    Parameters
+    ----------
+    attribution
+        Whose the blocks are.
+    blocks
+        All blocks of the place, for the ranges, shape ``[all blocks]``.
+    alive
+        Those that were alive, shape ``[blocks]``.
+    time_ns
+        The moment.
+    """
+    table = attribution.record.allocations
+    range_start, range_end = address_ranges(table["address"][blocks], table["bytes"][blocks])
+    by_address = alive[np.argsort(table["address"][alive], kind="stable")]
+    begin = table["address"][by_address].astype(np.int64)
+    end = begin + table["bytes"][by_address]
+    range_of_block = np.searchsorted(range_start, begin, side="right") - 1
+    # A hole lies between where everything before it has ended and where the next begins; range
+    # borders are blocks of no length at which a new row of blocks starts.
+    reach = np.maximum.accumulate(end) if len(end) else end
+    starts_range = np.append(True, np.diff(range_of_block) != 0)[: len(begin)]
+    ends_range = np.append(starts_range[1:], True)[: len(begin)]
+    before = np.where(
+        starts_range, range_start[range_of_block], np.append(0, reach[:-1])[: len(begin)]
+    )
+    is_empty = np.ones(len(range_start), bool)
+    is_empty[range_of_block] = False
+    hole_start = np.concatenate([before, reach[ends_range], range_start[is_empty]])
+    hole_end = np.concatenate([begin, range_end[range_of_block[ends_range]], range_end[is_empty]])
+    order = np.argsort(hole_start, kind="stable")
+    is_hole = (hole_end > hole_start)[order]
+    return BlockMap(
+        time_ns,
+        AllocationTable(attribution, by_address),
+        range_start,
+        range_end,
+        range_of_block,
+        hole_start[order][is_hole],
+        hole_end[order][is_hole],
+    )

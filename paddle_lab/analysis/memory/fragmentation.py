@@ -1,0 +1,126 @@
+"""Reserved and not allocated: what Paddle holds back for blocks that nobody asked for yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.memory.sizes import moment_text, size_text
+from paddle_lab.analysis.memory.timeline import Bytes, Timeline, Times
+from paddle_lab.analysis.pandas_frame import pandas_module
+from paddle_lab.trace.record import Record
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Fragmentation:
+    """Reserved and allocated memory of one place over time, as step functions.
+
+    Where Paddle's counter of reserved memory is not kept, as on a CPU, where it stays below what is
+    allocated, :attr:`is_known` is False and the arrays are empty.
+    """
+
+    time_ns: Times
+    """Moments at which either changed, ascending, int64, shape ``[events]``."""
+    allocated_bytes: Bytes
+    """Allocated from that moment on, int64, shape ``[events]``."""
+    reserved_bytes: Bytes
+    """Reserved from that moment on, int64, shape ``[events]``."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether Paddle counts reserved memory on this place."""
+        return len(self.time_ns) > 0
+
+    @property
+    def unused_bytes(self) -> Bytes:
+        """Reserved and not allocated, int64, shape ``[events]``."""
+        return self.reserved_bytes - self.allocated_bytes
+
+    @property
+    def largest_bytes(self) -> int:
+        """The most that was reserved and not allocated."""
+        return int(self.unused_bytes.max(initial=0))
+
+    @property
+    def largest_ns(self) -> int:
+        """The first moment at which it was that much."""
+        return int(self.time_ns[self.unused_bytes.argmax()]) if self.is_known else 0
+
+    def at(self, time_ns: int) -> int:
+        """Return what was reserved and not allocated in a moment; 0 where nothing is known."""
+        if not self.is_known:
+            return 0
+        event = int(np.searchsorted(self.time_ns, time_ns, side="right")) - 1
+        return int(self.unused_bytes[max(event, 0)])
+
+    def reserved_at(self, time_ns: int) -> int:
+        """Return what was reserved in a moment; 0 where nothing is known."""
+        if not self.is_known:
+            return 0
+        event = int(np.searchsorted(self.time_ns, time_ns, side="right")) - 1
+        return int(self.reserved_bytes[max(event, 0)])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a data frame with one row a moment.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = pandas_module("fragmentation().to_pandas()")
+        return pandas.DataFrame(
+            {
+                "time_ns": self.time_ns,
+                "allocated_bytes": self.allocated_bytes,
+                "reserved_bytes": self.reserved_bytes,
+                "unused_bytes": self.unused_bytes,
+            }
+        )
+
+    def __repr__(self) -> str:
+        if not self.is_known:
+            return "fragmentation is not known: Paddle does not count reserved memory here"
+        reserved = max(1, self.reserved_at(self.largest_ns))
+        return (
+            f"at most {size_text(self.largest_bytes)} reserved and not allocated, "
+            f"{self.largest_bytes / reserved:.0%} of what was reserved, "
+            f"{moment_text(self.largest_ns)}"
+        )
+
+
+def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentation:
+    """Return reserved and allocated memory of a place, by its string code, over time."""
+    totals = record.memory_totals
+    rows = np.flatnonzero(totals["place"] == place)
+    if not len(rows):
+        return _unknown()
+    rows = rows[np.argsort(totals["time_ns"][rows], kind="stable")]
+    counted_ns = totals["time_ns"][rows]
+    # What was reserved when the trace began holds from its beginning.
+    counted_ns = np.append(min(0, int(counted_ns[0])), counted_ns[1:])
+    time_ns = np.union1d(counted_ns, timeline.time_ns)
+    reserved = totals["reserved_bytes"][rows][_last_before(counted_ns, time_ns)]
+    allocated = np.append(timeline.start_bytes, timeline.allocated_bytes)[
+        _last_before(timeline.time_ns, time_ns) + 1
+    ]
+    if not reserved.any() or np.mean(reserved < allocated) > 0.5:
+        return _unknown()
+    # Paddle reserves first and allocates then: between the two events a nanosecond may pass.
+    return Fragmentation(time_ns, allocated, np.maximum(reserved, allocated))
+
+
+def _last_before(times: npt.NDArray[Any], moments: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return for each moment the position of the last of ``times`` that is not after it, or -1."""
+    return np.searchsorted(times, moments, side="right") - 1
+
+
+def _unknown() -> Fragmentation:
+    nothing = np.zeros(0, np.int64)
+    return Fragmentation(nothing, nothing, nothing)

@@ -1,0 +1,221 @@
+"""Leaks: lines whose living memory grows from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.pandas_frame import pandas_module
+from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.text_table import html_table, text_table
+
+if TYPE_CHECKING:
+    import pandas
+
+_ROWS_SHOWN = 20
+_HEADER = ("a step", "in all", "grew in", "line", "code", "ops")
+
+
+@dataclass(frozen=True)
+class LineGrowth:
+    """Memory that a line allocated and that was still alive, step after step."""
+
+    frame: Frame | None
+    """The first frame on the line, None where no line is known."""
+    bytes_per_step: float
+    total_bytes: int
+    """How much more of it was alive after the last step than after the first that is compared."""
+    steps_grown: int
+    """After how many steps more of it was alive than after the step before."""
+    steps_shrunk: int
+    allocations: AllocationTable
+    """Its blocks of the compared steps that were alive after the last one, largest first."""
+
+    @property
+    def where(self) -> str:
+        """``"Cell 4, line 7"``; ``""`` where no line is known."""
+        return self.frame.where if self.frame else ""
+
+    @property
+    def ops(self) -> list[str]:
+        """Names of the ops that allocated it, most bytes first, three at most."""
+        sizes: dict[str, int] = {}
+        for block in self.allocations[:1000]:
+            if block.op is not None:
+                sizes[block.op.name] = sizes.get(block.op.name, 0) + block.bytes
+        return sorted(sizes, key=lambda name: -sizes[name])[:3]
+
+
+class Growth(Sequence[LineGrowth]):
+    """Lines whose living memory grew over the steps of a trace, the fastest first.
+
+    Parameters
+    ----------
+    lines
+        Fastest first.
+    step_count
+        How many steps ended in the trace.
+    compared_count
+        Of how many the ends are compared; the first step is not, as it makes what stays.
+    bytes_per_step
+        Growth of all memory of the place, whoever allocated it.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[LineGrowth],
+        *,
+        step_count: int,
+        compared_count: int,
+        bytes_per_step: float,
+    ) -> None:
+        self._lines = lines
+        self.step_count = step_count
+        self.compared_count = compared_count
+        self.bytes_per_step = bytes_per_step
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> LineGrowth: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[LineGrowth]: ...
+    def __getitem__(self, index: int | slice) -> LineGrowth | Sequence[LineGrowth]:
+        return self._lines[index]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a data frame with one row a line.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = pandas_module("growth().to_pandas()")
+        return pandas.DataFrame(
+            {
+                "file": [line.frame.file if line.frame else "" for line in self],
+                "line": [line.frame.line if line.frame else 0 for line in self],
+                "bytes_per_step": [line.bytes_per_step for line in self],
+                "total_bytes": [line.total_bytes for line in self],
+                "steps_grown": [line.steps_grown for line in self],
+                "steps_shrunk": [line.steps_shrunk for line in self],
+                "blocks": [len(line.allocations) for line in self],
+            }
+        )
+
+    def _title(self) -> str:
+        if self.compared_count < 3:
+            steps = f"{self.step_count} step" + ("" if self.step_count == 1 else "s")
+            return (
+                f"growth needs at least four steps, and this trace has {steps}; an optimizer's "
+                "step ends one, and so does paddle_lab.step()"
+            )
+        over = f"over {self.compared_count - 1:,} steps"
+        if not self._lines:
+            return f"no line's memory grew {over}"
+        verb = "line grows" if len(self) == 1 else "lines grow"
+        return f"{len(self):,} {verb} {over}; in all {_signed(self.bytes_per_step)} a step"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                _signed(line.bytes_per_step),
+                size_text(line.total_bytes),
+                f"{line.steps_grown:,} of {self.compared_count - 1:,}",
+                line.where or "no line known",
+                line.frame.text if line.frame else "",
+                ", ".join(line.ops),
+            )
+            for line in self._lines[:_ROWS_SHOWN]
+        ]
+
+    def __repr__(self) -> str:
+        if not self._lines:
+            return self._title()
+        return f"{self._title()}\n{text_table(_HEADER, self._rows(), numbers=(0, 1, 2))}"
+
+    def _repr_html_(self) -> str:
+        table = html_table(_HEADER, self._rows()) if self._lines else ""
+        return f"<p>{self._title()}</p>{table}"
+
+
+def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
+    """Return the lines whose living memory grew from step to step.
+
+    What a line allocated and what of it is alive is compared at the end of each step but the first,
+    which also makes gradients, optimizer states and caches that stay. A line is told if more of
+    it was alive in the later half than in the earlier one and it grew at least twice: what is made
+    once, late, is no leak.
+
+    Parameters
+    ----------
+    attribution
+        Whose the blocks are.
+    keys
+        The blocks of the place, int32, shape ``[blocks]``.
+    """
+    record = attribution.record
+    step_ns = np.sort(record.steps["time_ns"])
+    compared_ns = step_ns[1:]
+    count = len(compared_ns)
+    if count < 3:
+        return Growth([], step_count=len(step_ns), compared_count=count, bytes_per_step=0.0)
+    blocks = record.allocations
+    start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
+    # Alive after compared step s: first <= s < last.
+    first = np.searchsorted(compared_ns, start, side="left")
+    last = np.where(end < 0, count, np.searchsorted(compared_ns, end, side="left"))
+    survives = np.flatnonzero(first < last)
+    kept, first, last = keys[survives], first[survives], last[survives]
+    size = blocks["bytes"][kept]
+    lines, line_of_block = np.unique(attribution.lines[kept], return_inverse=True)
+
+    alive_bytes = np.zeros((len(lines), count + 1), np.int64)
+    np.add.at(alive_bytes, (line_of_block, first), size)
+    np.add.at(alive_bytes, (line_of_block, last), -size)
+    alive_bytes = np.cumsum(alive_bytes, axis=1)[:, :count]
+    change = np.diff(alive_bytes, axis=1)
+    grown, shrunk = (change > 0).sum(axis=1), (change < 0).sum(axis=1)
+    # Where two optimizers take turns, memory goes up and down between their steps: a line grows
+    # if both the least and the most of it does.
+    half = count // 2
+    early, late = alive_bytes[:, :half], alive_bytes[:, -half:]
+    rises = (late.min(axis=1) > early.min(axis=1)) & (late.max(axis=1) > early.max(axis=1))
+    per_step = (late.mean(axis=1) - early.mean(axis=1)) / (count - half)
+    leaks = np.flatnonzero(rises & (grown >= 2) & (grown > shrunk))
+    leaks = leaks[np.argsort(-per_step[leaks], kind="stable")]
+    at_end = (first > 0) & (last == count)
+    found = []
+    for row in leaks.tolist():
+        own = np.flatnonzero(at_end & (line_of_block == row))
+        own = own[np.argsort(-size[own], kind="stable")]
+        line = int(lines[row])
+        found.append(
+            LineGrowth(
+                frame=Frame(record, line) if line >= 0 else None,
+                bytes_per_step=float(per_step[row]),
+                total_bytes=int(alive_bytes[row, -1] - alive_bytes[row, 0]),
+                steps_grown=int(grown[row]),
+                steps_shrunk=int(shrunk[row]),
+                allocations=AllocationTable(attribution, kept[own]),
+            )
+        )
+    return Growth(
+        found,
+        step_count=len(step_ns),
+        compared_count=count,
+        bytes_per_step=float(per_step.sum()),
+    )
+
+
+def _signed(size_bytes: float) -> str:
+    return ("+" if size_bytes > 0 else "") + size_text(size_bytes)
