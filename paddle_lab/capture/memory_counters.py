@@ -1,0 +1,119 @@
+"""Paddle's own counters of memory, read without ever importing Paddle or resetting a peak."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from paddle_lab.capture.running_layer import running_layer
+from paddle_lab.sampling.counter import ABSENT, Counter
+from paddle_lab.sampling.nvml import NvmlCounters
+from paddle_lab.sampling.process import ProcessCounters
+from paddle_lab.sampling.sampler import Sampler
+
+_NOT_YET: Final = "Paddle is not imported yet."
+_READINGS: Final = (
+    ("allocated", "current_value", "Allocated"),
+    ("reserved", "current_value", "Reserved"),
+    ("peak allocated", "peak_value", "Allocated"),
+    ("peak reserved", "peak_value", "Reserved"),
+)
+
+
+class PaddleCounters:
+    """What Paddle's allocators have handed out and hold in reserve, device by device.
+
+    Importing Paddle takes seconds and is the notebook's business; until it is imported the counters
+    of the host are there and absent. On a GPU build each device has its own.
+    """
+
+    def __init__(self) -> None:
+        self._counters = _counters_of("cpu", absence=_NOT_YET)
+        self._reads: list[Callable[[], int]] = []
+
+    def counters(self) -> Sequence[Counter]:
+        """Return four counters a device, the host first."""
+        return self._counters
+
+    def read(self, now_ns: int) -> Sequence[int]:  # noqa: ARG002
+        """Return the bytes that each counter says."""
+        if not self._reads and not self._find():
+            return [ABSENT] * len(self._counters)
+        return [_value(read) for read in self._reads]
+
+    def _find(self) -> bool:
+        paddle, core = _imported("paddle"), _imported("paddle.base.core")
+        if paddle is None or core is None:
+            return False
+        counters, reads = _counters_of("cpu"), _reads_of(core, "host", 0)
+        devices = _device_names(core, paddle)
+        for index, name in enumerate(devices):
+            counters += _counters_of(name)
+            reads += _reads_of(core, "device", index)
+        if not devices:
+            counters += (Counter("allocated", "gpu", "paddle", absence=_no_device(paddle)),)
+            reads.append(lambda: ABSENT)
+        self._counters, self._reads = counters, reads
+        return True
+
+
+def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
+    """Return a sampler of everything this machine counts: Paddle, NVML, the process.
+
+    Parameters
+    ----------
+    rate_hz
+        Samples a second, 1 to 100.
+
+    Raises
+    ------
+    ValueError
+        If the rate is out of bounds.
+    """
+    return Sampler(
+        [PaddleCounters(), NvmlCounters(), ProcessCounters()],
+        rate_hz=rate_hz,
+        running_layer=running_layer,
+    )
+
+
+def _value(read: Callable[[], int]) -> int:
+    try:
+        return int(read())
+    except Exception:  # noqa: BLE001  (a device that is gone)
+        return ABSENT
+
+
+def _imported(name: str) -> Any:
+    """Return a module that is imported to its end, else ``None``."""
+    module = sys.modules.get(name)
+    # Set by the import system for as long as a module's own code runs.
+    is_running = module is None or getattr(module.__spec__, "_initializing", False)
+    return None if is_running else module
+
+
+def _counters_of(device: str, *, absence: str = "") -> tuple[Counter, ...]:
+    return tuple(Counter(name, device, "paddle", absence=absence) for name, _, _ in _READINGS)
+
+
+def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
+    def reading(method: str, counter: str) -> Callable[[], int]:
+        read = getattr(core, f"{kind}_memory_stat_{method}")
+        return lambda: read(counter, index)
+
+    return [reading(method, counter) for _, method, counter in _READINGS]
+
+
+def _device_names(core: Any, paddle: Any) -> list[str]:
+    if paddle.is_compiled_with_cuda():
+        return [f"gpu:{index}" for index in range(core.get_cuda_device_count())]
+    if paddle.is_compiled_with_xpu():
+        return [f"xpu:{index}" for index in range(core.get_xpu_device_count())]
+    return []
+
+
+def _no_device(paddle: Any) -> str:
+    if paddle.is_compiled_with_cuda() or paddle.is_compiled_with_xpu():
+        return "Paddle sees no device here."
+    return "This Paddle is built for the CPU, so it has no counters of devices."

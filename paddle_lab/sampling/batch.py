@@ -1,0 +1,119 @@
+"""What is new since the last look: the unit in which samples travel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from paddle_lab.sampling.counter import Counter
+from paddle_lab.sampling.history import History
+from paddle_lab.sampling.marks import Mark, Marks
+from paddle_lab.sampling.tier import Values
+
+_NS_IN_MS: Final = 1e6
+
+
+class Cursor(NamedTuple):
+    """How far someone has read."""
+
+    tiers: tuple[int, ...] = (0, 0, 0)
+    cells: int = 0
+    layers: int = 0
+    counters_version: int = -1
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Samples and marks since a cursor.
+
+    Parameters
+    ----------
+    counters
+        All of them where they have changed, else ``None``.
+    tiers
+        Rows of the history's tiers (samples, seconds, minutes).
+    cells, layers
+        Spans that ended.
+    running_cell, running_layer
+        What runs now.
+    zero_ns
+        What the message's times count from.
+    """
+
+    counters: Sequence[Counter] | None
+    tiers: tuple[Values, ...]
+    cells: list[Mark]
+    layers: list[Mark]
+    running_cell: Mark | None
+    running_layer: Mark | None
+    zero_ns: int
+
+    @classmethod
+    def of(
+        cls,
+        history: History,
+        cells: Marks,
+        layers: Marks,
+        *,
+        counters: tuple[Counter, ...],
+        counters_version: int,
+        zero_ns: int,
+        cursor: Cursor | None,
+    ) -> tuple[Batch, Cursor]:
+        """Return what is new since ``cursor``, and the cursor after it."""
+        begin = cursor or Cursor()
+        tiers = (history.samples, *history.bins)
+        batch = cls(
+            counters=None if begin.counters_version == counters_version else counters,
+            tiers=tuple(tier.since(count) for tier, count in zip(tiers, begin.tiers, strict=True)),
+            cells=cells.since(begin.cells),
+            layers=layers.since(begin.layers),
+            running_cell=cells.running,
+            running_layer=layers.running,
+            zero_ns=zero_ns,
+        )
+        after = Cursor(
+            tuple(tier.count for tier in tiers), cells.count, layers.count, counters_version
+        )
+        return batch, after
+
+    def message(self) -> tuple[dict[str, Any], list[bytes]]:
+        """Return the batch as JSON and buffers; mirrored in ``js/src/live/messages.ts``.
+
+        Times are in ms since the sampler was made. Each buffer is a tier's rows, float64 in the
+        byte order of all browsers: time, then the values (of bins: least and largest in turn).
+        """
+        message: dict[str, Any] = {
+            "rows": [len(rows) for rows in self.tiers],
+            "cells": self._spans(self.cells, self.running_cell),
+            "layers": self._spans(self.layers, self.running_layer),
+        }
+        if self.counters is not None:
+            message["counters"] = [
+                {
+                    "name": counter.name,
+                    "device": counter.device,
+                    "source": counter.source,
+                    "unit": counter.unit,
+                    "limit": counter.limit,
+                    "absence": counter.absence,
+                }
+                for counter in self.counters
+            ]
+        return message, [self._floats(rows) for rows in self.tiers]
+
+    def _spans(self, ended: list[Mark], running: Mark | None) -> list[list[Any]]:
+        spans = [*ended, running] if running is not None else ended
+        return [
+            [self._ms(start_ns), self._ms(end_ns) if end_ns >= 0 else None, label]
+            for start_ns, end_ns, label in spans
+        ]
+
+    def _ms(self, time_ns: int) -> float:
+        return round((time_ns - self.zero_ns) / _NS_IN_MS, 3)
+
+    def _floats(self, rows: Values) -> bytes:
+        floats = rows.astype("<f8")
+        floats[:, 0] = (rows[:, 0] - self.zero_ns) / _NS_IN_MS
+        return floats.tobytes()

@@ -1,0 +1,51 @@
+"""What is sampled: counters, and the sources that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+ABSENT: Final = -1
+"""The value of a counter that has none now; never zero, which is a value."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One counter of one device; a row of the record's table ``counters``.
+
+    Parameters
+    ----------
+    name
+        ``"allocated"``, ``"reserved"``, ``"peak allocated"``, ``"used"``, ``"resident"``, …
+    device
+        ``"cpu"``, ``"gpu:0"``, ``"process"``.
+    source
+        Who counts: ``"paddle"``, ``"nvml"``, ``"process"``.
+    unit
+        ``"bytes"`` or ``"percent"``.
+    limit
+        The largest value it can have, such as a device's total; 0 where that is unknown.
+    absence
+        A sentence that says why it has no values; empty while it has.
+    """
+
+    name: str
+    device: str
+    source: str
+    unit: str = "bytes"
+    limit: int = 0
+    absence: str = ""
+
+
+class Source(Protocol):
+    """Reads some counters; called by the sampler's thread alone."""
+
+    def counters(self) -> Sequence[Counter]:
+        """Return its counters; later calls may add some at the end and change their absence."""
+
+    def read(self, now_ns: int) -> Sequence[int]:
+        """Return one value for each of :meth:`counters`, :data:`ABSENT` where there is none.
+
+        It never raises: what cannot be read any more becomes absent.
+        """

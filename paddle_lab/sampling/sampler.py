@@ -1,0 +1,243 @@
+"""The sampler: one thread that reads all counters at a steady rate."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from paddle_lab.sampling.batch import Batch, Cursor
+from paddle_lab.sampling.counter import Counter, Source
+from paddle_lab.sampling.history import SECOND_NS, History
+from paddle_lab.sampling.marks import Mark, Marks
+from paddle_lab.sampling.tier import Values
+
+LOWEST_RATE_HZ: Final = 1.0
+HIGHEST_RATE_HZ: Final = 100.0
+BATCH_RATE_HZ: Final = 10.0
+
+
+class Sampler:
+    """Reads counters from a thread of its own, also while the main thread runs Paddle.
+
+    It never prints and never raises out of its thread. Where the interpreter is held, it cannot
+    read; the samples then lie far apart, and nothing is put between them.
+
+    Parameters
+    ----------
+    sources
+        What to read.
+    rate_hz
+        Samples a second, 1 to 100.
+    running_layer
+        Tells the layer whose call is running, ``""`` for none; asked with every sample.
+
+    Raises
+    ------
+    ValueError
+        If the rate is out of bounds.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        *,
+        rate_hz: float = 50.0,
+        running_layer: Callable[[], str] | None = None,
+    ) -> None:
+        if not LOWEST_RATE_HZ <= rate_hz <= HIGHEST_RATE_HZ:
+            raise ValueError(
+                f"a sampler reads {LOWEST_RATE_HZ:g} to {HIGHEST_RATE_HZ:g} times a second, "
+                f"not {rate_hz:g}"
+            )
+        self._sources = tuple(sources)
+        self._period_ns = int(SECOND_NS / rate_hz)
+        self._running_layer = running_layer
+        self._lock = threading.Lock()
+        self._counters = self._told_counters()
+        self._counters_version = 0
+        # Where a source adds a counter, those of the sources after it move; columns never do.
+        self._columns = {_name(counter): place for place, counter in enumerate(self._counters)}
+        self._history = History(len(self._counters))
+        self._cells = Marks()
+        self._layers = Marks()
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self.started_ns = time.perf_counter_ns()
+        """Zero of the times in batches, on the clock of ``time.perf_counter_ns``."""
+        self.started_epoch_ns = time.time_ns()
+        """The same moment on the wall clock."""
+        self.fault = ""
+        """Why the thread ended by itself, if it did."""
+
+    # -- running ----------------------------------------------------------------------------------
+
+    @property
+    def is_running(self) -> bool:
+        """Whether samples are being taken."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
+
+    def start(self, on_batch: Callable[[Batch], None] | None = None) -> None:
+        """Begin to sample.
+
+        Parameters
+        ----------
+        on_batch
+            Called from the thread with what is new, ten times a second; an exception from it ends
+            the sampling (:attr:`fault`).
+        """
+        if self.is_running:
+            return
+        self.fault = ""
+        # Of its own: a thread that is still stopping keeps the one it was started with.
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run,
+            args=(on_batch, self._stopping),
+            name="paddle_lab sampler",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the sampling and wait until its thread is gone; what was read stays."""
+        self._stopping.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout=2.0)
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            self._cells.run("", now_ns)
+            self._layers.run("", now_ns)
+
+    # -- what runs --------------------------------------------------------------------------------
+
+    def cell_started(self, label: str) -> None:
+        """Mark from now on the cell that runs, such as ``"[7]"``."""
+        with self._lock:
+            self._cells.run(label, time.perf_counter_ns())
+
+    def cell_ended(self) -> None:
+        """End the mark of the cell that ran."""
+        self.cell_started("")
+
+    # -- what was read ----------------------------------------------------------------------------
+
+    @property
+    def counters(self) -> tuple[Counter, ...]:
+        """All counters so far, in the order of the values; new ones come at the end."""
+        return self._counters
+
+    def sample(self) -> None:
+        """Read all counters once."""
+        now_ns = time.perf_counter_ns()
+        read = [(source, source.read(now_ns)) for source in self._sources]
+        layer = self._running_layer() if self._running_layer is not None else ""
+        told = self._told_counters()
+        with self._lock:
+            if told != self._counters_in_order(told):
+                self._take_counters(told)
+            row = [-1] * len(self._counters)
+            names = iter(told)
+            for _, values in read:
+                for value in values:
+                    row[self._columns[_name(next(names))]] = value
+            self._history.append(now_ns, row)
+            self._layers.run(layer, now_ns)
+
+    def latest(self) -> dict[Counter, int]:
+        """Return the newest value of each counter that has one; empty before the first sample."""
+        with self._lock:
+            rows = self._history.samples.since(self._history.samples.count - 1)
+            counters = self._counters
+        if not len(rows):
+            return {}
+        return {
+            counter: int(value)
+            for counter, value in zip(counters, rows[-1, 1:], strict=True)
+            if value >= 0
+        }
+
+    def window(self, start_ns: int, end_ns: int) -> Values:
+        """Return the samples in a span of ``time.perf_counter_ns``.
+
+        Returns
+        -------
+        rows
+            int64 of shape [rows, 1 + counters]: time, then one value a counter, -1 for none. Single
+            samples are kept for the last two minutes.
+        """
+        with self._lock:
+            return self._history.window(start_ns, end_ns)
+
+    def cells(self) -> list[Mark]:
+        """Return the spans of the cells that ended, on the clock of ``time.perf_counter_ns``."""
+        with self._lock:
+            return self._cells.since()
+
+    def batch(self, cursor: Cursor | None = None) -> tuple[Batch, Cursor]:
+        """Return what is new since ``cursor`` (everything that is kept, without one)."""
+        with self._lock:
+            return Batch.of(
+                self._history,
+                self._cells,
+                self._layers,
+                counters=self._counters,
+                counters_version=self._counters_version,
+                zero_ns=self.started_ns,
+                cursor=cursor,
+            )
+
+    # -- the thread -------------------------------------------------------------------------------
+
+    def _run(self, on_batch: Callable[[Batch], None] | None, stopping: threading.Event) -> None:
+        try:
+            self._sample_until(stopping, on_batch)
+        except Exception as error:  # noqa: BLE001  (a thread's traceback would land in some cell)
+            self.fault = f"{type(error).__name__}: {error}"
+
+    def _sample_until(
+        self, stopping: threading.Event, on_batch: Callable[[Batch], None] | None
+    ) -> None:
+        _, cursor = self.batch()
+        batch_period_ns = int(SECOND_NS / BATCH_RATE_HZ)
+        next_ns = batch_ns = time.perf_counter_ns()
+        while not stopping.wait(max(0, next_ns - time.perf_counter_ns()) / SECOND_NS):
+            self.sample()
+            now_ns = time.perf_counter_ns()
+            if on_batch is not None and now_ns >= batch_ns:
+                batch, cursor = self.batch(cursor)
+                on_batch(batch)
+                batch_ns = _next_beat(batch_ns, batch_period_ns, now_ns)
+            next_ns = _next_beat(next_ns, self._period_ns, now_ns)
+
+    def _told_counters(self) -> tuple[Counter, ...]:
+        return tuple(counter for source in self._sources for counter in source.counters())
+
+    def _counters_in_order(self, told: tuple[Counter, ...]) -> tuple[Counter, ...]:
+        """Return what is known of the counters that the sources tell, in their order."""
+        return tuple(
+            self._counters[place]
+            for counter in told
+            if (place := self._columns.get(_name(counter))) is not None
+        )
+
+    def _take_counters(self, told: tuple[Counter, ...]) -> None:
+        counters = list(self._counters)
+        for counter in told:
+            place = self._columns.setdefault(_name(counter), len(counters))
+            counters[place : place + 1] = [counter]
+        self._counters = tuple(counters)
+        self._counters_version += 1
+
+
+def _name(counter: Counter) -> tuple[str, str, str]:
+    return counter.source, counter.device, counter.name
+
+
+def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
+    """Return the next beat after now; those that were missed are left out, not caught up with."""
+    missed = max(0, now_ns - beat_ns) // period_ns
+    return beat_ns + (missed + 1) * period_ns

@@ -1,0 +1,181 @@
+"""Memory while cells run, as a chart that moves."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.metadata
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import anywidget
+import traitlets
+
+from paddle_lab.sampling.batch import Batch
+from paddle_lab.sampling.sampler import Sampler
+from paddle_lab.views.static_files import static_file
+
+_LEAST_HEIGHT_PX: Final = 160
+_LARGEST_HEIGHT_PX: Final = 2000
+_ANSWER_LIMIT_S: Final = 5.0
+"""How long the views of a chart have to say that they are still there."""
+_LOST_MESSAGES: Final = (
+    "ipykernel 7.0.0 loses what a running cell sends to the page, so this chart stands still while "
+    "cells run: run `pip install -U ipykernel` and restart the kernel."
+)
+
+
+class LiveMemory(anywidget.AnyWidget):
+    """A chart of a sampler's counters, fed from the sampler's thread while the kernel is busy.
+
+    Parameters
+    ----------
+    sampler
+        What is shown; the widget starts and stops it.
+    height
+        Height of the chart, 160 to 2000 pixels.
+    free
+        What the button *Free* calls, in the main thread: releases memory and says in a sentence
+        what came back. Without it there is no button.
+
+    Raises
+    ------
+    ValueError
+        If the height is out of bounds.
+    """
+
+    _esm = static_file("live.js")
+
+    _height = traitlets.Int(300).tag(sync=True)
+    _notice = traitlets.Unicode("").tag(sync=True)
+    _has_free = traitlets.Bool(default_value=False).tag(sync=True)
+    # Wall clock of the messages' zero, ms; the page shows it in its own time zone.
+    _epoch_ms = traitlets.Float(0.0).tag(sync=True)
+    is_running = traitlets.Bool(default_value=False).tag(sync=True)
+    # Why it stands still, for people.
+    stopped_because = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        *,
+        height: int = 300,
+        free: Callable[[], str] | None = None,
+    ) -> None:
+        if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
+            raise ValueError(
+                f"a chart is {_LEAST_HEIGHT_PX} to {_LARGEST_HEIGHT_PX} pixels high, not {height}"
+            )
+        self._sampler = sampler
+        self._free = free
+        self._answer_limit_s = 0.0
+        self._on_stop: list[Callable[[], None]] = []
+        super().__init__(
+            _height=height,
+            _notice=_LOST_MESSAGES if _ipykernel_version() == "7.0.0" else "",
+            _has_free=free is not None,
+            _epoch_ms=sampler.started_epoch_ns / 1e6,
+        )
+        self.on_msg(self._answer)
+
+    @property
+    def sampler(self) -> Sampler:
+        """What is shown."""
+        return self._sampler
+
+    def start(self) -> None:
+        """Begin to sample and to send."""
+        if self.is_running:
+            return
+        self.is_running = True
+        self.stopped_because = ""
+        self._sampler.start(self._send_batch)
+        atexit.register(self.stop, "the kernel has ended")
+
+    def stop(self, because: str = "") -> None:
+        """End the sampling; the chart stays and says that it stands still.
+
+        Parameters
+        ----------
+        because
+            What the chart says beside it, such as ``"%paddle_mem off"``.
+        """
+        if not self.is_running:
+            return
+        atexit.unregister(self.stop)
+        self._sampler.stop()
+        self.stopped_because = because
+        self.is_running = False
+        for callback in self._on_stop:
+            callback()
+
+    def on_stop(self, callback: Callable[[], None]) -> None:
+        """Have ``callback`` called when the sampling has ended, also when the chart was closed."""
+        self._on_stop.append(callback)
+
+    def cell_started(self, label: str) -> None:
+        """Mark from now on the cell that runs, such as ``"[7]"``."""
+        self._sampler.cell_started(label)
+
+    def cell_ended(self) -> None:
+        """End the mark of the cell that ran."""
+        self._sampler.cell_ended()
+
+    def close(self) -> None:
+        """Stop, and take the chart out of the page."""
+        self.stop("closed")
+        super().close()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle: Any = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        text = "A live chart of memory; it moves while the kernel that made it runs."
+        return {**data, "text/html": f"<p>{text}</p>", "text/plain": text}, metadata
+
+    # -- with the page ----------------------------------------------------------------------------
+
+    def _send_batch(self, batch: Batch) -> None:
+        """Send what is new; called from the sampler's thread."""
+        if self._answer_limit_s and time.monotonic() > self._answer_limit_s:
+            self.stop("The chart was closed.")
+            return
+        self._send("batch", batch)
+
+    def _send(self, kind: str, batch: Batch) -> None:
+        message, buffers = batch.message()
+        self.send({"kind": kind, **message}, buffers)
+
+    def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a message of the page; it arrives between cells."""
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind == "opened":
+            self._answer_limit_s = 0.0
+            self._send("history", self._sampler.batch()[0])
+        elif kind == "present":
+            self._answer_limit_s = 0.0
+        elif kind == "closed":
+            # Other views of this chart, in other tabs too, say that they are there.
+            self._answer_limit_s = time.monotonic() + _ANSWER_LIMIT_S
+            self.send({"kind": "who"})
+        elif kind == "stop":
+            self.stop("stopped by its button")
+        elif kind == "free" and self._free is not None:
+            self.send({"kind": "freed", "text": self._freed()})
+        else:
+            self.send({"kind": "error", "text": f"This chart knows no message {kind!r}."})
+
+    def _freed(self) -> str:
+        assert self._free is not None
+        try:
+            return self._free()
+        except Exception as error:  # noqa: BLE001  (a callback of the page has no cell to raise in)
+            return f"Nothing was freed ({type(error).__name__}: {error})."
+
+
+def _ipykernel_version() -> str:
+    try:
+        return importlib.metadata.version("ipykernel")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
