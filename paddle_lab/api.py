@@ -222,6 +222,69 @@ class Trace:
         picture = svg_picture(self.view_record, view=view, theme=theme, depth=depth)
         return write_atomically(path, picture.encode("utf-8"))
 
+    def to_chrome_trace(self, path: PathLike) -> Path:
+        """Write ops, layers and memory as JSON for ui.perfetto.dev or chrome://tracing.
+
+        Where the name ends in ``.gz`` the file is compressed, which Perfetto opens as it is.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.interchange.chrome_trace import chrome_trace
+        from paddle_lab.trace.file import write_atomically
+
+        data = chrome_trace(self._attribution).encode("utf-8")
+        if str(path).endswith(".gz"):
+            import gzip
+
+            data = gzip.compress(data, compresslevel=6)
+        return write_atomically(path, data)
+
+    def to_memory_snapshot(self, path: PathLike) -> Path:
+        """Write the memory as a snapshot for PyTorch's memory viewer, pytorch.org/memory_viz.
+
+        Raises
+        ------
+        ValueError
+            If no memory was recorded.
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.interchange.memory_snapshot import memory_snapshot
+        from paddle_lab.trace.file import write_atomically
+
+        return write_atomically(path, memory_snapshot(self._attribution))
+
+    @hints_options
+    def to_memory_csv(
+        self, path: PathLike, *, time_ns: int | None = None, place: str | None = None
+    ) -> Path:
+        """Write what was alive in a moment as comma-separated values, largest first.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        time_ns
+            The moment, in ns since the trace began; the peak by default.
+        place
+            ``"cpu"``, ``"gpu:0"``; by default the one that ``trace.memory`` is about.
+
+        Raises
+        ------
+        ValueError
+            If no memory was recorded, or none of this place.
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.interchange.memory_csv import memory_csv
+        from paddle_lab.trace.file import write_atomically
+
+        memory = self.memory if place is None else self.memory.on(place)
+        return write_atomically(path, memory_csv(memory, time_ns=time_ns).encode("utf-8"))
+
     def summary(self) -> str:
         """Return the trace in a page of text: counts, layers, slowest ops, backward calls."""
         from paddle_lab.views.text import summary_text

@@ -10,6 +10,7 @@ from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.analysis.summaries import BackwardCall, backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES
+from paddle_lab.views.memory_text import memory_lines
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 
@@ -75,7 +76,7 @@ def summary_text(record: Record) -> str:
         f"{count:,} {phase}" for phase, count in zip(PHASES, phases, strict=True) if count
     )
     parts = [[one_line(record), *([made_by] if made_by else []), f"Ops: {by_phase or 'none'}"]]
-    parts += [failures(record), list(origin.notices)]
+    parts += [failures(record), list(origin.notices), memory_lines(record)]
     parts += [_section("Layers", layer_rows(record)), _section("Slowest ops", slowest_rows(record))]
     calls = [backward_line(call) for call in backward_calls(record)]
     parts.append(["Backward calls", *(f"  {line}" for line in calls)] if calls else [])

@@ -84,7 +84,8 @@ class AllocationTable(Sequence[Allocation]):
 
         def text(table: str, column: str, keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
             codes = np.append(record.tables[table][column], np.array([-1], np.int32))
-            return names[codes[keys]]
+            named: npt.NDArray[Any] = names[codes[keys]]
+            return named
 
         line = np.take(np.append(frames["line"], np.array([0], np.int32)), frame)
         cell = np.take(np.append(frames["cell"], np.array([-1], np.int32)), frame)

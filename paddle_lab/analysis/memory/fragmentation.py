@@ -16,13 +16,17 @@ from paddle_lab.trace.record import Record
 if TYPE_CHECKING:
     import pandas
 
+_MISREAD = 0.01
+"""Part of the moments in which the reserved memory may seem less than the allocated."""
+
 
 @dataclass(frozen=True)
 class Fragmentation:
     """Reserved and allocated memory of one place over time, as step functions.
 
-    Where Paddle's counter of reserved memory is not kept, as on a CPU, where it stays below what is
-    allocated, :attr:`is_known` is False and the arrays are empty.
+    On a CPU Paddle reserves nothing: each block comes from the system and goes back to it. There,
+    and where its counter of reserved memory was not read, :attr:`is_known` is False and the arrays
+    are empty.
     """
 
     time_ns: Times
@@ -34,7 +38,7 @@ class Fragmentation:
 
     @property
     def is_known(self) -> bool:
-        """Whether Paddle counts reserved memory on this place."""
+        """Whether Paddle reserves memory on this place, and the trace knows how much."""
         return len(self.time_ns) > 0
 
     @property
@@ -86,7 +90,7 @@ class Fragmentation:
 
     def __repr__(self) -> str:
         if not self.is_known:
-            return "fragmentation is not known: Paddle does not count reserved memory here"
+            return "Paddle reserves no memory here, so none is fragmented"
         reserved = max(1, self.reserved_at(self.largest_ns))
         return (
             f"at most {size_text(self.largest_bytes)} reserved and not allocated, "
@@ -99,7 +103,7 @@ def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentati
     """Return reserved and allocated memory of a place, by its string code, over time."""
     totals = record.memory_totals
     rows = np.flatnonzero(totals["place"] == place)
-    if not len(rows):
+    if not len(rows) or record.text(place) == "cpu":
         return _unknown()
     rows = rows[np.argsort(totals["time_ns"][rows], kind="stable")]
     counted_ns = totals["time_ns"][rows]
@@ -110,9 +114,9 @@ def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentati
     allocated = np.append(timeline.start_bytes, timeline.allocated_bytes)[
         _last_before(timeline.time_ns, time_ns) + 1
     ]
-    if not reserved.any() or np.mean(reserved < allocated) > 0.5:
+    if np.mean(reserved < allocated) > _MISREAD:
         return _unknown()
-    # Paddle reserves first and allocates then: between the two events a nanosecond may pass.
+    # The two counters are not read at one and the same moment.
     return Fragmentation(time_ns, allocated, np.maximum(reserved, allocated))
 
 

@@ -1,0 +1,167 @@
+"""Chrome's trace event format, for ui.perfetto.dev and chrome://tracing.
+
+One process with a row of slices for each thread (layers and ops), counters of memory by place and
+kind, the ends of steps, and the lives of the largest blocks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.memory import Memory
+from paddle_lab.analysis.op_table import OpTable
+from paddle_lab.interchange.slices import Slice, slices
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ALLOCATION_KINDS
+
+_PROCESS = 1
+_BLOCKS_DRAWN = 500
+"""Blocks whose lives are drawn as slices of their own; each takes a row of the picture."""
+
+Event = dict[str, Any]
+
+
+def chrome_trace(attribution: Attribution) -> str:
+    """Return a record as JSON in the trace event format's object form.
+
+    Parameters
+    ----------
+    attribution
+        Whose the blocks are; its record has answer tables.
+    """
+    record = attribution.record
+    # One event a line: a long file can then be looked at, and compared, with everyday tools.
+    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in _events(attribution))
+    origin = record.origin
+    about = json.dumps(
+        {
+            "title": origin.title,
+            "paddle": origin.paddle,
+            "python": origin.python,
+            "created": origin.created,
+        }
+    )
+    return f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n{lines}\n]}}\n'
+
+
+def _events(attribution: Attribution) -> Iterator[Event]:
+    record = attribution.record
+    yield _named("process_name", 0, record.origin.title or "trace")
+    for thread in np.union1d(record.ops["thread"], record.scopes["thread"]).tolist():
+        yield _named("thread_name", thread + 1, f"Python thread {thread}")
+    ops = attribution.ops
+    for part in slices(record):
+        yield _slice(record, ops, part)
+    for number, time_ns in enumerate(np.sort(record.steps["time_ns"]).tolist()):
+        yield {**_event("i", f"step {number + 1}", time_ns), "s": "p"}
+    if len(record.allocations) or len(record.memory_totals):
+        main = Memory(attribution)
+        for place in main.places:
+            yield from _memory(main.on(place))
+
+
+def _slice(record: Record, ops: OpTable, part: Slice) -> Event:
+    if part.op < 0:
+        kind = part.kind
+        layer = int(record.scopes["layer"][part.scope])
+        name = record.text(int(record.scopes["name"][part.scope])) or kind
+        if layer >= 0:
+            name = record.text(int(record.layers["path"][layer])) or name
+        about: Event = {"kind": kind}
+        if layer >= 0:
+            about["class"] = record.text(int(record.layers["class"][layer]))
+    else:
+        op = ops[part.op]
+        kind, name = op.phase, op.name
+        about = {
+            "op": op.key,
+            "layer": op.layer,
+            "line": op.where,
+            "outputs": [str(tensor) for tensor in op.outputs],
+        }
+    event = _event("X", name, part.start_ns)
+    return {
+        **event,
+        "cat": kind,
+        "dur": (part.end_ns - part.start_ns) / 1e3,
+        "tid": part.thread + 1,
+        "args": about,
+    }
+
+
+def _memory(memory: Memory) -> Iterator[Event]:
+    """Give the counters of one place and the lives of its largest blocks."""
+    yield from _counter(
+        f"allocated {memory.place}",
+        np.append(0, memory.timeline.time_ns),
+        np.append(memory.timeline.start_bytes, memory.timeline.allocated_bytes),
+    )
+    known = memory.fragmentation()
+    if known.is_known:
+        yield from _counter(f"reserved {memory.place}", known.time_ns, known.reserved_bytes)
+    blocks, keys = memory.record.allocations, memory.allocations.keys
+    for kind, name in enumerate(ALLOCATION_KINDS):
+        own = keys[blocks["kind"][keys] == kind]
+        if len(own):
+            time_ns, total = _running_total(
+                blocks["start_ns"][own], blocks["end_ns"][own], blocks["bytes"][own]
+            )
+            yield from _counter(f"{name} {memory.place}", time_ns, total)
+    yield {
+        **_event("i", f"peak {memory.place}", memory.peak_ns),
+        "s": "p",
+        "args": {"bytes": memory.peak_bytes},
+    }
+    largest = keys[np.argsort(-blocks["bytes"][keys], kind="stable")[:_BLOCKS_DRAWN]]
+    end_of_trace_ns = max(memory.timeline.end_ns, memory.record.origin.duration_ns)
+    for block in AllocationTable(memory.attribution, largest):
+        name = block.label or block.kind
+        start_ns = block.start_ns or 0
+        end_ns = end_of_trace_ns if block.end_ns is None else block.end_ns
+        about = {
+            "bytes": block.bytes,
+            "kind": block.kind,
+            "layer": block.layer,
+            "line": block.where,
+            "address": hex(block.address),
+            "alive at the end": block.end_ns is None,
+        }
+        lane = {"cat": f"largest blocks {memory.place}", "id": block.key}
+        yield {**_event("b", name, start_ns), **lane, "args": about}
+        yield {**_event("e", name, end_ns), **lane}
+
+
+def _running_total(start: Any, end: Any, size: Any) -> tuple[Any, Any]:
+    """Return the moments at which the sum of some blocks changed, and the sum from then on."""
+    freed = end >= 0
+    time_ns = np.concatenate([end[freed], np.maximum(start, 0)])
+    change = np.concatenate([-size[freed], size])
+    order = np.argsort(time_ns, kind="stable")
+    moments, first = np.unique(time_ns[order], return_index=True)
+    return moments, np.cumsum(change[order])[np.append(first[1:], len(order)) - 1]
+
+
+def _counter(name: str, time_ns: Any, value: Any) -> Iterator[Event]:
+    for moment, amount in zip(time_ns.tolist(), value.tolist(), strict=True):
+        yield {
+            "ph": "C",
+            "name": name,
+            "ts": moment / 1e3,
+            "pid": _PROCESS,
+            "args": {"bytes": amount},
+        }
+
+
+def _event(phase: str, name: str, time_ns: int) -> Event:
+    return {"ph": phase, "name": name, "ts": time_ns / 1e3, "pid": _PROCESS, "tid": 1}
+
+
+def _named(what: str, thread: int, name: str) -> Event:
+    event: Event = {"ph": "M", "name": what, "pid": _PROCESS, "args": {"name": name}}
+    return {**event, "tid": thread} if thread else event

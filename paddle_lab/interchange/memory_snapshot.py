@@ -1,0 +1,234 @@
+"""The snapshot format of PyTorch's memory viewer (pytorch.org/memory_viz).
+
+The format is that of ``torch.cuda.memory._dump_snapshot()``: a pickle, which the viewer reads with
+a small reader of its own that knows plain dicts, lists, numbers and text. This module only writes
+it; nothing here opens one.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.memory.address_ranges import address_ranges
+from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.memory import Memory
+from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.trace.schema import ALLOCATION_KINDS
+
+_PROTOCOL = 4
+"""The newest that the viewer reads."""
+_UNSEEN_ADDRESS = 1 << 12
+"""Where the sum of what the trace knows no blocks of is drawn: below any address in use."""
+
+Frames = list[dict[str, Any]]
+
+
+def memory_snapshot(attribution: Attribution) -> bytes:
+    """Return a record's memory as a snapshot.
+
+    Each place is a device of the viewer, in the order of ``trace.memory.places`` with GPUs at their
+    own numbers; the first frame of each stack names op, layer and kind. Paddle does not tell its
+    allocator's chunks, so the viewer's segments are the ranges of addresses in which blocks lay.
+
+    Parameters
+    ----------
+    attribution
+        Whose the blocks are.
+    """
+    main = Memory(attribution)
+    frames = _FrameLists(attribution)
+    devices = _device_numbers(list(main.places))
+    traces: list[list[dict[str, Any]]] = [[] for _ in range(max(devices.values()) + 1)]
+    segments: list[dict[str, Any]] = []
+    for place, device in devices.items():
+        memory = main.on(place)
+        traces[device] = _events(memory, frames)
+        segments += _segments(memory, device, frames)
+    snapshot = {
+        "segments": segments,
+        "device_traces": traces,
+        "allocator_settings": {"made_by": "paddle_lab"},
+        "external_annotations": [],
+    }
+    return pickle.dumps(snapshot, protocol=_PROTOCOL)
+
+
+def _device_numbers(places: list[str]) -> dict[str, int]:
+    """Return each place's device: ``gpu:1`` is 1, a place without a number the next free one."""
+    numbers: dict[str, int] = {}
+    for place in places:
+        name, _, number = place.rpartition(":")
+        if name and number.isdecimal() and int(number) < 64 and int(number) not in numbers.values():
+            numbers[place] = int(number)
+    free = (number for number in range(len(places) + 64) if number not in numbers.values())
+    for place in places:
+        if place not in numbers:
+            numbers[place] = next(free)
+    return numbers
+
+
+class _FrameLists:
+    """The viewer's frames of blocks; blocks of one stack, op and kind share one list."""
+
+    def __init__(self, attribution: Attribution) -> None:
+        self._attribution = attribution
+        self._lists: dict[tuple[int, ...], Frames] = {}
+        blocks = attribution.record.allocations
+        self._identity = np.stack(
+            [blocks["stack"], blocks["op"], blocks["grad_node"], blocks["kind"]], axis=1
+        )
+
+    def of(self, key: int) -> Frames:
+        """Return the frames of a block."""
+        identity = tuple(self._identity[key].tolist())
+        frames = self._lists.get(identity)
+        if frames is None:
+            frames = self._lists[identity] = self._made(key, *identity)
+        return frames
+
+    def _made(self, key: int, stack: int, op: int, grad_node: int, kind: int) -> Frames:
+        record = self._attribution.record
+        name = ALLOCATION_KINDS[kind]
+        what = "before the trace" if record.allocations["start_ns"][key] < 0 else "no op"
+        if op >= 0:
+            what = f"op {op} {record.text(int(record.ops['name'][op]))}"
+        if grad_node >= 0:
+            what += ", backward"
+        layer = self._attribution.layer_names[int(self._attribution.layers[key])]
+        if layer:
+            what += f" in {layer}"
+        if stack < 0 <= op:
+            stack = int(record.ops["stack"][op])
+        return [
+            {"filename": what, "line": max(op, 0), "name": name},
+            *(
+                {"filename": frame.file, "line": frame.line, "name": frame.function}
+                for frame in stack_of(record, stack)
+            ),
+        ]
+
+
+def _events(memory: Memory, frames: _FrameLists) -> list[dict[str, Any]]:
+    """Return allocations and releases in order; a release is two events, as in PyTorch."""
+    blocks, keys = memory.record.allocations, memory.allocations.keys
+    start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
+    begun, freed = np.flatnonzero(start >= 0), np.flatnonzero(end >= 0)
+    time_ns = np.concatenate([end[freed], start[begun]])
+    is_free = np.arange(len(time_ns)) < len(freed)
+    # A block that begins and ends at one moment begins first; any other is freed first.
+    rank = np.where(is_free & (np.append(start[freed], start[begun]) == time_ns), 1, 0)
+    order = np.lexsort((rank, time_ns))
+    row = np.append(freed, begun)[order]
+    rows = zip(
+        keys[row].tolist(),
+        is_free[order].tolist(),
+        (time_ns[order] // 1000).tolist(),
+        blocks["address"][keys[row]].tolist(),
+        blocks["bytes"][keys[row]].tolist(),
+        blocks["kind"][keys[row]].tolist(),
+        strict=True,
+    )
+    # Some versions of the viewer fail on kinds ("categories") without one called "unknown".
+    events = [_event("snapshot", 0, 0, 0, [], "unknown")]
+    for key, frees, time_us, address, size, kind in rows:
+        actions = ("free_requested", "free_completed") if frees else ("alloc",)
+        for action in actions:
+            category = ALLOCATION_KINDS[kind]
+            events.append(_event(action, address, size, time_us, frames.of(key), category))
+    failure = memory.out_of_memory
+    if failure is not None and failure.requested_bytes is not None:
+        oom = _event("oom", 0, failure.requested_bytes, failure.time_ns // 1000, [], "unknown")
+        events.append({**oom, "device_free": failure.available_bytes or 0})
+    return events
+
+
+def _event(
+    action: str, address: int, size: int, time_us: int, frames: Frames, category: str
+) -> dict[str, Any]:
+    return {
+        "action": action,
+        "addr": address,
+        "size": size,
+        "stream": 0,
+        "time_us": time_us,
+        "frames": frames,
+        "category": category,
+    }
+
+
+def _segments(memory: Memory, device: int, frames: _FrameLists) -> list[dict[str, Any]]:
+    """Return the ranges of addresses with the blocks that are alive at the end of the trace."""
+    table, keys = memory.record.allocations, memory.allocations.keys
+    begins, ends = address_ranges(table["address"][keys], table["bytes"][keys])
+    alive = keys[table["end_ns"][keys] < 0]
+    alive = alive[np.argsort(table["address"][alive], kind="stable")]
+    owner = np.searchsorted(begins, table["address"][alive], side="right") - 1
+    firsts = np.searchsorted(owner, np.arange(len(begins) + 1))
+    segments = [
+        _segment(device, begin, end, _blocks(memory, begin, end, alive[first:last], frames))
+        for begin, end, first, last in zip(
+            begins.tolist(), ends.tolist(), firsts[:-1].tolist(), firsts[1:].tolist(), strict=True
+        )
+    ]
+    if memory.unseen_bytes:
+        size = memory.unseen_bytes
+        unseen = [{"filename": "before the trace, not used in it", "line": 0, "name": "unknown"}]
+        block = _block("active_allocated", _UNSEEN_ADDRESS, size, size, unseen)
+        segments.append(_segment(device, _UNSEEN_ADDRESS, _UNSEEN_ADDRESS + size, [block]))
+    return segments
+
+
+def _blocks(
+    memory: Memory, begin: int, end: int, alive: npt.NDArray[Any], frames: _FrameLists
+) -> list[dict[str, Any]]:
+    """Return the blocks and holes that fill a range, in order."""
+    table = memory.record.allocations
+    blocks = []
+    reached = begin
+    for key, address, size in zip(
+        alive.tolist(),
+        table["address"][alive].tolist(),
+        table["bytes"][alive].tolist(),
+        strict=True,
+    ):
+        if address < reached:
+            continue  # No two living blocks overlap, except in a damaged trace.
+        if address > reached:
+            blocks.append(_block("inactive", reached, address - reached, 0, []))
+        reached = address + max(size, 1)
+        blocks.append(_block("active_allocated", address, max(size, 1), size, frames.of(key)))
+    if reached < end:
+        blocks.append(_block("inactive", reached, end - reached, 0, []))
+    return blocks
+
+
+def _block(state: str, address: int, size: int, requested: int, frames: Frames) -> dict[str, Any]:
+    return {
+        "address": address,
+        "size": size,
+        "requested_size": requested,
+        "state": state,
+        "frames": frames,
+    }
+
+
+def _segment(device: int, begin: int, end: int, blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    active = sum(block["size"] for block in blocks if block["state"] == "active_allocated")
+    return {
+        "device": device,
+        "address": begin,
+        "total_size": end - begin,
+        "allocated_size": active,
+        "active_size": active,
+        "requested_size": sum(block["requested_size"] for block in blocks),
+        "stream": 0,
+        "segment_type": "large",
+        "segment_pool_id": [0, 0],
+        "is_expandable": False,
+        "frames": [],
+        "blocks": blocks,
+    }

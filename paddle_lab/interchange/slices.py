@@ -1,0 +1,82 @@
+"""Ops and the calls around them as slices of time that nest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle_lab.analysis.trees import depths
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
+
+
+@dataclass
+class Slice:
+    """A stretch of one thread's time: an op, or the call of a layer, region or backward."""
+
+    thread: int
+    start_ns: int
+    end_ns: int
+    kind: str
+    """The scope's kind; ``"op"``."""
+    op: int = -1
+    scope: int = -1
+
+
+def slices(record: Record) -> list[Slice]:
+    """Return ops and calls, by thread and start, each within the one around it.
+
+    A record has the times of ops alone: a call lasts from its first op to its last.
+    """
+    ops = record.ops
+    # Calls before ops, outer before inner: so they come where they begin at the same moment.
+    found = _calls(record)
+    found += [
+        Slice(thread, start_ns, start_ns + max(duration_ns, 0), "op", op=op)
+        for op, (thread, start_ns, duration_ns) in enumerate(
+            zip(
+                ops["thread"].tolist(),
+                ops["start_ns"].tolist(),
+                ops["duration_ns"].tolist(),
+                strict=True,
+            )
+        )
+    ]
+    found.sort(key=lambda part: (part.thread, part.start_ns, -part.end_ns))
+    around: list[Slice] = []
+    for part in found:
+        while around and (around[-1].thread != part.thread or around[-1].end_ns <= part.start_ns):
+            around.pop()
+        # A PyLayer's own op is told without what the trace cost, its inner ops' times are not.
+        if around:
+            part.end_ns = min(part.end_ns, around[-1].end_ns)
+        around.append(part)
+    return found
+
+
+def _calls(record: Record) -> list[Slice]:
+    """Return the calls in which ops were called, outer before inner."""
+    ops, scopes = record.ops, record.scopes
+    count = len(scopes)
+    first = np.full(count, np.iinfo(np.int64).max)
+    last = np.full(count, -1)
+    inside = np.flatnonzero(ops["scope"] >= 0)
+    inside = inside[ops["thread"][inside] == scopes["thread"][ops["scope"][inside]]]
+    scope = ops["scope"][inside]
+    np.minimum.at(first, scope, ops["start_ns"][inside])
+    np.maximum.at(last, scope, ops["start_ns"][inside] + np.maximum(ops["duration_ns"][inside], 0))
+    by_depth = np.argsort(depths(scopes["parent"]), kind="stable").tolist()
+    parents, threads = scopes["parent"].tolist(), scopes["thread"].tolist()
+    kinds = scopes["kind"].tolist()
+    starts, ends = first.tolist(), last.tolist()
+    for inner in reversed(by_depth):
+        outer = parents[inner]
+        if outer >= 0 and ends[inner] >= 0 and threads[outer] == threads[inner]:
+            starts[outer] = min(starts[outer], starts[inner])
+            ends[outer] = max(ends[outer], ends[inner])
+    return [
+        Slice(threads[row], starts[row], ends[row], SCOPE_KINDS[kinds[row]], scope=row)
+        for row in by_depth
+        if ends[row] >= 0
+    ]
