@@ -1,0 +1,1 @@
+"""Who keeps an object alive: a search from names down to objects, by ``gc.get_referents`` alone."""

@@ -1,0 +1,175 @@
+"""How a person writes the way from a name to an object: ``cache.items[3]``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from types import CellType, FrameType, FunctionType, MemberDescriptorType, MethodType, TracebackType
+from typing import Any
+
+from paddle_lab.holders.references import GENERATORS, ended_locals, is_a
+
+_SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
+# Dictionaries of a paddle.nn.Layer whose items are its attributes.
+_LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
+_MOST_CHARACTERS = 200
+
+
+def path_texts(
+    root: str, chain: Sequence[Any], targets: Iterable[Any], *, is_namespace: bool = False
+) -> list[str]:
+    """Write the ways from a root to objects, as near to Python as it gets.
+
+    Parameters
+    ----------
+    root
+        The name of the first object of the chain.
+    chain
+        Objects of which each refers to the next.
+    targets
+        Objects to which the last of the chain refers.
+    is_namespace
+        Whether the first object is a module's dictionary.
+
+    Returns
+    -------
+    list of str
+        A text a target: ``"cache.items[3]"``, ``"net.layers.0.weight"``,
+        ``"hidden in forward(), last traceback"``; of a very long one the middle is left out.
+    """
+    links = [link for link in chain if not is_a(link, CellType)]
+    way = _Way(root, links[0] if is_namespace else None)
+    for holder, held in pairwise(links):
+        way = way.step(holder, held, _keys(holder, only=held))
+    holder = links[-1]
+    keys = _keys(holder)
+    return [_shortened(way.step(holder, target, keys).text) for target in targets]
+
+
+class _Way:
+    """The way so far: its text, and the dictionary of attributes at its end, if it ends in one."""
+
+    def __init__(self, text: str, attributes: Any = None, *, is_layers: bool = False) -> None:
+        self.text = text
+        self._attributes = attributes
+        self._is_layers = is_layers
+
+    def step(self, holder: Any, held: Any, keys: dict[int, Any]) -> _Way:
+        """Return the way one reference further; ``keys`` tells the holder's items by identity."""
+        text = self.text
+        if is_a(holder, dict):
+            key = keys.get(id(held))
+            is_attribute = self._attributes is holder
+            if is_attribute and self._is_layers and key in _LAYER_DICTIONARIES:
+                return _Way(text, held)
+            return _Way(text + _item(key, is_attribute=is_attribute))
+        if _holds_attributes_in(holder, held):
+            return _Way(text, held, is_layers=_is_layer(holder))
+        if is_a(holder, FrameType):
+            return _Way(f"{keys.get(id(held))} in {holder.f_code.co_name}(), {text}")
+        if is_a(holder, GENERATORS):
+            return _Way(f"a variable in {holder.__name__}(), {text}")
+        if is_a(holder, FunctionType):
+            return _Way(text + _function_part(holder, held))
+        if is_a(holder, TracebackType) or is_a(held, TracebackType):
+            return self
+        return _Way(text + _member(holder, held, keys))
+
+
+def _keys(holder: Any, *, only: Any = None) -> dict[int, Any]:
+    """Return the holder's items by identity: keys, indices, names; the first of several."""
+    pairs: Iterable[tuple[Any, Any]] = ()
+    if is_a(holder, dict):
+        pairs = list(dict.items(holder))
+    elif is_a(holder, FrameType):
+        pairs = ended_locals(holder).items()
+    for sequence in _SEQUENCES:
+        if is_a(holder, sequence):
+            pairs = enumerate(sequence.__iter__(holder))
+    keys: dict[int, Any] = {}
+    for key, value in pairs:
+        if only is None or value is only:
+            keys.setdefault(id(value), key)
+    return keys
+
+
+def _holds_attributes_in(holder: Any, held: Any) -> bool:
+    """Tell whether ``held`` is a dictionary whose items a person writes as attributes."""
+    if not is_a(held, dict):
+        return False
+    if is_a(holder, type):  # whose attributes Python shows through a proxy only
+        return True
+    own = _attributes(holder)
+    is_layers = _is_layer(holder) and any(own.get(name) is held for name in _LAYER_DICTIONARIES)
+    return held is own or is_layers
+
+
+def _is_layer(holder: Any) -> bool:
+    return hasattr(type(holder), "named_sublayers")
+
+
+def _item(key: Any, *, is_attribute: bool) -> str:
+    if key is None:
+        return " (a key)"
+    return f".{key}" if is_attribute and is_a(key, str) else f"[{_key_text(key)}]"
+
+
+def _key_text(key: Any) -> str:
+    if is_a(key, (str, int, float, bool, bytes)):
+        text = repr(key)
+        return text if len(text) <= 40 else f"{text[:37]}…"
+    return f"<{type(key).__name__}>"
+
+
+def _member(holder: Any, held: Any, keys: dict[int, Any]) -> str:
+    index = keys.get(id(held))
+    if index is not None:
+        fields = getattr(type(holder), "_fields", None)
+        return f".{fields[index]}" if fields else f"[{index}]"
+    for name, value in list(_attributes(holder).items()):
+        if value is held:
+            return f".{name}"
+    for class_ in type(holder).__mro__:
+        for slot, member in vars(class_).items():
+            if type(member) is MemberDescriptorType and _slot(member, holder) is held:
+                return f".{slot}"
+    return ".__self__" if is_a(holder, MethodType) else f" (in a {type(holder).__name__})"
+
+
+def _slot(member: MemberDescriptorType, holder: Any) -> Any:
+    try:
+        return member.__get__(holder)
+    except AttributeError:
+        return None
+
+
+def _attributes(holder: Any) -> dict[str, Any]:
+    try:
+        attributes = object.__getattribute__(holder, "__dict__")
+    except AttributeError:
+        return {}
+    return attributes if is_a(attributes, dict) else {}
+
+
+def _function_part(function: FunctionType, held: Any) -> str:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if _contents(cell) is held:
+            return f" (its closure's {name})"
+    if held is function.__defaults__ or held is function.__kwdefaults__:
+        return ".__defaults__" if held is function.__defaults__ else ".__kwdefaults__"
+    return _member(function, held, {})
+
+
+def _contents(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not yet assigned, or deleted
+        return None
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    half = _MOST_CHARACTERS // 2
+    return f"{text[:half]}…{text[-half:]}"

@@ -1,0 +1,109 @@
+"""Where a search for holders begins: variables, kept outputs, tracebacks, modules."""
+
+from __future__ import annotations
+
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal
+
+from paddle_lab.trace.schema import HOLDER_KINDS
+
+RootKind = Literal["variable", "output", "traceback", "container"]
+assert set(RootKind.__args__) <= set(HOLDER_KINDS)  # type: ignore[attr-defined]
+
+# `_`, `__`, `___`, `_5`, `_oh`, `Out`: IPython's names for what cells returned.
+_OUTPUT_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out")
+_INPUT_NAME = re.compile(r"_i{1,3}|_i\d+|_ih|In|_dh")
+
+
+@dataclass(frozen=True)
+class Root:
+    """A name that a person or Python itself knows, and the object behind it.
+
+    Parameters
+    ----------
+    kind
+        What holds the objects below it; ``"variable"`` means the object itself, and what lies
+        deeper is in a container.
+    name
+        How to write the object: ``"loss"``, ``"Out[5]"``, ``"last traceback"``.
+    value
+        The object.
+    is_namespace
+        Whether the value is a module's dictionary, whose keys are attributes.
+    """
+
+    kind: RootKind
+    name: str
+    value: Any
+    is_namespace: bool = False
+
+
+def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
+    """Return the notebook's variables, without those that IPython keeps.
+
+    Parameters
+    ----------
+    namespace
+        The notebook's global variables.
+    hidden
+        Those that IPython put there itself, with the values it gave them.
+    """
+    return [
+        Root("variable", name, value)
+        for name, value in list(namespace.items())
+        if not (name in hidden and hidden[name] is value)
+        and not _OUTPUT_NAME.fullmatch(name)
+        and not _INPUT_NAME.fullmatch(name)
+        and not issubclass(type(value), ModuleType)
+    ]
+
+
+def output_roots(namespace: Mapping[str, Any]) -> list[Root]:
+    """Return what IPython keeps of cells' values: ``Out[5]``, then ``_``, ``__`` and ``___``."""
+    kept: Mapping[int, Any] = namespace.get("_oh", {})
+    roots = [Root("output", f"Out[{number}]", value) for number, value in list(kept.items())]
+    roots += [
+        Root("output", name, namespace[name]) for name in ("_", "__", "___") if name in namespace
+    ]
+    return roots
+
+
+def traceback_roots(*others: Any) -> list[Root]:
+    """Return the last exception as Python keeps it for post-mortem debugging, and ``others``."""
+    kept = [getattr(sys, name, None) for name in ("last_exc", "last_value", "last_traceback")]
+    return [
+        Root("traceback", "last traceback", value)
+        for value in (*kept, *others)
+        if value is not None
+    ]
+
+
+def module_roots(*, libraries: bool) -> Iterator[Root]:
+    """Yield the user's own imported modules, or those of all libraries."""
+    for name, module in sorted(sys.modules.items()):
+        if (
+            issubclass(type(module), ModuleType)
+            and name != "__main__"
+            and is_user_module(module) is not libraries
+        ):
+            yield Root("container", name, vars(module), is_namespace=True)
+
+
+def is_user_module(module: ModuleType) -> bool:
+    """Tell whether a module is neither Python's own nor installed."""
+    file = vars(module).get("__file__")
+    return isinstance(file, str) and not file.startswith(_INSTALLED)
+
+
+_INSTALLED = tuple(
+    {
+        path
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+        if (path := sysconfig.get_path(name))
+    }
+)

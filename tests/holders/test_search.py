@@ -1,0 +1,251 @@
+"""Who holds an object: names, found and written as a person would."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from functools import partial
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from paddle_lab.holders.roots import (
+    Root,
+    module_roots,
+    output_roots,
+    traceback_roots,
+    variable_roots,
+)
+from paddle_lab.holders.search import HolderSearch
+
+
+class Sought:
+    """What the searches look for."""
+
+
+class Plain:
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
+class Slotted:
+    __slots__ = ("kept", "unset")
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+
+class LayerLike:
+    """Keeps its attributes as ``paddle.nn.Layer`` does."""
+
+    def __init__(self, parameters: dict[str, Any], sub_layers: dict[str, Any]) -> None:
+        self._parameters = parameters
+        self._sub_layers = sub_layers
+
+    def named_sublayers(self) -> None: ...
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+def search(*roots: Root, **options: Any) -> HolderSearch:
+    found = HolderSearch(lambda kind: issubclass(kind, Sought), **options)
+    found.walk(roots)
+    return found
+
+
+def names(value: Any, kind: Any = "variable", name: str = "x") -> list[tuple[str, str]]:
+    return [(held.kind, held.name) for held in search(Root(kind, name, value)).holdings]
+
+
+def closed_over(kept: Any) -> Any:
+    return lambda: kept
+
+
+def generator_with(value: Any) -> Any:
+    def produce(kept: Any) -> Any:
+        yield
+        del kept
+
+    running = produce(value)
+    next(running)
+    return running
+
+
+SOUGHT = Sought()
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ([0, SOUGHT], "x[1]"),
+        ((0, [SOUGHT]), "x[1][0]"),
+        (deque([SOUGHT]), "x[0]"),
+        ({"a": {3: SOUGHT}}, "x['a'][3]"),
+        ({"k" * 90: SOUGHT}, f"x['{'k' * 36}…]"),
+        ({Pair(1, 2): SOUGHT}, "x[<Pair>]"),
+        ({SOUGHT: 1}, "x (a key)"),
+        ({SOUGHT}, "x (in a set)"),
+        (Pair(1, SOUGHT), "x.second"),
+        (Plain(items=[0, 1, 2, SOUGHT]), "x.items[3]"),
+        (Plain(a=Plain(b=SOUGHT)), "x.a.b"),
+        (Slotted(SOUGHT), "x.kept"),
+        (LayerLike({"weight": SOUGHT}, {}), "x.weight"),
+        (
+            LayerLike({}, {"blocks": LayerLike({}, {"0": LayerLike({"weight": SOUGHT}, {})})}),
+            "x.blocks.0.weight",
+        ),
+        (Plain(_parameters={"weight": SOUGHT}), "x._parameters['weight']"),
+        (partial(print, SOUGHT), "x.args[0]"),
+        (Plain(kept=SOUGHT).__init__, "x.__self__.kept"),
+        (closed_over(SOUGHT), "x (its closure's kept)"),
+        (lambda kept=SOUGHT: kept, "x.__defaults__[0]"),
+        (generator_with(SOUGHT), "a variable in produce(), x"),
+        (type("Own", (), {"cache": [SOUGHT], "__module__": "__main__"}), "x.cache[0]"),
+    ],
+)  # fmt: skip
+def test_the_way_to_an_object_is_written_as_python(value: Any, name: str | None) -> None:
+    assert names(value) == ([] if name is None else [("container", name)])
+
+
+def test_a_variable_that_is_the_object_is_no_container() -> None:
+    assert names(SOUGHT) == [("variable", "x")]
+    assert names(SOUGHT, "output", "Out[5]") == [("output", "Out[5]")]
+    assert names([SOUGHT], "output", "Out[5]") == [("output", "Out[5][0]")]
+
+
+def test_every_reference_to_the_object_is_found_but_ways_to_a_container_once() -> None:
+    shared = [SOUGHT]
+    found = search(
+        Root("variable", "a", SOUGHT), Root("variable", "b", shared), Root("output", "_", shared)
+    )
+    assert [held.name for held in found.holdings] == ["a", "b[0]"]
+
+
+def test_a_traceback_tells_the_function_whose_variable_it_is() -> None:
+    def forward(weight: Any) -> None:
+        hidden = [weight]
+        raise ValueError(len(hidden))
+
+    kept: Any = None
+    try:
+        forward(SOUGHT)
+    except ValueError as error:
+        kept = error
+    assert set(names(kept, "traceback", "last traceback")) == {
+        ("traceback", "weight in forward(), last traceback"),
+        ("traceback", "hidden in forward(), last traceback[0]"),
+    }
+    again = names(kept, "traceback", "last traceback")  # names are read from copies
+    assert len(again) == 2
+
+
+def test_a_loop_of_references_ends() -> None:
+    ring: list[Any] = []
+    ring.append([ring, SOUGHT])
+    assert names(ring) == [("container", "x[0][1]")]
+
+
+def test_a_deep_structure_is_no_problem() -> None:
+    deep: Any = SOUGHT
+    for _ in range(20_000):
+        deep = [deep]
+    ((_, name),) = names(deep)
+    assert name.startswith("x[0][0]")
+    assert len(name) < 300
+
+
+def test_no_code_of_a_searched_object_runs() -> None:
+    class Trap:
+        def __init__(self) -> None:
+            vars(self)["kept"] = SOUGHT
+
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError
+
+        def __hash__(self) -> int:
+            raise AssertionError
+
+    class TrapList(list):  # type: ignore[type-arg]
+        def __iter__(self) -> Any:
+            raise AssertionError
+
+    class TrapDict(dict):  # type: ignore[type-arg]
+        def items(self) -> Any:
+            raise AssertionError
+
+    trap = object.__new__(Trap)
+    object.__getattribute__(trap, "__dict__")["kept"] = SOUGHT
+    assert names([trap]) == [("container", "x[0].kept")]
+    assert names(TrapList([SOUGHT])) == [("container", "x[0]")]
+    assert names(TrapDict(a=SOUGHT)) == [("container", "x['a']")]
+
+
+def test_a_module_and_what_it_imported_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("experiment")
+    module.__file__ = "/somewhere/experiment.py"
+    vars(module)["cache"] = Plain(items=[SOUGHT])
+    library = ModuleType("library")
+    vars(library)["kept"] = SOUGHT
+    vars(module)["library"] = library
+    monkeypatch.setitem(sys.modules, "experiment", module)
+    monkeypatch.setitem(sys.modules, "library", library)
+
+    found = search(*module_roots(libraries=False))
+    by_name = {held.name: held for held in found.holdings}
+    assert by_name["experiment.cache.items[0]"].kind == "container"
+    assert "library.kept" not in by_name
+    found.walk(module_roots(libraries=True), enters_libraries=True)
+    assert "library.kept" in [held.name for held in found.holdings]
+
+
+def test_a_function_does_not_lead_into_its_modules_globals() -> None:
+    assert names(names) == []
+
+
+def test_time_and_a_cancel_end_the_search() -> None:
+    many = [Root("variable", "x", [[SOUGHT] for _ in range(5000)])]
+    late = search(*many, budget_s=-1.0)
+    assert (late.holdings, late.is_complete) == ([], False)
+
+    asked = []
+
+    def cancel() -> bool:
+        asked.append(True)
+        return len(asked) > 3
+
+    cancelled = search(*many, is_cancelled=cancel, budget_s=60.0)
+    assert not cancelled.is_complete
+    assert 0 < len(cancelled.holdings) < 5000
+    assert search(*many, budget_s=60.0).is_complete
+
+
+def test_what_ipython_keeps_is_no_variable() -> None:
+    kept = {1: SOUGHT}
+    namespace = {
+        "loss": 1, "In": [""], "_i": "", "_i1": "", "_oh": kept, "Out": kept, "_": SOUGHT,
+        "__": "", "___": "", "_1": SOUGHT, "sys": sys, "exit": 7, "quit": 8, "_private": 2,
+    }  # fmt: skip
+    hidden = {"exit": 7, "quit": "another"}
+    assert [root.name for root in variable_roots(namespace, hidden)] == ["loss", "quit", "_private"]
+    assert [root.name for root in output_roots(namespace)] == ["Out[1]", "_", "__", "___"]
+
+
+def test_the_last_exception_is_a_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = ValueError("kept")
+    monkeypatch.setattr(sys, "last_value", error, raising=False)
+    assert error in [root.value for root in traceback_roots()]
+    assert "other" in [root.value for root in traceback_roots(None, "other")]
+
+
+def test_a_long_list_is_named_in_one_pass() -> None:
+    kept = [Sought() for _ in range(20_000)]
+    found = names(kept)
+    assert found[0] == ("container", "x[0]")
+    assert found[-1] == ("container", "x[19999]")
