@@ -26,7 +26,8 @@ NPM := PATH="$(BIN):$$PATH" npm --prefix js
 FRONT_END := paddle_lab/labextension/package.json
 FRONT_END_SOURCES := $(shell find js/src -type f 2>/dev/null) \
   $(wildcard js/*.mjs) js/package.json js/tsconfig.json
-PACKAGING := pyproject.toml hatch_build.py install.json
+NATIVE_SOURCES := $(wildcard paddle_lab/capture/native/*.[ch])
+PACKAGING := pyproject.toml hatch_build.py install.json $(NATIVE_SOURCES)
 
 .PHONY: help
 help:
@@ -118,4 +119,5 @@ PLAYWRIGHTS_OWN := 'from playwright.sync_api import sync_playwright as start; \
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) js/node_modules js/lib paddle_lab/static paddle_lab/labextension dist
+	rm -rf $(VENV) js/node_modules js/lib paddle_lab/static paddle_lab/labextension dist build \
+	  paddle_lab/capture/native/*.so

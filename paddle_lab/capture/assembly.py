@@ -96,12 +96,10 @@ def _add_tensors(
 ) -> None:
     dtype_names: dict[Any, tuple[str, int]] = {}
     paths = recorder.layers.tensor_paths
-    shapes = list(recorder.tensors.shapes)
     for (
-        _, shape_key, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
+        _, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
         name, identity, _,
-    ) in sorted(recorder.tensors.rows.rows(), key=itemgetter(0)):  # fmt: skip
-        shape = shapes[shape_key]
+    ) in recorder.tensors.each_row():  # fmt: skip
         dtype_name, item_bytes = dtype_names.get(dtype) or _describe_dtype(dtype, dtype_names)
         tensors.append(
             strings[name],
@@ -144,7 +142,7 @@ def _add_layers_and_scopes(
         callee = frames.callee(location) if location is not None else None
         name = path if path is not None else callee or class_name
         builders["layers"].append(strings[name], strings[class_name], parent)
-    for scope, kind, name, parent, layer, backward_call, thread in sorted(recorder.scopes.rows()):
+    for scope, kind, name, parent, layer, backward_call, thread in recorder.each_scope():
         forward_scope = recorder.backward_of.get(scope, scope)
         op = op_keys.get(recorder.scope_ops.get(forward_scope, -1), -1)
         builders["scopes"].append(kind, strings[name], parent, layer, op, backward_call, thread)

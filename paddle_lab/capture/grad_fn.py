@@ -44,6 +44,11 @@ class GradFnReader:
         return address
 
     @property
+    def is_leaking(self) -> bool | None:
+        """Whether reading ``grad_fn`` leaks a reference; ``None`` until a read has told."""
+        return self._is_leaking
+
+    @property
     def drop_surplus(self) -> Any:
         """What drops the surplus reference, where that is known to be needed: for the hot path."""
         return _drop_reference if self._is_leaking else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import update_wrapper, wraps
 from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.faults import attempt
+from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import OPTIMIZER_STEP, Recorder
 from paddle_lab.capture.sinks import SINKS
@@ -39,42 +41,28 @@ def _with_subclasses(root: type) -> Iterator[type]:
 
 
 def _around_layer(call: Any) -> Callable[..., Any]:
-    def __call__(self: Any, *inputs: Any, **kwargs: Any) -> Any:  # noqa: N807
+    @wraps(call)
+    def for_all(self: Any, *inputs: Any, **kwargs: Any) -> Any:
         active = SINKS.active
         if not active:
             return call(self, *inputs, **kwargs)
-        if len(active) > 1:
-            entered = [
-                attempt(recorder, recorder.enter_layer, self, _getframe()) for recorder in active
-            ]
-            opened = [saved for saved in entered if saved is not None]
-            try:
-                return call(self, *inputs, **kwargs)
-            except BaseException as error:
-                drop_frame(error)
-                raise
-            finally:
-                for state, scope, layer, anchor, anchor_stack in opened:
-                    state.leave_layer(scope, layer, anchor, anchor_stack)
-        try:
-            state, scope, layer, anchor, anchor_stack = active[0].enter_layer(self, _getframe())
-        except Exception as error:  # noqa: BLE001  (attempt, written out)
-            active[0].abandon(error)
-            return call(self, *inputs, **kwargs)
+        frame = _getframe()
+        entered = [attempt(recorder, recorder.enter_layer, self, frame) for recorder in active]
+        opened = [saved for saved in entered if saved is not None]
         try:
             return call(self, *inputs, **kwargs)
         except BaseException as error:
             drop_frame(error)
             raise
         finally:
-            # leave_layer, written out
-            state.scope = scope
-            state.layer = layer
-            state.anchor = anchor
-            state.anchor_stack = anchor_stack
+            for state, saved in opened:
+                state.restore(saved)
 
-    __call__.__wrapped__ = call  # type: ignore[attr-defined]
-    return __call__
+    if NATIVE is None:
+        return for_all
+    # The native one does the same while one recorder listens, and leaves the rest to this one.
+    wrapper: Callable[..., Any] = update_wrapper(NATIVE.LayerCall(call, for_all), call)
+    return wrapper
 
 
 def _around_step(step: Any) -> Callable[..., Any]:

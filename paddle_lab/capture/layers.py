@@ -7,6 +7,7 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.object_table import ObjectTable
 from paddle_lab.capture.stacks import Location
 
 NO_LAYER = -1
@@ -27,15 +28,14 @@ class LayerPool:
         self.rows: list[LayerRow] = []
         self.tensor_paths: dict[int, str] = {}
         """``id`` of each parameter and buffer of a layer seen so far to its path in its root."""
-        self.known: dict[int, Any] = {}
-        """``id`` of a layer to a weak reference, which tells whether the id still is its own."""
-        self.known_keys: dict[int, int] = {}
+        self.known = ObjectTable()
+        """Layers and their keys."""
         self._roots: dict[int, int] = {}
         self._sublayer_paths: dict[int, dict[int, str]] = {}
         self._references: dict[int, weakref.ref[Any]] = {}
         self._next_key = count().__next__
 
-    def key_of(self, layer: Any, caller: int, frame: FrameType) -> int:
+    def key_of(self, layer: Any, caller: int, frame: FrameType | None) -> int:
         """Return the key of ``layer``.
 
         Parameters
@@ -45,14 +45,12 @@ class LayerPool:
         caller
             Key of the layer inside whose call this happens, or -1.
         frame
-            The frame of the call itself; its caller is who calls the layer.
+            The frame that calls the layer.
         """
-        reference = self.known.get(id(layer))
-        if reference is not None and reference() is layer:
-            return self.known_keys[id(layer)]
-        return self._meet(layer, caller, frame)
+        key: int = self.known.find(layer)
+        return self._meet(layer, caller, frame) if key == NO_LAYER else key
 
-    def _meet(self, layer: Any, caller: int, frame: FrameType) -> int:
+    def _meet(self, layer: Any, caller: int, frame: FrameType | None) -> int:
         key = self._next_key()
         path = None
         root = key
@@ -62,15 +60,11 @@ class LayerPool:
         if path is None:
             root = key
             self._sublayer_paths[root] = self._index(layer)
-        self.known_keys[id(layer)] = key
-        self.known[id(layer)] = weakref.ref(layer)
+        self.known.note(layer, key)
         self._roots[key] = root
         if root == key:
             self._references[key] = weakref.ref(layer)
-        caller_frame = frame.f_back
-        location = (
-            (caller_frame.f_code, caller_frame.f_lasti) if root == key and caller_frame else None
-        )
+        location = (frame.f_code, frame.f_lasti) if root == key and frame is not None else None
         self.rows.append((key, path, type(layer).__name__, caller, location))
         return key
 

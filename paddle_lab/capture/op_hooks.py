@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.op_wrapper import make_op_wrapper
+from paddle_lab.capture.op_wrapper import OpWrapping
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
 from paddle_lab.capture.sinks import SINKS
 
@@ -57,8 +57,8 @@ class OpHooks:
 
     def __init__(self, paddle: Any) -> None:
         self._tensor_type = paddle.Tensor
-        self._around, self.listen_for = make_op_wrapper(paddle.Tensor)
-        """The second lets a recorder, or none, own the fast path."""
+        self._wrapping = OpWrapping(paddle.Tensor)
+        self.listen_for = self._wrapping.listen_for
         ops = paddle.base.core.eager.ops
         functions = [
             function
@@ -67,14 +67,14 @@ class OpHooks:
             if callable(function) and not name.startswith("__")
         ]
         self._functions = FunctionPatch(
-            functions, lambda function: self._around(function, function.__name__)
+            functions, lambda function: self._wrapping.wrap(function, function.__name__)
         )
 
     def patches(self) -> list[FunctionPatch | AttributePatch]:
         """Return the patches that make every eager op call the open recorders."""
         self._functions.find()
         methods = [
-            AttributePatch(self._tensor_type, attribute, self._wrapping(name))
+            AttributePatch(self._tensor_type, attribute, self._around_method(name))
             for attribute, name in _TENSOR_METHODS.items()
             if hasattr(self._tensor_type, attribute)
         ]
@@ -86,8 +86,8 @@ class OpHooks:
         detach = AttributePatch(self._tensor_type, "detach", _around_detach)
         return [self._functions, *methods, *aliases, detach]
 
-    def _wrapping(self, name: str) -> Callable[[Any], Callable[..., Any]]:
-        return lambda method: self._around(method, name)
+    def _around_method(self, name: str) -> Callable[[Any], Callable[..., Any]]:
+        return lambda method: self._wrapping.wrap(method, name, is_method=True)
 
 
 def _around_alias(method: Any) -> Callable[..., Any]:

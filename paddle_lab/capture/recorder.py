@@ -16,13 +16,15 @@ from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
+from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
+from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
-from paddle_lab.capture.tape import Tape
+from paddle_lab.capture.tape import Tape, rows_of
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
-from paddle_lab.capture.thread_state import ThreadState
+from paddle_lab.capture.thread_state import Saved, ThreadState
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 
 INPUT = ROLES.index("input")
@@ -31,6 +33,7 @@ RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP = range(len(SCOPE_KINDS))
 
 OP_CELLS = 13
+SCOPE_CELLS = 7
 BackwardCallRow = tuple[int, int, int, int, int, bool, str]
 """key, kind, stack, scope, position in the recorder's ops, create_graph, error."""
 
@@ -52,21 +55,24 @@ class Recorder:
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True
     ) -> None:
         self.stacks = StackPool()
-        parameter_type = paddle.base.framework.EagerParamBase
+        self.parameter_type = paddle.base.framework.EagerParamBase
         self.tensors = TensorPool(
-            parameter_type,
+            self.parameter_type,
             reads_place=paddle.is_compiled_with_cuda()
             or paddle.is_compiled_with_xpu()
             or bool(paddle.device.get_all_custom_device_type()),
         )
         self.layers = LayerPool()
-        self.ops: list[Any] = []
+        self.ops = Tape()
         """Of each op: :data:`OP_CELLS` cells, its inputs (argument position and tensor in turn) and
-        its outputs. The cells: key, number of input cells, number of outputs, name, scope, stack,
+        its outputs. The cells: key, number of input cells, number of outputs, name (a key of
+        :data:`~paddle_lab.capture.op_names.OP_NAMES`), scope, stack,
         thread, start, duration, phase, attributes, is_pylayer, raised."""
         self.attributes: dict[Any, int] = {(): 0}
-        self.scopes = Tape(7)
-        """key, kind, name, parent, layer, backward call, thread."""
+        self.scopes = Tape()
+        """Of each scope :data:`SCOPE_CELLS` cells: key, kind, name (a key of :attr:`scope_names`),
+        parent, layer, backward call, thread."""
+        self.scope_names: dict[str, int] = {"": 0}
         self.backward_calls: list[BackwardCallRow] = []
         self.notices: list[str] = []
         """Sentences about what the trace could not see."""
@@ -78,12 +84,12 @@ class Recorder:
         """Scope of a PyLayer's backward to the scope of its forward."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
         self.backward = BackwardGraphs(self.tensors, self.each_op, paddle.Tensor)
-        self.tensor_types = frozenset((paddle.Tensor, parameter_type))
+        self.tensor_types = frozenset((paddle.Tensor, self.parameter_type))
         self.tensor_type = paddle.Tensor
         self.threads: dict[int, ThreadState] = {}
         self._next_thread: Callable[[], int] = count().__next__
-        self.next_op: Callable[[], int] = count().__next__
-        self._next_scope: Callable[[], int] = count().__next__
+        self.next_op = Counter()
+        self.next_scope = Counter()
         self.next_backward_call: Callable[[], int] = count().__next__
         self.alone = (self,)
         """What ``SINKS.active`` is while only this recorder listens."""
@@ -169,15 +175,15 @@ class Recorder:
         state = self.threads.get(get_ident())
         if state is None:
             state = self.thread()
-        op = self.next_op()
+        op: int = self.next_op()
         outputs: list[int] = []
         self.produce_all(self._modified(args) if result is None else result, op, outputs)
         inputs, attributes = resolved
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         self.ops.extend(
             (
-                op, len(inputs), len(outputs), name, state.scope, stack, state.number, start_ns,
-                end_ns - start_ns, state.phase if phase is None else phase,
+                op, len(inputs), len(outputs), OP_NAMES.key(name), state.scope, stack, state.number,
+                start_ns, end_ns - start_ns, state.phase if phase is None else phase,
                 self.attributes_key(attributes), is_pylayer, False, *inputs, *outputs,
             )
         )  # fmt: skip
@@ -195,12 +201,12 @@ class Recorder:
     ) -> int:
         """Record an op that raised: it has inputs and a stack, and no outputs; returns its key."""
         state = self.thread()
-        op = self.next_op()
+        op: int = self.next_op()
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         inputs, attributes = resolved
         self.ops.extend(
             (
-                op, len(inputs), 0, name, state.scope, stack, state.number, start_ns,
+                op, len(inputs), 0, OP_NAMES.key(name), state.scope, stack, state.number, start_ns,
                 end_ns - start_ns, state.phase, self.attributes_key(attributes), is_pylayer, True,
                 *inputs,
             )
@@ -218,13 +224,15 @@ class Recorder:
 
     def each_op(self, start: int = 0) -> Iterator[tuple[list[Any], list[int], list[int]]]:
         """Iterate over ops' cells, inputs and outputs from cell ``start`` of :attr:`ops` on."""
-        cells, position = self.ops, start
+        cells, position = self.ops.to_list(start), 0
         while position < len(cells):
             inputs_start = position + OP_CELLS
             inputs_end = inputs_start + cells[position + 1]
             outputs_end = inputs_end + cells[position + 2]
+            head: list[Any] = cells[position:inputs_start]
+            head[3] = OP_NAMES.name(head[3])
             yield (
-                cells[position:inputs_start],
+                head,
                 cells[inputs_start:inputs_end],
                 cells[inputs_end:outputs_end],
             )
@@ -267,33 +275,29 @@ class Recorder:
 
     # -- layers ---------------------------------------------------------------------------------
 
-    def enter_layer(
-        self, layer: Any, frame: FrameType
-    ) -> tuple[ThreadState, int, int, FrameType | None, int]:
-        """Open the scope of a layer's call and anchor stacks at ``frame``, the call's own.
+    def enter_layer(self, layer: Any, frame: FrameType) -> tuple[ThreadState, Saved]:
+        """Open the scope of a layer's call and anchor stacks at ``frame``, the wrapper's own.
 
         Returns
         -------
-        state, scope, layer, anchor, anchor_stack
-            The thread, and what its ``leave_layer`` wants back when the call ends.
+        state, saved
+            The thread, and what it is to restore when the call ends.
         """
-        state = self.threads.get(get_ident()) or self.thread()
-        outer_scope, outer_layer = state.scope, state.layer
-        anchor, anchor_stack = state.anchor, state.anchor_stack
-        layers = self.layers
-        reference = layers.known.get(id(layer))
-        if reference is not None and reference() is layer:
-            key = layers.known_keys[id(layer)]
-        else:
-            key = layers.key_of(layer, outer_layer, frame)
-        scope = self._next_scope()
-        self.scopes.add((scope, LAYER, "", outer_scope, key, NO_KEY, state.number))
-        stack = self.stacks.take(frame.f_back, anchor, anchor_stack)
-        state.scope = scope
-        state.layer = key
-        state.anchor_stack = stack
-        state.anchor = frame
-        return state, outer_scope, outer_layer, anchor, anchor_stack
+        state = self.thread()
+        saved = state.save()
+        caller = frame.f_back
+        key = self.layers.key_of(layer, state.layer, caller)
+        scope: int = self.next_scope()
+        self.scopes.extend((scope, LAYER, 0, state.scope, key, NO_KEY, state.number))
+        stack = self.stacks.take(caller, state.anchor, state.anchor_stack)
+        state.scope, state.layer, state.anchor, state.anchor_stack = scope, key, frame, stack
+        return state, saved
+
+    def each_scope(self) -> Iterator[tuple[Any, ...]]:
+        """Iterate over the scopes' cells by key, with the names for their keys."""
+        names = list(self.scope_names)
+        for key, kind, name, *cells in sorted(rows_of(self.scopes, SCOPE_CELLS)):
+            yield key, kind, names[name], *cells
 
     # -- scopes -------------------------------------------------------------------------------
 
@@ -306,8 +310,11 @@ class Recorder:
         backward_call: int = NO_KEY,
     ) -> int:
         """Record a scope inside the thread's present one and make it the present one."""
-        scope = self._next_scope()
-        self.scopes.add((scope, kind, name, state.scope, NO_KEY, backward_call, state.number))
+        scope: int = self.next_scope()
+        name_key = self.scope_names.setdefault(name, len(self.scope_names))
+        self.scopes.extend(
+            (scope, kind, name_key, state.scope, NO_KEY, backward_call, state.number)
+        )
         state.scope = scope
         return scope
 

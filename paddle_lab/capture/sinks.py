@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddle_lab.capture.native import native_twin
+
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
 
 
+@native_twin
 class Sinks:
     """The recorders of the open traces, outermost first; empty while hooks are suspended.
 

@@ -12,12 +12,15 @@ from collections.abc import Callable
 from itertools import count
 from types import CodeType, FrameType
 
+from paddle_lab.capture.native import native_twin
+
 Location = tuple[CodeType, int]
 """A code object and the byte offset of the instruction that was running (``f_lasti``)."""
 
 NO_STACK = -1
 
 
+@native_twin
 class StackPool:
     """Distinct stacks; keys count from 0 in order of first use."""
 
@@ -40,34 +43,7 @@ class StackPool:
         anchor_stack
             Key of the stack at the anchor.
         """
-        # One to four frames are most stacks: written out, they cost half of what the loop does.
-        signature: tuple[int, ...] | None = None
-        if frame is not None:
-            second = frame.f_back
-            if second is anchor:
-                signature = (anchor_stack, id(frame.f_code), frame.f_lasti)
-            elif second is not None:
-                third = second.f_back
-                if third is anchor:
-                    signature = (
-                        anchor_stack, id(frame.f_code), frame.f_lasti, id(second.f_code),
-                        second.f_lasti,
-                    )  # fmt: skip
-                elif third is not None:
-                    fourth = third.f_back
-                    if fourth is anchor:
-                        signature = (
-                            anchor_stack, id(frame.f_code), frame.f_lasti, id(second.f_code),
-                            second.f_lasti, id(third.f_code), third.f_lasti,
-                        )  # fmt: skip
-                    elif fourth is not None and fourth.f_back is anchor:
-                        signature = (
-                            anchor_stack, id(frame.f_code), frame.f_lasti, id(second.f_code),
-                            second.f_lasti, id(third.f_code), third.f_lasti, id(fourth.f_code),
-                            fourth.f_lasti,
-                        )  # fmt: skip
-        if signature is None:
-            signature = _walk(frame, anchor, anchor_stack)
+        signature = _walk(frame, anchor, anchor_stack)
         key = self._keys.get(signature)
         if key is None:
             key = self._define(signature, frame, anchor)

@@ -7,13 +7,13 @@ that guards against reuse: nothing is kept alive.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Iterator
 from typing import Any
 
+from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.tape import Tape
+from paddle_lab.capture.object_table import ObjectTable
+from paddle_lab.capture.tape import Tape, rows_of
 from paddle_lab.trace.schema import TENSOR_KINDS
 
 ACTIVATION = TENSOR_KINDS.index("activation")
@@ -23,6 +23,8 @@ GRADIENT = TENSOR_KINDS.index("gradient")
 EXTERNAL = TENSOR_KINDS.index("external")
 
 NO_KEY = -1
+
+ROW_CELLS = 13
 
 VERSION_BITS = 24
 LARGEST_VERSION = (1 << VERSION_BITS) - 1
@@ -40,30 +42,31 @@ class TensorPool:
     """
 
     def __init__(self, parameter_type: type, *, reads_place: bool) -> None:
-        self.rows = Tape(13)
-        """key, shape (a key of :attr:`shapes`), dtype, place, stop_gradient, version, kind,
-        producer, previous, detached_from, name, id of the object, address of its grad node or 0."""
+        self.rows = Tape()
+        """Of each row :data:`ROW_CELLS` cells: key, shape, dtype, place (keys of :attr:`shapes`,
+        :attr:`dtypes`, :attr:`places`), stop_gradient, version, kind, producer, previous,
+        detached_from, name (a key of :attr:`names`), id of the object, address of its grad node or
+        0."""
         self.shapes: dict[tuple[int, ...], int] = {(): 0}
+        self.dtypes: dict[Any, int] = {}
+        self.places: dict[Any, int] = {None: 0}
+        self.names: dict[str, int] = {"": 0}
         self._grad_addresses: dict[int, int] = {}
         self._producers: dict[int, int] = {}
         self._rows_at: dict[int, int] = {}
         self._indexed = 0
-        self.known: dict[int, Any] = {}
-        """``id`` of a tensor to a weak reference, which tells whether the id still is its own."""
-        self.known_rows: dict[int, int] = {}
-        """``id`` of a tensor to its latest row and the version that was: see :func:`packed`."""
+        self.known = ObjectTable()
+        """Tensors and their latest rows with the versions they had: see :func:`packed`."""
         self._parameter_type = parameter_type
         self.reads_place = reads_place
-        self.next_key: Callable[[], int] = count().__next__
+        self.next_key = Counter()
 
     def key_of(self, tensor: Any) -> int:
         """Return the row of ``tensor``'s present value, making one where the trace has none."""
-        identity = id(tensor)
-        reference = self.known.get(identity)
-        row = self.known_rows.get(identity)
-        if row is None or reference is None or reference() is not tensor:
+        row = self.known.find(tensor)
+        if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
-        key = row >> VERSION_BITS
+        key: int = row >> VERSION_BITS
         if row != packed(key, tensor._inplace_version()):
             # Modified by something that is no op: set_value, an optimizer in C++, another thread.
             return self._meet(tensor, key)
@@ -71,18 +74,13 @@ class TensorPool:
 
     def known_key(self, tensor: Any) -> int:
         """Return the latest row of ``tensor``, or -1; never makes one."""
-        reference = self.known.get(id(tensor))
-        row = self.known_rows.get(id(tensor))
-        if reference is None or row is None or reference() is not tensor:
-            return NO_KEY
-        return row >> VERSION_BITS
+        row: int = self.known.find(tensor)
+        return NO_KEY if row == NO_KEY else row >> VERSION_BITS
 
     def is_modified(self, tensor: Any) -> bool:
         """Tell whether ``tensor`` was modified in place since its latest row."""
-        key = self.known_key(tensor)
-        return key != NO_KEY and self.known_rows[id(tensor)] != packed(
-            key, tensor._inplace_version()
-        )
+        row = self.known.find(tensor)
+        return bool(row != NO_KEY and row != packed(row >> VERSION_BITS, tensor._inplace_version()))
 
     def produce(
         self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY
@@ -112,13 +110,13 @@ class TensorPool:
 
     def _index_addresses(self) -> None:
         # Rows are only appended while ops run, which is quickest; they are indexed when needed.
-        for row in self.rows.rows(self._indexed):
+        for row in rows_of(self.rows, ROW_CELLS, self._indexed):
             key, producer, address = row[0], row[7], row[12]
             if address:
                 self._grad_addresses[key] = address
                 self._producers[key] = producer
                 self._rows_at[address] = key
-        self._indexed = len(self.rows)
+        self._indexed = len(self.rows) // ROW_CELLS
 
     def detach(self, tensor: Any, result: Any) -> None:
         """Make a row for what ``tensor.detach()`` returned."""
@@ -131,8 +129,7 @@ class TensorPool:
             self._know(tensor, key)
 
     def _know(self, tensor: Any, key: int) -> None:
-        self.known[id(tensor)] = weakref.ref(tensor)
-        self.known_rows[id(tensor)] = packed(key, tensor._inplace_version())
+        self.known.note(tensor, packed(key, tensor._inplace_version()))
 
     def _row_behind(self, tensor: Any) -> int:
         """Return the row of which ``tensor`` is another object, told by their grad node, or -1.
@@ -159,15 +156,17 @@ class TensorPool:
     def _add_row(
         self, tensor: Any, kind: int, op: int, previous: int, detached_from: int, name: str
     ) -> int:
-        key = self.next_key()
+        key: int = self.next_key()
         identity = id(tensor)
+        dtype = _key_in(self.dtypes, tensor.dtype)
+        name_key = _key_in(self.names, name)
         if not tensor._is_initialized():
             # Asking an undefined tensor for more than its shape and dtype kills the process.
             shape = self.shape_key(tensor)
-            self.rows.add(
+            self.rows.extend(
                 (
-                    key, shape, tensor.dtype, None, True, 0, kind, op, previous, detached_from,
-                    name, identity, 0,
+                    key, shape, dtype, 0, True, 0, kind, op, previous, detached_from, name_key,
+                    identity, 0,
                 )
             )  # fmt: skip
             return key
@@ -175,32 +174,44 @@ class TensorPool:
         # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
         has_node = not tensor.stop_gradient and not tensor.is_leaf
         address = GRAD_FN.address(tensor) if has_node else None
-        self.known[identity] = weakref.ref(tensor)
-        self.known_rows[identity] = key << VERSION_BITS | version
-        self.rows.add(
+        self.known.note(tensor, packed(key, version))
+        self.rows.extend(
             (
-                key, self.shape_key(tensor), tensor.dtype,
-                tensor.place if self.reads_place else None, tensor.stop_gradient, version, kind,
-                op, previous, detached_from, name, identity, address or 0,
+                key, self.shape_key(tensor), dtype, self.place_key(tensor), tensor.stop_gradient,
+                version, kind, op, previous, detached_from, name_key, identity, address or 0,
             )
         )  # fmt: skip
         return key
 
     def shape_key(self, tensor: Any) -> int:
         """Return the key of the tensor's shape in :attr:`shapes`."""
-        shape = tuple(tensor.shape)
-        known = self.shapes.get(shape)
-        return self.shapes.setdefault(shape, len(self.shapes)) if known is None else known
+        return _key_in(self.shapes, tuple(tensor.shape))
+
+    def place_key(self, tensor: Any) -> int:
+        """Return the key of the tensor's place in :attr:`places`."""
+        if not self.reads_place or not tensor._is_initialized():
+            return 0
+        return _key_in(self.places, tensor.place)
 
     def living(self) -> list[tuple[Any, int]]:
         """Return the tensors that are still alive, with their latest rows."""
-        alive = []
-        for identity, reference in list(self.known.items()):
-            tensor = reference()
-            row = self.known_rows.get(identity)  # an interrupt may fall between the two entries
-            if tensor is not None and row is not None:
-                alive.append((tensor, row >> VERSION_BITS))
-        return alive
+        return [(tensor, row >> VERSION_BITS) for tensor, row in self.known.living()]
+
+    def each_row(self) -> Iterator[tuple[Any, ...]]:
+        """Iterate over the rows by key, with shapes, dtypes, places and names for their keys."""
+        shapes, dtypes = list(self.shapes), list(self.dtypes)
+        places, names = list(self.places), list(self.names)
+        for row in sorted(rows_of(self.rows, ROW_CELLS)):
+            key, shape, dtype, place, *cells, name, identity, address = row
+            yield (
+                key, shapes[shape], dtypes[dtype], places[place], *cells, names[name], identity,
+                address,
+            )  # fmt: skip
+
+
+def _key_in(keys: dict[Any, int], value: Any) -> int:
+    known = keys.get(value)
+    return keys.setdefault(value, len(keys)) if known is None else known
 
 
 def packed(key: int, version: int) -> int:

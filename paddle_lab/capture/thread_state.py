@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import FrameType
 
+from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.stacks import NO_STACK
 from paddle_lab.trace.schema import PHASES
 
@@ -15,12 +16,9 @@ Saved = tuple[int, int, int, FrameType | None, int]
 """scope, layer, phase, anchor and anchor's stack, as they were before a call."""
 
 
-class ThreadState:
-    """The innermost open scope of one thread and the anchor of its stacks.
-
-    Holding the anchor's frame keeps nothing alive that is not alive anyway: it is a frame of a call
-    that is still running, and it is dropped when the call returns.
-    """
+@native_twin
+class ThreadCells:
+    """The numbers and objects of a :class:`ThreadState`."""
 
     __slots__ = (
         "anchor",
@@ -44,6 +42,16 @@ class ThreadState:
         """Scope of a region that has ended to the scope around it."""
         self.pylayers: list[int] = []
         """Ops of the PyLayer.apply calls that are open, outermost first."""
+
+
+class ThreadState(ThreadCells):
+    """The innermost open scope of one thread and the anchor of its stacks.
+
+    Holding the anchor's frame keeps nothing alive that is not alive anyway: it is a frame of a call
+    that is still running, and it is dropped when the call returns.
+    """
+
+    __slots__ = ()
 
     def save(self) -> Saved:
         """Return what a scope must put back when it ends."""

@@ -12,7 +12,6 @@ import paddle_lab
 from paddle_lab.capture.backward_graphs import BackwardGraphs
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.stacks import StackPool
 
 
 def fault(*_args: Any, **_kwargs: Any) -> Any:
@@ -30,7 +29,7 @@ def step(net: paddle.nn.Layer) -> list[float]:
 @pytest.mark.parametrize(
     ("owner", "method"),
     [
-        (StackPool, "take"),
+        (Recorder, "thread"),
         (LayerPool, "key_of"),
         (Recorder, "resolve"),
         (BackwardGraphs, "walk"),

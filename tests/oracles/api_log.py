@@ -15,6 +15,7 @@ the second a profile function marks in the log where the backward pass enters Py
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FrameType
 from typing import TYPE_CHECKING, Any
 
-from paddle.base import core
+from paddle.base import core, dygraph_utils
 from paddle.base.framework import vlog_guard
 
 from tests.oracles.log_nesting import LoggedOp, Nesting
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"^\t*[IWEF]\d{4} [\d:.]+ +(?P<thread>\d+) [^\]\n]+\] ?", re.MULTILINE)
 _MARK = "tests.oracles"
 _BACKWARD_FUNCTIONS = (core.eager.run_backward, core.eager.run_partial_grad)
+# Python's profiler sees a C function that Python calls, not one that C calls, as a native wrapper
+# does. This is where Paddle's layers call ops of _legacy_C_ops.
+_ACTIVATION = inspect.unwrap(dygraph_utils._append_activation_in_dygraph)
 _SILENT_FUNCTIONS = {
     function
     for function in (*vars(core.eager.ops.legacy).values(), core.eager.ops.run_program)
@@ -102,19 +106,25 @@ class _Marks:
         self._thread = thread
         self._callers: list[FrameType] = []
         self._entered: list[FrameType] = []
+        self._unseen_activation = ""
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call":
+            if frame.f_code is _ACTIVATION.__code__:
+                self._unseen_activation = frame.f_locals["act"] or ""
             if self._callers and frame.f_back is self._callers[-1]:
                 self._entered.append(frame)
                 self._write("enter")
         elif event == "return":
+            if frame.f_code is _ACTIVATION.__code__ and self._unseen_activation:
+                self._write(f"op {self._unseen_activation}")
             if self._entered and self._entered[-1] is frame:
                 self._entered.pop()
                 self._write("leave")
         elif any(argument is function for function in _BACKWARD_FUNCTIONS):
             self._mark_backward(frame, event)
         elif event == "c_call" and argument in _SILENT_FUNCTIONS:
+            self._unseen_activation = ""
             self._write(f"op {argument.__name__}")
 
     def _mark_backward(self, frame: FrameType, event: str) -> None:

@@ -1,0 +1,126 @@
+/* What runs around every call of a layer: capture/layer_hooks.py, natively. */
+#include "native.h"
+#include <string.h>
+
+#define SCOPE_CELLS 7
+#define LAYER 0 /* the first of SCOPE_KINDS */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *function;
+    PyObject *for_all; /* Python's, for several recorders */
+    PyObject *attributes;
+} LayerCall;
+
+static int64_t layer_key(PyObject *layer, int64_t caller, PyObject *frame) {
+    int64_t known = ObjectTable_find_value(owner.known_layers, layer);
+    if (known != NO_KEY) {
+        return known;
+    }
+    PyObject *key = PyObject_CallMethod(owner.layer_pool, "key_of", "OLO", layer,
+                                        (long long)caller, frame);
+    int64_t value = key == NULL ? -1 : PyLong_AsLongLong(key);
+    Py_XDECREF(key);
+    return value;
+}
+
+/* Open the scope of a layer's call, and anchor stacks at the frame that calls it. */
+static int enter(ThreadState *state, PyObject *layer, PyObject *frame) {
+    int64_t key = layer_key(layer, state->layer, frame);
+    if (key < 0) {
+        return -1;
+    }
+    int64_t stack = StackPool_key_of(owner.stacks, frame, state->anchor, state->anchor_stack);
+    int64_t *row = PyErr_Occurred() ? NULL : Tape_reserve(owner.scopes, SCOPE_CELLS);
+    if (row == NULL) {
+        return -1;
+    }
+    int64_t scope = owner.next_scope->next++;
+    const int64_t cells[SCOPE_CELLS] = {scope, LAYER, 0, state->scope, key, NO_KEY, state->number};
+    memcpy(row, cells, sizeof cells);
+    state->scope = scope;
+    state->layer = key;
+    state->anchor_stack = stack;
+    PyObject *before = state->anchor;
+    state->anchor = Py_NewRef(frame);
+    Py_DECREF(before);
+    return 0;
+}
+
+static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    LayerCall *layer_call = (LayerCall *)self;
+    PyObject *active = owner.sinks == NULL ? NULL : owner.sinks->active;
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    if (active == NULL || PyTuple_GET_SIZE(active) == 0 || frame == NULL ||
+        PyVectorcall_NARGS(flags) == 0) {
+        return PyObject_Vectorcall(layer_call->function, args, flags, names);
+    }
+    if (active != owner.alone) {
+        return PyObject_Vectorcall(layer_call->for_all, args, flags, names);
+    }
+    ThreadState *state = owner_thread();
+    if (state == NULL) {
+        return owner_abandon() < 0
+                   ? NULL
+                   : PyObject_Vectorcall(layer_call->function, args, flags, names);
+    }
+    Py_INCREF(state);
+    int64_t scope = state->scope, layer = state->layer, anchor_stack = state->anchor_stack;
+    PyObject *anchor = Py_NewRef(state->anchor);
+    PyObject *result = NULL;
+    if (enter(state, args[0], frame) == 0 || owner_abandon() == 0) {
+        result = PyObject_Vectorcall(layer_call->function, args, flags, names);
+    }
+    state->scope = scope;
+    state->layer = layer;
+    state->anchor_stack = anchor_stack;
+    Py_SETREF(state->anchor, anchor);
+    Py_DECREF(state);
+    return result;
+}
+
+static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {
+    PyObject *function, *for_all;
+    if (!PyArg_ParseTuple(args, "OO", &function, &for_all)) {
+        return NULL;
+    }
+    LayerCall *self = (LayerCall *)type->tp_alloc(type, 0);
+    if (self != NULL) {
+        self->vectorcall = call;
+        self->function = Py_NewRef(function);
+        self->for_all = Py_NewRef(for_all);
+    }
+    return (PyObject *)self;
+}
+
+static void dealloc(PyObject *self) {
+    LayerCall *layer_call = (LayerCall *)self;
+    Py_XDECREF(layer_call->function);
+    Py_XDECREF(layer_call->for_all);
+    Py_XDECREF(layer_call->attributes);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {
+    return instance == NULL || instance == Py_None ? Py_NewRef(self)
+                                                   : PyMethod_New(self, instance);
+}
+
+static PyGetSetDef properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+PyTypeObject LayerCallType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.LayerCall",
+    .tp_basicsize = sizeof(LayerCall),
+    .tp_flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_new = new,
+    .tp_dealloc = dealloc,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(LayerCall, vectorcall),
+    .tp_dictoffset = offsetof(LayerCall, attributes),
+    .tp_descr_get = bind,
+    .tp_getset = properties,
+};

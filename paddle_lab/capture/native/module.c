@@ -1,0 +1,25 @@
+/* paddle_lab.capture.native._native: the hot path of the capture. */
+#include "native.h"
+
+PyObject *listen_for(PyObject *module, PyObject *args); /* owner.c */
+
+static PyMethodDef functions[] = {
+    {"listen_for", listen_for, METH_VARARGS,
+     "Let one recorder, or None, own the fast path while it is all that listens."},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1, .m_methods = functions};
+
+PyMODINIT_FUNC PyInit__native(void) {
+    PyTypeObject *types[] = {&TapeType,        &ObjectTableType, &CounterType,
+                             &StackPoolType,   &ThreadCellsType, &SinksType,
+                             &OpFunctionType,  &OpMethodType,    &LayerCallType};
+    PyObject *module = PyModule_Create(&definition);
+    for (size_t i = 0; module != NULL && i < sizeof types / sizeof *types; i++) {
+        if (PyModule_AddType(module, types[i]) < 0) {
+            Py_CLEAR(module);
+        }
+    }
+    return module;
+}

@@ -1,0 +1,138 @@
+/* What the parts of the native hot path know of each other.
+ *
+ * Everything here has a twin in Python, which runs where this was not built; the twin's docstrings
+ * say what each part is for. All of it runs with the interpreter lock held, and calls back into
+ * Python only where the comments say so: what happens between two calls is atomic.
+ */
+#ifndef PADDLE_LAB_NATIVE_H
+#define PADDLE_LAB_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <frameobject.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NO_KEY (-1)
+/* As in capture/tensors.py: a row and an in-place version as one number. */
+#define VERSION_BITS 24
+#define LARGEST_VERSION ((1 << VERSION_BITS) - 1)
+
+/* A list of 64-bit integers: capture/tape.py. */
+typedef struct {
+    PyObject_HEAD
+    int64_t *cells;
+    Py_ssize_t length;
+    Py_ssize_t capacity;
+} Tape;
+extern PyTypeObject TapeType;
+int64_t *Tape_reserve(Tape *tape, Py_ssize_t count); /* NULL and MemoryError where there is none */
+
+/* Which object is which: capture/object_table.py. */
+typedef struct {
+    uintptr_t identity; /* 0: free */
+    PyObject *reference;
+    int64_t value;
+} ObjectEntry;
+typedef struct {
+    PyObject_HEAD
+    ObjectEntry *entries;
+    Py_ssize_t used;
+    Py_ssize_t capacity; /* a power of two */
+} ObjectTable;
+extern PyTypeObject ObjectTableType;
+int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object); /* NO_KEY where unknown */
+int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
+
+/* Numbers from 0 on: what itertools.count().__next__ is in Python. */
+typedef struct {
+    PyObject_HEAD
+    int64_t next;
+} Counter;
+extern PyTypeObject CounterType;
+
+/* Distinct stacks: capture/stacks.py. */
+typedef struct {
+    uint64_t hash;
+    Py_ssize_t start; /* of the signature in the arena; -1: free */
+    Py_ssize_t length;
+    int64_t key;
+} StackEntry;
+typedef struct {
+    PyObject_HEAD
+    StackEntry *entries;
+    Py_ssize_t used;
+    Py_ssize_t capacity;
+    int64_t *arena;
+    Py_ssize_t arena_length;
+    Py_ssize_t arena_capacity;
+    PyObject *segments;
+} StackPool;
+extern PyTypeObject StackPoolType;
+int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
+
+/* What one thread is doing: capture/thread_state.py. */
+typedef struct {
+    PyObject_HEAD
+    int64_t number;
+    int64_t scope;
+    int64_t layer;
+    int64_t phase;
+    int64_t anchor_stack;
+    PyObject *anchor;
+    PyObject *closed_regions;
+    PyObject *pylayers;
+} ThreadState;
+extern PyTypeObject ThreadCellsType;
+
+/* Which recorders are listening: capture/sinks.py. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *active;
+} Sinks;
+extern PyTypeObject SinksType;
+
+/* The one recorder that listens alone, with its parts at hand: see listen_for() in owner.c. */
+typedef struct {
+    PyObject *recorder;
+    PyObject *alone; /* what sinks->active is then */
+    Sinks *sinks;
+    PyTypeObject *tensor_type;
+    PyTypeObject *parameter_type;
+    ObjectTable *known;
+    Tape *tensor_rows;
+    PyObject *shapes;
+    PyObject *dtypes;
+    PyObject *tensor_pool;
+    int reads_place;
+    Counter *next_tensor;
+    Tape *ops;
+    Counter *next_op;
+    StackPool *stacks;
+    PyObject *threads;
+    unsigned long thread_identity;
+    ThreadState *thread; /* borrowed from threads: of thread_identity */
+    ObjectTable *known_layers;
+    PyObject *layer_pool;
+    Tape *scopes;
+    Counter *next_scope;
+} Owner;
+extern Owner owner;
+ThreadState *owner_thread(void);
+int owner_abandon(void); /* 0: the recorder knows of the exception, which is cleared; -1: it must be raised */
+int64_t now_ns(void);
+
+/* A tensor's properties, past the lookup of their names: tensor_properties.c. */
+int properties_find(PyTypeObject *tensor_type);
+int64_t tensor_version(PyObject *tensor);      /* -1 and an exception where it fails */
+int tensor_stop_gradient(PyObject *tensor);    /* -1 and an exception where it fails */
+int64_t tensor_shape_key(PyObject *tensor);    /* -1 and an exception where it fails */
+int64_t tensor_dtype_key(PyObject *tensor);    /* -1 and an exception where it fails */
+int64_t tensor_place_key(PyObject *tensor);    /* -1 and an exception where it fails */
+int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
+
+extern PyTypeObject OpFunctionType;
+extern PyTypeObject OpMethodType;
+extern PyTypeObject LayerCallType;
+
+#endif

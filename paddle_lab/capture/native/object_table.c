@@ -1,0 +1,124 @@
+/* From an object's identity to a number, guarded by a weak reference against reuse. */
+#include "native.h"
+
+/* Objects lie 16 bytes apart at least; the multiplier is 2^64 over the golden ratio. */
+static size_t slot_of(uintptr_t identity, Py_ssize_t capacity) {
+    return (size_t)(((uint64_t)identity >> 4) * 0x9E3779B97F4A7C15u >> 20) & (size_t)(capacity - 1);
+}
+
+static ObjectEntry *entry_of(ObjectEntry *entries, Py_ssize_t capacity, uintptr_t identity) {
+    size_t slot = slot_of(identity, capacity);
+    while (entries[slot].identity != 0 && entries[slot].identity != identity) {
+        slot = (slot + 1) & (size_t)(capacity - 1);
+    }
+    return &entries[slot];
+}
+
+int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object) {
+    if (table->capacity == 0) {
+        return NO_KEY;
+    }
+    ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
+    if (entry->identity == 0 || PyWeakref_GET_OBJECT(entry->reference) != object) {
+        return NO_KEY;
+    }
+    return entry->value;
+}
+
+static int grow(ObjectTable *table) {
+    Py_ssize_t capacity = table->capacity ? table->capacity * 2 : 256;
+    ObjectEntry *entries = PyMem_Calloc((size_t)capacity, sizeof(ObjectEntry));
+    if (entries == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < table->capacity; i++) {
+        if (table->entries[i].identity != 0) {
+            *entry_of(entries, capacity, table->entries[i].identity) = table->entries[i];
+        }
+    }
+    PyMem_Free(table->entries);
+    table->entries = entries;
+    table->capacity = capacity;
+    return 0;
+}
+
+int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value) {
+    if (table->used * 3 >= table->capacity * 2 && grow(table) < 0) {
+        return -1;
+    }
+    ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
+    if (entry->identity == 0 || PyWeakref_GET_OBJECT(entry->reference) != object) {
+        PyObject *reference = PyWeakref_NewRef(object, NULL);
+        if (reference == NULL) {
+            return -1;
+        }
+        table->used += entry->identity == 0;
+        entry->identity = (uintptr_t)object;
+        Py_XSETREF(entry->reference, reference);
+    }
+    entry->value = value;
+    return 0;
+}
+
+static PyObject *find(PyObject *self, PyObject *object) {
+    return PyLong_FromLongLong(ObjectTable_find_value((ObjectTable *)self, object));
+}
+
+static PyObject *note(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "note() takes an object and its number");
+        return NULL;
+    }
+    int64_t value = PyLong_AsLongLong(args[1]);
+    if (PyErr_Occurred() || ObjectTable_note_value((ObjectTable *)self, args[0], value) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *living(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+    ObjectTable *table = (ObjectTable *)self;
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t i = 0; found != NULL && i < table->capacity; i++) {
+        ObjectEntry *entry = &table->entries[i];
+        PyObject *object = entry->identity ? PyWeakref_GET_OBJECT(entry->reference) : Py_None;
+        if (object == Py_None) {
+            continue;
+        }
+        PyObject *pair = Py_BuildValue("(OL)", object, (long long)entry->value);
+        if (pair == NULL || PyList_Append(found, pair) < 0) {
+            Py_CLEAR(found);
+        }
+        Py_XDECREF(pair);
+    }
+    return found;
+}
+
+static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+    return type->tp_alloc(type, 0);
+}
+
+static void dealloc(PyObject *self) {
+    ObjectTable *table = (ObjectTable *)self;
+    for (Py_ssize_t i = 0; i < table->capacity; i++) {
+        Py_XDECREF(table->entries[i].reference);
+    }
+    PyMem_Free(table->entries);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef methods[] = {
+    {"find", find, METH_O, "Return the number noted for an object, or -1."},
+    {"note", (PyCFunction)(void (*)(void))note, METH_FASTCALL, "Note an object's number."},
+    {"living", living, METH_NOARGS, "Return the objects that are still alive, and their numbers."},
+    {NULL, NULL, 0, NULL},
+};
+PyTypeObject ObjectTableType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.ObjectTable",
+    .tp_basicsize = sizeof(ObjectTable),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = new,
+    .tp_dealloc = dealloc,
+    .tp_methods = methods,
+};

@@ -1,0 +1,214 @@
+/* Python stacks, deduplicated while they are taken. */
+#include "native.h"
+#include <string.h>
+
+#define SHORT_STACK 64 /* frames whose signature needs no memory of its own */
+
+static int lasti_of(PyObject *frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return PyFrame_GetLasti((PyFrameObject *)frame);
+#else
+    PyObject *lasti = PyObject_GetAttrString(frame, "f_lasti");
+    int value = lasti == NULL ? -1 : (int)PyLong_AsLong(lasti);
+    Py_XDECREF(lasti);
+    return value;
+#endif
+}
+
+static uint64_t hash_of(const int64_t *signature, Py_ssize_t length) {
+    uint64_t hash = 0x9E3779B97F4A7C15u;
+    for (Py_ssize_t i = 0; i < length; i++) {
+        hash = (hash ^ (uint64_t)signature[i]) * 0xFF51AFD7ED558CCDu;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static StackEntry *entry_of(StackPool *pool, uint64_t hash, const int64_t *signature,
+                            Py_ssize_t length) {
+    size_t mask = (size_t)(pool->capacity - 1);
+    size_t slot = (size_t)hash & mask;
+    for (;; slot = (slot + 1) & mask) {
+        StackEntry *entry = &pool->entries[slot];
+        if (entry->start < 0 ||
+            (entry->hash == hash && entry->length == length &&
+             memcmp(pool->arena + entry->start, signature, (size_t)length * sizeof(int64_t)) == 0)) {
+            return entry;
+        }
+    }
+}
+
+static int grow(StackPool *pool) {
+    Py_ssize_t before = pool->capacity, capacity = before ? before * 2 : 256;
+    StackEntry *old = pool->entries;
+    StackEntry *entries = PyMem_Malloc((size_t)capacity * sizeof(StackEntry));
+    if (entries == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < capacity; i++) {
+        entries[i].start = -1;
+    }
+    pool->entries = entries;
+    pool->capacity = capacity;
+    for (Py_ssize_t i = 0; i < before; i++) {
+        if (old[i].start >= 0) {
+            *entry_of(pool, old[i].hash, pool->arena + old[i].start, old[i].length) = old[i];
+        }
+    }
+    PyMem_Free(old);
+    return 0;
+}
+
+/* Note a new stack's code objects, which also keeps their addresses from being reused. */
+static int note_segment(StackPool *pool, int64_t key, PyObject *frame, PyObject *anchor,
+                        int64_t anchor_stack) {
+    PyObject *locations = PyList_New(0);
+    PyObject *number = PyLong_FromLongLong(key);
+    PyObject *segment = NULL;
+    Py_INCREF(frame);
+    while (locations != NULL && frame != Py_None && frame != anchor) {
+        PyObject *location =
+            Py_BuildValue("(Ni)", PyFrame_GetCode((PyFrameObject *)frame), lasti_of(frame));
+        if (location == NULL || PyList_Append(locations, location) < 0) {
+            Py_CLEAR(locations);
+        }
+        Py_XDECREF(location);
+        PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)frame);
+        Py_SETREF(frame, back != NULL ? back : Py_NewRef(Py_None));
+    }
+    Py_DECREF(frame);
+    if (locations != NULL) {
+        segment = Py_BuildValue("(LN)", (long long)anchor_stack, locations);
+    }
+    int failed = number == NULL || segment == NULL ||
+                 PyDict_SetItem(pool->segments, number, segment) < 0;
+    Py_XDECREF(number);
+    Py_XDECREF(segment);
+    return failed ? -1 : 0;
+}
+
+static int64_t define(StackPool *pool, uint64_t hash, const int64_t *signature, Py_ssize_t length,
+                      PyObject *frame, PyObject *anchor) {
+    if (pool->arena_length + length > pool->arena_capacity) {
+        Py_ssize_t capacity = (pool->arena_capacity + length) * 2;
+        int64_t *arena = PyMem_Realloc(pool->arena, (size_t)capacity * sizeof(int64_t));
+        if (arena == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        pool->arena = arena;
+        pool->arena_capacity = capacity;
+    }
+    int64_t key = pool->used;
+    if (note_segment(pool, key, frame, anchor, signature[0]) < 0) {
+        return -1;
+    }
+    memcpy(pool->arena + pool->arena_length, signature, (size_t)length * sizeof(int64_t));
+    StackEntry *entry = entry_of(pool, hash, signature, length);
+    *entry = (StackEntry){hash, pool->arena_length, length, key};
+    pool->arena_length += length;
+    pool->used++;
+    return key;
+}
+
+int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor,
+                         int64_t anchor_stack) {
+    int64_t few[1 + 2 * SHORT_STACK];
+    int64_t *signature = few;
+    Py_ssize_t length = 1, capacity = 1 + 2 * SHORT_STACK;
+    if (pool->used * 3 >= pool->capacity * 2 && grow(pool) < 0) {
+        return -1;
+    }
+    signature[0] = anchor_stack;
+    PyObject *at = Py_NewRef(frame);
+    while (at != Py_None && at != anchor) {
+        if (length + 2 > capacity) {
+            capacity *= 2;
+            int64_t *longer = PyMem_Malloc((size_t)capacity * sizeof(int64_t));
+            if (longer == NULL) {
+                PyErr_NoMemory();
+                break;
+            }
+            memcpy(longer, signature, (size_t)length * sizeof(int64_t));
+            if (signature != few) {
+                PyMem_Free(signature);
+            }
+            signature = longer;
+        }
+        PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
+        signature[length++] = (int64_t)(intptr_t)code;
+        signature[length++] = lasti_of(at);
+        Py_DECREF(code); /* the frame holds it */
+        PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
+        Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));
+    }
+    if (at != anchor) { /* a coroutine, say, that another frame resumed */
+        signature[0] = NO_KEY;
+    }
+    Py_DECREF(at);
+    int64_t key = -1;
+    if (!PyErr_Occurred()) {
+        uint64_t hash = hash_of(signature, length);
+        StackEntry *entry = entry_of(pool, hash, signature, length);
+        key = entry->start >= 0 ? entry->key
+                                : define(pool, hash, signature, length, frame, anchor);
+    }
+    if (signature != few) {
+        PyMem_Free(signature);
+    }
+    return key;
+}
+
+static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "take() takes a frame, an anchor and the anchor's stack");
+        return NULL;
+    }
+    int64_t anchor_stack = PyLong_AsLongLong(args[2]);
+    if (anchor_stack == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    int64_t key = StackPool_key_of((StackPool *)self, args[0], args[1], anchor_stack);
+    return key < 0 && PyErr_Occurred() ? NULL : PyLong_FromLongLong(key);
+}
+
+static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+    StackPool *pool = (StackPool *)type->tp_alloc(type, 0);
+    if (pool != NULL && (pool->segments = PyDict_New()) == NULL) {
+        Py_CLEAR(pool);
+    }
+    return (PyObject *)pool;
+}
+
+static void dealloc(PyObject *self) {
+    StackPool *pool = (StackPool *)self;
+    PyMem_Free(pool->entries);
+    PyMem_Free(pool->arena);
+    Py_XDECREF(pool->segments);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *get_segments(PyObject *self, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((StackPool *)self)->segments);
+}
+
+static PyGetSetDef properties[] = {
+    {"segments", get_segments, NULL,
+     "Stack key to (stack key of the anchor, locations innermost first).", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMethodDef methods[] = {
+    {"take", (PyCFunction)(void (*)(void))take, METH_FASTCALL,
+     "Return the key of the stack from a frame out to, and without, an anchor."},
+    {NULL, NULL, 0, NULL},
+};
+PyTypeObject StackPoolType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.StackPool",
+    .tp_basicsize = sizeof(StackPool),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = new,
+    .tp_dealloc = dealloc,
+    .tp_methods = methods,
+    .tp_getset = properties,
+};

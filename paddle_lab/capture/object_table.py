@@ -1,0 +1,38 @@
+"""From an object to a number, without keeping the object alive."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from paddle_lab.capture.native import native_twin
+
+
+@native_twin
+class ObjectTable:
+    """Objects are known by ``id``, with a weak reference that guards against its reuse."""
+
+    def __init__(self) -> None:
+        self.references: dict[int, Any] = {}
+        self.values: dict[int, int] = {}
+
+    def find(self, value: Any) -> int:
+        """Return the number noted for an object, or -1."""
+        reference = self.references.get(id(value))
+        if reference is None or reference() is not value:
+            return -1
+        return self.values.get(id(value), -1)  # an interrupt may fall between the two entries
+
+    def note(self, value: Any, number: int) -> None:
+        """Note an object's number."""
+        self.references[id(value)] = weakref.ref(value)
+        self.values[id(value)] = number
+
+    def living(self) -> list[tuple[Any, int]]:
+        """Return the objects that are still alive, and their numbers."""
+        alive = []
+        for identity, reference in list(self.references.items()):
+            value, number = reference(), self.values.get(identity)
+            if value is not None and number is not None:
+                alive.append((value, number))
+        return alive

@@ -1,0 +1,32 @@
+"""Names of ops as numbers, so that what is noted of an op is numbers only."""
+
+from __future__ import annotations
+
+import threading
+
+
+class OpNames:
+    """The names met in this process; :data:`OP_NAMES` is the only instance."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, int] = {}
+        self._names: list[str] = []
+        self._lock = threading.Lock()
+
+    def key(self, name: str) -> int:
+        """Return the number of a name, giving it one at its first use."""
+        key = self._keys.get(name)
+        if key is not None:
+            return key
+        with self._lock:
+            if name not in self._keys:
+                self._names.append(name)
+                self._keys[name] = len(self._names) - 1
+            return self._keys[name]
+
+    def name(self, key: int) -> str:
+        """Return the name with this number."""
+        return self._names[key]
+
+
+OP_NAMES = OpNames()
