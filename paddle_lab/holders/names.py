@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
+from functools import cached_property
 from types import CellType, FrameType, FunctionType, MemberDescriptorType, MethodType, TracebackType
 from typing import Any
 
@@ -16,68 +16,56 @@ _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
 _MOST_CHARACTERS = 200
 
 
-def path_texts(
-    root: str, chain: Sequence[Any], targets: Iterable[Any], *, is_namespace: bool = False
-) -> list[str]:
-    """Write the ways from a root to objects, as near to Python as it gets.
+class Way:
+    """The way from a root to an object, as near to Python as it gets.
 
     Parameters
     ----------
-    root
-        The name of the first object of the chain.
-    chain
-        Objects of which each refers to the next.
-    targets
-        Objects to which the last of the chain refers.
-    is_namespace
-        Whether the first object is a module's dictionary.
-
-    Returns
-    -------
-    list of str
-        A text a target: ``"cache.items[3]"``, ``"net.layers.0.weight"``,
-        ``"hidden in forward(), last traceback"``; of a very long one the middle is left out.
+    text
+        The way so far: ``"cache.items[3]"``, ``"hidden in forward(), last traceback"``.
+    end
+        The object at its end.
+    attributes
+        The object again, if it is a dictionary whose items a person writes as attributes.
+    is_layers
+        Whether they are a ``paddle.nn.Layer``'s, which keeps them in dictionaries of that one.
     """
-    links = [link for link in chain if not is_a(link, CellType)]
-    way = _Way(root, links[0] if is_namespace else None)
-    for holder, held in pairwise(links):
-        way = way.step(holder, held, _keys(holder, only=held))
-    holder = links[-1]
-    keys = _keys(holder)
-    return [_shortened(way.step(holder, target, keys).text) for target in targets]
 
-
-class _Way:
-    """The way so far: its text, and the dictionary of attributes at its end, if it ends in one."""
-
-    def __init__(self, text: str, attributes: Any = None, *, is_layers: bool = False) -> None:
-        self.text = text
+    def __init__(
+        self, text: str, end: Any, attributes: Any = None, *, is_layers: bool = False
+    ) -> None:
+        self.text = _shortened(text)
+        self._end = end
         self._attributes = attributes
         self._is_layers = is_layers
 
-    def step(self, holder: Any, held: Any, keys: dict[int, Any]) -> _Way:
-        """Return the way one reference further; ``keys`` tells the holder's items by identity."""
-        text = self.text
+    @cached_property
+    def _keys(self) -> dict[int, Any]:
+        return _keys(self._end)
+
+    def step(self, held: Any) -> Way:
+        """Return the way to an object that the one at the end refers to."""
+        text, holder, keys = self.text, self._end, self._keys
         if is_a(holder, dict):
             key = keys.get(id(held))
             is_attribute = self._attributes is holder
             if is_attribute and self._is_layers and key in _LAYER_DICTIONARIES:
-                return _Way(text, held)
-            return _Way(text + _item(key, is_attribute=is_attribute))
+                return Way(text, held, held)
+            return Way(text + _item(key, is_attribute=is_attribute), held)
         if _holds_attributes_in(holder, held):
-            return _Way(text, held, is_layers=_is_layer(holder))
+            return Way(text, held, held, is_layers=_is_layer(holder))
         if is_a(holder, FrameType):
-            return _Way(f"{keys.get(id(held))} in {holder.f_code.co_name}(), {text}")
+            return Way(f"{keys.get(id(held))} in {holder.f_code.co_name}(), {text}", held)
         if is_a(holder, GENERATORS):
-            return _Way(f"a variable in {holder.__name__}(), {text}")
+            return Way(f"a variable in {holder.__name__}(), {text}", held)
         if is_a(holder, FunctionType):
-            return _Way(text + _function_part(holder, held))
-        if is_a(holder, TracebackType) or is_a(held, TracebackType):
-            return self
-        return _Way(text + _member(holder, held, keys))
+            return Way(text + _function_part(holder, held), held)
+        if is_a(holder, (TracebackType, CellType)) or is_a(held, TracebackType):
+            return Way(text, held)
+        return Way(text + _member(holder, held, keys), held)
 
 
-def _keys(holder: Any, *, only: Any = None) -> dict[int, Any]:
+def _keys(holder: Any) -> dict[int, Any]:
     """Return the holder's items by identity: keys, indices, names; the first of several."""
     pairs: Iterable[tuple[Any, Any]] = ()
     if is_a(holder, dict):
@@ -89,8 +77,7 @@ def _keys(holder: Any, *, only: Any = None) -> dict[int, Any]:
             pairs = enumerate(sequence.__iter__(holder))
     keys: dict[int, Any] = {}
     for key, value in pairs:
-        if only is None or value is only:
-            keys.setdefault(id(value), key)
+        keys.setdefault(id(value), key)
     return keys
 
 
@@ -154,18 +141,11 @@ def _attributes(holder: Any) -> dict[str, Any]:
 
 def _function_part(function: FunctionType, held: Any) -> str:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if _contents(cell) is held:
+        if cell is held:
             return f" (its closure's {name})"
     if held is function.__defaults__ or held is function.__kwdefaults__:
         return ".__defaults__" if held is function.__defaults__ else ".__kwdefaults__"
     return _member(function, held, {})
-
-
-def _contents(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not yet assigned, or deleted
-        return None
 
 
 def _shortened(text: str) -> str:

@@ -29,6 +29,8 @@ def is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
 
 def references(holder: Any) -> list[Any]:
     """Return the objects that ``holder`` refers to, without a function's or frame's globals."""
+    if type(holder) is list:
+        return holder[:]  # the collector would begin at the end
     if is_a(holder, FunctionType):
         cells = holder.__closure__ or ()
         return [*cells, holder.__defaults__, holder.__kwdefaults__, *vars(holder).values()]

@@ -9,7 +9,7 @@ from time import monotonic
 from types import ModuleType
 from typing import Any
 
-from paddle_lab.holders.names import path_texts
+from paddle_lab.holders.names import Way
 from paddle_lab.holders.references import is_a, references
 from paddle_lab.holders.roots import Root, RootKind, is_user_module
 
@@ -70,6 +70,7 @@ class HolderSearch:
         self._enters_libraries = False
         # An object, and the position of the one through which it was found.
         self._found: list[tuple[Any, int]] = []
+        self._ways: dict[int, Way] = {}
         # Module dictionaries are namespaces of their own, wherever they are met.
         self._seen = {id(vars(module)) for module in _modules()} | {id(self._found)}
         self._kinds: dict[type, bool] = {}
@@ -120,16 +121,25 @@ class HolderSearch:
             position += 1
 
     def _hold(self, root: Root, position: int, targets: list[Any]) -> None:
-        chain = []
-        while position >= 0:
-            holder, position = self._found[position]
-            chain.append(holder)
-        chain.reverse()
-        texts = path_texts(root.name, chain, targets, is_namespace=root.is_namespace)
-        kind = "container" if root.kind == "variable" else root.kind
-        self.holdings += [
-            Holding(kind, text, root, target) for text, target in zip(texts, targets, strict=True)
-        ]
+        way = self._way(root, position)
+        kind: RootKind = "container" if root.kind == "variable" else root.kind
+        self.holdings += [Holding(kind, way.step(held).text, root, held) for held in targets]
+
+    def _way(self, root: Root, position: int) -> Way:
+        """Return the way to what was found; those to its holders serve what they hold besides."""
+        ways, ahead = self._ways, []
+        while position >= 0 and position not in ways:
+            ahead.append(position)
+            position = self._found[position][1]
+        for step in reversed(ahead):
+            value, holder = self._found[step]
+            ways[step] = (
+                Way(root.name, value, value if root.is_namespace else None)
+                if holder < 0
+                else ways[holder].step(value)
+            )
+            position = step
+        return ways[position]
 
     def _is_sought(self, kind: type) -> bool:
         known = self._kinds.get(kind)
