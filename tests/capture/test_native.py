@@ -1,0 +1,109 @@
+"""The native hot path and its twins in Python do the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddle_lab.capture.counter import Counter
+from paddle_lab.capture.native import NATIVE
+from paddle_lab.capture.object_table import ObjectTable
+from paddle_lab.capture.tape import Tape, rows_of
+
+TRACE_A_MODEL = """
+import json, sys
+import paddle, paddle_lab
+from paddle_lab.trace.schema import RECORD_TABLES
+from tests.models import MODELS
+
+model = MODELS[sys.argv[1]]
+paddle.seed(7)
+step = model()
+with paddle_lab.trace() as trace:
+    step(lambda roots: None)
+record = trace.record
+TIMES = ("start_ns", "duration_ns", "address")
+tables = {
+    name: {
+        column: [record.text(cell) if kind == "str" else cell for cell in table[column].tolist()]
+        for column, kind in RECORD_TABLES[name].items()
+        if column not in TIMES
+    }
+    for name, table in record.tables.items()
+}
+json.dump([tables, record.origin.notices], sys.stdout)
+"""
+
+
+def traced(model: str, *, pure_python: bool) -> Any:
+    environment = {**os.environ, "PADDLE_LAB_PURE_PYTHON": "1" if pure_python else ""}
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", TRACE_A_MODEL, model],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    return json.loads(run.stdout[run.stdout.index("[{") :])
+
+
+@pytest.mark.skipif(NATIVE is None, reason="the native hot path was not built")
+@pytest.mark.parametrize("model", ["lenet", "transformer_encoder", "gan", "lstm"])
+def test_both_record_the_same(model):
+    assert traced(model, pure_python=False) == traced(model, pure_python=True)
+
+
+@given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=3, max_size=3)))
+def test_a_tape_keeps_every_integer(rows):
+    tape = Tape()
+    for row in rows:
+        tape.extend(row)
+    assert len(tape) == 3 * len(rows)
+    assert list(map(list, rows_of(tape, 3))) == rows
+    assert list(map(list, rows_of(tape, 3, 1))) == rows[1:]
+
+
+class Thing:
+    pass
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 1 << 40)), max_size=600))
+def test_a_table_knows_the_living_and_nothing_of_the_dead(moves):
+    table, expected = ObjectTable(), {}
+    for survives, number in moves:
+        thing = Thing()
+        assert table.find(thing) == -1, "an id was taken for the object that had it before"
+        table.note(thing, number)
+        assert table.find(thing) == number
+        table.note(thing, number + 1)
+        if survives:
+            expected[thing] = number + 1
+    del moves
+    thing = None
+    assert {thing: table.find(thing) for thing in expected} == expected
+    assert dict(table.living()) == expected
+
+
+def test_a_counter_counts_from_0():
+    count = Counter()
+    assert [count() for _ in range(4)] == [0, 1, 2, 3]
+
+
+def test_a_tape_refuses_what_is_no_integer_and_stays_as_it_was():
+    if NATIVE is None:
+        pytest.skip("a list takes anything")
+    tape = Tape()
+    tape.extend([1, 2])
+    with pytest.raises(TypeError):
+        tape.extend([3, "four"])
+    with pytest.raises(OverflowError):
+        tape.extend([1 << 64])
+    assert tape.to_list() == [1, 2]
