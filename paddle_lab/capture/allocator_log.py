@@ -10,8 +10,10 @@ call.
 from __future__ import annotations
 
 import threading
+from _thread import get_native_id
 from contextlib import suppress
 from dataclasses import dataclass
+from time import perf_counter_ns
 from typing import Any
 
 from paddle_lab.capture.allocator_clock import ClockReading, read_clocks
@@ -32,10 +34,23 @@ class Segment:
     end: ClockReading
 
 
+@dataclass
+class BackwardSpan:
+    """A backward call while the log was recording."""
+
+    calls: list[tuple[object, int]]
+    """The recorders that listened, and what each calls this backward call."""
+    thread: int
+    """The operating system's thread id."""
+    start_ns: int
+    end_ns: int = -1
+
+
 class AllocatorLog:
     """The profiler of one process, shared by all open traces; :data:`ALLOCATOR_LOG` is the only one.
 
     A reader opens the log and later takes the segments since then; the last to leave stops it.
+    Readers come and go in any order, in any thread.
     """
 
     def __init__(self) -> None:
@@ -43,6 +58,7 @@ class AllocatorLog:
         self._profiler: Any = None
         self._begin: ClockReading | None = None
         self._segments: list[Segment] = []
+        self._spans: list[BackwardSpan] = []
         self._readers: dict[int, int] = {}
         self._next_reader = 0
         self._backward_depth = 0
@@ -90,23 +106,42 @@ class AllocatorLog:
                 self._stop()
             segments = self._segments[first:]
             if not self._readers:
-                self._segments = []
+                self._segments, self._spans = [], []
                 self._backward_depth = 0
             return segments
 
-    def enter_backward(self) -> None:
-        """Record the grad nodes that run, too, until :meth:`leave_backward`."""
+    def enter_backward(self, calls: list[tuple[object, int]]) -> BackwardSpan | None:
+        """Record the grad nodes that run, too, until :meth:`leave_backward`.
+
+        Parameters
+        ----------
+        calls
+            The recorders that listen, and their keys of the backward call that begins.
+        """
+        if self._profiler is None:
+            return None
         with self._lock:
             self._backward_depth += 1
             if self._backward_depth == 1:
                 self._cut(WITH_GRAD_NODES)
+            return BackwardSpan(calls, get_native_id(), perf_counter_ns())
 
-    def leave_backward(self) -> None:
+    def leave_backward(self, span: BackwardSpan | None) -> None:
         """Go back to memory alone, if this was the outermost backward call."""
+        if span is None:
+            return
         with self._lock:
+            span.end_ns = perf_counter_ns()
+            self._spans.append(span)
             self._backward_depth = max(self._backward_depth - 1, 0)
             if self._backward_depth == 0:
                 self._cut(MEMORY_ONLY)
+
+    def spans_of(self, recorder: object) -> list[tuple[int, BackwardSpan]]:
+        """Return a recorder's backward calls so far: its key of each, and the call."""
+        return [
+            (key, span) for span in self._spans for owner, key in span.calls if owner is recorder
+        ]
 
     def step_aside(self) -> bool:
         """Stop for somebody who needs the profiler; returns whether it was running."""

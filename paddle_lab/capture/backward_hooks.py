@@ -12,6 +12,7 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.double_grad import attribute_made_nodes
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.patches import AttributePatch
@@ -49,6 +50,7 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
         kind = TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD
         opened = _open_all(active, kind, tensors, caller)
         error = ""
+        watched = _watch(opened)
         try:
             return run(tensors, *args, **kwargs)
         except BaseException as raised:
@@ -56,6 +58,7 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
             drop_frame(raised)
             raise
         finally:
+            ALLOCATOR_LOG.leave_backward(watched)
             for call in opened:
                 call.close(error)
 
@@ -74,15 +77,18 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
         opened = _open_all(active, PADDLE_GRAD, outputs, caller, create_graph=create_graph)
         for call in opened:
             attempt(call.recorder, call.prepare, (outputs, inputs), args)
+        watched = _watch(opened)
         start_ns = perf_counter_ns()
         try:
             result = run(outputs, inputs, *args)
         except BaseException as raised:
+            ALLOCATOR_LOG.leave_backward(watched)
             for call in opened:
                 call.close(described(raised))
             drop_frame(raised)
             raise
         end_ns = perf_counter_ns()
+        ALLOCATOR_LOG.leave_backward(watched)
         for call in opened:
             call.close("")
             attempt(call.recorder, call.finish, result, start_ns, end_ns, caller)
@@ -91,6 +97,10 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
     run_partial_grad.__doc__ = run.__doc__
     run_partial_grad.__wrapped__ = run  # type: ignore[attr-defined]
     return run_partial_grad
+
+
+def _watch(opened: list[_OpenCall]) -> BackwardSpan | None:
+    return ALLOCATOR_LOG.enter_backward([(call.recorder, call.row[0]) for call in opened])
 
 
 def _open_all(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
-from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, Segment
+from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
 from paddle_lab.capture.recorder import Recorder
 
 NO_PROFILER = (
@@ -44,9 +44,16 @@ class MemoryCapture:
     readings: list[Reading] = field(default_factory=list)
     """Counters when the trace began and when it ended, each place twice."""
     notices: list[str] = field(default_factory=list)
+    backward_spans: list[tuple[int, BackwardSpan]] = field(default_factory=list)
+    """The recorder's keys of its backward calls, and when and where they ran."""
     thread_numbers: dict[int, int] = field(default_factory=dict)
     """The operating system's thread ids to the recorder's numbers."""
     _reader: int | None = None
+
+    @property
+    def start_ns(self) -> int:
+        """When the trace began, on the clock of ``perf_counter_ns``."""
+        return self.recorder.start_ns
 
     def open(self) -> None:
         """Start to record."""
@@ -62,6 +69,7 @@ class MemoryCapture:
         self._read_counters()
         self._number_threads()
         reader, self._reader = self._reader, None
+        self.backward_spans = ALLOCATOR_LOG.spans_of(self.recorder)
         self.segments = ALLOCATOR_LOG.close(reader)
 
     def _number_threads(self) -> None:

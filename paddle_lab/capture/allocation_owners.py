@@ -1,0 +1,90 @@
+"""Who made each block: thread, op, grad node, and through them scope, stack and phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.allocation_blocks import BEFORE, Blocks
+from paddle_lab.capture.allocator_events import Int64s
+from paddle_lab.capture.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory_capture import MemoryCapture
+from paddle_lab.capture.op_windows import NO_OP, ops_at
+from paddle_lab.capture.thread_state import BACKWARD, FORWARD
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
+
+_BACKWARD_SCOPE = SCOPE_KINDS.index("backward")
+
+
+@dataclass
+class Owners:
+    """Columns of the table ``allocations``, shape ``[blocks]`` each; -1 where there is none."""
+
+    thread: Int64s
+    op: Int64s
+    grad_node: Int64s
+    scope: Int64s
+    stack: Int64s
+    phase: Int64s
+
+
+def find_owners(record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture) -> Owners:
+    """Return who made each block that was allocated during the trace.
+
+    Inside the C++ of a backward call that is the grad node that ran, with the op that made it and
+    that op's stack: the line whose gradient it is. The scope is the backward call's.
+    """
+    ops, scopes, calls = record.ops, record.scopes, record.backward_calls
+    thread = _thread_numbers(blocks, memory)
+    is_new = blocks.start_ns != BEFORE
+    op_start_ns = ops["start_ns"] + memory.start_ns
+    op_end_ns = op_start_ns + ops["duration_ns"]
+    op = ops_at(blocks.start_ns, thread, op_start_ns, op_end_ns, ops["thread"])
+    op = np.where(is_new, op, NO_OP)
+    spans = np.where(is_new, runs.spans_at(blocks.start_ns, blocks.thread), -1)
+    run = runs.runs_at(blocks.start_ns, blocks.thread, spans)
+    grad_node = taken(runs.run_nodes, run)
+    # An op that Python called inside a grad node (a PyLayer's) is nearer than the node;
+    # one around it (paddle.grad) is not.
+    is_inner = (op >= 0) & (taken(op_start_ns, op) >= runs.start_ns(run))
+    made_by = np.where(is_inner, op, taken(runs.run_ops, run))
+    in_backward = spans >= 0
+    op = np.where(in_backward & (made_by >= 0), made_by, op)
+    call = taken(np.array(runs.span_calls, dtype=np.int64), spans)
+    scope_of_call = np.full(len(calls), -1, dtype=np.int64)
+    backward_scopes = np.flatnonzero(
+        (scopes["kind"] == _BACKWARD_SCOPE) & (scopes["backward_call"] >= 0)
+    )
+    scope_of_call[scopes["backward_call"][backward_scopes]] = backward_scopes
+    outside = in_backward & ~is_inner
+    stack = taken(ops["stack"], op)
+    return Owners(
+        thread=thread,
+        op=op,
+        grad_node=grad_node,
+        scope=np.where(outside, taken(scope_of_call, call), taken(ops["scope"], op)),
+        stack=np.where((stack < 0) & in_backward, taken(calls["stack"], call), stack),
+        phase=np.where(
+            in_backward, BACKWARD, np.where(op >= 0, taken(ops["phase"], op), FORWARD)
+        ),
+    )
+
+
+def taken(column: Any, rows: Int64s) -> Int64s:
+    """Return the column's values at ``rows``, -1 where there is no row."""
+    if not len(column):
+        return np.full(len(rows), -1, dtype=np.int64)
+    return np.where(rows >= 0, column[rows].astype(np.int64), -1)
+
+
+def _thread_numbers(blocks: Blocks, memory: MemoryCapture) -> Int64s:
+    """Return the trace's number of each block's thread; threads without Python get further ones."""
+    numbers = memory.thread_numbers
+    further = count(max(numbers.values(), default=-1) + 1).__next__
+    native, inverse = np.unique(blocks.thread, return_inverse=True)
+    found = [numbers[thread] if thread in numbers else further() for thread in native.tolist()]
+    return np.array(found, dtype=np.int64)[inverse]
