@@ -93,7 +93,7 @@ def _holds_attributes_in(holder: Any, held: Any) -> bool:
 
 
 def _is_layer(holder: Any) -> bool:
-    return hasattr(type(holder), "named_sublayers")
+    return any("named_sublayers" in vars(class_) for class_ in type(holder).__mro__)
 
 
 def _item(key: Any, *, is_attribute: bool) -> str:

@@ -85,10 +85,11 @@ def traceback_roots(*others: Any) -> list[Root]:
 
 def module_roots(*, libraries: bool) -> Iterator[Root]:
     """Yield the user's own imported modules, or those of all libraries."""
+    main = sys.modules.get("__main__")
     for name, module in sorted(sys.modules.items()):
         if (
             issubclass(type(module), ModuleType)
-            and name != "__main__"
+            and module is not main
             and is_user_module(module) is not libraries
         ):
             yield Root("container", name, vars(module), is_namespace=True)

@@ -14,6 +14,8 @@ from paddle_lab.holders.references import is_a, references
 from paddle_lab.holders.roots import Root, RootKind, is_user_module
 
 _ATOMS = (int, float, complex, bool, str, bytes, bytearray, type(None), type(...), range, slice)
+# A class's own dictionary, whatever its metaclass says.
+_CLASS_ATTRIBUTES = vars(type)["__dict__"]
 # How many objects are visited between two looks at the clock.
 _PACE = 512
 
@@ -72,7 +74,7 @@ class HolderSearch:
         self._found: list[tuple[Any, int]] = []
         self._ways: dict[int, Way] = {}
         # Module dictionaries are namespaces of their own, wherever they are met.
-        self._seen = {id(vars(module)) for module in _modules()} | {id(self._found)}
+        self._seen = {id(vars(module)) for module in _modules()} | {id(self)}
         self._kinds: dict[type, bool] = {}
         self.holdings: list[Holding] = []
         self.is_complete = True
@@ -151,8 +153,9 @@ class HolderSearch:
         if id(value) in self._seen or is_a(value, _ATOMS):
             return False
         if is_a(value, type) and not self._enters_libraries:
-            module = sys.modules.get(value.__module__)
-            return module is not None and (value.__module__ == "__main__" or is_user_module(module))
+            name = _CLASS_ATTRIBUTES.__get__(value).get("__module__")
+            module = sys.modules.get(name) if isinstance(name, str) else None
+            return name == "__main__" or (module is not None and is_user_module(module))
         return True
 
     def _has_time(self) -> bool:

@@ -1,0 +1,130 @@
+"""Which tensors are alive, whose storage they share, and who holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.grad_fn import GRAD_FN
+from paddle_lab.holders.living import BackwardGraph, LivingTensor
+from paddle_lab.holders.roots import Root
+from paddle_lab.holders.search import HolderSearch, Holding
+
+# From how many living tensors graphs are followed; the first are the user's own variables.
+_MOST_GRAPHS = 64
+
+
+class LivingTensors:
+    """The search for living tensors below names.
+
+    Parameters
+    ----------
+    budget_s
+        How long to search in all, in seconds.
+    is_cancelled
+        Asked now and then; the search stops when it says so.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        If there is no Paddle.
+    """
+
+    def __init__(
+        self, *, budget_s: float = 2.0, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> None:
+        tensor_type: type = require_paddle().Tensor
+        self._search = HolderSearch(
+            lambda kind: issubclass(kind, tensor_type),
+            budget_s=budget_s,
+            is_cancelled=is_cancelled,
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there was time to search everywhere."""
+        return self._search.is_complete
+
+    def search(self, roots: Iterable[Root], *, enters_libraries: bool = False) -> None:
+        """Search below more roots; those that come first own what several lead to."""
+        self._search.walk(roots, enters_libraries=enters_libraries)
+
+    def tensors(self) -> list[LivingTensor]:
+        """Return a row a reference to a tensor, and one for each gradient."""
+        living = []
+        for holding in self._search.holdings:
+            tensor, kind = holding.target, holding.kind
+            if not _has_storage(tensor):
+                continue
+            living.append(_living(kind, holding, tensor))
+            grad = tensor._grad_ivar()
+            if grad is not None and _has_storage(grad):
+                kind = "container" if kind == "variable" else kind
+                living.append(_living(kind, holding, grad, suffix=".grad"))
+        return living
+
+    def backward_graphs(self) -> list[BackwardGraph]:
+        """Return the backward graphs that living tensors keep, in parts of the same tensors."""
+        following: dict[int, list[int]] = {}
+        starts: list[tuple[str, int]] = []
+        for holding in self._search.holdings:
+            tensor = holding.target
+            if len(starts) < _MOST_GRAPHS and _has_storage(tensor) and not tensor.stop_gradient:
+                root = GRAD_FN.node(tensor)
+                if root is not None:
+                    _read_graph(root, following)
+                    starts.append((holding.name, root.node_ptr()))
+        leading: dict[int, list[str]] = {}
+        for name, start in starts:
+            for node in _reached(start, following):
+                leading.setdefault(node, []).append(name)
+        parts: dict[tuple[str, ...], set[int]] = {}
+        for node, names in leading.items():
+            parts.setdefault(tuple(names), set()).add(node)
+        return [BackwardGraph(list(names), nodes) for names, nodes in parts.items()]
+
+
+def _has_storage(tensor: Any) -> bool:
+    # Any question about a sparse or an undefined tensor's address ends the process.
+    return bool(tensor._is_initialized() and tensor.is_dense() and tensor._holder_size() > 0)
+
+
+def _living(kind: str, holding: Holding, tensor: Any, *, suffix: str = "") -> LivingTensor:
+    return LivingTensor(
+        kind=kind,
+        name=holding.name + suffix,
+        root=holding.root,
+        address=int(tensor.data_ptr()) - int(tensor._offset()),
+        storage_bytes=int(tensor._holder_size()),
+        bytes=int(tensor.size) * int(tensor.element_size()),
+        place=_place(tensor),
+    )
+
+
+def _place(tensor: Any) -> str:
+    place = tensor.place
+    return f"gpu:{place.gpu_device_id()}" if place.is_gpu_place() else "cpu"
+
+
+def _read_graph(root: Any, following: dict[int, list[int]]) -> None:
+    """Add what is reachable from ``root`` to the addresses of the nodes that follow each node."""
+    ahead = [root]
+    while ahead:
+        node = ahead.pop()
+        address = node.node_ptr()
+        if address not in following:
+            nodes = [target for target in node.next_functions if target is not None]
+            following[address] = [target.node_ptr() for target in nodes]
+            ahead += nodes
+
+
+def _reached(start: int, following: dict[int, list[int]]) -> set[int]:
+    reached = {start}
+    ahead = [start]
+    while ahead:
+        for target in following[ahead.pop()]:
+            if target not in reached:
+                reached.add(target)
+                ahead.append(target)
+    return reached

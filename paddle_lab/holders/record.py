@@ -1,0 +1,97 @@
+"""From living tensors to the record's table of holders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.holders.living import BackwardGraph, LivingTensor
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+_MOST_HOLDERS = 8
+"""Of one block; who reads further lets these go first."""
+# Allocators hand out multiples of this, so a tensor may be this much smaller than its block.
+_ALIGNMENT_BYTES = 512
+
+_Keys = npt.NDArray[np.int64]
+
+
+def with_holders(
+    record: Record, tensors: Sequence[LivingTensor], graphs: Sequence[BackwardGraph]
+) -> Record:
+    """Return the record with a row a holder of each block that is still allocated.
+
+    A block that no living tensor lies in belongs to the backward graphs that reach its op; one
+    that none of these explains has a row of kind ``"unknown"``.
+
+    Parameters
+    ----------
+    record
+        A record with allocations, whose cell has just ended.
+    tensors
+        References to living tensors.
+    graphs
+        The backward graphs that living tensors keep.
+    """
+    blocks = record.allocations
+    alive = np.flatnonzero(blocks["end_ns"] < 0).astype(np.int64)
+    alive = alive[np.argsort(blocks["address"][alive], kind="stable")]
+    names: dict[int, list[tuple[str, str]]] = {int(key): [] for key in alive}
+    for key, tensor in zip(_block_of(record, alive, tensors), tensors, strict=True):
+        if key >= 0:
+            is_view = tensor.bytes + _ALIGNMENT_BYTES <= min(
+                tensor.storage_bytes, int(blocks["bytes"][key])
+            )
+            names[key].append(("view" if is_view else tensor.kind, tensor.name))
+    unheld = np.array([key for key, holders in names.items() if not holders], dtype=np.int64)
+    for graph in graphs:
+        for key in _saved_by(record, unheld, graph):
+            names[int(key)] += [("backward_graph", name) for name in graph.names]
+    strings = StringPool(record.strings)
+    rows = TableBuilder(RECORD_TABLES["holders"])
+    for key in sorted(names):
+        holders = dict.fromkeys(names[key][:_MOST_HOLDERS]) or [("unknown", "")]
+        rows.append_cells(
+            chain.from_iterable(
+                (key, HOLDER_KINDS.index(kind), strings[name]) for kind, name in holders
+            )
+        )
+    tables = {**record.tables, "holders": rows.build()}
+    return replace(record, tables=tables, strings=strings.to_list())
+
+
+def unexplained_bytes(record: Record) -> int:
+    """Return how much is still allocated and held by nobody that was found."""
+    holders = record.holders
+    keys = holders["allocation"][holders["kind"] == HOLDER_KINDS.index("unknown")]
+    return int(record.allocations["bytes"][keys].sum())
+
+
+def _block_of(record: Record, alive: _Keys, tensors: Sequence[LivingTensor]) -> list[int]:
+    """Return the living block in which each tensor's storage lies, -1 where it is none's."""
+    if not len(alive):
+        return [-1] * len(tensors)
+    starts = record.allocations["address"][alive]
+    ends = starts + record.allocations["bytes"][alive]
+    addresses = np.array([tensor.address for tensor in tensors], dtype=np.int64)
+    at = np.searchsorted(starts, addresses, side="right") - 1
+    is_inside = (at >= 0) & (addresses < ends[at])
+    return [int(key) for key in np.where(is_inside, alive[at], -1)]
+
+
+def _saved_by(record: Record, blocks: _Keys, graph: BackwardGraph) -> _Keys:
+    """Return those of the blocks that ops of the graph's nodes made or used."""
+    is_reached = np.isin(record.grad_nodes["address"], np.fromiter(graph.nodes, dtype=np.int64))
+    ops = np.unique(record.grad_nodes["op"][is_reached])
+    ops = ops[ops >= 0]
+    tensors = np.unique(record.uses["tensor"][np.isin(record.uses["op"], ops)])
+    allocations = record.allocations
+    is_forwards = (allocations["grad_node"][blocks] < 0) & np.isin(allocations["op"][blocks], ops)
+    is_used = np.isin(allocations["tensor"][blocks], tensors)
+    return blocks[is_forwards | is_used]
