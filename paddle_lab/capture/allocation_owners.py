@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.capture.allocation_blocks import BEFORE, Blocks
 from paddle_lab.capture.allocator_events import Int64s
@@ -30,6 +31,12 @@ class Owners:
     scope: Int64s
     stack: Int64s
     phase: Int64s
+    span: Int64s
+    """The backward call, of those that :class:`BackwardRuns` was given."""
+    run: Int64s
+    """The run of a grad node, likewise."""
+    is_inner: npt.NDArray[np.bool_]
+    """Whether Python called the op, inside a grad node if there is one."""
 
 
 def find_owners(record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture) -> Owners:
@@ -71,6 +78,9 @@ def find_owners(record: Record, blocks: Blocks, runs: BackwardRuns, memory: Memo
         phase=np.where(
             in_backward, BACKWARD, np.where(op >= 0, taken(ops["phase"], op), FORWARD)
         ),
+        span=spans,
+        run=run,
+        is_inner=is_inner,
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.capture.allocator_events import GradNodeRun, Int64s
 from paddle_lab.capture.allocator_log import BackwardSpan
 from paddle_lab.capture.backward_order import NO_NODE, GradNodeOrder
+from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.capture.op_windows import ops_at
 from paddle_lab.trace.record import Record
 
@@ -39,6 +41,7 @@ class BackwardRuns:
         threads = _column(run.thread for run in runs)
         self._run_columns = (starts, _column(run.end_ns for run in runs), threads)
         self.run_spans = self.spans_at(starts, threads)
+        self._accumulates = np.array([run.name == LEAF_NAME for run in runs], dtype=bool)
         self.run_nodes = self._match(record, runs)
         """Row of ``grad_nodes`` of each run, -1 where it is unknown."""
         self.run_ops = self._ops(record)
@@ -70,6 +73,15 @@ class BackwardRuns:
         """Return when runs began, -1 where there is none."""
         starts = self._run_columns[0]
         return np.where(runs >= 0, starts[runs], -1) if len(starts) else runs
+
+    def end_ns(self, runs: Int64s) -> Int64s:
+        """Return when runs ended, -1 where there is none."""
+        ends = self._run_columns[1]
+        return np.where(runs >= 0, ends[runs], -1) if len(ends) else runs
+
+    def accumulates(self, runs: Int64s) -> npt.NDArray[np.bool_]:
+        """Tell the runs that accumulate a leaf's gradient."""
+        return self._accumulates[runs] if len(self._accumulates) else runs >= 0
 
     def _match(self, record: Record, runs: list[GradNodeRun]) -> Int64s:
         nodes, edges, roots = record.grad_nodes, record.grad_edges, record.grad_roots

@@ -9,6 +9,7 @@ from typing import Any
 
 from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
 from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.storages import Storage, StorageNotes
 
 NO_PROFILER = (
     "No memory is recorded: another profiler was running when the trace began, and Paddle runs "
@@ -46,9 +47,19 @@ class MemoryCapture:
     notices: list[str] = field(default_factory=list)
     backward_spans: list[tuple[int, BackwardSpan]] = field(default_factory=list)
     """The recorder's keys of its backward calls, and when and where they ran."""
+    met: list[Storage] = field(default_factory=list)
+    """Storages of tensors that no op of the trace made, when they were met."""
+    living: list[Storage] = field(default_factory=list)
+    """Storages of the tensors that were alive when the trace ended."""
+    living_gradients: list[Storage] = field(default_factory=list)
+    """Storages of the gradients that living leaves held by then."""
     thread_numbers: dict[int, int] = field(default_factory=dict)
     """The operating system's thread ids to the recorder's numbers."""
     _reader: int | None = None
+    _storages: StorageNotes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._storages = StorageNotes(self.recorder.tensors)
 
     @property
     def start_ns(self) -> int:
@@ -57,6 +68,7 @@ class MemoryCapture:
 
     def open(self) -> None:
         """Start to record."""
+        self._storages.open()
         self._reader = ALLOCATOR_LOG.open(self.paddle)
         self._read_counters()
         if self._reader is None:
@@ -64,6 +76,7 @@ class MemoryCapture:
 
     def close(self) -> None:
         """Stop recording and keep what there is; doing so twice does no harm."""
+        self._storages.close()
         if self._reader is None:
             return
         self._read_counters()
@@ -71,6 +84,9 @@ class MemoryCapture:
         reader, self._reader = self._reader, None
         self.backward_spans = ALLOCATOR_LOG.spans_of(self.recorder)
         self.segments = ALLOCATOR_LOG.close(reader)
+        self.met = self._storages.met
+        self.living = self._storages.living()
+        self.living_gradients = self._storages.living_gradients()
 
     def _number_threads(self) -> None:
         states = self.recorder.threads

@@ -1,0 +1,118 @@
+"""What each block is for: parameter, gradient, activation kept for backward, temporary, …"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.allocation_lifetimes import Lifetimes
+from paddle_lab.capture.allocation_owners import Owners, taken
+from paddle_lab.capture.allocator_events import Int64s
+from paddle_lab.capture.recorder import INPUT
+from paddle_lab.capture.thread_state import OPTIMIZER
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
+
+(
+    TEMPORARY, ACTIVATION, SAVED_ACTIVATION, PARAMETER, GRADIENT, OPTIMIZER_STATE, BUFFER, DATA,
+    UNKNOWN,
+) = range(len(ALLOCATION_KINDS))  # fmt: skip
+
+def find_kinds(
+    record: Record,
+    blocks: Blocks,
+    owners: Owners,
+    lifetimes: Lifetimes,
+    tensor: Int64s,
+    stored: list[tuple[int, int]],
+    gradients: list[int],
+) -> Int64s:
+    """Return the kind of each block.
+
+    Parameters
+    ----------
+    tensor
+        The op's output that each block was first, or -1.
+    stored
+        (block, tensor) of what was found by address.
+    gradients
+        Blocks that hold a living leaf's gradient.
+    """
+    kind_of_tensor = _storage_kinds(record)
+    is_new = blocks.start_ns != BEFORE
+    is_alive = blocks.end_ns == ALIVE
+    kinds = np.full(len(blocks), UNKNOWN, dtype=np.int64)
+    made = is_new & ((owners.op >= 0) | (owners.grad_node >= 0))
+    is_saved = lifetimes.ends_in_backward | (is_alive & ~lifetimes.is_held_by_tensor)
+    kinds[made] = np.where(is_saved, SAVED_ACTIVATION, ACTIVATION)[made]
+    in_grad_node = made & (owners.grad_node >= 0)
+    kinds[in_grad_node & ~lifetimes.ends_in_backward] = GRADIENT
+    kinds[made & (tensor < 0) & lifetimes.ends_in_maker] = TEMPORARY
+    kinds[~is_new & lifetimes.ends_in_backward] = SAVED_ACTIVATION
+    kinds[lifetimes.ends_in_accumulation & ~made] = GRADIENT
+    told = taken(kind_of_tensor, tensor)
+    kinds = np.where(told >= 0, told, kinds)
+    for block, row in stored:
+        told_kind = int(kind_of_tensor[row])
+        if told_kind >= 0 and _RANK[told_kind] > _RANK[int(kinds[block])]:
+            kinds[block] = told_kind
+        elif told_kind < 0 and kinds[block] == UNKNOWN:
+            kinds[block] = ACTIVATION
+    kinds[gradients] = GRADIENT
+    return kinds
+
+
+# Of several tensors that share a block, the one that lives longest says what it is for.
+_RANK = {
+    UNKNOWN: 0, TEMPORARY: 1, ACTIVATION: 1, SAVED_ACTIVATION: 1, DATA: 2, GRADIENT: 3, BUFFER: 4,
+    OPTIMIZER_STATE: 5, PARAMETER: 6,
+}  # fmt: skip
+
+_TENSOR_KINDS = {
+    "parameter": PARAMETER,
+    "buffer": BUFFER,
+    "gradient": GRADIENT,
+    "external": DATA,
+}
+
+
+def _storage_kinds(record: Record) -> npt.NDArray[Any]:
+    """Return the kind that each tensor's storage has by itself, -1 for what ops make."""
+    tensors = record.tensors
+    roots = storage_roots(record)
+    by_kind = np.array([_TENSOR_KINDS.get(kind, -1) for kind in TENSOR_KINDS], dtype=np.int64)
+    own = by_kind[tensors["kind"]]
+    # A value written in place into a parameter makes no activation of it.
+    kinds = np.full(len(tensors), -1, dtype=np.int64)
+    order = np.argsort([_RANK.get(kind, 0) for kind in own.tolist()], kind="stable")
+    kinds[roots[order]] = own[order]
+    states = _optimizer_states(record, roots, kinds)
+    kinds[states] = OPTIMIZER_STATE
+    return kinds[roots]
+
+
+def storage_roots(record: Record) -> Int64s:
+    """Return of each tensor's row the first one of the same tensor, before in-place changes."""
+    roots = list(range(len(record.tensors)))
+    for row, previous in enumerate(record.tensors["previous"].tolist()):
+        if 0 <= previous < row:
+            roots[row] = roots[previous]
+    return np.array(roots, dtype=np.int64)
+
+
+def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> list[int]:
+    """Return what optimizers' updates read besides ``(parameter, gradient, …)``."""
+    uses = record.uses
+    is_update = record.ops["phase"] == OPTIMIZER
+    chosen = np.flatnonzero((uses["role"] == INPUT) & is_update[uses["op"]])
+    ops, slots = uses["op"][chosen], uses["slot"][chosen]
+    tensors = roots[uses["tensor"][chosen]]
+    updates = np.unique(ops[(slots == 0) & (kinds[tensors] == PARAMETER)])
+    # Clipping and weight decay read a parameter or a gradient alone.
+    with_gradient = np.unique(ops[slots == 1])
+    its_own = np.isin(ops, updates) & np.isin(ops, with_gradient) & (slots >= 2)
+    rows = np.unique(tensors[its_own])
+    return [int(row) for row in rows if kinds[row] not in (PARAMETER, GRADIENT)]

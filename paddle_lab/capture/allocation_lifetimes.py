@@ -1,0 +1,50 @@
+"""How each block ended: in the op that allocated it, in a backward call, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.allocation_blocks import ALIVE, Blocks
+from paddle_lab.capture.allocation_owners import Owners, taken
+from paddle_lab.capture.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory_capture import MemoryCapture
+from paddle_lab.trace.record import Record
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass
+class Lifetimes:
+    """What a block lived to see; arrays of shape ``[blocks]``."""
+
+    ends_in_maker: Bools
+    """Freed by the op, or the run of the grad node, that allocated it."""
+    ends_in_backward: Bools
+    """Freed during a backward call that began after it was allocated."""
+    ends_in_accumulation: Bools
+    """Freed by a node that accumulates a gradient."""
+    is_held_by_tensor: Bools
+    """A tensor that is still alive is stored in it."""
+
+
+def find_lifetimes(
+    record: Record, blocks: Blocks, owners: Owners, backward: BackwardRuns, memory: MemoryCapture
+) -> Lifetimes:
+    """Return how each block ended; which tensors live is for the caller to fill in."""
+    ops = record.ops
+    ended = blocks.end_ns != ALIVE
+    op_end_ns = taken(ops["start_ns"] + ops["duration_ns"] + memory.start_ns, owners.op)
+    is_python_op = owners.run < 0
+    is_python_op |= owners.is_inner
+    maker_end_ns = np.where(is_python_op, op_end_ns, backward.end_ns(owners.run))
+    end_spans = np.where(ended, backward.spans_at(blocks.end_ns, blocks.thread), -1)
+    end_runs = backward.runs_at(blocks.end_ns, blocks.thread, end_spans)
+    return Lifetimes(
+        ends_in_maker=ended & (blocks.end_ns <= maker_end_ns),
+        ends_in_backward=(end_spans >= 0) & (end_spans != owners.span),
+        ends_in_accumulation=(end_runs >= 0) & backward.accumulates(end_runs),
+        is_held_by_tensor=np.zeros(len(blocks), dtype=bool),
+    )

@@ -1,0 +1,118 @@
+"""Which tensor each block was first: by the op that allocated it, or by address."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.allocator_events import Int64s
+from paddle_lab.capture.recorder import OUTPUT
+from paddle_lab.capture.storages import Storage
+from paddle_lab.trace.record import Record
+
+NO_TENSOR = NO_BLOCK = -1
+
+# Devices allocate in units of up to this.
+_LARGEST_ROUNDING_BYTES = 512
+
+
+def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Int64s) -> Int64s:
+    """Return the output tensor of its op that each block is, or -1.
+
+    An op's outputs take its blocks in order, by size.
+
+    Parameters
+    ----------
+    record
+        Has the ops' outputs and the tensors' sizes.
+    op, outlives_op
+        Of each block, the op that allocated it, and whether it is still there when that returns.
+    """
+    found = np.full(len(blocks), NO_TENSOR, dtype=np.int64)
+    uses, sizes = record.uses, record.tensors["bytes"]
+    outputs: dict[int, list[int]] = {}
+    is_output = uses["role"] == OUTPUT
+    for op_key, tensor in zip(
+        uses["op"][is_output].tolist(), uses["tensor"][is_output].tolist(), strict=True
+    ):
+        outputs.setdefault(op_key, []).append(tensor)
+    chosen = np.flatnonzero((op >= 0) & outlives_op.astype(bool))
+    for block, op_key, size in zip(
+        chosen.tolist(), op[chosen].tolist(), blocks.bytes[chosen].tolist(), strict=True
+    ):
+        waiting = outputs.get(op_key, ())
+        for tensor in waiting:
+            if 0 <= size - int(sizes[tensor]) < _LARGEST_ROUNDING_BYTES and sizes[tensor]:
+                found[block] = tensor
+                outputs[op_key].remove(tensor)
+                break
+    return found
+
+
+def add_blocks_from_before(
+    blocks: Blocks, storages: Sequence[Storage], places: list[str]
+) -> tuple[Blocks, list[int]]:
+    """Add the blocks in which tensors are stored and of which no event tells.
+
+    Parameters
+    ----------
+    blocks
+        Those that events tell of.
+    storages
+        Where tensors are stored.
+    places
+        Names of places by number; new ones are added.
+
+    Returns
+    -------
+    blocks, block_of_storage
+        All blocks, and the position of each storage's among them.
+    """
+    index = _BlockIndex(blocks)
+    added: dict[int, tuple[int, int, int]] = {}
+    from_events: list[int] = []
+    for storage in storages:
+        block = index.at(storage.address, storage.time_ns)
+        from_events.append(block)
+        if block == NO_BLOCK:
+            if storage.place not in places:
+                places.append(storage.place)
+            place = places.index(storage.place)
+            added.setdefault(storage.address, (storage.address, storage.bytes, place))
+    column = np.array(list(added.values()), dtype=np.int64).reshape(-1, 3)
+    nothing = np.full(len(added), -1, dtype=np.int64)
+    merged = Blocks(
+        address=np.concatenate([column[:, 0], blocks.address]),
+        bytes=np.concatenate([column[:, 1], blocks.bytes]),
+        place=np.concatenate([column[:, 2], blocks.place]),
+        thread=np.concatenate([nothing, blocks.thread]),
+        start_ns=np.concatenate([nothing, blocks.start_ns]),
+        end_ns=np.concatenate([nothing, blocks.end_ns]),
+    )
+    positions = {address: position for position, address in enumerate(added)}
+    return merged, [
+        positions[storage.address] if block == NO_BLOCK else block + len(added)
+        for block, storage in zip(from_events, storages, strict=True)
+    ]
+
+
+class _BlockIndex:
+    """Blocks by address, to find the one that was there at a moment."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+        self._at: dict[int, list[int]] = {}
+        for block, address in enumerate(blocks.address.tolist()):
+            self._at.setdefault(address, []).append(block)
+
+    def at(self, address: int, time_ns: int) -> int:
+        """Return the block that begins at ``address`` at a moment, or -1."""
+        for block in self._at.get(address, ()):
+            start_ns, end_ns = self._blocks.start_ns[block], self._blocks.end_ns[block]
+            if (start_ns == BEFORE or start_ns <= time_ns) and (
+                end_ns == ALIVE or time_ns <= end_ns
+            ):
+                return block
+        return NO_BLOCK

@@ -1,0 +1,85 @@
+"""Which memory the tensors that a trace meets are stored in."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from paddle_lab.capture.tensors import NO_KEY, TensorPool
+
+
+CPU = "Place(cpu)"
+
+
+class Storage(NamedTuple):
+    """The block behind a tensor, at one moment."""
+
+    tensor: int
+    """The recorder's key of the tensor's row."""
+    address: int
+    bytes: int
+    """Of the whole block, of which the tensor may be a part."""
+    time_ns: int
+    """On the clock of ``perf_counter_ns``."""
+    place: str
+    """As allocator events name it."""
+
+
+class StorageNotes:
+    """Storages of tensors that were not made by ops: parameters, data, what lives from before.
+
+    What ops make needs no note: its block is allocated while the op runs.
+
+    Parameters
+    ----------
+    pool
+        The tensors of a trace; from now on each new one that no op made is noted.
+    """
+
+    def __init__(self, pool: TensorPool) -> None:
+        self.met: list[Storage] = []
+        self._pool = pool
+        self._meet = pool._meet
+
+    def open(self) -> None:
+        """Begin to note."""
+        self._pool._meet = self._meet_and_note  # type: ignore[method-assign]
+
+    def close(self) -> None:
+        """Note nothing more."""
+        self._pool.__dict__.pop("_meet", None)
+
+    def living(self) -> list[Storage]:
+        """Return the storages of all tensors of the trace that are still alive."""
+        storages = [self._storage(tensor, key) for tensor, key in self._pool.living()]
+        return [storage for storage in storages if storage is not None]
+
+    def living_gradients(self) -> list[Storage]:
+        """Return the storages of gradients that living leaves hold, under the leaves' keys."""
+        found = []
+        for tensor, key in self._pool.living():
+            if not tensor.stop_gradient and tensor.is_leaf:
+                gradient = tensor._grad_ivar()
+                storage = None if gradient is None else self._storage(gradient, key)
+                if storage is not None:
+                    found.append(storage)
+        return found
+
+    def _meet_and_note(self, tensor: Any, previous: int) -> int:
+        key = self._meet(tensor, previous)
+        if previous == NO_KEY:
+            storage = self._storage(tensor, key)
+            if storage is not None:
+                self.met.append(storage)
+        return key
+
+    def _storage(self, tensor: Any, key: int) -> Storage | None:
+        # Undefined tensors answer nothing, sparse ones have several blocks or say 0.
+        if not tensor._is_initialized() or not tensor.is_dense():
+            return None
+        address = tensor.data_ptr()
+        if not address:
+            return None
+        base = address - tensor._offset()
+        place = str(tensor.place) if self._pool.reads_place else CPU
+        return Storage(key, base, tensor._holder_size(), perf_counter_ns(), place)
