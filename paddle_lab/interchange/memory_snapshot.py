@@ -17,6 +17,7 @@ from paddle_lab.analysis.memory.address_ranges import address_ranges
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.memory import Memory
 from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 
 _PROTOCOL = 4
@@ -39,8 +40,13 @@ def memory_snapshot(attribution: Attribution) -> bytes:
     attribution
         Whose the blocks are.
     """
-    main = Memory(attribution)
-    frames = _FrameLists(attribution)
+    # A million allocations are three million dicts, none of them garbage.
+    with collection_paused():
+        return pickle.dumps(_snapshot(Memory(attribution)), protocol=_PROTOCOL)
+
+
+def _snapshot(main: Memory) -> dict[str, Any]:
+    frames = _FrameLists(main.attribution)
     devices = _device_numbers(list(main.places))
     traces: list[list[dict[str, Any]]] = [[] for _ in range(max(devices.values()) + 1)]
     segments: list[dict[str, Any]] = []
@@ -48,13 +54,12 @@ def memory_snapshot(attribution: Attribution) -> bytes:
         memory = main.on(place)
         traces[device] = _events(memory, frames)
         segments += _segments(memory, device, frames)
-    snapshot = {
+    return {
         "segments": segments,
         "device_traces": traces,
         "allocator_settings": {"made_by": "paddle_lab"},
         "external_annotations": [],
     }
-    return pickle.dumps(snapshot, protocol=_PROTOCOL)
 
 
 def _device_numbers(places: list[str]) -> dict[str, int]:
