@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.api import Trace, load
-from paddle_lab.recording import memory, region, trace
+from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.trace.errors import TraceFileError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "load_ipython_extension",
     "memory",
     "region",
+    "step",
     "trace",
     "unload_ipython_extension",
 ]

@@ -90,6 +90,18 @@ def region(name: str) -> AbstractContextManager[None]:
     return capture_region(name)
 
 
+def step() -> None:
+    """Mark the end of a training step, where no optimizer's ``step`` is one.
+
+    Leaks are told by what grows from step to step (``trace.memory.growth()``). In a trace with
+    calls of this, they alone count; outside of :func:`memory` it does nothing.
+    """
+    captures = sys.modules.get("paddle_lab.capture.memory_capture")
+    if captures is not None:
+        for capture in captures.OPEN_CAPTURES:
+            capture.mark_step()
+
+
 class Recording:
     """The context manager behind :func:`trace` and :func:`memory`.
 

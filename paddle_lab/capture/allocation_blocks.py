@@ -26,6 +26,8 @@ class Blocks:
     """On the clock of ``perf_counter_ns``, or :data:`BEFORE`."""
     end_ns: Int64s
     """Likewise, or :data:`ALIVE`."""
+    end_thread: Int64s
+    """Which thread freed it; -1 if none has."""
 
     def __len__(self) -> int:
         return len(self.address)
@@ -46,16 +48,19 @@ def pair_events(events: AllocatorEvents) -> Blocks:
         same_as_next[:-1] = (events.address[order][1:] == events.address[order][:-1]) & (
             events.place[order][1:] == events.place[order][:-1]
         )
-    next_times = np.append(events.time_ns[order][1:], 0)
+    times, threads = events.time_ns[order], events.thread[order]
+    next_times, next_threads = np.append(times[1:], 0), np.append(threads[1:], 0)
     follows_allocation = np.zeros(len(order), dtype=bool)
     follows_allocation[1:] = same_as_next[:-1] & is_allocation[:-1]
     allocations = np.flatnonzero(is_allocation)
     orphans = np.flatnonzero(~is_allocation & ~follows_allocation)
     rows = np.concatenate([orphans, allocations])
     is_orphan = np.arange(len(rows)) < len(orphans)
-    times = events.time_ns[order]
     start_ns = np.where(is_orphan, BEFORE, times[rows])
     end_ns = np.where(is_orphan, times[rows], np.where(same_as_next, next_times, ALIVE)[rows])
+    end_thread = np.where(
+        is_orphan, threads[rows], np.where(same_as_next, next_threads, ALIVE)[rows]
+    )
     by_start = np.argsort(start_ns, kind="stable")
     rows = rows[by_start]
     source = order[rows]
@@ -66,4 +71,5 @@ def pair_events(events: AllocatorEvents) -> Blocks:
         thread=events.thread[source],
         start_ns=start_ns[by_start],
         end_ns=end_ns[by_start],
+        end_thread=end_thread[by_start],
     )

@@ -37,11 +37,10 @@ def find_lifetimes(
     ops = record.ops
     ended = blocks.end_ns != ALIVE
     op_end_ns = taken(ops["start_ns"] + ops["duration_ns"] + memory.start_ns, owners.op)
-    is_python_op = owners.run < 0
-    is_python_op |= owners.is_inner
+    is_python_op = (owners.run < 0) | owners.is_inner
     maker_end_ns = np.where(is_python_op, op_end_ns, backward.end_ns(owners.run))
-    end_spans = np.where(ended, backward.spans_at(blocks.end_ns, blocks.thread), -1)
-    end_runs = backward.runs_at(blocks.end_ns, blocks.thread, end_spans)
+    end_spans = np.where(ended, backward.spans_at(blocks.end_ns, blocks.end_thread), -1)
+    end_runs = backward.runs_at(blocks.end_ns, blocks.end_thread, end_spans)
     return Lifetimes(
         ends_in_maker=ended & (blocks.end_ns <= maker_end_ns),
         ends_in_backward=(end_spans >= 0) & (end_spans != owners.span),

@@ -49,11 +49,19 @@ def find_owners(record: Record, blocks: Blocks, runs: BackwardRuns, memory: Memo
     thread = _thread_numbers(blocks, memory)
     is_new = blocks.start_ns != BEFORE
     op_start_ns = ops["start_ns"] + memory.start_ns
-    op_end_ns = op_start_ns + ops["duration_ns"]
-    op = ops_at(blocks.start_ns, thread, op_start_ns, op_end_ns, ops["thread"])
-    op = np.where(is_new, op, NO_OP)
+    op_windows = (op_start_ns, op_start_ns + ops["duration_ns"], ops["thread"])
+    op = np.where(is_new, ops_at(blocks.start_ns, thread, *op_windows), NO_OP)
     spans = np.where(is_new, runs.spans_at(blocks.start_ns, blocks.thread), -1)
-    run = runs.runs_at(blocks.start_ns, blocks.thread, spans)
+    native = blocks.thread.copy()
+    # Threads that run no Python (a static program's executor) work for one that does.
+    is_helper = is_new & ~np.isin(native, list(memory.thread_numbers))
+    for master, number in memory.thread_numbers.items():
+        idle = np.flatnonzero(is_helper & (op < 0) & (spans < 0))
+        times, same = blocks.start_ns[idle], np.ones(len(idle), dtype=np.int64)
+        op[idle] = ops_at(times, same * number, *op_windows)
+        spans[idle] = runs.spans_at(times, same * master)
+        native[idle] = np.where((op[idle] >= 0) | (spans[idle] >= 0), master, native[idle])
+    run = runs.runs_at(blocks.start_ns, native, spans)
     grad_node = taken(runs.run_nodes, run)
     # An op that Python called inside a grad node (a PyLayer's) is nearer than the node;
     # one around it (paddle.grad) is not.

@@ -90,6 +90,7 @@ def add_blocks_from_before(
         thread=np.concatenate([nothing, blocks.thread]),
         start_ns=np.concatenate([nothing, blocks.start_ns]),
         end_ns=np.concatenate([nothing, blocks.end_ns]),
+        end_thread=np.concatenate([nothing, blocks.end_thread]),
     )
     positions = {address: position for position, address in enumerate(added)}
     return merged, [

@@ -11,10 +11,16 @@ from paddle_lab.capture.allocation_kinds import find_kinds, storage_roots
 from paddle_lab.capture.allocation_lifetimes import find_lifetimes
 from paddle_lab.capture.allocation_owners import find_owners
 from paddle_lab.capture.allocation_tensors import add_blocks_from_before, outputs_of_ops
-from paddle_lab.capture.allocator_events import read_segments
+from paddle_lab.capture.allocator_events import (
+    RESERVED_ALLOCATE,
+    RESERVED_FREE,
+    AllocatorEvents,
+    read_segments,
+)
 from paddle_lab.capture.backward_attribution import BackwardRuns
 from paddle_lab.capture.memory_capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
@@ -64,16 +70,42 @@ def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> Non
             "kind": kind,
         },
     )
+    _add_totals(record, memory, events, strings)
+    steps = memory.steps or optimizer_steps(record)
+    record.tables["steps"] = _table(
+        "steps", {"time_ns": [time for time, _ in steps], "scope": [scope for _, scope in steps]}
+    )
+    record.strings = strings.to_list()
+
+
+def _add_totals(
+    record: Record, memory: MemoryCapture, events: AllocatorEvents, strings: StringPool
+) -> None:
+    rows = [
+        (reading.time_ns, strings[reading.place], reading.allocated_bytes, reading.reserved_bytes)
+        for reading in memory.readings
+    ]
+    # Devices alone are reserved memory for: on the host each block is the system's own.
+    changes = np.flatnonzero((events.kind == RESERVED_ALLOCATE) | (events.kind == RESERVED_FREE))
+    rows.extend(
+        (
+            int(events.time_ns[event]),
+            strings[_place_name(events.places[events.place[event]])],
+            int(events.allocated_bytes[event]),
+            int(events.reserved_bytes[event]),
+        )
+        for event in changes.tolist()
+    )
+    rows.sort()
     record.tables["memory_totals"] = _table(
         "memory_totals",
         {
-            "time_ns": [reading.time_ns - memory.start_ns for reading in memory.readings],
-            "place": [strings[reading.place] for reading in memory.readings],
-            "allocated_bytes": [reading.allocated_bytes for reading in memory.readings],
-            "reserved_bytes": [reading.reserved_bytes for reading in memory.readings],
+            "time_ns": [row[0] - memory.start_ns for row in rows],
+            "place": [row[1] for row in rows],
+            "allocated_bytes": [row[2] for row in rows],
+            "reserved_bytes": [row[3] for row in rows],
         },
     )
-    record.strings = strings.to_list()
 
 
 def _table(name: str, columns: dict[str, Any]) -> Table:

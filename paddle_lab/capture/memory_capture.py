@@ -27,7 +27,7 @@ class Reading:
     reserved_bytes: int
 
 
-@dataclass
+@dataclass(eq=False)
 class MemoryCapture:
     """The memory side of one trace.
 
@@ -47,6 +47,8 @@ class MemoryCapture:
     notices: list[str] = field(default_factory=list)
     backward_spans: list[tuple[int, BackwardSpan]] = field(default_factory=list)
     """The recorder's keys of its backward calls, and when and where they ran."""
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
     met: list[Storage] = field(default_factory=list)
     """Storages of tensors that no op of the trace made, when they were met."""
     living: list[Storage] = field(default_factory=list)
@@ -69,6 +71,7 @@ class MemoryCapture:
     def open(self) -> None:
         """Start to record."""
         self._storages.open()
+        OPEN_CAPTURES.append(self)
         self._reader = ALLOCATOR_LOG.open(self.paddle)
         self._read_counters()
         if self._reader is None:
@@ -77,6 +80,8 @@ class MemoryCapture:
     def close(self) -> None:
         """Stop recording and keep what there is; doing so twice does no harm."""
         self._storages.close()
+        if self in OPEN_CAPTURES:
+            OPEN_CAPTURES.remove(self)
         if self._reader is None:
             return
         self._read_counters()
@@ -87,6 +92,10 @@ class MemoryCapture:
         self.met = self._storages.met
         self.living = self._storages.living()
         self.living_gradients = self._storages.living_gradients()
+
+    def mark_step(self) -> None:
+        """Note that a training step has ended here."""
+        self.steps.append((perf_counter_ns() - self.start_ns, self.recorder.thread().scope))
 
     def _number_threads(self) -> None:
         states = self.recorder.threads
@@ -117,3 +126,7 @@ class MemoryCapture:
                         core.device_memory_stat_current_value("Reserved", device),
                     )
                 )
+
+
+OPEN_CAPTURES: list[MemoryCapture] = []
+"""Those of the traces that are running, outermost first."""
