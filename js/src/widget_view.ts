@@ -2,7 +2,9 @@
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";
 import { installStyle } from "./install_style.ts";
+import { inGraph } from "./model/owner.ts";
 import type { Mode, Selection } from "./model/store.ts";
+import type { Trace } from "./model/trace.ts";
 import { showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
 
@@ -31,7 +33,8 @@ export async function showWidget(
   }
   const bytes = new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
   const height = model.get("_height") || undefined;
-  const onSelect = (selection: Selection): void => tellKernel(model, selection);
+  const onSelect = (selection: Selection, trace: Trace): void =>
+    tellKernel(model, inGraph(trace, selection));
   const options = { onSelect, isStandalone: false, ...(height ? { height } : {}) };
   const app = await showPayload(el, bytes, options, signal);
   if (!app) {
@@ -69,7 +72,7 @@ function tellKernel(model: AnyModel<WidgetState>, selection: Selection): void {
 function followKernel(model: AnyModel<WidgetState>, { store }: App): void {
   const op = model.get("selected_op") ?? -1;
   const gradNode = model.get("selected_grad_node") ?? -1;
-  const { selection } = store.state;
+  const selection = store.selectionInGraph;
   if (op >= 0 && op < store.trace.opCount) {
     if (selection.kind !== "op" || selection.op !== op) {
       store.select({ kind: "op", op }, { reveal: true });

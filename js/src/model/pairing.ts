@@ -23,6 +23,7 @@ export function litOps(trace: Trace, selection: Selection): Uint8Array {
       markLine(lit, trace, selection.file, selection.line);
       break;
     case "none":
+    case "allocation":
       break;
   }
   return lit;

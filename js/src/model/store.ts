@@ -1,6 +1,7 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
 import { Hierarchy } from "./hierarchy.ts";
 import { initialOpen } from "./initial_open.ts";
+import { inGraph } from "./owner.ts";
 import { litGradNodes, litGroups, litOps } from "./pairing.ts";
 import type { Trace } from "./trace.ts";
 
@@ -12,9 +13,12 @@ export type Selection =
   /** An edge or a chip. */
   | { kind: "tensor"; tensor: number }
   /** `file` is a string code, as in `frames.file`; `line` counts from 1. */
-  | { kind: "line"; file: number; line: number };
+  | { kind: "line"; file: number; line: number }
+  /** A block of memory: a row of `allocations`. In the graph it is its grad node, op or tensor. */
+  | { kind: "allocation"; allocation: number };
 
-export type Mode = "forward" | "backward" | "ladder";
+/** `memory` shows a timeline in place of a graph. */
+export type Mode = "forward" | "backward" | "ladder" | "memory";
 
 export interface ViewState {
   readonly mode: Mode;
@@ -92,6 +96,11 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
+  /** What the selection is in the graph, which knows no blocks of memory. */
+  get selectionInGraph(): Selection {
+    return inGraph(this.trace, this.#state.selection);
+  }
+
   /** Change the state; listeners are told once, before this returns. */
   update(change: Partial<ViewState>): void {
     const previous = this.#state;
@@ -109,8 +118,9 @@ export class Store {
       this.update({ selection });
       return;
     }
-    const around = this.#openAround(this.#groupAround(selection));
-    this.update({ selection, ...around, ...this.#modeFor(selection) });
+    const shown = inGraph(this.trace, selection);
+    const around = this.#openAround(this.#groupAround(shown));
+    this.update({ selection, ...around, ...this.#modeFor(shown) });
     for (const listener of this.onReveal) {
       listener(selection);
     }
@@ -210,8 +220,9 @@ export class Store {
     const { selection } = this.#state;
     if (this.#litFor !== selection) {
       this.#litFor = selection;
-      this.#litOps = litOps(this.trace, selection);
-      this.#litGradNodes = litGradNodes(this.trace, selection, this.#litOps);
+      const shown = inGraph(this.trace, selection);
+      this.#litOps = litOps(this.trace, shown);
+      this.#litGradNodes = litGradNodes(this.trace, shown, this.#litOps);
       this.#litGroups = litGroups(this.hierarchy, this.#litOps, this.#litGradNodes);
     }
   }
@@ -239,7 +250,11 @@ export class Store {
   /** An op of a PyLayer's backward is not in the forward graph. */
   #modeFor(selection: Selection): Partial<ViewState> {
     const op = selection.kind === "op" ? selection.op : -1;
-    if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0) {
+    if (
+      op < 0 ||
+      this.hierarchy.pylayerOfBackwardOp[op]! < 0 ||
+      this.#state.mode === "memory"
+    ) {
       return {};
     }
     const mode = this.#state.mode === "forward" ? "backward" : this.#state.mode;

@@ -30,6 +30,11 @@ export interface SourceText {
   readonly cell: number;
 }
 
+/** Whether memory was recorded: without a block there is nothing to show. */
+export function hasMemory(trace: Trace): boolean {
+  return trace.table("allocations").length > 0;
+}
+
 const INPUT = ROLES.indexOf("input");
 const OUTPUT = ROLES.indexOf("output");
 

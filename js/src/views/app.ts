@@ -9,6 +9,7 @@ import { button, element } from "./element.ts";
 import { emptyState } from "./empty_state.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { TextMeasure } from "./measure.ts";
+import { mountMemory } from "./memory_view.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { toggleGroup } from "./opening.ts";
 import { mountPanel } from "./panel.ts";
@@ -26,7 +27,7 @@ export interface AppOptions {
   /** Height of the whole in CSS px; a page of its own is filled. */
   readonly height?: number;
   readonly runner: LayoutRunner;
-  readonly onSelect?: (selection: Selection) => void;
+  readonly onSelect?: (selection: Selection, trace: Trace) => void;
   /** Whether the view has a page to itself. */
   readonly isStandalone: boolean;
 }
@@ -163,14 +164,18 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     }),
     store.subscribe((state, previous) => {
       canvas.draw();
+      if (state.mode !== previous.mode) {
+        showMode();
+      }
       parts.panel.hidden = !state.panelOpen;
       parts.outline.classList.toggle("pdl-visually-hidden", !state.outlineOpen);
       if (state.selection !== previous.selection) {
-        options.onSelect?.(state.selection);
+        options.onSelect?.(state.selection, trace);
       }
       anchor ??=
         changedGroup(state.open, previous.open) ?? changedGroup(state.unfolded, previous.unfolded);
     }),
+    () => memory?.(),
     () => picture.dispose(),
     () => status.dispose(),
     () => outline.dispose(),
@@ -184,6 +189,16 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     iconButton("+", "Zoom in (+)", () => canvas.zoom(ZOOM_STEP)),
     button("Fit", () => canvas.fit(), { title: "Fit the picture (f)" }),
   );
+  /** Takes down the memory, once it has been shown. */
+  let memory: (() => void) | undefined;
+  function showMode(): void {
+    const isMemory = store.state.mode === "memory";
+    if (isMemory) {
+      memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
+    }
+    parts.app.classList.toggle("pdl-shows-memory", isMemory);
+  }
+  showMode();
   void picture.refresh();
   return {
     store,

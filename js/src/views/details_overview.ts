@@ -1,6 +1,6 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
 import { PHASES } from "../protocol.ts";
-import { facts, heading, list, section } from "./details_parts.ts";
+import { type Fact, facts, heading, list, section } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { type PanelContext, parametersOf } from "./panel_context.ts";
 import { countOf, formatBytes, formatCount, formatDuration } from "./quantities.ts";
@@ -30,12 +30,25 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
         `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
       ],
       ["host time", `${formatDuration(totals.duration_ns)} in ops`],
+      memoryFact(context),
       origin.duration_ns > 0 && ["ran for", formatDuration(origin.duration_ns)],
       versions.some(Boolean) && ["with", versions.filter(Boolean).join(" · ")],
       !!origin.created && ["at", readableTime(origin.created)],
     ]),
     ...backwardCalls(context),
   ];
+}
+
+function memoryFact({ store, trace }: PanelContext): Fact | false {
+  const count = trace.table("allocations").length;
+  return (
+    count > 0 && [
+      "memory",
+      button(countOf(count, "allocation"), () => store.update({ mode: "memory" }), {
+        class: "pdl-link",
+      }),
+    ]
+  );
 }
 
 function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {

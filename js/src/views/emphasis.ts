@@ -19,7 +19,7 @@ export class Emphasis {
   }
 
   isSelected(box: SceneBox): boolean {
-    const { selection } = this.#store.state;
+    const selection = this.#store.selectionInGraph;
     switch (selection.kind) {
       case "op":
         return box.op === selection.op;
@@ -36,7 +36,7 @@ export class Emphasis {
 
   isLit(box: SceneBox): boolean {
     // A group's own ring says enough; all of its inside in colour would drown the picture.
-    if (this.#store.state.selection.kind === "group") {
+    if (this.#store.selectionInGraph.kind === "group") {
       return false;
     }
     if (box.op >= 0) {
@@ -57,17 +57,17 @@ export class Emphasis {
   }
 
   isFrameSelected(frame: SceneFrame): boolean {
-    const { selection } = this.#store.state;
+    const selection = this.#store.selectionInGraph;
     return selection.kind === "group" && selection.group === frame.group;
   }
 
   isChipSelected(chip: SceneChip): boolean {
-    const { selection } = this.#store.state;
+    const selection = this.#store.selectionInGraph;
     return selection.kind === "tensor" && chip.tensor >= 0 && chip.tensor === selection.tensor;
   }
 
   isEdgeStrong(edge: SceneEdge, boxes: readonly SceneBox[]): boolean {
-    const { selection } = this.#store.state;
+    const selection = this.#store.selectionInGraph;
     if (selection.kind === "tensor") {
       return edge.tensor === selection.tensor;
     }

@@ -9,7 +9,7 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["p", "go to the paired op or grad node"],
   ["Escape", "let go of the selection"],
   ["/", "search; Enter and Shift+Enter step through"],
-  ["1 2 3", "forward, backward, ladder"],
+  ["1 2 3 4", "forward, backward, ladder, memory"],
   ["f", "fit the picture"],
   ["+ −", "zoom; so does the wheel, drag moves"],
   ["Ctrl+Z", "take back opening, closing and switching"],

@@ -1,5 +1,5 @@
 /** Selects and shows what may lie in a part of the graph that is not on screen. */
-import type { Store } from "../model/store.ts";
+import type { Mode, Store } from "../model/store.ts";
 
 /** From the forward picture, a grad node is shown beside its op: in the ladder. */
 export function jumpToGradNode(store: Store, gradNode: number): void {
@@ -15,6 +15,22 @@ export function jumpToGradNode(store: Store, gradNode: number): void {
 export function jumpToOp(store: Store, op: number): void {
   if (store.state.mode === "backward") store.update({ mode: "ladder" });
   store.select({ kind: "op", op }, { reveal: true });
+}
+
+/** Coming from the memory, what is selected there is brought into view in the graph. */
+export function switchMode(store: Store, mode: Mode): void {
+  const isFromMemory = store.state.mode === "memory" && mode !== "memory";
+  const { selection } = store.state;
+  const shown = store.selectionInGraph;
+  if (isFromMemory && shown.kind === "grad_node") {
+    const backwardCall = callWith(store, shown.gradNode, store.state.backwardCall);
+    store.update({ mode, backwardCall });
+  } else {
+    store.update({ mode });
+  }
+  if (isFromMemory && selection.kind !== "none") {
+    store.select(selection, { reveal: true });
+  }
 }
 
 /** The backward call whose graph holds the node: the shown one if it does. */

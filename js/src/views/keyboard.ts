@@ -1,8 +1,9 @@
 /** Single keys, wherever in the app the focus is but in a field. */
 import type { Store } from "../model/store.ts";
+import { hasMemory } from "../model/trace.ts";
 import type { GraphCanvas } from "./canvas.ts";
 import { openHelp } from "./help.ts";
-import { jumpToGradNode, jumpToOp } from "./jump.ts";
+import { jumpToGradNode, jumpToOp, switchMode } from "./jump.ts";
 import { type Direction, neighbour } from "./neighbours.ts";
 import { isFolded, toggleGroup } from "./opening.ts";
 import { boxOfSelection, selectionOfBox } from "./selecting.ts";
@@ -75,13 +76,19 @@ function pressPlain(
       canvas.fit();
       return true;
     case "1":
-      store.update({ mode: "forward" });
+      switchMode(store, "forward");
       return true;
     case "2":
-      store.update({ mode: "backward" });
+      switchMode(store, "backward");
       return true;
     case "3":
-      store.update({ mode: "ladder" });
+      switchMode(store, "ladder");
+      return true;
+    case "4":
+      if (!hasMemory(store.trace)) {
+        return false;
+      }
+      switchMode(store, "memory");
       return true;
     case "?":
       openHelp(app);
@@ -135,7 +142,7 @@ function letGo(store: Store): boolean {
 
 function alongExecution(store: Store, by: 1 | -1): boolean {
   const { trace, state } = store;
-  const { selection } = state;
+  const selection = store.selectionInGraph;
   const from =
     selection.kind === "op"
       ? selection.op
@@ -157,7 +164,7 @@ function alongExecution(store: Store, by: 1 | -1): boolean {
 
 function toPair(store: Store): boolean {
   const { trace } = store;
-  const { selection } = store.state;
+  const selection = store.selectionInGraph;
   if (selection.kind === "op") {
     const node = trace.gradNodesOfOp(selection.op)[0];
     if (node !== undefined) {

@@ -2,6 +2,7 @@
 import type { Selection, Store } from "../model/store.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../protocol.ts";
 import { copyButton } from "./clipboard.ts";
+import { allocationDetails } from "./details_allocation.ts";
 import { gradNodeDetails } from "./details_grad_node.ts";
 import { groupDetails } from "./details_group.ts";
 import { lineDetails } from "./details_line.ts";
@@ -153,6 +154,8 @@ function detailsOf(context: PanelContext, selection: Selection): HTMLElement[] {
       return groupDetails(context, selection.group);
     case "tensor":
       return tensorDetails(context, selection.tensor);
+    case "allocation":
+      return allocationDetails(context, selection.allocation);
     case "line":
       return lineDetails(context, selection.file, selection.line);
     case "none":

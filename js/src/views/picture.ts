@@ -76,8 +76,12 @@ export class Picture {
 
   /** Lay out what the store says is open. */
   async refresh(): Promise<void> {
-    const generation = ++this.#generation;
     const { state } = this.#store;
+    if (state.mode === "memory") {
+      // What is opened meanwhile shows when a graph is asked for again.
+      return;
+    }
+    const generation = ++this.#generation;
     this.#runner.cancelCurrent();
     this.#setBusy(true);
     try {

@@ -36,8 +36,8 @@ export function selectionOfHit(hit: Hit | undefined): Selection {
 
 /** Position of the box that shows the selection, or that hides it inside; -1 if there is none. */
 export function boxOfSelection(store: Store, scene: Scene): number {
-  const { selection } = store.state;
   const { hierarchy, trace } = store;
+  const selection = store.selectionInGraph;
   switch (selection.kind) {
     case "op": {
       const at = scene.boxes.findIndex((box) => box.op === selection.op);
@@ -70,7 +70,7 @@ export function boxOfSelection(store: Store, scene: Scene): number {
 
 /** Where the selection is in the picture. */
 export function placeOfSelection(store: Store, scene: Scene): Rectangle | undefined {
-  const { selection } = store.state;
+  const selection = store.selectionInGraph;
   if (selection.kind === "group") {
     const frame = scene.frames.find((at) => at.group === selection.group);
     if (frame) {

@@ -57,7 +57,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
 
   const unsubscribe = store.subscribe((state, previous) => {
     if (state.selection === previous.selection) return;
-    const { selection } = state;
+    const selection = store.selectionInGraph;
     if (selection.kind === "line") {
       light(selection.file, selection.line);
     } else if (selection.kind === "op" || selection.kind === "grad_node") {

@@ -1,5 +1,6 @@
 /** The line below the picture: what is selected, how much is shown, and what is being worked on. */
 import type { Store } from "../model/store.ts";
+import { blockLine } from "./details_allocation.ts";
 import { button, element } from "./element.ts";
 import { countOf, formatCount } from "./quantities.ts";
 import type { Scene } from "./scene.ts";
@@ -84,6 +85,8 @@ export class StatusLine {
         const count = this.#store.litOps().reduce((sum, lit) => sum + lit, 0);
         return `line ${formatCount(selection.line)} made ${countOf(count, "op")}`;
       }
+      case "allocation":
+        return blockLine(trace, selection.allocation);
       default:
         return "Click an op for its call stack. Double-click a group to open it. ? for help.";
     }

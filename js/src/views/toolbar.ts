@@ -1,8 +1,10 @@
 /** The toolbar: which graph is shown, and how. */
 import type { Mode, Store, ViewState } from "../model/store.ts";
+import { hasMemory } from "../model/trace.ts";
 import { button, element } from "./element.ts";
 import { mountExportMenu } from "./export.ts";
 import { openHelp } from "./help.ts";
+import { switchMode } from "./jump.ts";
 import { countOf, formatDuration } from "./quantities.ts";
 import type { Scene } from "./scene.ts";
 import { mountSearch } from "./search.ts";
@@ -12,14 +14,16 @@ const MODES: readonly (readonly [Mode, string, string])[] = [
   ["forward", "Forward", "What the cell computed (1)"],
   ["backward", "Backward", "The gradients' graph (2)"],
   ["ladder", "Ladder", "Both, each grad node on the row of its op (3)"],
+  ["memory", "Memory", "What was allocated when, and by whom (4)"],
 ];
 
 /** @returns what takes the toolbar down */
 export function mountToolbar(root: HTMLElement, store: Store, getScene: () => Scene): () => void {
   const app = root.closest<HTMLElement>(".pdl-app")!;
   const { trace } = store;
-  const modes = MODES.map(([mode, label, title]) =>
-    button(label, () => store.update({ mode }), { class: undefined, title, "data-mode": mode }),
+  const offered = MODES.filter(([mode]) => mode !== "memory" || hasMemory(trace));
+  const modes = offered.map(([mode, label, title]) =>
+    button(label, () => switchMode(store, mode), { class: undefined, title, "data-mode": mode }),
   );
   const segments = element(
     "div",
@@ -110,7 +114,7 @@ function callChooser(store: Store): { element: HTMLElement; render(state: ViewSt
   return {
     element: select,
     render(state) {
-      select.hidden = count < 2 || state.mode === "forward";
+      select.hidden = count < 2 || state.mode === "forward" || state.mode === "memory";
       select.value = String(state.backwardCall);
     },
   };

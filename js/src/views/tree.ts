@@ -37,7 +37,7 @@ export class Outline {
     root.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (state.selection !== previous.selection) {
-        this.#follow(state.selection);
+        this.#follow(this.#store.selectionInGraph);
       }
     });
   }
@@ -52,7 +52,7 @@ export class Outline {
     const isLadder = state.mode === "ladder";
     const isMember = isLadder ? membersOf(trace, state.backwardCall) : new Uint8Array(0);
     this.#rows = outlineRows(this.#store, tree, isLadder, isMember);
-    this.#follow(state.selection);
+    this.#follow(this.#store.selectionInGraph);
   }
 
   /** Note where the picture shows each row: the way from a row to its place for whoever asks. */
@@ -145,7 +145,7 @@ export class Outline {
         "aria-posinset": row.position,
         "aria-setsize": row.siblings,
         "aria-expanded": row.expanded === undefined ? undefined : String(row.expanded),
-        "aria-selected": String(isSelected(row, this.#store.state.selection)),
+        "aria-selected": String(isSelected(row, this.#store.selectionInGraph)),
         tabindex: row.id === this.#current ? "0" : "-1",
         "data-id": row.id,
         "data-op": key(row.op),

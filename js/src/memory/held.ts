@@ -1,0 +1,53 @@
+/** Blocks that outlived the trace, by who held them. */
+import type { Trace } from "../model/trace.ts";
+import { type Blocks, aliveAt } from "./blocks.ts";
+
+export interface Held {
+  /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
+  readonly kind: number;
+  readonly name: string;
+  /** The largest first. */
+  readonly blocks: readonly number[];
+  readonly bytes: number;
+}
+
+export interface HeldAtEnd {
+  /** The one that holds the most first; a block with several holders is in each. */
+  readonly holders: readonly Held[];
+  readonly unheld: Held;
+  /** Whether holders were looked for at all. */
+  readonly hasHolders: boolean;
+}
+
+export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
+  const alive = aliveAt(blocks, Number.MAX_VALUE).filter((block) => blocks.rows[block]! >= 0);
+  const blockOf = new Map(Array.from(alive, (block) => [blocks.rows[block]!, block]));
+  const table = trace.table("holders");
+  const groups = new Map<string, { kind: number; name: string; blocks: Set<number> }>();
+  const held = new Set<number>();
+  for (let row = 0; row < table.length; row++) {
+    const block = blockOf.get(trace.at("holders", "allocation", row));
+    if (block === undefined) {
+      continue;
+    }
+    const kind = trace.at("holders", "kind", row);
+    const name = trace.textAt("holders", "name", row);
+    const key = `${kind} ${name}`;
+    const group = groups.get(key) ?? { kind, name, blocks: new Set() };
+    groups.set(key, group);
+    group.blocks.add(block);
+    held.add(block);
+  }
+  const sum = (kind: number, name: string, among: Iterable<number>): Held => {
+    const sorted = [...among].sort((a, b) => blocks.bytes[b]! - blocks.bytes[a]!);
+    const bytes = sorted.reduce((total, block) => total + blocks.bytes[block]!, 0);
+    return { kind, name, blocks: sorted, bytes };
+  };
+  return {
+    holders: [...groups.values()]
+      .map((group) => sum(group.kind, group.name, group.blocks))
+      .sort((a, b) => b.bytes - a.bytes),
+    unheld: sum(-1, "", alive.filter((block) => !held.has(block))),
+    hasHolders: table.length > 0,
+  };
+}

@@ -1,0 +1,33 @@
+/** Blocks that a selection means. */
+import type { Store } from "../model/store.ts";
+
+/** By row of `allocations`: 1 where it is meant; undefined where nothing is selected. */
+export function litAllocations(store: Store): Uint8Array | undefined {
+  const { trace } = store;
+  const { selection } = store.state;
+  if (selection.kind === "none") {
+    return undefined;
+  }
+  const table = trace.table("allocations");
+  const lit = new Uint8Array(table.length);
+  if (selection.kind === "allocation") {
+    lit[selection.allocation] = 1;
+    return lit;
+  }
+  const [ops, gradNodes] = [store.litOps(), store.litGradNodes()];
+  const opOf = table.column("op");
+  const gradNodeOf = table.column("grad_node");
+  const tensorOf = table.column("tensor");
+  const tensor = selection.kind === "tensor" ? selection.tensor : -2;
+  for (let row = 0; row < lit.length; row++) {
+    const [op, gradNode] = [opOf[row]!, gradNodeOf[row]!];
+    if (tensor !== -2) {
+      lit[row] = tensorOf[row] === tensor ? 1 : 0;
+    } else if (gradNode >= 0) {
+      lit[row] = gradNodes[gradNode]!;
+    } else if (op >= 0) {
+      lit[row] = ops[op]!;
+    }
+  }
+  return lit;
+}

@@ -1,0 +1,60 @@
+/** What of the memory a person has chosen to see; beside the store, which every view shares. */
+import type { Trace } from "../model/trace.ts";
+import { type Blocks, blocksByPlace } from "./blocks.ts";
+import { type Grouping, type Groups, groupAllocations } from "./grouping.ts";
+
+export interface MemoryChoice {
+  /** Which device. */
+  readonly place: number;
+  /** A moment, where both are equal, or a span. */
+  readonly from_ns: number;
+  readonly to_ns: number;
+  readonly grouping: Grouping;
+  /** Kind that is lit, by position in ALLOCATION_KINDS; -1 for none. */
+  readonly kind: number;
+}
+
+export class MemoryState {
+  readonly places: readonly Blocks[];
+  #choice: MemoryChoice;
+  readonly #listeners = new Set<(choice: MemoryChoice, previous: MemoryChoice) => void>();
+  readonly #groups = new Map<Grouping, Groups>();
+
+  constructor(readonly trace: Trace) {
+    this.places = blocksByPlace(trace);
+    const { peak_ns } = this.places[0]!.events;
+    this.#choice = { place: 0, from_ns: peak_ns, to_ns: peak_ns, grouping: "op", kind: -1 };
+  }
+
+  get choice(): MemoryChoice {
+    return this.#choice;
+  }
+
+  get blocks(): Blocks {
+    return this.places[this.#choice.place]!;
+  }
+
+  /** Computed when it is first asked for. */
+  groups(grouping: Grouping): Groups {
+    let groups = this.#groups.get(grouping);
+    if (!groups) {
+      groups = groupAllocations(this.trace, grouping);
+      this.#groups.set(grouping, groups);
+    }
+    return groups;
+  }
+
+  update(change: Partial<MemoryChoice>): void {
+    const previous = this.#choice;
+    this.#choice = { ...previous, ...change };
+    for (const listener of this.#listeners) {
+      listener(this.#choice, previous);
+    }
+  }
+
+  /** @returns a function that ends the subscription */
+  subscribe(listener: (choice: MemoryChoice, previous: MemoryChoice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,434 @@
+/** The timeline's figures, drawn by Bokeh: the stack of blocks, and below it the whole run. */
+import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
+import type { Blocks } from "../memory/blocks.ts";
+import type { PhaseSpan } from "../memory/marks.ts";
+import type { StackPicture } from "../memory/stacking.ts";
+import { ALLOCATION_KINDS, PHASES } from "../protocol.ts";
+import type { MemoryPalette } from "./memory_palette.ts";
+import { formatBytes, formatDuration } from "./quantities.ts";
+
+/** Room around the frame in px: what is on the page above the frame is placed by it. */
+export const FRAME = { left: 66, right: 10, top: 6, bottom: 24 } as const;
+export const OVERVIEW_HEIGHT_PX = 44;
+/** Lower blocks have no room for a line between them. */
+const LEAST_LINED_PX = 4;
+const FADED = 0.22;
+
+type Source = InstanceType<ReturnType<typeof bokehModels>["ColumnDataSource"]>;
+type Range = InstanceType<ReturnType<typeof bokehModels>["Range1d"]>;
+type Formatter = InstanceType<ReturnType<typeof bokehModels>["BasicTickFormatter"]>;
+
+export interface MemoryFigure {
+  readonly x_range: Range;
+  readonly y_range: Range;
+  setPicture(blocks: Blocks, picture: StackPicture, lit: LitBlocks | undefined): void;
+  setPhases(spans: readonly PhaseSpan[]): void;
+  setReserved(times_ns: readonly number[], reserved_bytes: readonly number[], end_ns: number): void;
+  setSteps(ends_ns: ArrayLike<number>): void;
+  setPeak(time_ns: number, bytes: number): void;
+  setMoment(from_ns: number, to_ns: number): void;
+  /** The whole run's total, as steps. */
+  setOverview(picture: StackPicture): void;
+  setTheme(palette: MemoryPalette): void;
+  dispose(): void;
+}
+
+/** What of the picture is meant: by block. */
+export type LitBlocks = (block: number) => boolean;
+
+export async function memoryFigure(
+  bokeh: BokehNamespace,
+  roots: { main: HTMLElement; overview: HTMLElement },
+  palette: MemoryPalette,
+): Promise<MemoryFigure> {
+  const models = bokehModels(bokeh);
+  const { Document } = bokeh.require("document") as {
+    Document: new () => Parameters<typeof bokeh.embed.add_document_standalone>[0];
+  };
+  let colours = palette;
+  const source = (...columns: string[]): Source =>
+    new models.ColumnDataSource({
+      data: Object.fromEntries(columns.map((column) => [column, []])),
+    });
+  const sources = {
+    blocks: source("xs", "ys", "colour", "alpha", "line", "line_alpha"),
+    // One a kind, for one colour each.
+    bands: ALLOCATION_KINDS.map(() => source("x", "bottom", "top")),
+    total: source("x", "y"),
+    reserved: source("x", "y"),
+    phases: source("from", "to", "colour", "name"),
+    steps: source("x"),
+    peak: source("x", "y", "name"),
+    overview: source("x", "y"),
+  };
+  const x_range = new models.Range1d({ start: 0, end: 1 });
+  const y_range = new models.Range1d({ start: 0, end: 1 });
+  const whole_x = new models.Range1d({ start: 0, end: 1 });
+  const whole_y = new models.Range1d({ start: 0, end: 1 });
+  const unit_y = new models.Range1d({ start: 0, end: 1 });
+
+  const styled: ((palette: MemoryPalette) => void)[] = [];
+  const plot = (x: Range, y: Range, margin: { top: number; bottom: number }) => {
+    const figure = new models.Plot({
+      x_range: x,
+      y_range: y,
+      sizing_mode: "stretch_both",
+      min_border_left: FRAME.left,
+      min_border_right: FRAME.right,
+      min_border_top: margin.top,
+      min_border_bottom: margin.bottom,
+      toolbar_location: null,
+      outline_line_color: null,
+      title: null,
+      extra_y_ranges: { unit: unit_y },
+    });
+    styled.push(({ bg }) => {
+      figure.background_fill_color = bg;
+      figure.border_fill_color = bg;
+    });
+    return figure;
+  };
+  const main = plot(x_range, y_range, FRAME);
+  const overview = plot(whole_x, whole_y, { top: 4, bottom: 4 });
+  type Glyph = InstanceType<typeof models.Glyph>;
+  const draw = (
+    figure: typeof main,
+    data_source: Source,
+    glyph: Glyph,
+    options: { y_range_name?: string; level?: "underlay" | "glyph" | "overlay" } = {},
+  ): void => {
+    figure.renderers = [
+      ...figure.renderers,
+      new models.GlyphRenderer({
+        data_source,
+        glyph,
+        // Nothing is selected in Bokeh's own way: it would dim the rest.
+        nonselection_glyph: null,
+        ...options,
+      }),
+    ];
+  };
+
+  const phaseGlyph = {
+    left: { field: "from" },
+    right: { field: "to" },
+    bottom: 0,
+    top: 1,
+    fill_color: { field: "colour" },
+    fill_alpha: 0.07,
+    line_color: null,
+  };
+  draw(main, sources.phases, new models.Quad(phaseGlyph), {
+    y_range_name: "unit",
+    level: "underlay",
+  });
+  const phaseNames = new models.Text({
+    x: { field: "from" },
+    y: 1,
+    x_offset: 5,
+    y_offset: 3,
+    text: { field: "name" },
+    text_baseline: "top",
+    text_font_size: "11px",
+    text_color: { field: "colour" },
+  });
+  ALLOCATION_KINDS.forEach((_, kind) => {
+    const glyph = new models.VArea({
+      x: { field: "x" },
+      y1: { field: "bottom" },
+      y2: { field: "top" },
+      fill_alpha: 0.55,
+    });
+    styled.push(({ kinds }) => {
+      glyph.fill_color = kinds[kind]!;
+    });
+    draw(main, sources.bands[kind]!, glyph);
+  });
+  draw(
+    main,
+    sources.blocks,
+    new models.Patches({
+      xs: { field: "xs" },
+      ys: { field: "ys" },
+      fill_color: { field: "colour" },
+      fill_alpha: { field: "alpha" },
+      line_color: { field: "line" },
+      line_alpha: { field: "line_alpha" },
+      line_width: 1,
+    }),
+  );
+  const total = new models.Step({
+    x: { field: "x" },
+    y: { field: "y" },
+    mode: "after",
+    line_width: 1.25,
+  });
+  draw(main, sources.total, total);
+  const reserved = new models.Step({
+    x: { field: "x" },
+    y: { field: "y" },
+    mode: "after",
+    line_width: 1.25,
+    line_dash: [6, 4],
+  });
+  draw(main, sources.reserved, reserved);
+  const steps = new models.VSpan({ x: { field: "x" }, line_width: 1, line_dash: [2, 3] });
+  draw(main, sources.steps, steps);
+  draw(main, sources.phases, phaseNames, { y_range_name: "unit", level: "overlay" });
+  const peak = new models.Text({
+    x: { field: "x" },
+    y: { field: "y" },
+    text: { field: "name" },
+    text_align: "center",
+    text_baseline: "bottom",
+    text_font_size: "9px",
+  });
+  draw(main, sources.peak, peak, { level: "overlay" });
+  const total_overview = new models.VArea({
+    x: { field: "x" },
+    y1: 0,
+    y2: { field: "y" },
+    fill_alpha: 0.35,
+  });
+  draw(overview, sources.phases, new models.Quad({ ...phaseGlyph, fill_alpha: 0.16 }), {
+    y_range_name: "unit",
+    level: "underlay",
+  });
+  draw(overview, sources.overview, total_overview);
+
+  const span = new models.BoxAnnotation({
+    left: 0,
+    right: 0,
+    fill_alpha: 0.12,
+    line_alpha: 0.9,
+    line_width: 1.5,
+    level: "overlay",
+  });
+  main.renderers = [...main.renderers, span];
+  const windowBox = new models.BoxAnnotation({
+    fill_alpha: 0.1,
+    line_alpha: 0.7,
+    line_width: 1,
+    editable: true,
+  });
+  overview.toolbar.tools = [
+    new models.RangeTool({ x_range, overlay: windowBox, start_gesture: "pan" }),
+  ];
+
+  const axis = (
+    side: "below" | "left",
+    format: (value: number, step: number) => string,
+    ticker: InstanceType<typeof models.ContinuousTicker>,
+  ): void => {
+    const formatter = new models.BasicTickFormatter();
+    // A formatter in text would have to be compiled, which a page may forbid.
+    (formatter as Formatter).doFormat = (ticks) => {
+      const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : 0;
+      return ticks.map((tick) => format(tick, step));
+    };
+    const made = new models.LinearAxis({
+      formatter,
+      ticker,
+      axis_line_color: null,
+      minor_tick_line_color: null,
+      major_tick_in: 0,
+      major_tick_out: side === "below" ? 4 : 0,
+      major_label_text_font_size: "11px",
+      major_label_standoff: 5,
+    });
+    const grid = new models.Grid({
+      axis: made,
+      dimension: side === "left" ? 1 : 0,
+      grid_line_alpha: side === "left" ? 1 : 0,
+      level: "underlay",
+    });
+    main[side] = [made];
+    main.center = [...main.center, grid];
+    styled.push(({ soft, line, font }) => {
+      made.major_label_text_color = soft;
+      made.major_label_text_font = font;
+      made.major_tick_line_color = line;
+      grid.grid_line_color = line;
+    });
+  };
+  axis("below", timeTick, new models.BasicTicker({ desired_num_ticks: 6 }));
+  axis(
+    "left",
+    (bytes) => (bytes < 0 ? "" : formatBytes(bytes)),
+    new models.AdaptiveTicker({
+      base: 1024,
+      mantissas: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      desired_num_ticks: 5,
+      num_minor_ticks: 0,
+    }),
+  );
+  styled.push(({ ink, soft, select, forward, font }) => {
+    total.line_color = ink;
+    reserved.line_color = soft;
+    steps.line_color = soft;
+    peak.text_color = ink;
+    total_overview.fill_color = soft;
+    span.fill_color = select;
+    span.line_color = select;
+    windowBox.fill_color = forward;
+    windowBox.line_color = forward;
+    phaseNames.text_font = font;
+  });
+
+  let shown: Parameters<MemoryFigure["setPicture"]> | undefined;
+  let phases: readonly PhaseSpan[] = [];
+  const figure: MemoryFigure = {
+    x_range,
+    y_range,
+    setPicture(blocks, picture, lit) {
+      shown = [blocks, picture, lit];
+      sources.blocks.data = blockColumns(blocks, picture, lit, colours);
+      const top = Array.from(picture.band_bottom_bytes);
+      const x = Array.from(picture.band_ns);
+      picture.band_bytes.forEach((bytes, kind) => {
+        if (!bytes.some((size) => size > 0)) {
+          sources.bands[kind]!.data = { x: [], bottom: [], top: [] };
+          return;
+        }
+        const bottom = top.slice();
+        bytes.forEach((size, at) => {
+          top[at]! += size;
+        });
+        sources.bands[kind]!.data = {
+          x: corners(x).slice(1),
+          bottom: corners(bottom).slice(0, -1),
+          top: corners(top).slice(0, -1),
+        };
+      });
+      sources.total.data = { x, y: top };
+    },
+    setPhases(spans) {
+      phases = spans;
+      const nameOf = (phase: number): string => PHASES[phase]!;
+      sources.phases.data = {
+        from: spans.map((at) => at.from_ns),
+        to: spans.map((at) => at.to_ns),
+        colour: spans.map((at) => colours[PHASES[at.phase]!]),
+        name: spans.map((at) => nameOf(at.phase)),
+      };
+    },
+    setReserved(times_ns, reserved_bytes, end_ns) {
+      const last = reserved_bytes.at(-1);
+      sources.reserved.data =
+        last === undefined
+          ? { x: [], y: [] }
+          : { x: [...times_ns, end_ns], y: [...reserved_bytes, last] };
+    },
+    setSteps(ends_ns) {
+      sources.steps.data = { x: Array.from(ends_ns) };
+    },
+    setPeak(time_ns, bytes) {
+      sources.peak.data = { x: [time_ns], y: [bytes], name: ["▼"] };
+    },
+    setMoment(from_ns, to_ns) {
+      span.setv({ left: from_ns, right: to_ns });
+    },
+    setOverview(picture) {
+      const { window, band_ns } = picture;
+      const y = Array.from(picture.band_bottom_bytes, (bottom, at) =>
+        picture.band_bytes.reduce((sum, bytes) => sum + bytes[at]!, bottom),
+      );
+      whole_x.setv({ start: window.from_ns, end: window.to_ns });
+      whole_y.setv({ start: 0, end: Math.max(1, ...y) * 1.05 });
+      sources.overview.data = {
+        x: corners(Array.from(band_ns)).slice(1),
+        y: corners(y).slice(0, -1),
+      };
+    },
+    setTheme(changed) {
+      colours = changed;
+      for (const style of styled) {
+        style(changed);
+      }
+      figure.setPhases(phases);
+      if (shown) {
+        figure.setPicture(...shown);
+      }
+    },
+    dispose() {
+      for (const view of views) {
+        view.clear();
+      }
+    },
+  };
+  figure.setTheme(palette);
+  const views: { clear(): void }[] = [];
+  for (const [model, root] of [
+    [main, roots.main],
+    [overview, roots.overview],
+  ] as const) {
+    const page = new Document();
+    page.add_root(model);
+    views.push(await bokeh.embed.add_document_standalone(page, root));
+  }
+  return figure;
+}
+
+/**
+ * Each value twice: from these, all times but the first and all heights but the last are the corners
+ * of steps. (Bokeh 3.9's VAreaStep makes them itself, and never ends where there are none.)
+ */
+function corners(values: readonly number[]): number[] {
+  return values.flatMap((value) => [value, value]);
+}
+
+/** Each block as one outline: to the right along its top, back along its bottom. */
+function blockColumns(
+  blocks: Blocks,
+  picture: StackPicture,
+  lit: LitBlocks | undefined,
+  { kinds, bg, select }: MemoryPalette,
+): Record<string, unknown[]> {
+  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes, window } = picture;
+  const px_bytes = window.height_bytes / window.height_px;
+  const columns = {
+    xs: [] as number[][],
+    ys: [] as number[][],
+    colour: [] as string[],
+    alpha: [] as number[],
+    line: [] as string[],
+    line_alpha: [] as number[],
+  };
+  for (let at = 0; at < drawn.length; at++) {
+    const block = drawn[at]!;
+    const bytes = blocks.bytes[block]!;
+    const xs: number[] = [];
+    const ys: number[] = [];
+    for (let piece = pieceStarts[at]!; piece < pieceStarts[at + 1]!; piece++) {
+      const top = piece_bottom_bytes[piece]! + bytes;
+      xs.push(piece_from_ns[piece]!, piece_to_ns[piece]!);
+      ys.push(top, top);
+    }
+    for (let piece = pieceStarts[at + 1]! - 1; piece >= pieceStarts[at]!; piece--) {
+      xs.push(piece_to_ns[piece]!, piece_from_ns[piece]!);
+      ys.push(piece_bottom_bytes[piece]!, piece_bottom_bytes[piece]!);
+    }
+    const isLit = lit?.(block);
+    columns.xs.push(xs);
+    columns.ys.push(ys);
+    columns.colour.push(kinds[blocks.kinds[block]!]!);
+    columns.alpha.push(isLit === false ? FADED : 1);
+    columns.line.push(isLit ? select : bg);
+    columns.line_alpha.push(isLit || bytes >= LEAST_LINED_PX * px_bytes ? 1 : 0);
+  }
+  return columns;
+}
+
+/** "12.5 ms", with as many digits as neighbouring ticks differ in. */
+function timeTick(time_ns: number, step_ns: number): string {
+  if (time_ns === 0) {
+    return "0";
+  }
+  const size_ns = Math.abs(time_ns);
+  const [unit_ns, unit] =
+    size_ns >= 1e9 ? [1e9, "s"] : size_ns >= 1e6 ? [1e6, "ms"] : size_ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  const digits = Math.max(0, Math.ceil(-Math.log10(step_ns / (unit_ns as number)) - 1e-9));
+  return step_ns > 0
+    ? `${(time_ns / (unit_ns as number)).toFixed(Math.min(6, digits))} ${unit}`
+    : formatDuration(time_ns);
+}

@@ -1,0 +1,72 @@
+/** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
+import { aliveAt, peakWithin } from "../memory/blocks.ts";
+import { kindLabel } from "../memory/grouping.ts";
+import type { MemoryState } from "../memory/memory_state.ts";
+import type { Store } from "../model/store.ts";
+import { ALLOCATION_KINDS } from "../protocol.ts";
+import { button, element } from "./element.ts";
+import { swatch } from "./memory_table.ts";
+import { formatBytes } from "./quantities.ts";
+
+/** What a kind is, for those who do not know it. */
+const MEANINGS: Readonly<Record<(typeof ALLOCATION_KINDS)[number], string>> = {
+  temporary: "Freed by the op that allocated it",
+  activation: "An op's output that no backward needs",
+  saved_activation: "Kept by a grad node for its backward",
+  parameter: "A layer's parameter",
+  gradient: "A gradient",
+  optimizer_state: "What the optimizer keeps: moments, master weights",
+  buffer: "A layer's buffer",
+  input: "A tensor made outside of this trace: data, constants",
+  unknown: "Nothing tells what it is",
+};
+
+/** @returns what ends it */
+export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState): () => void {
+  let frame = 0;
+  const render = (): void => {
+    frame = 0;
+    const { blocks, choice } = memory;
+    const { from_ns, to_ns } = choice;
+    const at_ns = to_ns > from_ns ? peakWithin(blocks, from_ns, to_ns) : from_ns;
+    const bytes = new Float64Array(ALLOCATION_KINDS.length);
+    for (const block of aliveAt(blocks, at_ns)) {
+      bytes[blocks.kinds[block]!]! += blocks.bytes[block]!;
+    }
+    for (const item of root.children) {
+      const kind = Number((item as HTMLElement).dataset.kind);
+      item.setAttribute("aria-pressed", String(kind === choice.kind));
+      item.querySelector("small")!.textContent = formatBytes(bytes[kind]!);
+    }
+  };
+  const build = (): void => {
+    const kinds = [...new Set(memory.blocks.kinds)].sort((a, b) => a - b);
+    root.replaceChildren(
+      ...kinds.map((kind) => {
+        const item = button(
+          "",
+          () => {
+            store.select({ kind: "none" });
+            memory.update({ kind: memory.choice.kind === kind ? -1 : kind });
+          },
+          { class: "pdl-kind", "data-kind": String(kind), title: MEANINGS[ALLOCATION_KINDS[kind]!] },
+        );
+        item.append(swatch(kind), kindLabel(kind), " ", element("small"));
+        return item;
+      }),
+    );
+    render();
+  };
+  const unsubscribe = memory.subscribe((choice, previous) => {
+    if (choice.place !== previous.place) {
+      build();
+    } else {
+      frame ||= requestAnimationFrame(render);
+    }
+  });
+  build();
+  return () => {
+    cancelAnimationFrame(frame);
+    unsubscribe();
+  };
+}
