@@ -7,6 +7,7 @@ import hashlib
 from html import escape
 
 from paddle_lab.trace.record import Record
+from paddle_lab.views.bokeh_script import bokeh_script
 from paddle_lab.views.static_files import static_file
 from paddle_lab.views.svg import svg_picture
 from paddle_lab.views.text import counts
@@ -33,15 +34,19 @@ def html_page(record: Record, *, payload: bytes) -> str:
     FileNotFoundError
         If this installation lacks its built front end.
     """
-    script = _static("standalone.js").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
+    # Only the charts of the memory need BokehJS, which is large, and it styles what it draws itself.
+    has_charts = len(record.allocations) > 0
+    scripts = [_escaped(bokeh_script()), script] if has_charts else [script]
+    styles = "'unsafe-inline'" if has_charts else _hash(style)
     title = f"{record.origin.title or 'Trace'}: {counts(record)}"
     # The page may load nothing and run nothing but its own script, whatever a trace's text holds.
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src {_hash(script)}",
-            f"style-src {_hash(style)}",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {styles}",
             "img-src data: blob:",
             "worker-src blob:",
             "base-uri 'none'",
@@ -64,10 +69,14 @@ def html_page(record: Record, *, payload: bytes) -> str:
 {svg_picture(record)}
 </noscript></div>
 <script type="application/x-paddle-lab" id="pdl-data">{base64.b64encode(payload).decode()}</script>
-<script>{script}</script>
+{"".join(f"<script>{text}</script>" for text in scripts)}
 </body>
 </html>
 """
+
+
+def _escaped(script: str) -> str:
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _static(name: str) -> str:
