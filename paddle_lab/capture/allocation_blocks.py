@@ -16,7 +16,7 @@ ALIVE = -1
 
 @dataclass
 class Blocks:
-    """Blocks of memory by start, those from before the trace first; arrays of shape ``[blocks]``."""
+    """Blocks by start, those from before the trace first; arrays of shape ``[blocks]``."""
 
     address: Int64s
     bytes: Int64s

@@ -1,4 +1,4 @@
-"""What each block is for: parameter, gradient, activation kept for backward, temporary, …"""
+"""What each block is for: a parameter, a gradient, an activation, nothing that lasts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
     TEMPORARY, ACTIVATION, SAVED_ACTIVATION, PARAMETER, GRADIENT, OPTIMIZER_STATE, BUFFER, DATA,
     UNKNOWN,
 ) = range(len(ALLOCATION_KINDS))  # fmt: skip
+
 
 def find_kinds(
     record: Record,

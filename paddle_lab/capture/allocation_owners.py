@@ -39,7 +39,9 @@ class Owners:
     """Whether Python called the op, inside a grad node if there is one."""
 
 
-def find_owners(record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture) -> Owners:
+def find_owners(
+    record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture
+) -> Owners:
     """Return who made each block that was allocated during the trace.
 
     Inside the C++ of a backward call that is the grad node that ran, with the op that made it and
@@ -83,9 +85,7 @@ def find_owners(record: Record, blocks: Blocks, runs: BackwardRuns, memory: Memo
         grad_node=grad_node,
         scope=np.where(outside, taken(scope_of_call, call), taken(ops["scope"], op)),
         stack=np.where((stack < 0) & in_backward, taken(calls["stack"], call), stack),
-        phase=np.where(
-            in_backward, BACKWARD, np.where(op >= 0, taken(ops["phase"], op), FORWARD)
-        ),
+        phase=np.where(in_backward, BACKWARD, np.where(op >= 0, taken(ops["phase"], op), FORWARD)),
         span=spans,
         run=run,
         is_inner=is_inner,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.allocation_lifetimes import Bools
 from paddle_lab.capture.allocator_events import Int64s
 from paddle_lab.capture.recorder import OUTPUT
 from paddle_lab.capture.storages import Storage
@@ -18,7 +19,7 @@ NO_TENSOR = NO_BLOCK = -1
 _LARGEST_ROUNDING_BYTES = 512
 
 
-def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Int64s) -> Int64s:
+def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Bools) -> Int64s:
     """Return the output tensor of its op that each block is, or -1.
 
     An op's outputs take its blocks in order, by size.
@@ -38,7 +39,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Int6
         uses["op"][is_output].tolist(), uses["tensor"][is_output].tolist(), strict=True
     ):
         outputs.setdefault(op_key, []).append(tensor)
-    chosen = np.flatnonzero((op >= 0) & outlives_op.astype(bool))
+    chosen = np.flatnonzero((op >= 0) & outlives_op)
     for block, op_key, size in zip(
         chosen.tolist(), op[chosen].tolist(), blocks.bytes[chosen].tolist(), strict=True
     ):

@@ -16,6 +16,10 @@ Int64s = npt.NDArray[np.int64]
 ALLOCATE, FREE, RESERVED_ALLOCATE, RESERVED_FREE = range(4)
 """Values of Paddle's ``TracerMemEventType``."""
 
+_COLUMNS = (
+    "time_ns", "kind", "address", "bytes", "allocated_bytes", "reserved_bytes", "place", "thread",
+    "segment",
+)  # fmt: skip
 _GRAD_NODE_PREFIX = "Global_"
 
 
@@ -36,6 +40,8 @@ class AllocatorEvents:
     """Position in :attr:`places`."""
     thread: Int64s
     """The operating system's thread id."""
+    segment: Int64s
+    """Which of the segments tells of it."""
     places: list[str]
 
 
@@ -52,13 +58,13 @@ class GradNodeRun:
 def read_segments(segments: list[Segment]) -> tuple[AllocatorEvents, list[GradNodeRun]]:
     """Return the events of all segments, and the grad nodes that ran, both by time."""
     places: dict[str, int] = {}
-    columns: list[npt.NDArray[Any]] = []
+    tables: list[npt.NDArray[Any]] = []
     runs: list[GradNodeRun] = []
-    for segment in segments:
-        rows, nodes = _walk(segment.result, places)
-        table = np.array(rows, dtype=np.int64).reshape(-1, 8)
+    for number, segment in enumerate(segments):
+        rows, nodes = _walk(segment.result, places, number)
+        table = np.array(rows, dtype=np.int64).reshape(-1, len(_COLUMNS))
         table[:, 0] = to_perf_ns(table[:, 0], segment.begin, segment.end)
-        columns.append(table)
+        tables.append(table)
         if nodes:
             starts = np.array([start for _, start, _, _ in nodes], dtype=np.int64)
             ends = np.array([end for _, _, end, _ in nodes], dtype=np.int64)
@@ -68,17 +74,15 @@ def read_segments(segments: list[Segment]) -> tuple[AllocatorEvents, list[GradNo
                 GradNodeRun(name, int(start), int(end), thread)
                 for (name, _, _, thread), start, end in zip(nodes, starts, ends, strict=True)
             )
-    table = np.concatenate(columns) if columns else np.empty((0, 8), dtype=np.int64)
+    table = np.concatenate(tables) if tables else np.empty((0, len(_COLUMNS)), dtype=np.int64)
     table = table[np.argsort(table[:, 0], kind="stable")]
     runs.sort(key=lambda run: run.start_ns)
-    events = AllocatorEvents(
-        *(np.ascontiguousarray(table[:, column]) for column in range(8)), list(places)
-    )
-    return events, runs
+    columns = {name: np.ascontiguousarray(table[:, number]) for number, name in enumerate(_COLUMNS)}
+    return AllocatorEvents(**columns, places=list(places)), runs
 
 
 def _walk(
-    result: Any, places: dict[str, int]
+    result: Any, places: dict[str, int], number: int
 ) -> tuple[list[tuple[int, ...]], list[tuple[str, int, int, int]]]:
     """Return a segment's allocator events, and the grad nodes (name, start, end, thread)."""
     rows: list[tuple[int, ...]] = []
@@ -91,7 +95,7 @@ def _walk(
                 (
                     event.timestamp_ns, int(event.type), event.addr, abs(event.increase_bytes),
                     event.current_allocated, event.current_reserved,
-                    places.setdefault(event.place, len(places)), thread,
+                    places.setdefault(event.place, len(places)), thread, number,
                 )
                 for event in node.mem_node
             )  # fmt: skip

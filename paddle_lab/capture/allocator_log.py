@@ -17,6 +17,8 @@ from time import perf_counter_ns
 from typing import Any
 
 from paddle_lab.capture.allocator_clock import ClockReading, read_clocks
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.profiler_hooks import profiler_patches
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
 """Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""
@@ -47,7 +49,7 @@ class BackwardSpan:
 
 
 class AllocatorLog:
-    """The profiler of one process, shared by all open traces; :data:`ALLOCATOR_LOG` is the only one.
+    """The profiler of one process, shared by all open traces: :data:`ALLOCATOR_LOG`.
 
     A reader opens the log and later takes the segments since then; the last to leave stops it.
     Readers come and go in any order, in any thread.
@@ -62,7 +64,8 @@ class AllocatorLog:
         self._readers: dict[int, int] = {}
         self._next_reader = 0
         self._backward_depth = 0
-        self._is_lost = False
+        self._patches: list[AttributePatch] = []
+        self._lost_ns = -1
         self._user_flags: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -82,11 +85,16 @@ class AllocatorLog:
         with self._lock:
             if not self._readers:
                 self._paddle = paddle
-                self._is_lost = False
+                self._lost_ns = -1
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
                 self._start(MEMORY_ONLY)
                 if self._profiler is None:
                     return None
+                self._patches = profiler_patches(paddle, self.step_aside)
+                for patch in self._patches:
+                    patch.apply()
+            elif self._profiler is None:
+                return None
             else:
                 self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
             reader = self._next_reader
@@ -104,6 +112,9 @@ class AllocatorLog:
                 self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
             else:
                 self._stop()
+                for patch in self._patches:
+                    patch.revert()
+                self._patches = []
             segments = self._segments[first:]
             if not self._readers:
                 self._segments, self._spans = [], []
@@ -143,13 +154,17 @@ class AllocatorLog:
             (key, span) for span in self._spans for owner, key in span.calls if owner is recorder
         ]
 
-    def step_aside(self) -> bool:
-        """Stop for somebody who needs the profiler; returns whether it was running."""
+    @property
+    def lost_ns(self) -> int:
+        """When it made way for another profiler, by ``perf_counter_ns``; -1 if it did not."""
+        return self._lost_ns
+
+    def step_aside(self) -> None:
+        """Stop for somebody who needs the profiler; what was recorded is kept."""
         with self._lock:
-            was_recording = self.is_recording
-            self._stop()
-            self._is_lost = self._is_lost or was_recording
-            return was_recording
+            if self._profiler is not None:
+                self._stop()
+                self._lost_ns = perf_counter_ns()
 
     def _cut(self, level: int) -> None:
         if self._profiler is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,9 @@ class BackwardRuns:
         inside = ops_at(time_ns, thread, *self._run_columns)
         found = np.where(spans >= 0, inside, NO_NODE)
         # A call inside a grad node (recomputation) starts with no run of its own.
-        own = (inside >= 0) & (self.run_spans[inside] == spans) if len(self.run_spans) else inside < 0
+        own = (
+            (inside >= 0) & (self.run_spans[inside] == spans) if len(self.run_spans) else inside < 0
+        )
         for span in np.unique(spans[(spans >= 0) & ~own]):
             runs = np.flatnonzero(self.run_spans == span)
             moments = np.flatnonzero((spans == span) & ~own)
@@ -112,5 +114,5 @@ class BackwardRuns:
         return np.array(ops, dtype=np.int64)
 
 
-def _column(values: object) -> Int64s:
-    return np.fromiter(values, dtype=np.int64)  # type: ignore[call-overload]
+def _column(values: Iterable[int]) -> Int64s:
+    return np.fromiter(values, dtype=np.int64)

@@ -17,6 +17,7 @@ from paddle_lab.capture.allocator_events import (
     AllocatorEvents,
     read_segments,
 )
+from paddle_lab.capture.allocator_gaps import end_missed_blocks, find_gaps
 from paddle_lab.capture.backward_attribution import BackwardRuns
 from paddle_lab.capture.memory_capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
@@ -25,19 +26,29 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 
+MISSED = (
+    "What became of {size:,} bytes is unknown: another thread freed or allocated them just when a "
+    "backward call began or ended."
+)
+
+
 def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> None:
     """Fill the tables ``allocations``, ``memory_totals`` and ``steps`` of a record."""
     strings = StringPool(record.strings)
     events, runs = read_segments(memory.segments)
     storages = [*memory.met, *memory.living, *memory.living_gradients]
     blocks, block_of_storage = add_blocks_from_before(pair_events(events), storages, events.places)
+    last_row, last_tensor = len(memory.met), len(memory.met) + len(memory.living)
+    held = block_of_storage[last_row:]
+    unknown_bytes = end_missed_blocks(blocks, find_gaps(events, memory.segments), set(held))
+    if unknown_bytes:
+        record.origin.notices.append(MISSED.format(size=unknown_bytes))
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
     spans = [(call_rows.get(call, -1), span) for call, span in memory.backward_spans]
     backward = BackwardRuns(record, runs, spans)
     owners = find_owners(record, blocks, backward, memory)
     lifetimes = find_lifetimes(record, blocks, owners, backward, memory)
-    last_row, last_tensor = len(memory.met), len(memory.met) + len(memory.living)
-    lifetimes.is_held_by_tensor[block_of_storage[last_row:]] = True
+    lifetimes.is_held_by_tensor[held] = True
     outlives = ~lifetimes.ends_in_maker & (owners.grad_node < 0)
     tensor = outputs_of_ops(record, blocks, owners.op, outlives)
     roots = storage_roots(record)

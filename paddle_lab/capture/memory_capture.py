@@ -12,8 +12,13 @@ from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.storages import Storage, StorageNotes
 
 NO_PROFILER = (
-    "No memory is recorded: another profiler was running when the trace began, and Paddle runs "
-    "but one at a time. Stop it, then trace again."
+    "No memory is recorded: Paddle has one profiler at a time, and a paddle.profiler.Profiler was "
+    "there already when the trace began. Stop it, `del` its variable, then trace again."
+)
+
+STEPPED_ASIDE = (
+    "Memory is recorded for the first {seconds:.3f} s only: then a paddle.profiler was started, "
+    "and Paddle runs but one profiler at a time."
 )
 
 
@@ -87,6 +92,9 @@ class MemoryCapture:
         self._read_counters()
         self._number_threads()
         reader, self._reader = self._reader, None
+        if ALLOCATOR_LOG.lost_ns >= self.start_ns:
+            seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
+            self.notices.append(STEPPED_ASIDE.format(seconds=seconds))
         self.backward_spans = ALLOCATOR_LOG.spans_of(self.recorder)
         self.segments = ALLOCATOR_LOG.close(reader)
         self.met = self._storages.met

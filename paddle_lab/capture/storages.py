@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 
-
 CPU = "Place(cpu)"
 
 
