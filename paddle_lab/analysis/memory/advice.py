@@ -213,7 +213,8 @@ def _fragmented(memory: Memory, time_ns: int, requested_bytes: int | None) -> li
         + ": keep shapes alike from step to step, set FLAGS_use_virtual_memory_auto_growth=1 "
         "before Paddle is imported, or call paddle.device.cuda.empty_cache() between phases."
     )
-    return [(float(unused) * (4 if enough else 1), sentence)]
+    # Where it would have been enough, it is what failed: before all that is merely large.
+    return [(reserved + 1.0 if enough else float(unused), sentence)]
 
 
 def _largest(share: Share, name: Callable[..., str]) -> tuple[str, int] | None:

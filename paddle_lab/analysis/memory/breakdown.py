@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -36,7 +36,7 @@ class Share:
     bytes: int
     share: float
     """Part of all that was allocated in that moment, 0 to 1."""
-    allocations: AllocationTable
+    allocations: AllocationTable = field(repr=False)
     """The blocks, largest first; none for memory that the trace knows only as a sum."""
     op: Op | None = None
     """The op, where the division is by op."""
@@ -156,9 +156,9 @@ def breakdown(
     size = attribution.record.allocations["bytes"][alive]
     order = np.lexsort((-size, groups))
     ordered, keys = groups[order], alive[order]
-    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(keys) else order
-    sums = np.add.reduceat(size[order], firsts) if len(keys) else size
-    ends = np.append(firsts[1:], len(keys))
+    firsts = np.unique(ordered, return_index=True)[1]
+    sums = np.add.reduceat(size[order], firsts) if len(firsts) else firsts
+    ends = np.append(firsts[1:], len(keys))[: len(firsts)]
     total = max(1, int(size.sum()) + unseen_bytes)
     shares = []
     for first, end, group_bytes in zip(firsts.tolist(), ends.tolist(), sums.tolist(), strict=True):

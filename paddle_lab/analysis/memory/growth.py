@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -35,7 +35,7 @@ class LineGrowth:
     steps_grown: int
     """After how many steps more of it was alive than after the step before."""
     steps_shrunk: int
-    allocations: AllocationTable
+    allocations: AllocationTable = field(repr=False)
     """Its blocks of the compared steps that were alive after the last one, largest first."""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -26,7 +26,7 @@ class Holder:
     name: str
     kind: str
     """One of :data:`paddle_lab.trace.schema.HOLDER_KINDS`."""
-    allocations: AllocationTable
+    allocations: AllocationTable = field(repr=False)
     """The blocks, largest first; another holder may hold some of them too."""
 
     @property

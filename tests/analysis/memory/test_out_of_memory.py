@@ -1,0 +1,190 @@
+"""Out of memory: what was found and what to do about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddle_lab.analysis.memory.out_of_memory import is_out_of_memory, requested_bytes
+from paddle_lab.api import Trace
+from tests.analysis.memory.test_growth import loop
+from tests.trace.records import RecordWriter
+
+MIB = 1 << 20
+GPU_TEXT = (
+    "MemoryError: \n\nOut of memory error on GPU 0. Cannot allocate 1.500000GB memory on GPU 0, "
+    "28.770508GB memory has been allocated and available memory is only 716.750000MB.\n\n"
+    "Please check whether there is any other process using GPU 0."
+)
+CPU_TEXT = (
+    "MemoryError: (ResourceExhausted) Fail to alloc memory of 281474976710656 size, error code is "
+    "12.\n  [Hint: Expected error == 0, but received error:12 != 0:0.]"
+)
+
+
+def failed(w: RecordWriter, text: str = GPU_TEXT) -> Trace:
+    w.origin.exception = text
+    return Trace(w.record())
+
+
+def advice(w: RecordWriter) -> list[str]:
+    return list(failed(w).memory.out_of_memory.advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one", "requested"),
+    [
+        (GPU_TEXT, True, round(1.5 * 1024**3)),
+        (CPU_TEXT, True, 1 << 48),
+        ("MemoryError: (ResourceExhausted) \n\nOut of memory error on GPU Virtual Memory 0.", True,
+         None),
+        ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 TiB", False, None),
+        ("MemoryError: ", False, None),
+        ("ValueError: no", False, None),
+        ("", False, None),
+    ],
+)  # fmt: skip
+def test_paddle_s_errors_are_known_by_their_text(text, is_one, requested):
+    assert is_out_of_memory(text) is is_one
+    assert requested_bytes(text) == requested
+
+
+def test_paddle_s_real_error_is_known():
+    paddle = pytest.importorskip("paddle")
+    with pytest.raises(MemoryError) as caught:
+        paddle.empty([1 << 46])
+    assert is_out_of_memory(str(caught.value))
+    assert requested_bytes(str(caught.value)) == 1 << 48
+
+
+def test_another_exception_is_not_it():
+    w = RecordWriter()
+    w.allocation(8)
+    assert failed(w, "ValueError: no").memory.out_of_memory is None
+    assert Trace(w.record()).memory.out_of_memory is None
+
+
+def test_the_report_has_the_op_what_was_alive_and_what_to_do():
+    w = RecordWriter()
+    with w.layer("net.fc", "Linear"):
+        x = w.op("linear", line=3)
+        w.allocation(20 * MIB, tensor=x, kind="saved_activation")
+        y = w.op("matmul", x, line=7)
+    w.tables["ops"].set(1, "raised", 1)
+    w.allocation(10 * MIB, op=w.producer(y), start_ns=1200, end_ns=1900)
+    found = failed(w).memory.out_of_memory
+    assert found.op.name == "matmul"
+    assert (found.time_ns, found.allocated_bytes) == (1200, 30 * MIB)
+    assert (found.requested_bytes, found.available_bytes) == (
+        round(1.5 * 1024**3), round(716.75 * MIB),
+    )  # fmt: skip
+    assert [block.bytes for block in found.alive] == [20 * MIB, 10 * MIB]
+    text = repr(found)
+    assert text.startswith(
+        "Out of memory: matmul in net.fc at Cell 4, line 7 asked for 1.50 GiB, 30.0 MiB allocated, "
+        "716.8 MiB free"
+    )
+    for part in ("largest first", "by line", "What to do", "asked for 1.50 GiB at once"):
+        assert part in text
+
+
+def test_in_backward_the_moment_is_the_fullest_after_the_last_op():
+    w = RecordWriter()
+    w.allocation(50 * MIB, start_ns=10, end_ns=20)
+    w.op("matmul")
+    w.op("mean")
+    w.allocation(10 * MIB, start_ns=1500)
+    w.allocation(30 * MIB, start_ns=3000, end_ns=3500)
+    found = failed(w).memory.out_of_memory
+    assert (found.op, found.time_ns, found.allocated_bytes) == (None, 3000, 40 * MIB)
+    assert repr(found).startswith("Out of memory: 1.50 GiB asked for, 40.0 MiB allocated")
+
+
+def test_without_ops_the_end_is_the_moment():
+    w = RecordWriter()
+    w.allocation(10 * MIB, start_ns=1500)
+    assert failed(w).memory.out_of_memory.time_ns == 1500
+
+
+def with_kind(kind: str, *, ran_backward: bool = True) -> RecordWriter:
+    w = RecordWriter()
+    with w.layer("net.block", "Linear"):
+        x = w.op("linear", line=3)
+    w.allocation(3 << 30, tensor=x, kind=kind)
+    if ran_backward:
+        w.backward(w.grad_node("LinearGradNode", 0))
+    else:
+        w.backward(w.grad_node("LinearGradNode", 0), kind="remaining")
+    return w
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("saved_activation", "most of them in net.block (3.00 GiB): recompute"),
+        ("activation", "most of them from Cell 4, line 3 (3.00 GiB): del those"),
+        ("temporary", "work space inside ops, most of it in linear at Cell 4, line 3"),
+        ("parameter", "3.00 GiB of them in net.block: hold them in bfloat16"),
+        ("gradient", "clear_grad(set_to_zero=False) frees them"),
+        ("optimizer_state", "Adam keeps two values for each parameter"),
+        ("input", "is data: lower the batch size"),
+    ],
+)
+def test_advice_fits_the_kind_that_is_most(kind, sentence):
+    (only,) = advice(with_kind(kind))
+    assert sentence in only
+    assert only.startswith("3.00 GiB (100%) is ")
+
+
+def test_evaluation_without_no_grad():
+    (only,) = advice(with_kind("saved_activation", ran_backward=False))
+    assert "nothing ran backward" in only
+    assert "with paddle.no_grad():" in only
+
+
+def test_little_of_a_kind_is_not_worth_a_sentence():
+    w = with_kind("parameter")
+    w.allocation(100 * MIB, kind="gradient", start_ns=5)
+    assert len(advice(w)) == 1
+
+
+def test_a_leak_comes_first_and_names_its_line():
+    trace = loop(10, lambda _: [(5, 64, None), (3, 70, 0)])
+    trace.record.origin.exception = CPU_TEXT
+    first = trace.memory.out_of_memory.advice[1]
+    assert "Memory grows by 64 B a step at Cell 4, line 5" in first
+    assert "float(loss)" in first
+
+
+def test_what_the_notebook_holds():
+    w = with_kind("activation")
+    w.holder(0, "output", "Out[5]")
+    sentences = advice(w)
+    assert any("3.00 GiB is in Out[5]" in text and "%paddle_mem free" in text for text in sentences)
+
+
+def test_what_was_there_before():
+    w = RecordWriter()
+    w.memory_total(0, 5 << 30, 5 << 30)
+    w.allocation(1 << 30, start_ns=4)
+    assert any("5.00 GiB was allocated before this cell" in text for text in advice(w))
+
+
+def test_fragmentation_that_would_have_been_enough_comes_first():
+    w = RecordWriter()
+    w.memory_total(0, 0, 0, "gpu:0")
+    w.memory_total(1, 0, 20 << 30, "gpu:0")
+    w.allocation(17 << 30, start_ns=4, place="gpu:0")
+    first = advice(w)[0]
+    assert "3.00 GiB of 20.0 GiB reserved memory was free in pieces" in first
+    assert "enough in all for what was asked for" in first
+
+
+def test_there_is_always_something_to_do():
+    w = RecordWriter()
+    w.allocation(4 << 30, kind="unknown")
+    assert advice(w) == ["Lower the batch size, or split the batch and accumulate gradients."]
+
+
+def test_the_peak_of_a_cell_that_succeeded_has_advice_too():
+    memory = Trace(with_kind("gradient").record()).memory
+    assert "is gradients" in memory.advice()[0]
