@@ -12,7 +12,13 @@ from paddle_lab.capture.allocator_log import BackwardSpan
 from paddle_lab.capture.backward_order import NO_NODE, GradNodeOrder
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.capture.op_windows import ops_at
+from paddle_lab.capture.recorder import INPUT
+from paddle_lab.capture.thread_state import BACKWARD
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import BACKWARD_KINDS
+
+PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
+PADDLE_GRAD_OP = "paddle.grad"
 
 
 class BackwardRuns:
@@ -26,11 +32,18 @@ class BackwardRuns:
         Grad nodes that ran, by start; times on the clock of ``perf_counter_ns``.
     spans
         The backward calls: row of ``backward_calls`` (-1 where it has none), when and where it ran.
+    start_ns
+        When the trace began.
     """
 
     def __init__(
-        self, record: Record, runs: list[GradNodeRun], spans: Sequence[tuple[int, BackwardSpan]]
+        self,
+        record: Record,
+        runs: list[GradNodeRun],
+        spans: Sequence[tuple[int, BackwardSpan]],
+        start_ns: int,
     ) -> None:
+        self._start_ns = start_ns
         self.span_calls = [call for call, _ in spans]
         self._span_columns = (
             _column(span.start_ns for _, span in spans),
@@ -96,8 +109,31 @@ class BackwardRuns:
             its_roots = roots["grad_node"][roots["backward_call"] == call] if call >= 0 else ()
             if len(its_runs) and len(its_roots):
                 run_names = [runs[run].name for run in its_runs.tolist()]
-                found[its_runs] = order.match(list(map(int, its_roots)), run_names)
+                found[its_runs] = order.match(
+                    list(map(int, its_roots)), run_names, wanted=self._wanted(record, span)
+                )
         return found
+
+    def _wanted(self, record: Record, span: int) -> list[int] | None:
+        """Return the grad nodes of the inputs of ``paddle.grad``; ``None`` for other calls."""
+        call = self.span_calls[span]
+        if record.backward_calls["kind"][call] != PADDLE_GRAD:
+            return None
+        ops, uses, nodes = record.ops, record.uses, record.grad_nodes
+        begin_ns, end_ns = (int(column[span]) - self._start_ns for column in self._span_columns[:2])
+        inside = (ops["start_ns"] >= begin_ns) & (ops["start_ns"] + ops["duration_ns"] <= end_ns)
+        candidates = np.flatnonzero(inside & (ops["phase"] == BACKWARD))
+        names = [record.text(code) for code in ops["name"][candidates].tolist()]
+        if PADDLE_GRAD_OP not in names:
+            return None
+        # The call's own op is around all others.
+        op = candidates[names.index(PADDLE_GRAD_OP)]
+        is_wanted = (uses["op"] == op) & (uses["role"] == INPUT) & (uses["slot"] == 1)
+        tensors = uses["tensor"][is_wanted]
+        leaves = np.flatnonzero(np.isin(nodes["parameter"], tensors) & (nodes["parameter"] >= 0))
+        makers = record.tensors["producer"][tensors]
+        made = np.flatnonzero(np.isin(nodes["op"], makers[makers >= 0]))
+        return [*leaves.tolist(), *made.tolist()]
 
     def _ops(self, record: Record) -> Int64s:
         op_of = record.grad_nodes["op"]

@@ -31,10 +31,13 @@ class GradNodeOrder:
     def __init__(self, names: Sequence[str], edges: Iterable[tuple[int, int]]) -> None:
         self._names = names
         self._following: dict[int, list[int]] = {}
+        self._sources: dict[int, list[int]] | None = None
         for source, target in edges:
             self._following.setdefault(source, []).append(target)
 
-    def match(self, roots: Sequence[int], runs: Sequence[str]) -> list[int]:
+    def match(
+        self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
+    ) -> list[int]:
         """Return the grad node of each run of one backward call, -1 where none fits.
 
         Parameters
@@ -43,11 +46,17 @@ class GradNodeOrder:
             The grad nodes at which the call begins.
         runs
             Names of the grad nodes that ran, in order.
+        wanted
+            The nodes whose incoming gradients ``paddle.grad`` returns: only what leads to them
+            runs. ``None`` where all do.
         """
         waiting_for = self._in_degrees(roots)
-        ready = deque(dict.fromkeys(roots))
+        runs_at_all = waiting_for.keys() if wanted is None else self._leading_to(wanted)
+        ready = deque(node for node in dict.fromkeys(roots) if node in runs_at_all)
         left: dict[str, dict[int, None]] = {}
         for node in waiting_for:
+            if node not in runs_at_all:
+                continue
             left.setdefault(self._names[node], {})[node] = None
         found = []
         for name in runs:
@@ -65,11 +74,28 @@ class GradNodeOrder:
             left[name].pop(node, None)
             for target in self._following.get(node, ()):
                 waiting_for[target] -= 1
-                if waiting_for[target] == 0:
+                if waiting_for[target] == 0 and target in runs_at_all:
                     if self._names[target] == LEAF_NAME:
                         ready.appendleft(target)
                     else:
                         ready.append(target)
+        return found
+
+    def _leading_to(self, wanted: Sequence[int]) -> set[int]:
+        """Return the nodes that run so that gradients reach ``wanted``."""
+        if self._sources is None:
+            self._sources = {}
+            for source, targets in self._following.items():
+                for target in targets:
+                    self._sources.setdefault(target, []).append(source)
+        # A node of an op is where its gradient is taken; that of a leaf runs, too.
+        found = {node for node in wanted if self._names[node] == LEAF_NAME}
+        pending = list(wanted)
+        while pending:
+            for source in self._sources.get(pending.pop(), ()):
+                if source not in found:
+                    found.add(source)
+                    pending.append(source)
         return found
 
     def _in_degrees(self, roots: Sequence[int]) -> dict[int, int]:

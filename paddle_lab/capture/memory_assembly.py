@@ -45,7 +45,7 @@ def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> Non
         record.origin.notices.append(MISSED.format(size=unknown_bytes))
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
     spans = [(call_rows.get(call, -1), span) for call, span in memory.backward_spans]
-    backward = BackwardRuns(record, runs, spans)
+    backward = BackwardRuns(record, runs, spans, memory.start_ns)
     owners = find_owners(record, blocks, backward, memory)
     lifetimes = find_lifetimes(record, blocks, owners, backward, memory)
     lifetimes.is_held_by_tensor[held] = True
