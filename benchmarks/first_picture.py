@@ -62,7 +62,7 @@ TIMERS = """
 timed("paddle_lab.recording", "Recording.__exit__", "close")
 timed("paddle_lab.api", "Trace.payload", "payload")
 timed("paddle_lab.api", "Trace.fallback_html", "fallback")
-timed("paddle_lab.magics", "display", "display")
+timed("paddle_lab.magics.traced_cell", "display", "display")
 """
 
 STRAIGHT = """

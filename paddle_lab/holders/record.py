@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
+from paddle_lab.holders.storages import ALIGNMENT_BYTES
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 _MOST_HOLDERS = 8
 """Of one block; who reads further lets these go first."""
-# Allocators hand out multiples of this, so a tensor may be this much smaller than its block.
-_ALIGNMENT_BYTES = 512
 
 _Keys = npt.NDArray[np.int64]
 
@@ -45,7 +45,7 @@ def with_holders(
     names: dict[int, list[tuple[str, str]]] = {int(key): [] for key in alive}
     for key, tensor in zip(_block_of(record, alive, tensors), tensors, strict=True):
         if key >= 0:
-            is_view = tensor.bytes + _ALIGNMENT_BYTES <= min(
+            is_view = tensor.bytes + ALIGNMENT_BYTES <= min(
                 tensor.storage_bytes, int(blocks["bytes"][key])
             )
             names[key].append(("view" if is_view else tensor.kind, tensor.name))
@@ -71,6 +71,38 @@ def unexplained_bytes(record: Record) -> int:
     holders = record.holders
     keys = holders["allocation"][holders["kind"] == HOLDER_KINDS.index("unknown")]
     return int(record.allocations["bytes"][keys].sum())
+
+
+def held_by(
+    record: Record, keys: npt.NDArray[np.integer[Any]], tensors: Sequence[LivingTensor]
+) -> list[tuple[str, int]]:
+    """Return who holds blocks, with their bytes, the largest first; each block counts once.
+
+    Parameters
+    ----------
+    record
+        A record with holders.
+    keys
+        The blocks.
+    tensors
+        The references the holders were found by: what a variable leads to is the variable's.
+    """
+    roots = {tensor.name: tensor.root.name for tensor in tensors}
+    rows = record.holders
+    blocks, first = np.unique(rows["allocation"], return_index=True)
+    sizes: dict[str, int] = {}
+    for row in first[np.isin(blocks, keys)]:
+        name = record.text(rows["name"][row])
+        kind = HOLDER_KINDS[rows["kind"][row]]
+        if kind == "backward_graph":
+            label = f"the backward graph of {name}"
+        elif kind == "unknown":
+            label = "no name that was found"
+        else:
+            label = roots.get(name, name)
+        size = int(record.allocations["bytes"][rows["allocation"][row]])
+        sizes[label] = sizes.get(label, 0) + size
+    return sorted(sizes.items(), key=lambda pair: -pair[1])
 
 
 def _block_of(record: Record, alive: _Keys, tensors: Sequence[LivingTensor]) -> list[int]:

@@ -1,0 +1,150 @@
+"""Cell magics that leave a cell to IPython.
+
+A cell magic here is an input transformation: a cell that starts with ``%%paddle_trace`` becomes the
+same cell with a call on its first line that begins the trace; the trace ends when IPython says that
+the cell has. So IPython itself runs the user's code, and its value, ``;``, ``await``, exceptions,
+interrupts and line numbers are what they are without the magic, with no frame of ours in a
+traceback.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.core.inputtransformer2 import cell_magic
+
+from paddle_lab.notebook_cells import NotebookCells
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+_BEGIN = "__paddle_lab_begin__"
+
+
+class RunningCell(Protocol):
+    """What one magic does with the cell that is running."""
+
+    def finish(self, error: BaseException | None) -> None:
+        """End what the magic began, since the cell has ended, in an error or not."""
+
+
+class CellMagic(Protocol):
+    """One cell magic."""
+
+    name: str
+
+    def run(self, line: str, cell: str) -> Any:
+        """Run a cell that did not pass the transformation; its parser holds the options."""
+
+    def begin(self, line: str, *, number: int, anchor: FrameType | None) -> RunningCell:
+        """Begin with a cell.
+
+        Parameters
+        ----------
+        line
+            The magic's options as typed.
+        number
+            The cell's execution count.
+        anchor
+            The frame that runs the cell.
+
+        Raises
+        ------
+        UsageError
+            For wrong options; the cell does not run then.
+        """
+
+
+class CellMagics:
+    """The cell magics of one IPython shell.
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    magics
+        The magics; one at a time is at work.
+    """
+
+    def __init__(self, shell: InteractiveShell, magics: Sequence[CellMagic]) -> None:
+        self._shell: Any = shell
+        self._magics = {magic.name: magic for magic in magics}
+        self._first_line = re.compile(
+            rf"%%(?P<name>{'|'.join(self._magics)})(?P<options>[ \t].*|)\s*$"
+        )
+        self._depth = 0
+        self._running: tuple[RunningCell, int] | None = None
+
+    def register(self) -> None:
+        """Make the magics known."""
+        shell = self._shell
+        for name, magic in self._magics.items():
+            shell.register_magic_function(magic.run, magic_kind="cell", magic_name=name)
+        shell.input_transformers_cleanup.append(self.transform)
+        shell.events.register("pre_run_cell", self._enter_cell)
+        shell.events.register("post_run_cell", self._leave_cell)
+        shell.user_ns_hidden[_BEGIN] = self.begin
+        shell.user_ns[_BEGIN] = self.begin
+
+    def unregister(self) -> None:
+        """Take the magics away again."""
+        self._finish(None)
+        shell = self._shell
+        for name in self._magics:
+            shell.magics_manager.magics["cell"].pop(name, None)
+        shell.input_transformers_cleanup.remove(self.transform)
+        shell.events.unregister("pre_run_cell", self._enter_cell)
+        shell.events.unregister("post_run_cell", self._leave_cell)
+        shell.user_ns.pop(_BEGIN, None)
+        shell.user_ns_hidden.pop(_BEGIN, None)
+
+    def transform(self, lines: list[str]) -> list[str]:
+        """Replace a cell's first line, if it is one of the magics, by a call that begins it."""
+        match = self._first_line.match(lines[0]) if lines else None
+        if match is None or match["options"].rstrip().endswith("?"):
+            return lines
+        call = f"{_BEGIN}({match['name']!r}, {match['options'].strip()!r})\n"
+        # Below it may stand another cell magic, whose turn among the transformations is over.
+        return [call, *cell_magic(lines[1:])]
+
+    def begin(self, name: str, line: str) -> None:
+        """Begin a magic's work on the cell that calls this on its first line."""
+        frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
+        file = frame.f_code.co_filename
+        # The shell's own count is one ahead of the running cell's from IPython 9 on.
+        number = NotebookCells(self._shell).number(file)
+        magic = self._magics[name]
+        magic_line = f"%%{name} {line}".rstrip()
+        _show_magic_line(file, magic_line)
+        self._finish(None)
+        running = magic.begin(line, number=number, anchor=frame.f_back)
+        self._running = running, self._depth
+
+    def _enter_cell(self, _info: Any) -> None:
+        self._depth += 1
+        self._shell.user_ns[_BEGIN] = self.begin  # %reset may have taken it away
+
+    def _leave_cell(self, result: Any) -> None:
+        self._depth = max(self._depth - 1, 0)
+        # A cell that runs cells (%run, %%capture) ends later than they do.
+        if self._running is not None and self._depth < max(self._running[1], 1):
+            error = getattr(result, "error_in_exec", None)
+            self._finish(error if isinstance(error, BaseException) else None)
+
+    def _finish(self, error: BaseException | None) -> None:
+        if self._running is not None:
+            (running, _), self._running = self._running, None
+            running.finish(error)
+
+
+def _show_magic_line(file: str, magic_line: str) -> None:
+    """Let tracebacks show what was typed on the cell's first line, not the call it became."""
+    entry = linecache.cache.get(file)
+    if entry is not None and len(entry) == 4 and entry[2] and entry[2][0].startswith(_BEGIN):
+        # A comment, since IPython parses the source that it shows.
+        entry[2][0] = f"# {magic_line}\n"

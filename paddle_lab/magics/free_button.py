@@ -1,0 +1,28 @@
+"""A button below a cell that lets go of what only the notebook holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.magics.notebook_memory import NotebookMemory
+
+
+def free_button(memory: NotebookMemory, releasable_bytes: int) -> Any:
+    """Return a widget: a button that says how much it would free, and then what came back."""
+    import ipywidgets
+
+    button = ipywidgets.Button(
+        description=f"Free {size_text(releasable_bytes)}",
+        tooltip="%paddle_mem free: let go of outputs and tracebacks that no variable holds",
+        layout=ipywidgets.Layout(width="auto"),
+    )
+    # Not a Text widget's HTML: what it says has names of the user's in it.
+    answer = ipywidgets.Label()
+
+    def free(_button: Any) -> None:
+        button.disabled = True
+        answer.value = memory.release()
+
+    button.on_click(free)
+    return ipywidgets.HBox([button, answer])

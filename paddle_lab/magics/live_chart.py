@@ -1,0 +1,91 @@
+"""The live chart of one notebook: on, off, and a mark for each cell."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+
+from paddle_lab.magics.notebook_memory import NotebookMemory
+
+if TYPE_CHECKING:
+    from paddle_lab.views.widgets.memory_widget import LiveMemory
+
+
+class LiveChart:
+    """At most one chart that moves.
+
+    Parameters
+    ----------
+    memory
+        What its button frees.
+    """
+
+    def __init__(self, memory: NotebookMemory) -> None:
+        self._memory = memory
+        self._widget: LiveMemory | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether memory is being sampled."""
+        return self._widget is not None and self._widget.is_running
+
+    def show(self, *, height: int, cell: str) -> None:
+        """Show the chart that runs, or begin one.
+
+        Parameters
+        ----------
+        height
+            Height of a new chart, in pixels.
+        cell
+            The cell that asks for it, such as ``"[7]"``.
+        """
+        if not self.is_on:
+            try:
+                self._widget = self._begin(height)
+            except OSError as error:  # a checkout whose front end has not been built
+                sys.stderr.write(f"The chart cannot be shown: {error}\n")
+                return
+            self._widget.cell_started(cell)
+        display(self._widget)
+
+    def end(self, because: str) -> bool:
+        """Stop the chart that runs; return whether one did."""
+        was_on = self.is_on
+        if self._widget is not None:
+            self._widget.stop(because)
+        self._widget = None
+        return was_on
+
+    def cell_started(self, label: str) -> None:
+        """Mark the cell that begins, such as ``"[7]"``."""
+        if self._widget is not None and self.is_on:
+            self._widget.cell_started(label)
+
+    def cell_ended(self) -> None:
+        """End the mark."""
+        if self._widget is not None and self.is_on:
+            self._widget.cell_ended()
+
+    def sampled_peak_bytes(self, place: str, start_ns: int, end_ns: int) -> int:
+        """Return the largest allocation sampled on a place in a span, -1 where none was."""
+        if self._widget is None or not self.is_on:
+            return -1
+        sampler = self._widget.sampler
+        rows = sampler.window(start_ns, end_ns)
+        for column, counter in enumerate(sampler.counters, start=1):
+            if (counter.name, counter.device) == ("allocated", place) and column < rows.shape[1]:
+                return int(rows[:, column].max(initial=-1))
+        return -1
+
+    def _begin(self, height: int) -> LiveMemory:
+        from paddle_lab.capture.memory_counters import memory_sampler
+        from paddle_lab.views.widgets.memory_widget import LiveMemory
+
+        def free() -> Any:
+            return self._memory.release()
+
+        chart = LiveMemory(memory_sampler(), height=height, free=free)
+        chart.start()
+        return chart

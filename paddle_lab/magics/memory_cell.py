@@ -1,0 +1,125 @@
+"""``%%paddle_mem``: run a cell and show what it allocated, and who still holds it."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.display import display
+
+from paddle_lab.holders.record import held_by, unexplained_bytes, with_holders
+from paddle_lab.holders.storages import releasable_bytes, storages
+from paddle_lab.ledger import Entry
+from paddle_lab.magics.free_button import free_button
+from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.options import parse
+from paddle_lab.magics.out_of_memory import report_out_of_memory
+from paddle_lab.magics.traced_cell import TracedCell
+from paddle_lab.views.memory_report import LedgerLine
+
+if TYPE_CHECKING:
+    from paddle_lab.holders.living import LivingTensor
+
+_VIEWS = ("memory", "forward", "backward", "ladder")
+# Unexplained memory beyond this is worth a search through all libraries, half a second.
+_LEAST_UNEXPLAINED_BYTES = 1024 * 1024
+
+
+class MemoryCellMagic:
+    """``%%paddle_mem`` in one IPython shell."""
+
+    name = "paddle_mem"
+
+    def __init__(self, shell: Any, memory: NotebookMemory) -> None:
+        self._shell = shell
+        self._memory = memory
+
+    @magic_arguments("%paddle_mem")
+    @argument("-o", "--output", metavar="NAME", help="Bind the trace to this variable.")
+    @argument(
+        "--view",
+        choices=_VIEWS,
+        default="memory",
+        help="What to show first: the memory, or one of the graphs.",
+    )
+    @argument(
+        "--height",
+        type=int,
+        default=560,
+        metavar="PX",
+        help="Height of the view, 240 to 4000 pixels.",
+    )
+    @argument("--title", help="What the view calls the trace; the cell's number unless given.")
+    @argument("--save", metavar="PATH", help="Also save the trace to this file.")
+    @argument("-q", "--quiet", action="store_true", help="Record, but show nothing.")
+    def run(self, line: str, cell: str) -> Any:
+        """Run a cell and show what it allocated with PaddlePaddle: when, by whom, and who holds it.
+
+        The trace is also kept in the variable ``_trace``; if the cell raises, as far as it came.
+        """
+        # Reached only where the cell did not pass the transformation, as by run_cell_magic().
+        self._shell.run_cell(f"%%paddle_mem {line}\n{cell}").raise_error()
+
+    def begin(self, line: str, *, number: int, anchor: FrameType | None) -> _MeasuredCell:
+        """Begin the trace of a cell."""
+        options = parse(self.run, line, name="%%paddle_mem")
+        cell = TracedCell(self._shell, options, number=number, anchor=anchor, memory=True)
+        return _MeasuredCell(cell, self._memory, number)
+
+
+class _MeasuredCell:
+    def __init__(self, cell: TracedCell, memory: NotebookMemory, number: int) -> None:
+        self._cell = cell
+        self._memory = memory
+        self._number = number
+
+    def finish(self, error: BaseException | None) -> None:
+        cell = self._cell
+        cell.end(error)
+        tensors = self._find_holders()
+        cell.keep()
+        entry = self._enter(tensors)
+        if not cell.options.quiet:
+            cell.show(cell.options.view)
+            report_out_of_memory(cell.trace, error, self._memory)
+            if entry is not None:
+                self._show(entry, tensors)
+
+    def _find_holders(self) -> list[LivingTensor]:
+        """Ask who holds what the cell left behind, and write it into the trace."""
+        trace, memory = self._cell.trace, self._memory
+        living = memory.living()
+        tensors = living.tensors()
+        record = with_holders(trace.record, tensors, living.backward_graphs())
+        if unexplained_bytes(record) > _LEAST_UNEXPLAINED_BYTES:
+            memory.search_libraries(living)
+            tensors = living.tensors()
+            record = with_holders(trace.record, tensors, living.backward_graphs())
+        trace.complete(record)
+        return tensors
+
+    def _enter(self, tensors: list[LivingTensor]) -> Entry | None:
+        trace = self._cell.trace
+        if not len(trace.record.memory_totals):
+            return None
+        memory = trace.memory
+        alive = memory.still_alive()
+        entry = Entry(
+            cell=self._number,
+            place=memory.place,
+            before_bytes=memory.start_bytes,
+            after_bytes=memory.end_bytes,
+            peak_bytes=memory.peak_bytes,
+            peak_source="allocator",
+            alive_bytes=alive.total_bytes,
+            held_by=held_by(trace.record, alive.keys, tensors),
+        )
+        self._memory.ledger.add(entry)
+        return entry
+
+    def _show(self, entry: Entry, tensors: list[LivingTensor]) -> None:
+        display(LedgerLine(entry))
+        releasable = releasable_bytes(storages(tensors))
+        if releasable:
+            display(free_button(self._memory, releasable))

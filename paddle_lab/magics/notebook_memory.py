@@ -1,0 +1,168 @@
+"""What one notebook keeps alive, and letting go of what only the notebook keeps."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.capture.memory_counters import PaddleCounters
+from paddle_lab.holders.roots import (
+    Root,
+    module_roots,
+    output_roots,
+    traceback_roots,
+    variable_roots,
+)
+from paddle_lab.holders.storages import Storage, storages
+from paddle_lab.ledger import Ledger
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.living_tensors import LivingTensors
+
+_KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
+_UNDERSCORES = ("_", "__", "___")
+
+
+class NotebookMemory:
+    """The memory of one IPython shell: its counters, its names, its ledger.
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._counters = PaddleCounters()
+        self.ledger = Ledger()
+
+    def read(self) -> dict[str, dict[str, int]]:
+        """Return Paddle's counters in bytes by device: ``{"cpu": {"allocated": 12, …}}``.
+
+        A counter that is not there has no entry; before Paddle is imported, none has.
+        """
+        values = self._counters.read(0)
+        readings: dict[str, dict[str, int]] = {}
+        for counter, value in zip(self._counters.counters(), values, strict=True):
+            if value >= 0:
+                readings.setdefault(counter.device, {})[counter.name] = value
+        return readings
+
+    def allocated_bytes(self) -> int:
+        """Return what Paddle has allocated on all devices and the host."""
+        return sum(device.get("allocated", 0) for device in self.read().values())
+
+    def living(self) -> LivingTensors:
+        """Return the living tensors that the notebook's names lead to.
+
+        Raises
+        ------
+        PaddleUnavailableError
+            If there is no Paddle.
+        """
+        from paddle_lab.capture.living_tensors import LivingTensors
+
+        living = LivingTensors()
+        living.search(variable_roots(self._shell.user_ns, self._shell.user_ns_hidden))
+        living.search(module_roots(libraries=False))
+        living.search(self._kept_outputs())
+        living.search(self._kept_tracebacks())
+        return living
+
+    def living_everywhere(self) -> LivingTensors:
+        """Return the same and what installed libraries lead to, which takes up to seconds."""
+        living = self.living()
+        self.search_libraries(living)
+        return living
+
+    def search_libraries(self, living: LivingTensors) -> None:
+        """Search what installed libraries lead to as well."""
+        living.search(module_roots(libraries=True), enters_libraries=True)
+
+    def release(self) -> str:
+        """Let go of what only kept outputs and tracebacks hold; say in a sentence what came back.
+
+        A kept value that the user's own names hold as well stays, since nothing would come back.
+        """
+        if "paddle" not in sys.modules:
+            return "Nothing to free: Paddle is not imported."
+        before = self.allocated_bytes()
+        let_go = self._let_go(storages(self.living().tensors()))
+        gc.collect()
+        freed = before - self.allocated_bytes()
+        from paddle_lab.analysis.memory.sizes import size_text
+
+        if not let_go and freed <= 0:
+            return "Nothing to free: no output or traceback holds a tensor that no variable does."
+        what = f" by letting go of {_enumeration(let_go)}" if let_go else " from reference cycles"
+        return f"Freed {size_text(max(freed, 0))}{what}."
+
+    def _let_go(self, found: list[Storage]) -> list[str]:
+        roots = {
+            (tensor.root.kind, tensor.root.name): tensor.root
+            for storage in found
+            if storage.is_notebooks_alone
+            for tensor in storage.tensors
+        }
+        names = []
+        for (kind, name), root in roots.items():
+            if kind == "output":
+                self._drop_output(root.value)
+            else:
+                self._drop_tracebacks()
+            names.append(f"the {name}" if kind == "traceback" else name)
+        return names
+
+    def _kept_outputs(self) -> list[Root]:
+        roots = output_roots(self._shell.user_ns)
+        last = getattr(self._shell.last_execution_result, "result", None)
+        hook = self._shell.displayhook
+        roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]
+        roots.append(Root("output", "the last cell's value", last))
+        # One value has up to four of these names; the first says it best.
+        by_value: dict[int, Root] = {}
+        for root in roots:
+            by_value.setdefault(id(root.value), root)
+        return list(by_value.values())
+
+    def _kept_tracebacks(self) -> list[Root]:
+        shell = self._shell
+        last = shell.last_execution_result
+        errors = [getattr(last, name, None) for name in ("error_in_exec", "error_before_exec")]
+        return traceback_roots(*errors, getattr(shell.InteractiveTB, "tb", None))
+
+    def _drop_output(self, value: Any) -> None:
+        shell = self._shell
+        kept: dict[int, Any] = shell.user_ns.get("_oh", {})
+        for number in [number for number, output in kept.items() if output is value]:
+            del kept[number]
+            if shell.user_ns.get(f"_{number}") is value:
+                del shell.user_ns[f"_{number}"]
+            shell.user_ns_hidden.pop(f"_{number}", None)
+        for name in _UNDERSCORES:
+            if shell.user_ns.get(name) is value:
+                shell.user_ns[name] = ""
+            if getattr(shell.displayhook, name, None) is value:
+                setattr(shell.displayhook, name, "")
+        if getattr(shell.last_execution_result, "result", None) is value:
+            shell.last_execution_result.result = None
+
+    def _drop_tracebacks(self) -> None:
+        for name in _KEPT_EXCEPTION:
+            if hasattr(sys, name):
+                delattr(sys, name)
+        shell = self._shell
+        if getattr(shell.InteractiveTB, "tb", None) is not None:
+            shell.InteractiveTB.tb = None
+        last = shell.last_execution_result
+        if last is not None:
+            last.error_in_exec = last.error_before_exec = None
+
+
+def _enumeration(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    if len(names) > 6:
+        names = [*names[:5], f"{len(names) - 5} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

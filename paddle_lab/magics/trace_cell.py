@@ -1,0 +1,71 @@
+"""``%%paddle_trace``: run a cell and show its graph."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any
+
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.options import parse
+from paddle_lab.magics.out_of_memory import report_out_of_memory
+from paddle_lab.magics.traced_cell import TracedCell
+
+_VIEWS = ("forward", "backward", "ladder")
+
+
+class TraceCellMagic:
+    """``%%paddle_trace`` in one IPython shell."""
+
+    name = "paddle_trace"
+
+    def __init__(self, shell: Any, memory: NotebookMemory) -> None:
+        self._shell = shell
+        self._memory = memory
+
+    @magic_arguments("%paddle_trace")
+    @argument("-o", "--output", metavar="NAME", help="Bind the trace to this variable.")
+    @argument(
+        "--view",
+        choices=_VIEWS,
+        default="forward",
+        help="The graph to show first: forward, backward, or both beside each other as a ladder.",
+    )
+    @argument(
+        "--height",
+        type=int,
+        default=560,
+        metavar="PX",
+        help="Height of the view, 240 to 4000 pixels.",
+    )
+    @argument("--title", help="What the view calls the trace; the cell's number unless given.")
+    @argument("--save", metavar="PATH", help="Also save the trace to this file.")
+    @argument("-q", "--quiet", action="store_true", help="Record, but show nothing.")
+    def run(self, line: str, cell: str) -> Any:
+        """Run a cell and show what it computed with PaddlePaddle: its graph, linked to its lines.
+
+        The trace is also kept in the variable ``_trace``; if the cell raises, as far as it came.
+        """
+        # Reached only where the cell did not pass the transformation, as by run_cell_magic().
+        self._shell.run_cell(f"%%paddle_trace {line}\n{cell}").raise_error()
+
+    def begin(self, line: str, *, number: int, anchor: FrameType | None) -> _GraphedCell:
+        """Begin the trace of a cell."""
+        options = parse(self.run, line, name="%%paddle_trace")
+        cell = TracedCell(self._shell, options, number=number, anchor=anchor)
+        return _GraphedCell(cell, self._memory)
+
+
+class _GraphedCell:
+    def __init__(self, cell: TracedCell, memory: NotebookMemory) -> None:
+        self._cell = cell
+        self._memory = memory
+
+    def finish(self, error: BaseException | None) -> None:
+        cell = self._cell
+        cell.end(error)
+        cell.keep()
+        if not cell.options.quiet:
+            cell.show(cell.options.view)
+        report_out_of_memory(cell.trace, error, self._memory)

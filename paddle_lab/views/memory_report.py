@@ -1,0 +1,181 @@
+"""The ledger and the living, as text and as the HTML of a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.text_table import html_table, text_table
+from paddle_lab.holders.living import LivingTensor
+from paddle_lab.holders.storages import Holder, Storage, holders, releasable_bytes, storages
+from paddle_lab.ledger import Entry
+
+_CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
+_LEDGER_HEADER = ("cell", "on", "before", "peak", "after", "still alive", "held by")
+_LIVING_HEADER = ("size", "tensors", "held by", "")
+_NAMELESS = "no name: backward graphs, running functions, Paddle itself"
+
+
+class LedgerLine:
+    """One entry as a line below its cell."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+
+    def __repr__(self) -> str:
+        entry = self._entry
+        line = (
+            f"Memory on {entry.place}: {size_text(entry.before_bytes)} before, "
+            f"{_peak_text(entry)} at the peak, {size_text(entry.after_bytes)} after."
+        )
+        if entry.alive_bytes < 0:
+            return line
+        if entry.alive_bytes == 0:
+            return f"{line} Nothing of it is still alive."
+        held = _held_text(entry.held_by)
+        return f"{line} Still alive of this cell: {size_text(entry.alive_bytes)}, held by {held}."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+
+class MemoryReport:
+    """What each cell did to memory, and who holds what is alive now.
+
+    Parameters
+    ----------
+    ledger
+        The cells, the oldest first.
+    tensors
+        References to living tensors.
+    allocated
+        What Paddle has allocated, in bytes by place.
+    is_complete
+        Whether there was time to look everywhere for who holds memory.
+    """
+
+    def __init__(
+        self,
+        ledger: Sequence[Entry],
+        tensors: Sequence[LivingTensor],
+        *,
+        allocated: Mapping[str, int],
+        is_complete: bool = True,
+    ) -> None:
+        self._ledger = ledger
+        self._tensors = tensors
+        self._allocated = allocated
+        self._is_complete = is_complete
+
+    @property
+    def releasable_bytes(self) -> int:
+        """How much only kept outputs and tracebacks hold."""
+        return releasable_bytes(self._storages)
+
+    @cached_property
+    def _storages(self) -> list[Storage]:
+        return storages(self._tensors)
+
+    def __repr__(self) -> str:
+        parts = []
+        if self._ledger:
+            table = text_table(_LEDGER_HEADER, self._ledger_rows(), numbers=(2, 3, 4, 5))
+            parts.append(f"What cells did to memory\n{table}")
+        table = text_table(_LIVING_HEADER, self._living_rows(), numbers=(0, 1))
+        parts.append(f"{self._headline()}\n{table}")
+        return "\n\n".join([*parts, *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        parts = []
+        if self._ledger:
+            table = html_table(_LEDGER_HEADER, self._ledger_rows())
+            parts.append(f"<p><b>What cells did to memory</b></p>{table}")
+        table = html_table(_LIVING_HEADER, self._living_rows())
+        parts.append(f"<p><b>{escape(self._headline())}</b></p>{table}")
+        parts += [f"<p>{escape(remark)}</p>" for remark in self._remarks()]
+        return "".join(parts)
+
+    def _headline(self) -> str:
+        places = [
+            f"{size_text(size)} on {place}" for place, size in self._allocated.items() if size > 0
+        ]
+        return f"Alive now: {', '.join(places) or 'nothing'}"
+
+    def _remarks(self) -> list[str]:
+        remarks = []
+        if len(self._ledger) > _CELLS_SHOWN:
+            remarks.append(f"The last {_CELLS_SHOWN} of {len(self._ledger)} cells are shown.")
+        if not self._is_complete:
+            remarks.append("There was no time to look everywhere; some holders may be missing.")
+        return remarks
+
+    def _ledger_rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                f"[{entry.cell}]",
+                entry.place,
+                size_text(entry.before_bytes),
+                _peak_text(entry),
+                size_text(entry.after_bytes),
+                "–" if entry.alive_bytes < 0 else size_text(entry.alive_bytes),
+                _held_text(entry.held_by),
+            )
+            for entry in self._ledger[-_CELLS_SHOWN:]
+        ]
+
+    def _living_rows(self) -> list[tuple[str, ...]]:
+        found = holders(self._storages)
+        rows: list[tuple[str, ...]] = [
+            (
+                size_text(holder.bytes),
+                f"{len(holder.storages):,}",
+                _holder_name(holder),
+                _holder_remark(holder),
+            )
+            for holder in found[:_HOLDERS_SHOWN]
+        ]
+        rest = found[_HOLDERS_SHOWN:]
+        if rest:
+            count = sum(len(holder.storages) for holder in rest)
+            size = size_text(sum(holder.bytes for holder in rest))
+            rows.append((size, f"{count:,}", f"{len(rest):,} more names", ""))
+        nameless = sum(self._allocated.values()) - sum(part.bytes for part in self._storages)
+        if nameless > 0:
+            rows.append((size_text(nameless), "", _NAMELESS, ""))
+        return rows
+
+
+def _peak_text(entry: Entry) -> str:
+    if entry.peak_bytes < 0:
+        return "–"
+    at_least = "≥ " if entry.peak_source == "sampled" else ""
+    return at_least + size_text(entry.peak_bytes)
+
+
+def _held_text(held_by: Sequence[tuple[str, int]]) -> str:
+    names = [f"{name} {size_text(size)}" for name, size in held_by[:_NAMES_SHOWN]]
+    more = len(held_by) - _NAMES_SHOWN
+    if more > 0:
+        names.append(f"{more} more")
+    return ", ".join(names)
+
+
+def _holder_name(holder: Holder) -> str:
+    if len(holder.storages) == 1:
+        return holder.storages[0].tensors[0].name
+    return holder.root.name
+
+
+def _holder_remark(holder: Holder) -> str:
+    if holder.is_notebooks_alone:
+        return "only the notebook holds it: %paddle_mem free"
+    if holder.viewed_bytes:
+        shown = sum(
+            max(tensor.bytes for tensor in part.tensors)
+            for part in holder.storages
+            if part.is_viewed_only
+        )
+        return f"a view of {size_text(shown)} keeps {size_text(holder.viewed_bytes)}"
+    return ""
