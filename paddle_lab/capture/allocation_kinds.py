@@ -11,8 +11,7 @@ from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, Blocks
 from paddle_lab.capture.allocation_lifetimes import Lifetimes
 from paddle_lab.capture.allocation_owners import Owners, taken
 from paddle_lab.capture.allocator_events import Int64s
-from paddle_lab.capture.recorder import INPUT
-from paddle_lab.capture.thread_state import OPTIMIZER
+from paddle_lab.capture.optimizer_ops import optimizer_inputs
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
 
@@ -105,15 +104,10 @@ def storage_roots(record: Record) -> Int64s:
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> list[int]:
-    """Return what optimizers' updates read besides ``(parameter, gradient, …)``."""
-    uses = record.uses
-    is_update = record.ops["phase"] == OPTIMIZER
-    chosen = np.flatnonzero((uses["role"] == INPUT) & is_update[uses["op"]])
-    ops, slots = uses["op"][chosen], uses["slot"][chosen]
-    tensors = roots[uses["tensor"][chosen]]
-    updates = np.unique(ops[(slots == 0) & (kinds[tensors] == PARAMETER)])
-    # Clipping and weight decay read a parameter or a gradient alone.
-    with_gradient = np.unique(ops[slots == 1])
-    its_own = np.isin(ops, updates) & np.isin(ops, with_gradient) & (slots >= 2)
-    rows = np.unique(tensors[its_own])
-    return [int(row) for row in rows if kinds[row] not in (PARAMETER, GRADIENT)]
+    """Return what optimizers' updates read besides parameters and gradients."""
+    states: set[int] = set()
+    for parameters, gradients, others in optimizer_inputs(record.tables, record.strings):
+        # Clipping and weight decay read a parameter or a gradient alone.
+        if gradients and any(kinds[roots[parameter]] == PARAMETER for parameter in parameters):
+            states.update(int(roots[tensor]) for tensor in others)
+    return [row for row in states if kinds[row] not in (PARAMETER, GRADIENT)]

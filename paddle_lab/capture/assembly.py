@@ -10,9 +10,9 @@ from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.frames import Cells, FrameAssembler
+from paddle_lab.capture.optimizer_ops import optimizer_inputs
 from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER
-from paddle_lab.capture.thread_state import OPTIMIZER
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
@@ -35,7 +35,7 @@ def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> R
     frames.add_sources()
     built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}
     tables = {name: {**builders, **built}[name].build() for name in RECORD_TABLES}
-    _resolve_gradient_kinds(tables)
+    _resolve_gradient_kinds(tables, strings.to_list())
     return Record(tables, strings.to_list(), origin)
 
 
@@ -184,21 +184,10 @@ def _add_backward(
             builders["grad_roots"].append(call_keys[call], node)
 
 
-def _resolve_gradient_kinds(tables: dict[str, Table]) -> None:
-    """Tell gradients among the tensors that no op was seen to make: what optimizers read second.
-
-    Every optimizer op of Paddle takes ``(parameter, gradient, …)``.
-    """
-    ops, tensors, uses = tables["ops"], tables["tensors"], tables["uses"]
-    by_op: dict[int, dict[int, list[int]]] = {}
-    optimizer_ops = set((ops["phase"] == OPTIMIZER).nonzero()[0].tolist())
-    for op, tensor, role, slot in zip(
-        *(uses[column].tolist() for column in ("op", "tensor", "role", "slot")), strict=True
-    ):
-        if op in optimizer_ops and role == INPUT:
-            by_op.setdefault(op, {}).setdefault(slot, []).append(tensor)
-    kinds = tensors["kind"]
-    for slots in by_op.values():
-        for parameter, gradient in zip(slots.get(0, ()), slots.get(1, ()), strict=False):
+def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:
+    """Tell gradients among the tensors that no op was seen to make: what optimizers read."""
+    kinds = tables["tensors"]["kind"]
+    for parameters, gradients, _ in optimizer_inputs(tables, strings):
+        for parameter, gradient in zip(parameters, gradients, strict=False):
             if kinds[parameter] == PARAMETER and kinds[gradient] == EXTERNAL:
                 kinds[gradient] = GRADIENT
