@@ -14,12 +14,26 @@ static ObjectEntry *entry_of(ObjectEntry *entries, Py_ssize_t capacity, uintptr_
     return &entries[slot];
 }
 
+/* The object itself, borrowed, or None: whoever asks holds it, or does not use it. */
+static PyObject *object_of(PyObject *reference) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *object;
+    if (PyWeakref_GetRef(reference, &object) <= 0) {
+        return Py_None;
+    }
+    Py_DECREF(object);
+    return object;
+#else
+    return PyWeakref_GET_OBJECT(reference);
+#endif
+}
+
 int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object) {
     if (table->capacity == 0) {
         return NO_KEY;
     }
     ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
-    if (entry->identity == 0 || PyWeakref_GET_OBJECT(entry->reference) != object) {
+    if (entry->identity == 0 || object_of(entry->reference) != object) {
         return NO_KEY;
     }
     return entry->value;
@@ -48,7 +62,7 @@ int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value) 
         return -1;
     }
     ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
-    if (entry->identity == 0 || PyWeakref_GET_OBJECT(entry->reference) != object) {
+    if (entry->identity == 0 || object_of(entry->reference) != object) {
         PyObject *reference = PyWeakref_NewRef(object, NULL);
         if (reference == NULL) {
             return -1;
@@ -82,7 +96,7 @@ static PyObject *living(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found != NULL && i < table->capacity; i++) {
         ObjectEntry *entry = &table->entries[i];
-        PyObject *object = entry->identity ? PyWeakref_GET_OBJECT(entry->reference) : Py_None;
+        PyObject *object = entry->identity ? object_of(entry->reference) : Py_None;
         if (object == Py_None) {
             continue;
         }
