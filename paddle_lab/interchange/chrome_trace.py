@@ -75,13 +75,15 @@ def _events(attribution: Attribution) -> Iterator[Event]:
 
 
 def _slice(record: Record, ops: OpTable, part: Slice) -> Event:
-    if part.op < 0:
+    if part.scope >= 0:
         kind = part.kind
         layer = int(record.scopes["layer"][part.scope])
         name = record.text(int(record.scopes["name"][part.scope])) or kind
         if layer >= 0:
             name = record.text(int(record.layers["path"][layer])) or name
         about: Event = {"kind": kind}
+        if part.op >= 0:
+            about["op"] = part.op
         if layer >= 0:
             about["class"] = record.text(int(record.layers["class"][layer]))
     else:

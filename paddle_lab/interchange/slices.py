@@ -21,15 +21,20 @@ class Slice:
     kind: str
     """The scope's kind; ``"op"``."""
     op: int = -1
+    """The op, also that of a PyLayer's call; -1 for other calls."""
     scope: int = -1
+    """The call; -1 for an op."""
 
 
 def slices(record: Record) -> list[Slice]:
     """Return ops and calls, by thread and start, each within the one around it.
 
-    A record has the times of ops alone: a call lasts from its first op to its last.
+    A record has the times of ops alone: a call lasts from its first op to its last. A PyLayer is
+    its call's slice, not one more of its own op.
     """
-    ops = record.ops
+    ops, scopes = record.ops, record.scopes
+    is_call = np.zeros(len(ops) + 1, bool)
+    is_call[scopes["op"]] = True
     # Calls before ops, outer before inner: so they come where they begin at the same moment.
     found = _calls(record)
     found += [
@@ -42,13 +47,14 @@ def slices(record: Record) -> list[Slice]:
                 strict=True,
             )
         )
+        if not is_call[op]
     ]
     found.sort(key=lambda part: (part.thread, part.start_ns, -part.end_ns))
     around: list[Slice] = []
     for part in found:
         while around and (around[-1].thread != part.thread or around[-1].end_ns <= part.start_ns):
             around.pop()
-        # A PyLayer's own op is told without what the trace cost, its inner ops' times are not.
+        # A call is told without what the trace itself cost, the calls inside it begin after that.
         if around:
             part.end_ns = min(part.end_ns, around[-1].end_ns)
         around.append(part)
@@ -66,9 +72,13 @@ def _calls(record: Record) -> list[Slice]:
     scope = ops["scope"][inside]
     np.minimum.at(first, scope, ops["start_ns"][inside])
     np.maximum.at(last, scope, ops["start_ns"][inside] + np.maximum(ops["duration_ns"][inside], 0))
+    called = np.flatnonzero(scopes["op"] >= 0)
+    own = scopes["op"][called]
+    first[called] = np.minimum(first[called], ops["start_ns"][own])
+    last[called] = np.maximum(last[called], ops["start_ns"][own] + ops["duration_ns"][own])
     by_depth = np.argsort(depths(scopes["parent"]), kind="stable").tolist()
     parents, threads = scopes["parent"].tolist(), scopes["thread"].tolist()
-    kinds = scopes["kind"].tolist()
+    kinds, op = scopes["kind"].tolist(), scopes["op"].tolist()
     starts, ends = first.tolist(), last.tolist()
     for inner in reversed(by_depth):
         outer = parents[inner]
@@ -76,7 +86,7 @@ def _calls(record: Record) -> list[Slice]:
             starts[outer] = min(starts[outer], starts[inner])
             ends[outer] = max(ends[outer], ends[inner])
     return [
-        Slice(threads[row], starts[row], ends[row], SCOPE_KINDS[kinds[row]], scope=row)
+        Slice(threads[row], starts[row], ends[row], SCOPE_KINDS[kinds[row]], op=op[row], scope=row)
         for row in by_depth
         if ends[row] >= 0
     ]

@@ -117,22 +117,55 @@ def test_steps_are_marked(tmp_path):
     ]  # fmt: skip
 
 
-def test_threads_have_rows_and_a_pylayer_holds_its_ops(tmp_path):
+def slices_of(events) -> list[tuple[str, int, int]]:
+    return [(e["name"], nanoseconds(e["ts"]), nanoseconds(e["dur"])) for e in events
+            if e["ph"] == "X"]  # fmt: skip
+
+
+def test_threads_have_rows(tmp_path):
     w = RecordWriter()
-    with w.scope("pylayer", "Swish", op=1):
-        w.op("sigmoid", duration_ns=3_000_003)
-        w.op("multiply", duration_ns=1_000)
-    w.op("Swish", duration_ns=2_000)
-    w.tables["ops"].set(2, "start_ns", 0)
-    w.tables["ops"].set(2, "is_pylayer", 1)
-    w.op("relu", thread=1, duration_ns=7)
-    with w.layer("net"):
-        pass
+    w.op("relu")
+    w.op("add", thread=1)
     events = events_of(Trace(w.record()), tmp_path)
-    check_slices(events)
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert names == {1: "Python thread 0", 2: "Python thread 1"}
-    assert [e["tid"] for e in events if e["name"] == "relu"] == [2]
+    assert [e["tid"] for e in events if e["name"] == "add"] == [2]
+
+
+def test_a_pylayer_is_the_call_around_its_ops(tmp_path):
+    w = RecordWriter()
+    with w.scope("pylayer", "Swish", op=1):
+        w.op("sigmoid", duration_ns=3_000)
+    w.op("Swish", duration_ns=3_500)
+    w.tables["ops"].set(1, "start_ns", 0)
+    events = events_of(Trace(w.record()), tmp_path)
+    assert slices_of(events) == [("Swish", 0, 3_500), ("sigmoid", 0, 3_000)]
+    assert next(e for e in events if e["name"] == "Swish")["args"] == {"kind": "pylayer", "op": 1}
+
+
+def test_a_layer_lasts_as_long_as_the_layers_in_it(tmp_path):
+    w = RecordWriter()
+    with w.layer("net"):
+        for name in ("net.a", "net.b"):
+            with w.layer(name):
+                w.op("relu", duration_ns=900)
+        with w.layer("net.unused"):
+            pass
+    events = events_of(Trace(w.record()), tmp_path)
+    assert slices_of(events) == [
+        ("net", 0, 1900), ("net.a", 0, 900), ("relu", 0, 900), ("net.b", 1000, 900),
+        ("relu", 1000, 900),
+    ]  # fmt: skip
+
+
+def test_ops_that_overlap_are_made_to_nest(tmp_path):
+    w = RecordWriter()
+    w.op("run_program", duration_ns=1000)
+    w.op("relu", duration_ns=5000)
+    w.tables["ops"].set(1, "start_ns", 500)
+    events = events_of(Trace(w.record()), tmp_path)
+    check_slices(events)
+    assert slices_of(events) == [("run_program", 0, 1000), ("relu", 500, 500)]
 
 
 def test_odd_nanoseconds_still_nest(tmp_path):

@@ -76,7 +76,7 @@ def test_a_release_is_two_events_that_the_viewer_joins(tmp_path):
         if action == "free_requested":
             assert actions[row + 1] == "free_completed"
             assert events[row]["addr"] == events[row + 1]["addr"]
-    assert actions.count("free_completed") == 2
+    assert actions.count("free_requested") == actions.count("free_completed") == 2
 
 
 def test_one_category_is_called_unknown(tmp_path):

@@ -40,6 +40,25 @@ def test_a_block_of_backward_is_its_forward_op_s():
     assert [frame.line for frame in block.stack] == [50, 3]
 
 
+def test_a_block_of_backward_without_a_stack_is_on_its_forward_op_s_line_and_layer():
+    w = RecordWriter()
+    with w.layer("net.fc", "Linear"):
+        w.op("linear", line=3)
+    with w.scope("backward", "Tensor.backward") as scope:
+        w.allocation(8, op=0, stack=-1, scope=scope, phase="backward")
+    block = Trace(w.record()).allocations[0]
+    assert (block.where, block.layer) == ("Cell 4, line 3", "net.fc")
+    assert [frame.line for frame in block.stack] == [3]
+
+
+def test_a_block_of_a_scope_without_an_op_is_its_layer_s():
+    w = RecordWriter()
+    with w.layer("net.fc", "Linear") as scope:
+        w.allocation(8, scope=scope, line=5)
+    block = Trace(w.record()).allocations[0]
+    assert (block.op, block.where, block.layer) == (None, "Cell 4, line 5", "net.fc")
+
+
 def test_it_is_a_sequence():
     blocks = training_step().allocations
     assert [block.key for block in blocks] == [0, 1, 2, 3, 4]

@@ -60,6 +60,16 @@ def test_two_optimizers_that_take_turns_are_no_leak():
         assert not loop(steps, blocks).memory.growth(), steps
 
 
+def test_what_comes_and_goes_from_some_step_on_is_no_leak():
+    trace = loop(12, lambda step: [(4, 4096, 1)] if step in (7, 9, 11) else [])
+    assert not trace.memory.growth()
+
+
+def test_what_came_and_went_and_then_stays_is_no_leak():
+    trace = loop(14, lambda step: [(4, 4096, 1)] if step % 2 == 0 or step > 6 else [])
+    assert not trace.memory.growth()
+
+
 def test_a_leak_every_other_step_is_found():
     trace = loop(21, lambda step: [(4, 100, None)] if step % 2 else [(4, 8, 0)])
     (leak,) = trace.memory.growth()
