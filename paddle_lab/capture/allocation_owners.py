@@ -12,7 +12,7 @@ import numpy.typing as npt
 from paddle_lab.capture.allocation_blocks import BEFORE, Blocks
 from paddle_lab.capture.allocator_events import Int64s
 from paddle_lab.capture.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory_capture import MemoryCapture
+from paddle_lab.capture.memory_capture import Copy, MemoryCapture
 from paddle_lab.capture.op_windows import NO_OP, ops_at
 from paddle_lab.capture.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
@@ -40,7 +40,7 @@ class Owners:
 
 
 def find_owners(
-    record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture
+    record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture, copies: list[Copy]
 ) -> Owners:
     """Return who made each block that was allocated during the trace.
 
@@ -78,14 +78,22 @@ def find_owners(
     )
     scope_of_call[scopes["backward_call"][backward_scopes]] = backward_scopes
     outside = in_backward & ~is_inner
-    stack = taken(ops["stack"], op)
+    stack, scope = taken(ops["stack"], op), taken(ops["scope"], op)
+    phase = np.where(op >= 0, taken(ops["phase"], op), FORWARD)
+    table = np.array(copies, dtype=np.int64).reshape(-1, len(Copy._fields))
+    copy = ops_at(blocks.start_ns, thread, table[:, 0], table[:, 1], table[:, 2])
+    # Around an op that copies is the op; inside of it, what Python called there.
+    is_copy = is_new & (copy >= 0) & (op < 0) & (run < 0)
+    scope = np.where(is_copy, taken(table[:, 3], copy), scope)
+    stack = np.where(is_copy, taken(table[:, 4], copy), stack)
+    phase = np.where(is_copy, taken(table[:, 5], copy), phase)
     return Owners(
         thread=thread,
         op=op,
         grad_node=grad_node,
-        scope=np.where(outside, taken(scope_of_call, call), taken(ops["scope"], op)),
+        scope=np.where(outside, taken(scope_of_call, call), scope),
         stack=np.where((stack < 0) & in_backward, taken(calls["stack"], call), stack),
-        phase=np.where(in_backward, BACKWARD, np.where(op >= 0, taken(ops["phase"], op), FORWARD)),
+        phase=np.where(in_backward, BACKWARD, phase),
         span=spans,
         run=run,
         is_inner=is_inner,

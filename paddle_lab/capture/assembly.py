@@ -10,6 +10,8 @@ from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.frames import Cells, FrameAssembler
+from paddle_lab.capture.memory_assembly import add_memory
+from paddle_lab.capture.memory_capture import MemoryCapture
 from paddle_lab.capture.optimizer_ops import optimizer_inputs
 from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER
@@ -18,7 +20,13 @@ from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 
-def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> Record:
+def assemble(
+    recorder: Recorder,
+    paddle: Any,
+    origin: Origin,
+    cells: Cells,
+    memory: MemoryCapture | None = None,
+) -> Record:
     """Build the record of a trace that has ended."""
     strings = StringPool()
     frames = FrameAssembler(
@@ -32,11 +40,16 @@ def assemble(recorder: Recorder, paddle: Any, origin: Origin, cells: Cells) -> R
     _add_tensors(recorder, builders["tensors"], strings, op_keys)
     _add_layers_and_scopes(recorder, builders, strings, frames, op_keys)
     _add_backward(recorder, builders, strings, frames, op_keys)
+    if memory is not None:
+        copies = [copy._replace(stack=frames.stack(copy.stack)) for copy in memory.copies]
     frames.add_sources()
     built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}
     tables = {name: {**builders, **built}[name].build() for name in RECORD_TABLES}
     _resolve_gradient_kinds(tables, strings.to_list())
-    return Record(tables, strings.to_list(), origin)
+    record = Record(tables, strings.to_list(), origin)
+    if memory is not None:
+        add_memory(record, memory, recorder, copies)
+    return record
 
 
 def _add_ops(

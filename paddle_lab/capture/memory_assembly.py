@@ -19,7 +19,7 @@ from paddle_lab.capture.allocator_events import (
 )
 from paddle_lab.capture.allocator_gaps import end_missed_blocks, find_gaps
 from paddle_lab.capture.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory_capture import MemoryCapture
+from paddle_lab.capture.memory_capture import Copy, MemoryCapture
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record
@@ -32,8 +32,20 @@ MISSED = (
 )
 
 
-def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> None:
-    """Fill the tables ``allocations``, ``memory_totals`` and ``steps`` of a record."""
+def add_memory(
+    record: Record, memory: MemoryCapture, recorder: Recorder, copies: list[Copy]
+) -> None:
+    """Fill the tables ``allocations``, ``memory_totals`` and ``steps`` of a record.
+
+    Parameters
+    ----------
+    record
+        Has all else.
+    memory, recorder
+        What the trace saw.
+    copies
+        The copies that ``memory`` noted, their stacks rows of the record's.
+    """
     strings = StringPool(record.strings)
     events, runs = read_segments(memory.segments)
     storages = [*memory.met, *memory.living, *memory.living_gradients]
@@ -46,7 +58,7 @@ def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> Non
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
     spans = [(call_rows.get(call, -1), span) for call, span in memory.backward_spans]
     backward = BackwardRuns(record, runs, spans, memory.start_ns)
-    owners = find_owners(record, blocks, backward, memory)
+    owners = find_owners(record, blocks, backward, memory, copies)
     lifetimes = find_lifetimes(record, blocks, owners, backward, memory)
     lifetimes.is_held_by_tensor[held] = True
     outlives = ~lifetimes.ends_in_maker & (owners.grad_node < 0)

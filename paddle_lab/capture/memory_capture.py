@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
+from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.storages import Storage, StorageNotes
 
@@ -32,6 +34,18 @@ class Reading:
     reserved_bytes: int
 
 
+class Copy(NamedTuple):
+    """A call that copied a tensor; times by ``perf_counter_ns``."""
+
+    start_ns: int
+    end_ns: int
+    thread: int
+    scope: int
+    stack: int
+    """The recorder's key."""
+    phase: int
+
+
 @dataclass(eq=False)
 class MemoryCapture:
     """The memory side of one trace.
@@ -54,6 +68,7 @@ class MemoryCapture:
     """The recorder's keys of its backward calls, and when and where they ran."""
     steps: list[tuple[int, int]] = field(default_factory=list)
     """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
+    copies: list[Copy] = field(default_factory=list)
     met: list[Storage] = field(default_factory=list)
     """Storages of tensors that no op of the trace made, when they were met."""
     living: list[Storage] = field(default_factory=list)
@@ -105,6 +120,12 @@ class MemoryCapture:
         """Note that a training step has ended here."""
         self.steps.append((perf_counter_ns() - self.start_ns, self.recorder.thread().scope))
 
+    def note_copy(self, frame: FrameType, start_ns: int, end_ns: int) -> None:
+        """Note that ``frame`` has copied a tensor, which allocates and is no op."""
+        state = self.recorder.thread()
+        stack = self.recorder.stacks.take(frame, state.anchor, state.anchor_stack)
+        self.copies.append(Copy(start_ns, end_ns, state.number, state.scope, stack, state.phase))
+
     def _number_threads(self) -> None:
         states = self.recorder.threads
         self.thread_numbers |= {
@@ -138,3 +159,9 @@ class MemoryCapture:
 
 OPEN_CAPTURES: list[MemoryCapture] = []
 """Those of the traces that are running, outermost first."""
+
+
+def note_copy(frame: FrameType, start_ns: int, end_ns: int) -> None:
+    """Let all that are running know that ``frame`` has copied a tensor."""
+    for capture in OPEN_CAPTURES:
+        attempt(capture.recorder, capture.note_copy, frame, start_ns, end_ns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from paddle_lab.capture.copy_hooks import noting_copies
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.op_wrapper import OpWrapping
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
@@ -90,16 +91,18 @@ class OpHooks:
         return lambda method: self._wrapping.wrap(method, name, is_method=True)
 
 
-def _around_alias(method: Any) -> Callable[..., Any]:
+def _around_alias(native: Any) -> Callable[..., Any]:
+    method = noting_copies(native)  # what is not contiguous is copied
+
     def alias(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(tensor, *args, **kwargs)
         for recorder in SINKS.active:
             attempt(recorder, recorder.tensors.alias, result, tensor)
         return result
 
-    alias.__name__ = method.__name__
-    alias.__doc__ = getattr(method, "__doc__", None)
-    alias.__wrapped__ = method  # type: ignore[attr-defined]
+    alias.__name__ = native.__name__
+    alias.__doc__ = getattr(native, "__doc__", None)
+    alias.__wrapped__ = native  # type: ignore[attr-defined]
     return alias
 
 

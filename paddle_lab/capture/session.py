@@ -14,7 +14,6 @@ from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
-from paddle_lab.capture.memory_assembly import add_memory
 from paddle_lab.capture.memory_capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
@@ -100,10 +99,7 @@ class CaptureSession:
             exception="" if error is None else described(error),
             notices=list(recorder.notices),
         )
-        record = assemble(recorder, self._paddle, origin, self._cells)
-        if self._memory is not None:
-            add_memory(record, self._memory, recorder)
-        return record
+        return assemble(recorder, self._paddle, origin, self._cells, self._memory)
 
 
 def _own_version() -> str:
