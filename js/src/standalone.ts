@@ -23,7 +23,12 @@ async function start(): Promise<void> {
 
 function decodeBase64(text: string): Uint8Array {
   try {
-    return Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+    const characters = atob(text.trim());
+    const bytes = new Uint8Array(characters.length);
+    for (let at = 0; at < bytes.length; at++) {
+      bytes[at] = characters.charCodeAt(at);
+    }
+    return bytes;
   } catch (error) {
     throw new Error("This page is cut short or altered; save it again.", { cause: error });
   }

@@ -3,8 +3,6 @@ import type { Trace } from "../model/trace.ts";
 import { aliveAt, type Blocks } from "./blocks.ts";
 import { timeOrder } from "./time_order.ts";
 
-/** A wider gap is another region of the address space, not free memory between blocks. */
-const REGION_GAP_BYTES = 64 * 2 ** 20;
 /** Allocators hand out multiples of this; less between two blocks is no free memory. */
 const ALIGNMENT_BYTES = 256;
 
@@ -29,12 +27,20 @@ export interface BlockMap {
 const MOST_ROWS = 24;
 const LEAST_WIDTH_PX = 1;
 
-/** @param options.width_px pixels of a row: what is narrower than one joins the piece before it */
+/**
+ * @param options.width_px pixels of a row: what is narrower than one joins the piece before it
+ * @param options.kept_bytes what the allocator holds back beyond the blocks: only gaps that are no
+ *   larger in all can be its free memory, the others are between regions of the address space
+ */
 export function mapBlocks(
   trace: Trace,
   blocks: Blocks,
   time_ns: number,
-  { width_px, rowCount: wanted = 12 }: { width_px: number; rowCount?: number },
+  {
+    width_px,
+    kept_bytes,
+    rowCount: wanted = 12,
+  }: { width_px: number; kept_bytes: number; rowCount?: number },
 ): BlockMap {
   const address = trace.table("allocations").column("address");
   const alive = aliveAt(blocks, time_ns).filter((block) => blocks.rows[block]! >= 0);
@@ -42,6 +48,11 @@ export function mapBlocks(
   const order = timeOrder(addresses);
   // First the whole length, regions put end to end; then it is broken into rows.
   const spans = { blocks: [] as number[], from: [] as number[], to: [] as number[] };
+  const largestGap_bytes = largestFreeGap(
+    Float64Array.from(order, (at) => addresses[at]!),
+    Float64Array.from(order, (at) => blocks.bytes[alive[at]!]!),
+    kept_bytes,
+  );
   let used_bytes = 0;
   let free_bytes = 0;
   let largestFree_bytes = 0;
@@ -52,7 +63,7 @@ export function mapBlocks(
     const block = alive[at]!;
     const size_bytes = blocks.bytes[block]!;
     const gap_bytes = addresses[at]! - end_bytes;
-    if (gap_bytes > REGION_GAP_BYTES) {
+    if (gap_bytes > largestGap_bytes) {
       regionCount++;
     } else if (gap_bytes >= ALIGNMENT_BYTES) {
       spans.blocks.push(-1);
@@ -80,6 +91,27 @@ export function mapBlocks(
     largestFree_bytes,
     regionCount,
   };
+}
+
+/** The gaps that fit into what is kept, from the smallest on: the size of the last of them. */
+function largestFreeGap(
+  addresses: Float64Array,
+  bytes: Float64Array,
+  kept_bytes: number,
+): number {
+  const gaps = addresses
+    .map((address, at) => (at ? address - addresses[at - 1]! - bytes[at - 1]! : 0))
+    .sort();
+  let sum_bytes = 0;
+  let largest_bytes = ALIGNMENT_BYTES;
+  for (const gap_bytes of gaps) {
+    sum_bytes += Math.max(0, gap_bytes);
+    if (sum_bytes > kept_bytes) {
+      break;
+    }
+    largest_bytes = Math.max(largest_bytes, gap_bytes);
+  }
+  return largest_bytes;
 }
 
 function broken(

@@ -1,6 +1,6 @@
 /** The blocks of one device, by start, and the running total of their bytes. */
 import type { Trace } from "../model/trace.ts";
-import { ALLOCATION_KINDS } from "../protocol.ts";
+import { EARLIER } from "./kinds.ts";
 import { countUntil, timeOrder } from "./time_order.ts";
 
 /**
@@ -15,7 +15,7 @@ export interface Blocks {
   /** Infinity where the block outlived the trace. */
   readonly end_ns: Float64Array;
   readonly bytes: Float64Array;
-  /** Positions in ALLOCATION_KINDS. */
+  /** Positions in MEMORY_KINDS. */
   readonly kinds: Int32Array;
   readonly first_ns: number;
   readonly last_ns: number;
@@ -59,20 +59,24 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
       own[at++] = row;
     }
   }
-  const order = timeOrder(Float64Array.from(own, (row) => Math.max(0, startOf[row]!)));
-  const rows = new Int32Array(count + Number(unmet_bytes > 0)).fill(-1);
-  rows.set(
-    order.map((at) => own[at]!),
-    rows.length - count,
-  );
+  const starts_ns = new Float64Array(count);
+  for (let at = 0; at < count; at++) {
+    starts_ns[at] = Math.max(0, startOf[own[at]!]!);
+  }
+  const order = timeOrder(starts_ns);
+  const earlier = Number(unmet_bytes > 0);
+  const rows = new Int32Array(count + earlier).fill(-1);
+  for (let at = 0; at < count; at++) {
+    rows[at + earlier] = own[order[at]!]!;
+  }
   const start_ns = new Float64Array(rows.length);
   const end_ns = new Float64Array(rows.length).fill(Infinity);
   const bytes = new Float64Array(rows.length).fill(unmet_bytes);
-  const kinds = new Int32Array(rows.length).fill(ALLOCATION_KINDS.indexOf("unknown"));
+  const kinds = new Int32Array(rows.length).fill(EARLIER);
   const counted = countedSpan(trace, place);
   let first_ns = counted?.from_ns ?? 0;
   let last_ns = counted?.to_ns ?? Math.max(1, trace.origin.duration_ns);
-  for (let at = rows.length - count; at < rows.length; at++) {
+  for (let at = earlier; at < rows.length; at++) {
     const row = rows[at]!;
     start_ns[at] = Math.max(0, startOf[row]!);
     end_ns[at] = endOf[row]! < 0 ? Infinity : Math.max(start_ns[at]!, endOf[row]!);
@@ -84,9 +88,9 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
     }
   }
   // Nothing is known of the time before memory was recorded.
-  start_ns.forEach((time_ns, at) => {
-    start_ns[at] = Math.max(first_ns, time_ns);
-  });
+  for (let at = 0; at < start_ns.length && start_ns[at]! < first_ns; at++) {
+    start_ns[at] = first_ns;
+  }
   const events = eventsOf(start_ns, end_ns, bytes);
   const text = trace.text(place);
   return { place: text, rows, start_ns, end_ns, bytes, kinds, first_ns, last_ns, events };
@@ -196,6 +200,27 @@ export function peakWithin(blocks: Blocks, from_ns: number, to_ns: number): numb
     }
   }
   return peak_ns;
+}
+
+/** The highest total of each of some columns of equal width, over the whole run. */
+export function totalColumns(
+  { events, first_ns, last_ns }: Blocks,
+  count: number,
+): { times_ns: Float64Array; total_bytes: Float64Array } {
+  const width_ns = (last_ns - first_ns) / count;
+  const times_ns = new Float64Array(count + 1).map((_, at) => first_ns + at * width_ns);
+  const total_bytes = new Float64Array(count + 1);
+  let total = 0;
+  for (let column = 0, at = 0; column <= count; column++) {
+    const until_ns = times_ns[column]! + width_ns;
+    let most = total;
+    for (; at < events.times_ns.length && events.times_ns[at]! < until_ns; at++) {
+      total = events.total_bytes[at]!;
+      most = Math.max(most, total);
+    }
+    total_bytes[column] = most;
+  }
+  return { times_ns, total_bytes };
 }
 
 /** Blocks that started in a span. */

@@ -1,8 +1,9 @@
 /** Whose a block is: its op, its layer, its line of source, its kind. */
 import type { Selection } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
-import { ALLOCATION_KINDS, FRAME_KINDS } from "../protocol.ts";
+import { FRAME_KINDS } from "../protocol.ts";
 import type { Blocks } from "./blocks.ts";
+import { kindLabel, MEMORY_KINDS } from "./kinds.ts";
 
 export const GROUPINGS = ["op", "layer", "line", "kind"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -34,13 +35,13 @@ export function groupAllocations(trace: Trace, grouping: Grouping): Groups {
 
 /** Ops; in the backward, grad nodes; of blocks from before, their tensors. */
 function byOp(trace: Trace): Groups {
-  const numbers = new Numbers();
   const { length } = trace.table("allocations");
   const opOf = trace.table("allocations").column("op");
   const gradNodeOf = trace.table("allocations").column("grad_node");
   const tensorOf = trace.table("allocations").column("tensor");
   const opEnd = trace.opCount;
   const gradEnd = opEnd + trace.gradNodeCount;
+  const numbers = new Numbers(gradEnd + trace.table("tensors").length);
   const groupOf = new Int32Array(length);
   for (let row = 0; row < length; row++) {
     const [gradNode, op, tensor] = [gradNodeOf[row]!, opOf[row]!, tensorOf[row]!];
@@ -98,7 +99,7 @@ function noteOf(trace: Trace, selection: Selection): string {
       return (op >= 0 && trace.layerOf(op)) || "backward";
     }
     case "tensor":
-      return `${trace.tensorKind(selection.tensor)} ${trace.textAt("tensors", "shape", selection.tensor)}`;
+      return hasName(trace, selection.tensor) ? kindAndShape(trace, selection.tensor) : "";
     default:
       return "";
   }
@@ -108,8 +109,16 @@ function tensorName(trace: Trace, tensor: number): string {
   return (
     trace.textAt("tensors", "path", tensor) ||
     trace.textAt("tensors", "name", tensor) ||
-    `${trace.tensorKind(tensor)} ${trace.textAt("tensors", "shape", tensor)}`
+    kindAndShape(trace, tensor)
   );
+}
+
+function hasName(trace: Trace, tensor: number): boolean {
+  return tensorName(trace, tensor) !== kindAndShape(trace, tensor);
+}
+
+function kindAndShape(trace: Trace, tensor: number): string {
+  return `${trace.tensorKind(tensor)} ${trace.textAt("tensors", "shape", tensor)}`;
 }
 
 /** Layers by path; a parameter from before the trace is its layer's. */
@@ -126,7 +135,7 @@ function byLayer(trace: Trace): Groups {
     }
     return number;
   };
-  const ofGroup = remembered((group) => {
+  const ofGroup = remembered(trace.groupCount, (group) => {
     const layer = layerGroup(trace, group);
     return numberOf(layer < 0 ? "" : trace.groupName(layer), layer);
   });
@@ -136,12 +145,12 @@ function byLayer(trace: Trace): Groups {
       layerGroups.set(trace.groupName(group), group);
     }
   }
-  const ofTensor = remembered((tensor) => {
+  const ofTensor = remembered(trace.table("tensors").length, (tensor) => {
     const path = trace.textAt("tensors", "path", tensor);
     const layer = path.slice(0, Math.max(0, path.lastIndexOf(".")));
     return numberOf(layer, layerGroups.get(layer) ?? -1);
   });
-  const ofScope = remembered((scope) => {
+  const ofScope = remembered(trace.table("scopes").length, (scope) => {
     const path = layerOfScope(trace, scope);
     return numberOf(path, layerGroups.get(path) ?? -1);
   });
@@ -195,11 +204,12 @@ function byLine(trace: Trace): Groups {
   const ownFrame = ownFrames(trace);
   const fileOf = frames.column("file");
   const lineOf = frames.column("line");
-  const numbers = new Numbers();
   const frameOf: number[] = [];
-  const ofFrame = remembered((frame) => {
-    const number = numbers.of(frame < 0 ? -1 : fileOf[frame]! * 2 ** 24 + lineOf[frame]!);
-    frameOf[number] ??= frame;
+  const numbers = new Map<string, number>();
+  const ofFrame = remembered(frames.length, (frame) => {
+    const key = frame < 0 ? "" : `${fileOf[frame]} ${lineOf[frame]}`;
+    const number = numbers.get(key) ?? frameOf.push(frame) - 1;
+    numbers.set(key, number);
     return number;
   });
   const opOf = trace.table("allocations").column("op");
@@ -209,7 +219,7 @@ function byLine(trace: Trace): Groups {
   });
   return {
     groupOf,
-    count: numbers.keys.length,
+    count: frameOf.length,
     label(number) {
       const frame = frameOf[number]!;
       if (frame < 0) {
@@ -258,14 +268,10 @@ export function ownFrames(trace: Trace): Int32Array {
   return best;
 }
 
-export function kindLabel(kind: number): string {
-  return ALLOCATION_KINDS[kind]!.replaceAll("_", " ");
-}
-
 function byKind(trace: Trace): Groups {
   return {
     groupOf: trace.table("allocations").column("kind") as Int32Array,
-    count: ALLOCATION_KINDS.length,
+    count: MEMORY_KINDS.length,
     label: kindLabel,
     note: () => "",
     selection: () => ({ kind: "none" }),
@@ -281,7 +287,7 @@ export interface GroupSum {
   readonly group: number;
   readonly bytes: number;
   readonly count: number;
-  /** By position in ALLOCATION_KINDS. */
+  /** By position in MEMORY_KINDS. */
   readonly bytesOfKind: Float64Array;
 }
 
@@ -292,7 +298,7 @@ export function sumGroups(groups: Groups, blocks: Blocks, among: Iterable<number
     const group = groups.groupOf[blocks.rows[block]!] ?? UNMET;
     let sum = sums.get(group);
     if (!sum) {
-      sum = { bytes: 0, count: 0, bytesOfKind: new Float64Array(ALLOCATION_KINDS.length) };
+      sum = { bytes: 0, count: 0, bytesOfKind: new Float64Array(MEMORY_KINDS.length) };
       sums.set(group, sum);
     }
     sum.bytes += blocks.bytes[block]!;
@@ -304,29 +310,32 @@ export function sumGroups(groups: Groups, blocks: Blocks, among: Iterable<number
     .sort((a, b) => b.bytes - a.bytes || b.count - a.count);
 }
 
-/** Numbers keys in the order in which they are met. */
+/** Numbers keys, from -1 on, in the order in which they are met. */
 class Numbers {
   readonly keys: number[] = [];
-  readonly #numbers = new Map<number, number>();
+  readonly #numbers: Int32Array;
+
+  constructor(keyCount: number) {
+    this.#numbers = new Int32Array(keyCount + 1).fill(-1);
+  }
 
   of(key: number): number {
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.keys.push(key) - 1;
-      this.#numbers.set(key, number);
+    const known = this.#numbers[key + 1]!;
+    if (known >= 0) {
+      return known;
     }
-    return number;
+    this.#numbers[key + 1] = this.keys.length;
+    return this.keys.push(key) - 1;
   }
 }
 
-function remembered(compute: (key: number) => number): (key: number) => number {
-  const known = new Map<number, number>();
+/** A function of keys, from -1 on, that computes nothing twice; it gives no negative number. */
+function remembered(keyCount: number, compute: (key: number) => number): (key: number) => number {
+  const known = new Int32Array(keyCount + 1).fill(-1);
   return (key) => {
-    let value = known.get(key);
-    if (value === undefined) {
-      value = compute(key);
-      known.set(key, value);
+    if (known[key + 1]! < 0) {
+      known[key + 1] = compute(key);
     }
-    return value;
+    return known[key + 1]!;
   };
 }

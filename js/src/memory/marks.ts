@@ -1,6 +1,7 @@
 /** What is marked along the timeline: phases, ends of steps, reserved memory. */
 import type { Trace } from "../model/trace.ts";
 import type { Blocks } from "./blocks.ts";
+import { countUntil } from "./time_order.ts";
 
 export interface PhaseSpan {
   /** Position in PHASES. */
@@ -9,41 +10,39 @@ export interface PhaseSpan {
   readonly to_ns: number;
 }
 
-/** Spans of one phase each, as the blocks' starts and the ops tell; shorter ones join the one before. */
-export function phaseSpans(trace: Trace, blocks: Blocks, least_ns: number): PhaseSpan[] {
+/**
+ * Spans of one phase each, as the blocks' starts tell.
+ *
+ * @param least_ns shorter ones are left out
+ */
+export function phaseSpans(
+  trace: Trace,
+  blocks: Blocks,
+  window: { readonly from_ns: number; readonly to_ns: number },
+  least_ns: number,
+): PhaseSpan[] {
   const phaseOf = trace.table("allocations").column("phase");
   const startOf = trace.table("allocations").column("start_ns");
-  const spans: { phase: number; from_ns: number; to_ns: number }[] = [];
-  for (let at = 0; at < blocks.rows.length; at++) {
-    const row = blocks.rows[at]!;
-    if (row < 0 || startOf[row]! < 0) {
-      continue;
+  const { rows, start_ns } = blocks;
+  const spans: PhaseSpan[] = [];
+  // The span under way began with the last start before the window.
+  const first = Math.max(0, countUntil(start_ns, window.from_ns) - 1);
+  let phase = -1;
+  let from_ns = 0;
+  const end = (to_ns: number): void => {
+    if (phase >= 0 && to_ns - from_ns >= least_ns) {
+      spans.push({ phase, from_ns, to_ns });
     }
-    const time_ns = startOf[row]!;
-    const last = spans.at(-1);
-    if (last?.phase === phaseOf[row]) {
-      last!.to_ns = time_ns;
-      continue;
+  };
+  for (let at = first; at < rows.length && start_ns[at]! < window.to_ns; at++) {
+    const row = rows[at]!;
+    if (row >= 0 && startOf[row]! >= 0 && phaseOf[row] !== phase) {
+      end(start_ns[at]!);
+      phase = phaseOf[row]!;
+      from_ns = Math.max(window.from_ns, start_ns[at]!);
     }
-    if (last) {
-      last.to_ns = time_ns;
-      if (time_ns - last.from_ns < least_ns) {
-        spans.pop();
-        const before = spans.at(-1);
-        if (before) {
-          before.to_ns = time_ns;
-          if (before.phase === phaseOf[row]) {
-            continue;
-          }
-        }
-      }
-    }
-    spans.push({ phase: phaseOf[row]!, from_ns: time_ns, to_ns: time_ns });
   }
-  const last = spans.at(-1);
-  if (last) {
-    last.to_ns = blocks.last_ns;
-  }
+  end(window.to_ns);
   return spans;
 }
 
@@ -52,7 +51,10 @@ export function stepEnds(trace: Trace): Float64Array {
   return Float64Array.from(trace.table("steps").column("time_ns")).sort();
 }
 
-/** What a device's allocator held of the system's memory, as steps. */
+/**
+ * What a device's allocator held of the system's memory, as steps; none where it keeps nothing back
+ * (as on the CPU) and they would say what the blocks say.
+ */
 export function reservedSteps(
   trace: Trace,
   place: string,
@@ -60,11 +62,14 @@ export function reservedSteps(
   const table = trace.table("memory_totals");
   const times_ns: number[] = [];
   const reserved_bytes: number[] = [];
+  let keepsBack = false;
   for (let row = 0; row < table.length; row++) {
     if (trace.textAt("memory_totals", "place", row) === place) {
       times_ns.push(Math.max(0, trace.at("memory_totals", "time_ns", row)));
-      reserved_bytes.push(trace.at("memory_totals", "reserved_bytes", row));
+      const reserved = trace.at("memory_totals", "reserved_bytes", row);
+      reserved_bytes.push(reserved);
+      keepsBack ||= reserved > trace.at("memory_totals", "allocated_bytes", row);
     }
   }
-  return { times_ns, reserved_bytes };
+  return keepsBack ? { times_ns, reserved_bytes } : { times_ns: [], reserved_bytes: [] };
 }

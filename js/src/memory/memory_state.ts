@@ -10,7 +10,7 @@ export interface MemoryChoice {
   readonly from_ns: number;
   readonly to_ns: number;
   readonly grouping: Grouping;
-  /** Kind that is lit, by position in ALLOCATION_KINDS; -1 for none. */
+  /** Kind that is lit, by position in MEMORY_KINDS; -1 for none. */
   readonly kind: number;
 }
 

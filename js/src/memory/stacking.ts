@@ -3,8 +3,8 @@
  * a block ends, those above it sink. Blocks too small to be seen, or too many, are one band on top,
  * so the outline is the exact total whatever is drawn one by one.
  */
-import { ALLOCATION_KINDS } from "../protocol.ts";
 import type { Blocks } from "./blocks.ts";
+import { MEMORY_KINDS } from "./kinds.ts";
 import { countUntil } from "./time_order.ts";
 
 /** What the picture shows, and on how many pixels. */
@@ -29,7 +29,7 @@ export interface StackPicture {
   /** The band of all others, as steps: what lies under it from each time on. */
   readonly band_ns: Float64Array;
   readonly band_bottom_bytes: Float64Array;
-  /** Its bytes by position in ALLOCATION_KINDS, stacked in that order. */
+  /** Its bytes by position in MEMORY_KINDS, stacked in that order. */
   readonly band_bytes: readonly Float64Array[];
   /** Blocks of the window that are in the band. */
   readonly bandCount: number;
@@ -127,8 +127,15 @@ function sweep(
     // Events that fall into one column of pixels sink the stack once; one alone keeps its own time.
     const time_ns = events.times_ns[at]!;
     const until_ns = time_ns + column_ns;
-    band.beginColumn();
+    let highest = at;
+    let columnEnd = at;
     do {
+      if (events.total_bytes[columnEnd]! > events.total_bytes[highest]!) {
+        highest = columnEnd;
+      }
+      columnEnd++;
+    } while (columnEnd < end && events.times_ns[columnEnd]! < until_ns);
+    for (; at < columnEnd; at++) {
       const event = events.blocks[at]!;
       const block = event < 0 ? ~event : event;
       const slot = slotOf[block]!;
@@ -139,9 +146,10 @@ function sweep(
       } else {
         stack.add(slot, events.times_ns[at]!);
       }
-      band.note(stack.total_bytes);
-      at++;
-    } while (at < end && events.times_ns[at]! < until_ns);
+      if (at === highest) {
+        band.noteHighest(stack.total_bytes);
+      }
+    }
     stack.sink(time_ns);
     band.endColumn(time_ns, until_ns, stack.total_bytes);
     if (pieces.count > MOST_PIECES) {
@@ -296,11 +304,11 @@ class Pieces {
 class Band {
   readonly #ns: number[] = [];
   readonly #bottom_bytes: number[] = [];
-  readonly #bytes = ALLOCATION_KINDS.map((): number[] => []);
-  readonly #now_bytes = new Float64Array(ALLOCATION_KINDS.length);
+  readonly #bytes = MEMORY_KINDS.map((): number[] => []);
+  readonly #now_bytes = new Float64Array(MEMORY_KINDS.length);
   #total_bytes = 0;
   /** The highest moment of the column that is under way. */
-  readonly #highest_bytes = new Float64Array(ALLOCATION_KINDS.length);
+  readonly #highest_bytes = new Float64Array(MEMORY_KINDS.length);
   #highestTop_bytes = 0;
   #highestBottom_bytes = 0;
 
@@ -309,17 +317,10 @@ class Band {
     this.#total_bytes += bytes;
   }
 
-  beginColumn(): void {
-    this.#highestTop_bytes = -1;
-  }
-
-  note(bottom_bytes: number): void {
-    const top_bytes = bottom_bytes + this.#total_bytes;
-    if (top_bytes > this.#highestTop_bytes) {
-      this.#highestTop_bytes = top_bytes;
-      this.#highestBottom_bytes = bottom_bytes;
-      this.#highest_bytes.set(this.#now_bytes);
-    }
+  noteHighest(bottom_bytes: number): void {
+    this.#highestTop_bytes = bottom_bytes + this.#total_bytes;
+    this.#highestBottom_bytes = bottom_bytes;
+    this.#highest_bytes.set(this.#now_bytes);
   }
 
   /** A column stands as high as its highest moment: the peak may be there. */

@@ -28,18 +28,20 @@ export function timeOrder(times_ns: Float64Array): Int32Array {
   }
   let other = new Int32Array(count);
   const starts = new Int32Array(BASE + 1);
+  const digits = new Uint16Array(count);
   // Digit by digit from the lowest, each pass stable.
   for (let unit_ns = 1; unit_ns <= last_ns - first_ns; unit_ns *= BASE) {
     starts.fill(0);
     for (let i = 0; i < count; i++) {
-      starts[(Math.floor((times_ns[i]! - first_ns) / unit_ns) % BASE) + 1]!++;
+      digits[i] = Math.floor((times_ns[i]! - first_ns) / unit_ns) % BASE;
+      starts[digits[i]! + 1]!++;
     }
     for (let digit = 0; digit < BASE; digit++) {
       starts[digit + 1]! += starts[digit]!;
     }
     for (let i = 0; i < count; i++) {
       const at = order[i]!;
-      other[starts[Math.floor((times_ns[at]! - first_ns) / unit_ns) % BASE]!++] = at;
+      other[starts[digits[at]!]!++] = at;
     }
     [order, other] = [other, order];
   }

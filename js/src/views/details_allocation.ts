@@ -1,5 +1,6 @@
 /** The panel's page of a block of memory. */
-import { kindLabel, labelOf } from "../memory/grouping.ts";
+import { labelOf } from "../memory/grouping.ts";
+import { kindLabel } from "../memory/kinds.ts";
 import { ownerOf } from "../model/owner.ts";
 import type { Trace } from "../model/trace.ts";
 import { HOLDER_KINDS } from "../protocol.ts";

@@ -1,10 +1,11 @@
 /** The timeline's figures, drawn by Bokeh: the stack of blocks, and below it the whole run. */
 import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
 import type { Blocks } from "../memory/blocks.ts";
+import { MEMORY_KINDS } from "../memory/kinds.ts";
 import type { PhaseSpan } from "../memory/marks.ts";
 import type { StackPicture } from "../memory/stacking.ts";
-import { ALLOCATION_KINDS, PHASES } from "../protocol.ts";
-import type { MemoryPalette } from "./memory_palette.ts";
+import { PHASES } from "../protocol.ts";
+import { faded, type MemoryPalette } from "./memory_palette.ts";
 import { formatBytes, formatDuration } from "./quantities.ts";
 
 /** Room around the frame in px: what is on the page above the frame is placed by it. */
@@ -12,7 +13,8 @@ export const FRAME = { left: 66, right: 10, top: 6, bottom: 24 } as const;
 export const OVERVIEW_HEIGHT_PX = 44;
 /** Lower blocks have no room for a line between them. */
 const LEAST_LINED_PX = 4;
-const FADED = 0.22;
+/** Of the phases' names. */
+const LETTER_PX = 6.5;
 
 type Source = InstanceType<ReturnType<typeof bokehModels>["ColumnDataSource"]>;
 type Range = InstanceType<ReturnType<typeof bokehModels>["Range1d"]>;
@@ -22,13 +24,13 @@ export interface MemoryFigure {
   readonly x_range: Range;
   readonly y_range: Range;
   setPicture(blocks: Blocks, picture: StackPicture, lit: LitBlocks | undefined): void;
-  setPhases(spans: readonly PhaseSpan[]): void;
+  setPhases(spans: readonly PhaseSpan[], px_ns: number): void;
   setReserved(times_ns: readonly number[], reserved_bytes: readonly number[], end_ns: number): void;
   setSteps(ends_ns: ArrayLike<number>): void;
   setPeak(time_ns: number, bytes: number): void;
   setMoment(from_ns: number, to_ns: number): void;
   /** The whole run's total, as steps. */
-  setOverview(picture: StackPicture): void;
+  setOverview(times_ns: Float64Array, total_bytes: Float64Array): void;
   setTheme(palette: MemoryPalette): void;
   dispose(): void;
 }
@@ -51,12 +53,13 @@ export async function memoryFigure(
       data: Object.fromEntries(columns.map((column) => [column, []])),
     });
   const sources = {
-    blocks: source("xs", "ys", "colour", "alpha", "line", "line_alpha"),
+    blocks: source("xs", "ys", "colour", "line", "line_alpha"),
     // One a kind, for one colour each.
-    bands: ALLOCATION_KINDS.map(() => source("x", "bottom", "top")),
+    bands: MEMORY_KINDS.map(() => source("x", "bottom", "top")),
     total: source("x", "y"),
     reserved: source("x", "y"),
-    phases: source("from", "to", "colour", "name"),
+    phases: source("from", "to", "colour"),
+    names: source("from", "colour", "name"),
     steps: source("x"),
     peak: source("x", "y", "name"),
     overview: source("x", "y"),
@@ -132,7 +135,7 @@ export async function memoryFigure(
     text_font_size: "11px",
     text_color: { field: "colour" },
   });
-  ALLOCATION_KINDS.forEach((_, kind) => {
+  MEMORY_KINDS.forEach((_, kind) => {
     const glyph = new models.VArea({
       x: { field: "x" },
       y1: { field: "bottom" },
@@ -151,7 +154,6 @@ export async function memoryFigure(
       xs: { field: "xs" },
       ys: { field: "ys" },
       fill_color: { field: "colour" },
-      fill_alpha: { field: "alpha" },
       line_color: { field: "line" },
       line_alpha: { field: "line_alpha" },
       line_width: 1,
@@ -174,7 +176,7 @@ export async function memoryFigure(
   draw(main, sources.reserved, reserved);
   const steps = new models.VSpan({ x: { field: "x" }, line_width: 1, line_dash: [2, 3] });
   draw(main, sources.steps, steps);
-  draw(main, sources.phases, phaseNames, { y_range_name: "unit", level: "overlay" });
+  draw(main, sources.names, phaseNames, { y_range_name: "unit", level: "overlay" });
   const peak = new models.Text({
     x: { field: "x" },
     y: { field: "y" },
@@ -190,10 +192,6 @@ export async function memoryFigure(
     y2: { field: "y" },
     fill_alpha: 0.35,
   });
-  draw(overview, sources.phases, new models.Quad({ ...phaseGlyph, fill_alpha: 0.16 }), {
-    y_range_name: "unit",
-    level: "underlay",
-  });
   draw(overview, sources.overview, total_overview);
 
   const span = new models.BoxAnnotation({
@@ -206,7 +204,7 @@ export async function memoryFigure(
   });
   main.renderers = [...main.renderers, span];
   const windowBox = new models.BoxAnnotation({
-    fill_alpha: 0.1,
+    fill_alpha: 0.05,
     line_alpha: 0.7,
     line_width: 1,
     editable: true,
@@ -276,7 +274,7 @@ export async function memoryFigure(
   });
 
   let shown: Parameters<MemoryFigure["setPicture"]> | undefined;
-  let phases: readonly PhaseSpan[] = [];
+  let phases: readonly [spans: readonly PhaseSpan[], px_ns: number] = [[], 1];
   const figure: MemoryFigure = {
     x_range,
     y_range,
@@ -301,15 +299,24 @@ export async function memoryFigure(
         };
       });
       sources.total.data = { x, y: top };
+      // Where it goes up and down with every pixel, a line would be all there is to see.
+      total.line_alpha = Math.max(0, Math.min(1, 1.6 - (2.5 * x.length) / picture.window.width_px));
     },
-    setPhases(spans) {
-      phases = spans;
-      const nameOf = (phase: number): string => PHASES[phase]!;
+    setPhases(spans, px_ns) {
+      phases = [spans, px_ns];
       sources.phases.data = {
         from: spans.map((at) => at.from_ns),
         to: spans.map((at) => at.to_ns),
         colour: spans.map((at) => colours[PHASES[at.phase]!]),
-        name: spans.map((at) => nameOf(at.phase)),
+      };
+      const named = spans.filter(
+        ({ phase, from_ns, to_ns }) =>
+          (to_ns - from_ns) / px_ns > PHASES[phase]!.length * LETTER_PX + 10,
+      );
+      sources.names.data = {
+        from: named.map((at) => at.from_ns),
+        colour: named.map((at) => colours[PHASES[at.phase]!]),
+        name: named.map((at) => PHASES[at.phase]!),
       };
     },
     setReserved(times_ns, reserved_bytes, end_ns) {
@@ -328,15 +335,12 @@ export async function memoryFigure(
     setMoment(from_ns, to_ns) {
       span.setv({ left: from_ns, right: to_ns });
     },
-    setOverview(picture) {
-      const { window, band_ns } = picture;
-      const y = Array.from(picture.band_bottom_bytes, (bottom, at) =>
-        picture.band_bytes.reduce((sum, bytes) => sum + bytes[at]!, bottom),
-      );
-      whole_x.setv({ start: window.from_ns, end: window.to_ns });
+    setOverview(times_ns, total_bytes) {
+      const y = Array.from(total_bytes);
+      whole_x.setv({ start: times_ns[0]!, end: times_ns.at(-1)! });
       whole_y.setv({ start: 0, end: Math.max(1, ...y) * 1.05 });
       sources.overview.data = {
-        x: corners(Array.from(band_ns)).slice(1),
+        x: corners(Array.from(times_ns)).slice(1),
         y: corners(y).slice(0, -1),
       };
     },
@@ -345,27 +349,25 @@ export async function memoryFigure(
       for (const style of styled) {
         style(changed);
       }
-      figure.setPhases(phases);
+      figure.setPhases(...phases);
       if (shown) {
         figure.setPicture(...shown);
       }
     },
     dispose() {
-      for (const view of views) {
-        view.clear();
-      }
+      views.clear();
     },
   };
   figure.setTheme(palette);
-  const views: { clear(): void }[] = [];
-  for (const [model, root] of [
-    [main, roots.main],
-    [overview, roots.overview],
-  ] as const) {
-    const page = new Document();
-    page.add_root(model);
-    views.push(await bokeh.embed.add_document_standalone(page, root));
-  }
+  // It would tell the console how long it took.
+  bokeh.logger.set_level("warn");
+  const page = new Document();
+  page.add_root(main);
+  page.add_root(overview);
+  const views = await bokeh.embed.add_document_standalone(page, roots.main, [
+    roots.main,
+    roots.overview,
+  ]);
   return figure;
 }
 
@@ -390,7 +392,6 @@ function blockColumns(
     xs: [] as number[][],
     ys: [] as number[][],
     colour: [] as string[],
-    alpha: [] as number[],
     line: [] as string[],
     line_alpha: [] as number[],
   };
@@ -411,8 +412,8 @@ function blockColumns(
     const isLit = lit?.(block);
     columns.xs.push(xs);
     columns.ys.push(ys);
-    columns.colour.push(kinds[blocks.kinds[block]!]!);
-    columns.alpha.push(isLit === false ? FADED : 1);
+    const colour = kinds[blocks.kinds[block]!]!;
+    columns.colour.push(isLit === false ? faded(colour, bg) : colour);
     columns.line.push(isLit ? select : bg);
     columns.line_alpha.push(isLit || bytes >= LEAST_LINED_PX * px_bytes ? 1 : 0);
   }

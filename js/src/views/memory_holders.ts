@@ -1,6 +1,7 @@
 /** What was alive when the trace ended, and who held it. */
-import { kindLabel, labelOf } from "../memory/grouping.ts";
+import { labelOf } from "../memory/grouping.ts";
 import { type Held, heldAtEnd } from "../memory/held.ts";
+import { kindLabel } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import { ownerOf } from "../model/owner.ts";
 import type { Store } from "../model/store.ts";

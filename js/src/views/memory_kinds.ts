@@ -1,15 +1,14 @@
 /** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
 import { aliveAt, peakWithin } from "../memory/blocks.ts";
-import { kindLabel } from "../memory/grouping.ts";
+import { kindLabel, MEMORY_KINDS, type MemoryKind } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import type { Store } from "../model/store.ts";
-import { ALLOCATION_KINDS } from "../protocol.ts";
 import { button, element } from "./element.ts";
 import { swatch } from "./memory_table.ts";
 import { formatBytes } from "./quantities.ts";
 
 /** What a kind is, for those who do not know it. */
-const MEANINGS: Readonly<Record<(typeof ALLOCATION_KINDS)[number], string>> = {
+const MEANINGS: Readonly<Record<MemoryKind, string>> = {
   temporary: "Freed by the op that allocated it",
   activation: "An op's output that no backward needs",
   saved_activation: "Kept by a grad node for its backward",
@@ -19,6 +18,7 @@ const MEANINGS: Readonly<Record<(typeof ALLOCATION_KINDS)[number], string>> = {
   buffer: "A layer's buffer",
   input: "A tensor made outside of this trace: data, constants",
   unknown: "Nothing tells what it is",
+  earlier: "Held when the trace began, and never used in it",
 };
 
 /** @returns what ends it */
@@ -29,7 +29,7 @@ export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState)
     const { blocks, choice } = memory;
     const { from_ns, to_ns } = choice;
     const at_ns = to_ns > from_ns ? peakWithin(blocks, from_ns, to_ns) : from_ns;
-    const bytes = new Float64Array(ALLOCATION_KINDS.length);
+    const bytes = new Float64Array(MEMORY_KINDS.length);
     for (const block of aliveAt(blocks, at_ns)) {
       bytes[blocks.kinds[block]!]! += blocks.bytes[block]!;
     }
@@ -49,7 +49,7 @@ export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState)
             store.select({ kind: "none" });
             memory.update({ kind: memory.choice.kind === kind ? -1 : kind });
           },
-          { class: "pdl-kind", "data-kind": String(kind), title: MEANINGS[ALLOCATION_KINDS[kind]!] },
+          { class: "pdl-kind", "data-kind": String(kind), title: MEANINGS[MEMORY_KINDS[kind]!] },
         );
         item.append(swatch(kind), kindLabel(kind), " ", element("small"));
         return item;

@@ -1,21 +1,20 @@
 /** The address space in the chosen moment: blocks where they lie, and what is free between them. */
 import { type BokehNamespace, bokehModels, loadBokeh } from "../charts/bokeh_loader.ts";
 import { type BlockMap, mapBlocks } from "../memory/block_map.ts";
-import { peakWithin } from "../memory/blocks.ts";
+import { peakWithin, totalAt } from "../memory/blocks.ts";
 import { litAllocations } from "../memory/lit.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import { reservedSteps } from "../memory/marks.ts";
 import type { Store } from "../model/store.ts";
 import { blockLine } from "./details_allocation.ts";
 import { element } from "./element.ts";
-import { readMemoryPalette } from "./memory_palette.ts";
+import { faded, readMemoryPalette } from "./memory_palette.ts";
 import { placeBeside } from "./memory_tooltip.ts";
 import { countOf, formatBytes, formatDuration } from "./quantities.ts";
 import { watchTheme } from "./theme.ts";
 
 const LEFT_PX = 10;
 const ROW_PX = 30;
-const FADED = 0.22;
 
 export class BlockMapView {
   readonly element: HTMLElement;
@@ -85,7 +84,7 @@ export class BlockMapView {
     const { Document } = bokeh.require("document") as {
       Document: new () => Parameters<typeof bokeh.embed.add_document_standalone>[0];
     };
-    const columns = ["from", "to", "bottom", "top", "colour", "alpha", "line"];
+    const columns = ["from", "to", "bottom", "top", "colour", "line"];
     const source = new models.ColumnDataSource({
       data: Object.fromEntries(columns.map((column) => [column, []])),
     });
@@ -107,13 +106,13 @@ export class BlockMapView {
       bottom: { field: "bottom" },
       top: { field: "top" },
       fill_color: { field: "colour" },
-      fill_alpha: { field: "alpha" },
       line_color: { field: "line" },
       line_width: 1,
     });
     plot.renderers = [
       new models.GlyphRenderer({ data_source: source, glyph: quad, nonselection_glyph: null }),
     ];
+    bokeh.logger.set_level("warn");
     const page = new Document();
     page.add_root(plot);
     const view = await bokeh.embed.add_document_standalone(page, this.#host);
@@ -140,8 +139,10 @@ export class BlockMapView {
         to: Array.from(map.to_bytes),
         bottom: Array.from(map.rows, (row) => row + 0.92),
         top: Array.from(map.rows, (row) => row + 0.08),
-        colour: of((block) => (block < 0 ? chip : kinds[blocks.kinds[block]!]!)),
-        alpha: of((block) => (isFaded(block) ? FADED : 1)),
+        colour: of((block) => {
+          const colour = block < 0 ? chip : kinds[blocks.kinds[block]!]!;
+          return isFaded(block) ? faded(colour, bg) : colour;
+        }),
         line: of((block) => (isLit(block) ? select : bg)),
       };
     };
@@ -162,18 +163,19 @@ export class BlockMapView {
     const { from_ns, to_ns } = choice;
     const at_ns = to_ns > from_ns ? peakWithin(blocks, from_ns, to_ns) : from_ns;
     const rowCount = Math.floor(height_px / ROW_PX);
-    const map = mapBlocks(trace, blocks, at_ns, { width_px, rowCount });
-    this.#map = map;
     const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
     const step = times_ns.findLastIndex((time_ns) => time_ns <= at_ns);
     const reserved = step >= 0 ? reserved_bytes[step]! : 0;
+    const kept_bytes = Math.max(0, reserved - totalAt(blocks, at_ns));
+    const map = mapBlocks(trace, blocks, at_ns, { width_px, rowCount, kept_bytes });
+    this.#map = map;
     this.#text.textContent = [
       `At ${formatDuration(Math.round(at_ns))}`,
       `${formatBytes(map.used_bytes)} in blocks`,
       map.free_bytes > 0
         ? `${formatBytes(map.free_bytes)} free between them, ${formatBytes(map.largestFree_bytes)} at most in one piece`
-        : "nothing free between them",
-      reserved > map.used_bytes ? `${formatBytes(reserved)} reserved` : "",
+        : "",
+      kept_bytes > 0 ? `${formatBytes(reserved)} reserved` : "no memory kept back by the allocator",
       countOf(map.regionCount, "region"),
     ]
       .filter(Boolean)

@@ -8,9 +8,9 @@ import {
   UNMET,
   UNMET_LABEL,
 } from "../memory/grouping.ts";
+import { EARLIER, MEMORY_KINDS } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import type { Selection, Store } from "../model/store.ts";
-import { ALLOCATION_KINDS } from "../protocol.ts";
 import { button, element } from "./element.ts";
 import { kindColour } from "./memory_palette.ts";
 import { countOf, formatBytes, formatCount, formatDuration, formatShare } from "./quantities.ts";
@@ -131,7 +131,7 @@ export class MemoryTable {
               ...sum,
               bytes: 0,
               count: 0,
-              bytesOfKind: new Float64Array(ALLOCATION_KINDS.length),
+              bytesOfKind: new Float64Array(MEMORY_KINDS.length),
               allocated_bytes: sum.bytes,
             },
       );
@@ -169,6 +169,7 @@ export class MemoryTable {
         .map((row) => this.#row(groups, row, total_bytes, largest_bytes, isSpan)),
     );
     const rest = rows.slice(this.#shownRows);
+    const colspan = isSpan ? 5 : 4;
     this.#table.replaceChildren(element("thead", {}, head), body);
     if (rest.length) {
       const rest_bytes = rest.reduce((sum, row) => sum + row.bytes, 0);
@@ -181,11 +182,11 @@ export class MemoryTable {
         { class: "pdl-link" },
       );
       this.#table.append(
-        element("tfoot", {}, element("tr", {}, element("td", { colspan: 5 }, more))),
+        element("tfoot", {}, element("tr", {}, element("td", { colspan }, more))),
       );
     } else if (rows.length === 0) {
       body.append(
-        element("tr", {}, element("td", { colspan: 5, class: "pdl-soft" }, "Nothing was alive.")),
+        element("tr", {}, element("td", { colspan, class: "pdl-soft" }, "Nothing was alive.")),
       );
     }
   }
@@ -233,7 +234,7 @@ export class MemoryTable {
       element(
         "td",
         { class: "pdl-alive-name" },
-        grouping === "kind" && swatch(isUnmet ? ALLOCATION_KINDS.indexOf("unknown") : row.group),
+        grouping === "kind" && swatch(isUnmet ? EARLIER : row.group),
         isLink
           ? button(label, () => {}, { class: "pdl-link", title: label })
           : element("span", {}, label),
@@ -287,7 +288,7 @@ export class MemoryTable {
 }
 
 export function swatch(kind: number): HTMLElement {
-  const colour = kindColour(ALLOCATION_KINDS[kind]!);
+  const colour = kindColour(MEMORY_KINDS[kind]!);
   return element("span", { class: "pdl-swatch", style: `--pdl-swatch:${colour}` });
 }
 
@@ -297,7 +298,7 @@ function shareBar(row: Row, largest_bytes: number): HTMLElement {
   row.bytesOfKind.forEach((bytes, kind) => {
     if (bytes > 0) {
       const width = `${((100 * bytes) / largest_bytes).toFixed(2)}%`;
-      const colour = kindColour(ALLOCATION_KINDS[kind]!);
+      const colour = kindColour(MEMORY_KINDS[kind]!);
       bar.append(element("span", { style: `width:${width};--pdl-swatch:${colour}` }));
     }
   });

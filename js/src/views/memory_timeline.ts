@@ -1,6 +1,6 @@
 /** The timeline: figure, pointer and keys on it, and what of it is on screen. */
 import { loadBokeh } from "../charts/bokeh_loader.ts";
-import { peakWithin, totalAt } from "../memory/blocks.ts";
+import { peakWithin, totalAt, totalColumns } from "../memory/blocks.ts";
 import { hitAt } from "../memory/hit.ts";
 import { litAllocations } from "../memory/lit.ts";
 import { phaseSpans, reservedSteps, stepEnds } from "../memory/marks.ts";
@@ -22,6 +22,10 @@ const COARSER = 1.3;
 const ZOOM_STEP = 1.5;
 const LEAST_SPAN_NS = 20;
 const HEADROOM = 1.08;
+const OVERVIEW_COLUMNS = 1000;
+const LEAST_PHASE_PX = 4;
+/** Ends of steps that are closer say nothing. */
+const LEAST_STEP_PX = 10;
 
 export class Timeline {
   readonly element: HTMLElement;
@@ -107,7 +111,6 @@ export class Timeline {
     );
     this.#showPlace();
     this.#showMoment();
-    this.#refresh(true);
   }
 
   dispose(): void {
@@ -193,7 +196,7 @@ export class Timeline {
 
   fit(): void {
     const { first_ns, last_ns } = this.memory.blocks;
-    this.#figure?.y_range.setv({ start: 0, end: this.#height_bytes });
+    this.#figure?.y_range.setv({ start: this.#floor_bytes, end: this.#height_bytes });
     this.#goTo(first_ns, last_ns);
     this.#schedule(true);
   }
@@ -249,6 +252,14 @@ export class Timeline {
     return HEADROOM * (reserved <= 1.5 * peak_bytes ? Math.max(reserved, peak_bytes) : peak_bytes);
   }
 
+  /** What the trace never met may be most of the memory: it need not press all else flat. */
+  get #floor_bytes(): number {
+    const { blocks } = this.memory;
+    const earlier_bytes = blocks.rows[0] === -1 ? blocks.bytes[0]! : 0;
+    const rest_bytes = this.#height_bytes - earlier_bytes;
+    return earlier_bytes > rest_bytes ? earlier_bytes - 0.15 * rest_bytes : 0;
+  }
+
   #goTo(from_ns: number, to_ns: number): void {
     const { first_ns, last_ns } = this.memory.blocks;
     const span_ns = Math.min(to_ns - from_ns, last_ns - first_ns);
@@ -265,21 +276,11 @@ export class Timeline {
     const { first_ns, last_ns, events } = blocks;
     const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
     figure.setReserved(times_ns, reserved_bytes, last_ns);
-    figure.setSteps(stepEnds(trace));
-    figure.setPhases(phaseSpans(trace, blocks, (last_ns - first_ns) / 2000));
     figure.setPeak(events.peak_ns, events.peak_bytes);
     const height_bytes = this.#height_bytes;
-    figure.setOverview(
-      stackBlocks(blocks, {
-        from_ns: first_ns,
-        to_ns: last_ns,
-        width_px: 1000,
-        // Nothing is that high: all is in the band, whose top is the total.
-        height_px: 1,
-        height_bytes: height_bytes * 2,
-      }),
-    );
-    figure.y_range.setv({ start: 0, end: height_bytes });
+    const { times_ns: columns_ns, total_bytes } = totalColumns(blocks, OVERVIEW_COLUMNS);
+    figure.setOverview(columns_ns, total_bytes);
+    figure.y_range.setv({ start: this.#floor_bytes, end: height_bytes });
     figure.x_range.setv({ start: first_ns, end: last_ns });
     this.#refresh(true);
   }
@@ -338,6 +339,12 @@ export class Timeline {
       height_bytes: figure.y_range.end - figure.y_range.start,
     });
     figure.setPicture(this.memory.blocks, this.#picture, this.#lit());
+    figure.setPhases(
+      phaseSpans(this.store.trace, this.memory.blocks, { from_ns, to_ns }, LEAST_PHASE_PX * px_ns),
+      px_ns,
+    );
+    const ends_ns = stepEnds(this.store.trace).filter((at_ns) => at_ns >= from_ns && at_ns <= to_ns);
+    figure.setSteps((ends_ns.length * px_ns * LEAST_STEP_PX) / (to_ns - from_ns) < 1 ? ends_ns : []);
     this.element.dataset.drawn = String(this.#picture.drawn.length);
     this.element.dataset.span = `${start} ${end}`;
   }

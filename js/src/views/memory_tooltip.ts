@@ -1,7 +1,8 @@
 /** What is under the pointer in the timeline, in a few lines. */
 import { totalAt } from "../memory/blocks.ts";
-import { kindLabel, UNMET_LABEL } from "../memory/grouping.ts";
+import { UNMET_LABEL } from "../memory/grouping.ts";
 import type { TimelineHit } from "../memory/hit.ts";
+import { kindLabel } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import { ownerOf } from "../model/owner.ts";
 import { blockLine, lifetime } from "./details_allocation.ts";

@@ -24,7 +24,7 @@ export class StatusLine {
     this.#store = store;
     root.append(this.#selection, element("span", { class: "pdl-grow" }), this.#work, this.#shown);
     this.#unsubscribe = store.subscribe((state, previous) => {
-      if (state.selection !== previous.selection) {
+      if (state.selection !== previous.selection || state.mode !== previous.mode) {
         this.#renderSelection();
       }
     });
@@ -56,6 +56,7 @@ export class StatusLine {
   }
 
   #renderSelection(): void {
+    this.#shown.hidden = this.#store.state.mode === "memory";
     this.#selection.textContent = this.#describe();
   }
 
@@ -88,6 +89,9 @@ export class StatusLine {
       case "allocation":
         return blockLine(trace, selection.allocation);
       default:
+        if (this.#store.state.mode === "memory") {
+          return "Click a block for its call stack. Drag for a span, wheel to zoom, Shift+drag to move. ? for help.";
+        }
         return "Click an op for its call stack. Double-click a group to open it. ? for help.";
     }
   }
