@@ -17,7 +17,6 @@ _READINGS: Final = (
     ("allocated", "current_value", "Allocated"),
     ("reserved", "current_value", "Reserved"),
     ("peak allocated", "peak_value", "Allocated"),
-    ("peak reserved", "peak_value", "Reserved"),
 )
 
 
@@ -33,7 +32,7 @@ class PaddleCounters:
         self._reads: list[Callable[[], int]] = []
 
     def counters(self) -> Sequence[Counter]:
-        """Return four counters a device, the host first."""
+        """Return three counters a device, the host first."""
         return self._counters
 
     def read(self, now_ns: int) -> Sequence[int]:  # noqa: ARG002

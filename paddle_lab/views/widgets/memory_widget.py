@@ -141,9 +141,9 @@ class LiveMemory(anywidget.AnyWidget):
         if self._answer_limit_s and time.monotonic() > self._answer_limit_s:
             self.stop("The chart was closed.")
             return
-        self._send("batch", batch)
+        self._tell("batch", batch)
 
-    def _send(self, kind: str, batch: Batch) -> None:
+    def _tell(self, kind: str, batch: Batch) -> None:
         message, buffers = batch.message()
         self.send({"kind": kind, **message}, buffers)
 
@@ -152,7 +152,7 @@ class LiveMemory(anywidget.AnyWidget):
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "opened":
             self._answer_limit_s = 0.0
-            self._send("history", self._sampler.batch()[0])
+            self._tell("history", self._sampler.batch()[0])
         elif kind == "present":
             self._answer_limit_s = 0.0
         elif kind == "closed":

@@ -1,0 +1,23 @@
+/**
+ * The door for Jupyter's live chart: an anywidget module of its own, since every notebook that is
+ * saved carries it, and the chart needs none of the graph's views.
+ */
+import type { AnyModel } from "@anywidget/types";
+import css from "built-live.css";
+import { showFailure } from "./failure.ts";
+import { installStyle } from "./live/install_style.ts";
+import { type LiveState, showLive } from "./live/live_view.ts";
+
+interface RenderOptions {
+  model: AnyModel<LiveState>;
+  el: HTMLElement;
+}
+
+function render({ model, el }: RenderOptions): () => void {
+  const controller = new AbortController();
+  installStyle(css);
+  showLive(model, el, controller.signal).catch((error: unknown) => showFailure(el, error));
+  return () => controller.abort();
+}
+
+export default { initialize(): void {}, render };

@@ -1,0 +1,216 @@
+/** What stands around the chart: state, values, switches, sentences. */
+import { button, element } from "../views/element.ts";
+import { formatBytes } from "../views/quantities.ts";
+import type { Line, Panel } from "./lines.ts";
+import type { Counter } from "./messages.ts";
+import type { ChartState } from "./state_text.ts";
+
+const SPANS = [
+  ["30 s", 30_000],
+  ["2 min", 120_000],
+  ["1 h", 3_600_000],
+  ["All", Number.POSITIVE_INFINITY],
+] as const;
+const ANSWER_MS = 8000;
+
+export interface ControlsOptions {
+  readonly height_px: number;
+  readonly has_free: boolean;
+  readonly onSpan: (span_ms: number) => void;
+  readonly onDevice: (device: string) => void;
+  readonly onFollow: () => void;
+  readonly onToggle: (counter: number) => void;
+  readonly onMove: (by: number, zoom: number) => void;
+  readonly onPoint: (client_x: number | undefined) => void;
+  readonly onStop: () => void;
+  readonly onFree: () => void;
+}
+
+export interface Controls {
+  readonly root: HTMLElement;
+  readonly chart: HTMLElement;
+  showState(state: ChartState): void;
+  showLines(panels: readonly Panel[]): void;
+  showValues(
+    values: readonly number[],
+    counters: readonly Counter[],
+    hidden: ReadonlySet<number>,
+  ): void;
+  showRunning(what: { clock: string; cell: string; layer: string }): void;
+  showDevices(devices: readonly string[], device: string): void;
+  showAbsences(sentences: readonly string[]): void;
+  showNotice(sentence: string): void;
+  showFollowing(is_following: boolean): void;
+  /** An answer of the kernel; it goes again. */
+  say(sentence: string): void;
+}
+
+export function makeControls(el: HTMLElement, options: ControlsOptions): Controls {
+  const state = element("span", { class: "pdl-live-state", role: "status" });
+  const running = element("span", { class: "pdl-live-running" });
+  const device = element("select", {
+    class: "pdl-button",
+    "aria-label": "Device",
+    hidden: true,
+    onchange: () => options.onDevice(device.value),
+  });
+  const spans = SPANS.map(([label, span_ms], index) =>
+    button(
+      label,
+      () => {
+        for (const [other, each] of spans.entries()) {
+          each.setAttribute("aria-pressed", String(other === index));
+        }
+        options.onSpan(span_ms);
+      },
+      { class: "", "aria-pressed": index === 0 ? "true" : "false" },
+    ),
+  );
+  const follow = button("Back to now", options.onFollow, { hidden: true });
+  const free = button("Free", options.onFree, {
+    title: "Free what only the notebook holds, once the kernel is idle",
+    hidden: !options.has_free,
+  });
+  const stop = button("Stop", options.onStop, { title: "Stop sampling, once the kernel is idle" });
+  const values = element("ul", { class: "pdl-live-values", "aria-label": "Counters" });
+  const chart = element("div", {
+    class: "pdl-live-chart",
+    role: "img",
+    tabindex: 0,
+    "aria-label": "Memory over time. Arrow keys move, plus and minus zoom, End goes back to now.",
+    style: `min-height: ${options.height_px}px`,
+    onpointermove: (event: PointerEvent) => options.onPoint(event.clientX),
+    onpointerleave: () => options.onPoint(undefined),
+    onkeydown: (event: KeyboardEvent) => onKey(event, options),
+    ondblclick: options.onFollow,
+  });
+  const notice = element("p", { class: "pdl-live-notice", role: "alert", hidden: true });
+  const answer = element("p", { class: "pdl-live-answer", role: "status", hidden: true });
+  const absent = element("p", { class: "pdl-live-absent", hidden: true });
+  const root = element(
+    "section",
+    { class: "pdl-app pdl-live", "aria-label": "Live memory" },
+    element(
+      "header",
+      { class: "pdl-live-head" },
+      element("strong", {}, "Memory"),
+      state,
+      running,
+      follow,
+      device,
+      element("span", { class: "pdl-segments", role: "group", "aria-label": "Span" }, ...spans),
+      free,
+      stop,
+    ),
+    notice,
+    values,
+    chart,
+    answer,
+    absent,
+  );
+  el.replaceChildren(root);
+
+  let lines: readonly Line[] = [];
+  let items: { line: Line; item: HTMLButtonElement; value: HTMLElement }[] = [];
+  let answered: ReturnType<typeof setTimeout> | undefined;
+  return {
+    root,
+    chart,
+    showState({ kind, text }) {
+      root.dataset.state = kind;
+      if (state.textContent !== text) state.textContent = text;
+      stop.hidden = kind === "stopped";
+    },
+    showLines(panels) {
+      lines = panels.flatMap((panel) => panel.lines);
+      items = lines.map((line) => {
+        const value = element("output", {});
+        const item = element(
+          "button",
+          { type: "button", "aria-pressed": "true", onclick: () => options.onToggle(line.counter) },
+          swatch(line),
+          element("span", {}, line.label),
+          value,
+        );
+        return { line, item, value };
+      });
+      values.replaceChildren(...items.map(({ item }) => element("li", {}, item)));
+    },
+    showValues(newest, counters, hidden) {
+      for (const { line, item, value } of items) {
+        const counter = counters[line.counter];
+        value.textContent = counter ? valueText(newest[line.counter], counter) : "";
+        item.setAttribute("aria-pressed", String(!hidden.has(line.counter)));
+      }
+    },
+    showRunning({ clock, cell, layer }) {
+      const text = [clock, cell && `cell ${cell}`, layer].filter(Boolean).join(" · ");
+      if (running.textContent !== text) running.textContent = text;
+    },
+    showDevices(devices, chosen) {
+      device.replaceChildren(...devices.map((name) => element("option", { value: name }, name)));
+      device.value = chosen;
+      device.hidden = devices.length < 2;
+    },
+    showAbsences(sentences) {
+      absent.textContent = sentences.join(" ");
+      absent.hidden = sentences.length === 0;
+    },
+    showNotice(sentence) {
+      notice.textContent = sentence;
+      notice.hidden = sentence === "";
+    },
+    showFollowing(is_following) {
+      follow.hidden = is_following;
+    },
+    say(sentence) {
+      clearTimeout(answered);
+      answer.textContent = sentence;
+      answer.hidden = false;
+      answered = setTimeout(() => {
+        answer.hidden = true;
+      }, ANSWER_MS);
+    },
+  };
+}
+
+function onKey(event: KeyboardEvent, { onMove, onFollow }: ControlsOptions): void {
+  const moves: Record<string, () => void> = {
+    ArrowLeft: () => onMove(-0.2, 1),
+    ArrowRight: () => onMove(0.2, 1),
+    "+": () => onMove(0, 0.5),
+    "-": () => onMove(0, 2),
+    End: onFollow,
+  };
+  const move = moves[event.key];
+  if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  // The notebook has its own keys.
+  event.preventDefault();
+  event.stopPropagation();
+  move();
+}
+
+function valueText(value: number | undefined, { unit, limit }: Counter): string {
+  if (value === undefined || Number.isNaN(value)) return "–";
+  if (unit === "percent") return `${value} %`;
+  return limit > 0 ? `${formatBytes(value)} of ${formatBytes(limit)}` : formatBytes(value);
+}
+
+/** The line as it is drawn. */
+function swatch({ colour, dash, is_filled }: Line): SVGSVGElement {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 22 10");
+  svg.setAttribute("aria-hidden", "true");
+  if (is_filled) {
+    const area = document.createElementNS(svg.namespaceURI, "path");
+    area.setAttribute("d", "M0 5h22v5h-22z");
+    area.setAttribute("style", `fill: var(--pdl-${colour}); opacity: 0.25`);
+    svg.append(area);
+  }
+  const line = document.createElementNS(svg.namespaceURI, "path");
+  line.setAttribute("d", "M0 5h22");
+  line.setAttribute("style", `stroke: var(--pdl-${colour}); stroke-width: 2`);
+  line.setAttribute("stroke-dasharray", dash.join(" "));
+  svg.append(line);
+  return svg;
+}

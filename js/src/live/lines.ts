@@ -1,0 +1,64 @@
+/** Which counter is drawn where and how: colour and dash together tell lines apart. */
+import type { ColourName } from "../views/theme.ts";
+import type { Counter } from "./messages.ts";
+
+export interface Line {
+  /** Position among all counters. */
+  readonly counter: number;
+  readonly label: string;
+  readonly colour: ColourName;
+  /** Lengths of dashes and gaps in px; none for a solid line. */
+  readonly dash: readonly number[];
+  readonly is_filled: boolean;
+}
+
+export interface Panel {
+  readonly name: string;
+  readonly unit: Counter["unit"];
+  readonly lines: readonly Line[];
+}
+
+const PADDLE_LINES: Record<string, Pick<Line, "colour" | "dash" | "is_filled">> = {
+  allocated: { colour: "forward", dash: [], is_filled: true },
+  reserved: { colour: "optimizer", dash: [7, 4], is_filled: false },
+  "peak allocated": { colour: "backward", dash: [2, 3], is_filled: false },
+};
+const OTHER_COLOURS = ["leaf", "optimizer", "backward", "forward", "warn"] as const;
+const OTHER_DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]] as const;
+
+/** Devices whose memory Paddle counts. */
+export function paddleDevices(counters: readonly Counter[]): string[] {
+  const devices = counters.filter(({ source, absence }) => source === "paddle" && !absence);
+  return [...new Set(devices.map(({ device }) => device))];
+}
+
+/** The panels of a chart, those without a line left out. */
+export function panelsOf(counters: readonly Counter[], device: string): Panel[] {
+  const paddle: Line[] = [];
+  const machine: Line[] = [];
+  const busy: Line[] = [];
+  for (const [counter, { name, device: of, source, unit, absence }] of counters.entries()) {
+    if (absence) continue;
+    if (source === "paddle") {
+      const style = PADDLE_LINES[name];
+      if (of === device && style) paddle.push({ counter, label: name, ...style });
+      continue;
+    }
+    const lines = unit === "percent" ? busy : machine;
+    const colour = OTHER_COLOURS[lines.length % OTHER_COLOURS.length]!;
+    const dash = OTHER_DASHES[Math.floor(lines.length / 2) % OTHER_DASHES.length]!;
+    const label = of === "process" ? "process, resident" : `${of}, ${name}`;
+    lines.push({ counter, label, colour, dash, is_filled: false });
+  }
+  const panels: Panel[] = [
+    { name: `Paddle on ${device}`, unit: "bytes", lines: paddle },
+    { name: "Machine", unit: "bytes", lines: machine },
+    { name: "Utilisation", unit: "percent", lines: busy },
+  ];
+  return panels.filter(({ lines }) => lines.length > 0);
+}
+
+/** Sentences about what this machine does not count. */
+export function absences(counters: readonly Counter[]): string[] {
+  return [...new Set(counters.map(({ absence }) => absence).filter((absence) => absence !== ""))];
+}

@@ -1,0 +1,46 @@
+/** What the live chart and its kernel say to each other; mirrors `paddle_lab/sampling/batch.py`. */
+
+export interface Counter {
+  readonly name: string;
+  readonly device: string;
+  readonly source: string;
+  readonly unit: "bytes" | "percent";
+  /** The largest value it can have, 0 where that is unknown. */
+  readonly limit: number;
+  /** Why it has no values, "" while it has. */
+  readonly absence: string;
+}
+
+/** Start and end in ms since the sampler was made (`null`: it still runs), and what ran. */
+export type Span = readonly [start_ms: number, end_ms: number | null, label: string];
+
+export interface BatchMessage {
+  /** `history` is everything that is kept, `batch` what is new. */
+  readonly kind: "batch" | "history";
+  /** Rows of each tier, one buffer of float64 each: samples, bins of a second, of a minute. */
+  readonly rows: readonly number[];
+  readonly cells: readonly Span[];
+  readonly layers: readonly Span[];
+  /** All counters, where they have changed. */
+  readonly counters?: readonly Counter[];
+}
+
+export type MessageFromKernel =
+  | BatchMessage
+  | { readonly kind: "who" }
+  | { readonly kind: "freed"; readonly text: string }
+  | { readonly kind: "error"; readonly text: string };
+
+export interface MessageToKernel {
+  readonly kind: "opened" | "present" | "closed" | "stop" | "free";
+}
+
+/** A tier's rows as they came: time in ms, then the values. */
+export function readRows(buffer: DataView | undefined, rows: number): Float64Array[] {
+  if (buffer === undefined || rows === 0) return [];
+  // A message's buffers need not begin at a multiple of eight.
+  const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
+  const values = new Float64Array(bytes as ArrayBuffer);
+  const width = values.length / rows;
+  return Array.from({ length: rows }, (_, row) => values.slice(row * width, (row + 1) * width));
+}

@@ -1,0 +1,118 @@
+/** The strip above the chart: which cell ran when, and which layer. */
+import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
+import type { Range1d } from "@bokeh/bokehjs/build/js/lib/models/ranges/range1d";
+import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
+import type { BokehModels } from "../charts/bokeh_loader.ts";
+import type { Theme } from "../views/theme.ts";
+import type { Span } from "./messages.ts";
+
+/** Spans with their times in local wall-clock ms. */
+export type StripRow = readonly Span[];
+
+const CHARACTER_PX = 6.2;
+const LABEL_MARGIN_PX = 8;
+
+interface StripOptions {
+  readonly theme: Theme;
+  readonly source: ColumnDataSource;
+  readonly x_range: Range1d;
+  readonly left_px: number;
+  readonly height_px: number;
+}
+
+/** A plot of two rows: cells over layers. */
+export function stripPlot(
+  models: BokehModels,
+  { theme, source, x_range, left_px, height_px }: StripOptions,
+): Plot {
+  const plot = new models.Plot({
+    x_range,
+    y_range: new models.Range1d({ start: 0, end: 2 }),
+    height: height_px,
+    sizing_mode: "stretch_width",
+    min_border: 0,
+    min_border_left: left_px,
+    min_border_right: 10,
+    min_border_top: 4,
+    background_fill_color: null,
+    border_fill_color: null,
+    outline_line_color: null,
+    toolbar_location: null,
+  });
+  const axis = new models.LinearAxis({
+    ticker: new models.FixedTicker({ ticks: [0.5, 1.5] }),
+    major_label_overrides: new Map([
+      [0.5, "layer"],
+      [1.5, "cell"],
+    ]),
+    major_label_text_color: theme.soft,
+    major_label_text_font: theme.font,
+    major_label_text_font_size: "11px",
+    axis_line_color: null,
+    major_tick_line_color: null,
+    minor_tick_line_color: null,
+  });
+  plot.add_layout(axis, "left");
+  plot.add_glyph(
+    new models.Quad({
+      left: { field: "left" },
+      right: { field: "right" },
+      bottom: { field: "bottom" },
+      top: { field: "top" },
+      fill_color: { field: "fill" },
+      line_color: theme.bg,
+      line_width: 1,
+    }),
+    source,
+  );
+  plot.add_glyph(
+    new models.Text({
+      x: { field: "left" },
+      y: { field: "middle" },
+      text: { field: "label" },
+      x_offset: { value: LABEL_MARGIN_PX / 2 },
+      text_baseline: "middle",
+      text_color: theme.ink,
+      text_font: theme.font,
+      text_font_size: { value: "11px" },
+    }),
+    source,
+  );
+  return plot;
+}
+
+/** Columns of the strip's source; a label is written where it fits. */
+export function stripData(
+  cells: StripRow,
+  layers: StripRow,
+  px_per_ms: number,
+  now_ms: number,
+  theme: Theme,
+): Record<string, (number | string)[]> {
+  const data = {
+    left: [] as number[],
+    right: [] as number[],
+    bottom: [] as number[],
+    top: [] as number[],
+    middle: [] as number[],
+    fill: [] as string[],
+    label: [] as string[],
+  };
+  for (const [row, fill, bottom] of [
+    [cells, theme.lit, 1],
+    [layers, theme.chip, 0],
+  ] as const) {
+    for (const [start_ms, end, label] of row) {
+      const end_ms = end ?? now_ms;
+      const room_px = (end_ms - start_ms) * px_per_ms - LABEL_MARGIN_PX;
+      data.left.push(start_ms);
+      data.right.push(end_ms);
+      data.bottom.push(bottom + 0.08);
+      data.top.push(bottom + 0.92);
+      data.middle.push(bottom + 0.5);
+      data.fill.push(fill);
+      data.label.push(room_px >= label.length * CHARACTER_PX ? label : "");
+    }
+  }
+  return data;
+}
