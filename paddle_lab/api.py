@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 GraphKind = Literal["forward", "backward"]
 View = Literal["ladder", "forward", "backward"]
+WidgetView = Literal["ladder", "forward", "backward", "memory"]
 Theme = Literal["light", "dark"]
 
 
@@ -308,7 +309,7 @@ class Trace:
         return fallback_html(self.view_record)
 
     @hints_options
-    def widget(self, *, view: View = "forward", height: int = 560) -> GraphWidget:
+    def widget(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget:
         """Return the trace as a notebook widget.
 
         Parameters

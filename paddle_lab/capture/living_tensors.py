@@ -20,6 +20,8 @@ class LivingTensors:
 
     Parameters
     ----------
+    excluded
+        Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
     budget_s
         How long to search in all, in seconds.
     is_cancelled
@@ -32,11 +34,16 @@ class LivingTensors:
     """
 
     def __init__(
-        self, *, budget_s: float = 2.0, is_cancelled: Callable[[], bool] = lambda: False
+        self,
+        *,
+        excluded: Iterable[Any] = (),
+        budget_s: float = 2.0,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         tensor_type: type = require_paddle().Tensor
         self._search = HolderSearch(
             lambda kind: issubclass(kind, tensor_type),
+            excluded=excluded,
             budget_s=budget_s,
             is_cancelled=is_cancelled,
         )
@@ -70,7 +77,8 @@ class LivingTensors:
         starts: list[tuple[str, int]] = []
         for holding in self._search.holdings:
             tensor = holding.target
-            if len(starts) < _MOST_GRAPHS and _has_storage(tensor) and not tensor.stop_gradient:
+            has_graph = _has_storage(tensor) and not tensor.stop_gradient and not tensor.is_leaf
+            if has_graph and len(starts) < _MOST_GRAPHS:
                 root = GRAD_FN.node(tensor)
                 if root is not None:
                     _read_graph(root, following)

@@ -53,6 +53,8 @@ class HolderSearch:
     ----------
     is_target
         Tells by type whether objects are sought.
+    excluded
+        Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
     budget_s
         How long to search in all, in seconds.
     is_cancelled
@@ -63,6 +65,7 @@ class HolderSearch:
         self,
         is_target: Callable[[type], bool],
         *,
+        excluded: Iterable[Any] = (),
         budget_s: float = 2.0,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -74,7 +77,9 @@ class HolderSearch:
         self._found: list[tuple[Any, int]] = []
         self._ways: dict[int, Way] = {}
         # Module dictionaries are namespaces of their own, wherever they are met.
-        self._seen = {id(vars(module)) for module in _modules()} | {id(self)}
+        self._excluded = list(excluded)
+        self._seen = {id(vars(module)) for module in _modules()}
+        self._seen |= {id(self), *map(id, self._excluded)}
         self._kinds: dict[type, bool] = {}
         self.holdings: list[Holding] = []
         self.is_complete = True

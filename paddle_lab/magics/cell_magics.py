@@ -88,8 +88,7 @@ class CellMagics:
         shell.input_transformers_cleanup.append(self.transform)
         shell.events.register("pre_run_cell", self._enter_cell)
         shell.events.register("post_run_cell", self._leave_cell)
-        shell.user_ns_hidden[_BEGIN] = self.begin
-        shell.user_ns[_BEGIN] = self.begin
+        shell.user_ns_hidden[_BEGIN] = shell.user_ns[_BEGIN] = self.begin
 
     def unregister(self) -> None:
         """Take the magics away again."""
@@ -127,7 +126,8 @@ class CellMagics:
 
     def _enter_cell(self, _info: Any) -> None:
         self._depth += 1
-        self._shell.user_ns[_BEGIN] = self.begin  # %reset may have taken it away
+        shell = self._shell  # %reset may have taken it away
+        shell.user_ns_hidden[_BEGIN] = shell.user_ns[_BEGIN] = self.begin
 
     def _leave_cell(self, result: Any) -> None:
         self._depth = max(self._depth - 1, 0)

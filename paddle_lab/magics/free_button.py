@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from IPython.display import display
+
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.magics.notebook_memory import NotebookMemory
 
 
-def free_button(memory: NotebookMemory, releasable_bytes: int) -> Any:
-    """Return a widget: a button that says how much it would free, and then what came back."""
+def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
+    """Show a button that says how much it would free, and then what came back.
+
+    Where there is nothing to free, or no page that could show it, there is none.
+    """
+    if releasable_bytes == 0 or not memory.has_page:
+        return
     import ipywidgets
 
     button = ipywidgets.Button(
@@ -25,4 +32,4 @@ def free_button(memory: NotebookMemory, releasable_bytes: int) -> Any:
         answer.value = memory.release()
 
     button.on_click(free)
-    return ipywidgets.HBox([button, answer])
+    display(ipywidgets.HBox([button, answer]))

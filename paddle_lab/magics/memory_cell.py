@@ -11,7 +11,7 @@ from IPython.display import display
 from paddle_lab.holders.record import held_by, unexplained_bytes, with_holders
 from paddle_lab.holders.storages import releasable_bytes, storages
 from paddle_lab.ledger import Entry
-from paddle_lab.magics.free_button import free_button
+from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import parse
 from paddle_lab.magics.out_of_memory import report_out_of_memory
@@ -120,6 +120,4 @@ class _MeasuredCell:
 
     def _show(self, entry: Entry, tensors: list[LivingTensor]) -> None:
         display(LedgerLine(entry))
-        releasable = releasable_bytes(storages(tensors))
-        if releasable:
-            display(free_button(self._memory, releasable))
+        show_free_button(self._memory, releasable_bytes(storages(tensors)))

@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from paddle_lab.magics.free_button import free_button
+from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
@@ -81,8 +81,8 @@ class MemoryLineMagic:
             self._memory.ledger,
             living.tensors(),
             allocated={place: counters["allocated"] for place, counters in allocated.items()},
+            graphs=living.backward_graphs(),
             is_complete=living.is_complete,
         )
         display(report)
-        if report.releasable_bytes > 0:
-            display(free_button(self._memory, report.releasable_bytes))
+        show_free_button(self._memory, report.releasable_bytes)

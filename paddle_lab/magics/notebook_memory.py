@@ -38,6 +38,11 @@ class NotebookMemory:
         self._counters = PaddleCounters()
         self.ledger = Ledger()
 
+    @property
+    def has_page(self) -> bool:
+        """Whether the shell belongs to a kernel, which shows widgets, and not to a terminal."""
+        return getattr(self._shell, "kernel", None) is not None
+
     def read(self) -> dict[str, dict[str, int]]:
         """Return Paddle's counters in bytes by device: ``{"cpu": {"allocated": 12, …}}``.
 
@@ -64,8 +69,12 @@ class NotebookMemory:
         """
         from paddle_lab.capture.living_tensors import LivingTensors
 
-        living = LivingTensors()
-        living.search(variable_roots(self._shell.user_ns, self._shell.user_ns_hidden))
+        shell = self._shell
+        kept = shell.user_ns.get("_oh")
+        living = LivingTensors(
+            excluded=[shell, shell.user_ns_hidden, shell.displayhook, shell.InteractiveTB, kept]
+        )
+        living.search(variable_roots(shell.user_ns, shell.user_ns_hidden))
         living.search(module_roots(libraries=False))
         living.search(self._kept_outputs())
         living.search(self._kept_tracebacks())
@@ -138,12 +147,13 @@ class NotebookMemory:
         kept: dict[int, Any] = shell.user_ns.get("_oh", {})
         for number in [number for number, output in kept.items() if output is value]:
             del kept[number]
-            if shell.user_ns.get(f"_{number}") is value:
-                del shell.user_ns[f"_{number}"]
-            shell.user_ns_hidden.pop(f"_{number}", None)
+            for namespace in (shell.user_ns, shell.user_ns_hidden):
+                if namespace.get(f"_{number}") is value:
+                    del namespace[f"_{number}"]
         for name in _UNDERSCORES:
-            if shell.user_ns.get(name) is value:
-                shell.user_ns[name] = ""
+            for namespace in (shell.user_ns, shell.user_ns_hidden):
+                if namespace.get(name) is value:
+                    namespace[name] = ""
             if getattr(shell.displayhook, name, None) is value:
                 setattr(shell.displayhook, name, "")
         if getattr(shell.last_execution_result, "result", None) is value:

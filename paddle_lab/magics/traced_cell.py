@@ -10,7 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from paddle_lab.api import Trace
+from paddle_lab.api import Trace, WidgetView
 from paddle_lab.garbage import collection_paused
 from paddle_lab.recording import Recording
 
@@ -70,11 +70,11 @@ class TracedCell:
         if self.options.save:
             self._save(self.options.save)
 
-    def show(self, view: str) -> None:
+    def show(self, view: WidgetView) -> None:
         """Show the trace below the cell."""
         try:
             with collection_paused():
-                display(self.trace.widget(view=view, height=self.options.height))  # type: ignore[arg-type]
+                display(self.trace.widget(view=view, height=self.options.height))
         except OSError as error:  # a checkout whose front end has not been built
             sys.stderr.write(f"The graph cannot be shown: {error}\n")
 

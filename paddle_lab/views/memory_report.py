@@ -8,14 +8,14 @@ from html import escape
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.text_table import html_table, text_table
-from paddle_lab.holders.living import LivingTensor
+from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.storages import Holder, Storage, holders, releasable_bytes, storages
 from paddle_lab.ledger import Entry
 
 _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
 _LEDGER_HEADER = ("cell", "on", "before", "peak", "after", "still alive", "held by")
 _LIVING_HEADER = ("size", "tensors", "held by", "")
-_NAMELESS = "no name: backward graphs, running functions, Paddle itself"
+_NAMELESS = "nothing with a name (graphs, Paddle itself)"
 
 
 class LedgerLine:
@@ -52,6 +52,8 @@ class MemoryReport:
         References to living tensors.
     allocated
         What Paddle has allocated, in bytes by place.
+    graphs
+        The backward graphs that living tensors keep.
     is_complete
         Whether there was time to look everywhere for who holds memory.
     """
@@ -62,11 +64,13 @@ class MemoryReport:
         tensors: Sequence[LivingTensor],
         *,
         allocated: Mapping[str, int],
+        graphs: Sequence[BackwardGraph] = (),
         is_complete: bool = True,
     ) -> None:
         self._ledger = ledger
         self._tensors = tensors
         self._allocated = allocated
+        self._graphs = graphs
         self._is_complete = is_complete
 
     @property
@@ -105,6 +109,12 @@ class MemoryReport:
 
     def _remarks(self) -> list[str]:
         remarks = []
+        names = list(dict.fromkeys(name for graph in self._graphs for name in graph.names))
+        if names and self._nameless_bytes > 0:
+            remarks.append(
+                f"A backward graph, and what it saved for a backward to come, is kept by "
+                f"{_shortened(names)}."
+            )
         if len(self._ledger) > _CELLS_SHOWN:
             remarks.append(f"The last {_CELLS_SHOWN} of {len(self._ledger)} cells are shown.")
         if not self._is_complete:
@@ -141,10 +151,13 @@ class MemoryReport:
             count = sum(len(holder.storages) for holder in rest)
             size = size_text(sum(holder.bytes for holder in rest))
             rows.append((size, f"{count:,}", f"{len(rest):,} more names", ""))
-        nameless = sum(self._allocated.values()) - sum(part.bytes for part in self._storages)
-        if nameless > 0:
-            rows.append((size_text(nameless), "", _NAMELESS, ""))
+        if self._nameless_bytes > 0:
+            rows.append((size_text(self._nameless_bytes), "", _NAMELESS, ""))
         return rows
+
+    @property
+    def _nameless_bytes(self) -> int:
+        return sum(self._allocated.values()) - sum(part.bytes for part in self._storages)
 
 
 def _peak_text(entry: Entry) -> str:
@@ -155,11 +168,12 @@ def _peak_text(entry: Entry) -> str:
 
 
 def _held_text(held_by: Sequence[tuple[str, int]]) -> str:
-    names = [f"{name} {size_text(size)}" for name, size in held_by[:_NAMES_SHOWN]]
-    more = len(held_by) - _NAMES_SHOWN
-    if more > 0:
-        names.append(f"{more} more")
-    return ", ".join(names)
+    return _shortened([f"{name} {size_text(size)}" for name, size in held_by])
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _NAMES_SHOWN:,} more"] if len(names) > _NAMES_SHOWN else []
+    return ", ".join([*names[:_NAMES_SHOWN], *more])
 
 
 def _holder_name(holder: Holder) -> str:

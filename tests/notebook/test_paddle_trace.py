@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from IPython.core.error import UsageError
-from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 import paddle_lab
-from tests.oracles import Bindings
+from tests.notebook.shell import fresh_shell, run
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 _SETUP = "import paddle\nnet = paddle.nn.Linear(2, 2)\nx = paddle.ones([3, 2])"
 
 
 @pytest.fixture
 def shell() -> Iterator[InteractiveShell]:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "paddle_lab")
-    shell.run_cell(_SETUP, store_history=True).raise_error()
-    bindings = Bindings()
-    yield shell
-    assert bindings.changed() == []
-    shell.run_line_magic("unload_ext", "paddle_lab")
-    InteractiveShell.clear_instance()
-
-
-def run(shell: InteractiveShell, cell: str) -> ExecutionResult:
-    return shell.run_cell(cell, store_history=True)
+    with fresh_shell(setup=_SETUP) as shell:
+        yield shell
 
 
 def test_the_value_of_a_cell_is_its_own(shell: InteractiveShell) -> None:

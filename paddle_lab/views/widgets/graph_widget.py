@@ -13,7 +13,7 @@ from paddle_lab.views.static_files import static_file
 
 # As in js/src/labextension/graph_mime.ts.
 _GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
-_VIEWS = ("ladder", "forward", "backward")
+_VIEWS = ("ladder", "forward", "backward", "memory")
 _LEAST_HEIGHT_PX = 240
 _LARGEST_HEIGHT_PX = 4000
 
@@ -30,7 +30,7 @@ class GraphWidget(anywidget.AnyWidget):
     fallback_html
         Makes the HTML that a notebook keeps for readers without widgets.
     view
-        ``"forward"``, ``"backward"`` or ``"ladder"``.
+        ``"forward"``, ``"backward"``, ``"ladder"`` or ``"memory"``.
     height
         Height of the view, 240 to 4000 pixels.
 
@@ -59,7 +59,9 @@ class GraphWidget(anywidget.AnyWidget):
         height: int = 560,
     ) -> None:
         if view not in _VIEWS:
-            raise ValueError(f'there is no view {view!r}; choose "ladder", "forward" or "backward"')
+            raise ValueError(
+                f'there is no view {view!r}; choose "ladder", "forward", "backward" or "memory"'
+            )
         if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
             raise ValueError(
                 f"a view is {_LEAST_HEIGHT_PX} to {_LARGEST_HEIGHT_PX} pixels high, not {height}"

@@ -1,0 +1,243 @@
+"""``%%paddle_mem`` and ``%paddle_mem`` in a real IPython shell."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+from IPython.core.error import UsageError
+from paddle.base import core
+
+import paddle_lab
+from paddle_lab.trace.schema import HOLDER_KINDS
+from tests.notebook.shell import fresh_shell, run
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+_SETUP = """import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(256, 256), paddle.nn.ReLU(), paddle.nn.Linear(256, 256))
+x = paddle.ones([512, 256])
+"""
+_ROW_BYTES = 256 * 4
+_X_BYTES = 512 * _ROW_BYTES
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    with fresh_shell(setup=_SETUP) as shell:
+        yield shell
+
+
+def allocated() -> int:
+    gc.collect()
+    count: int = core.host_memory_stat_current_value("Allocated", 0)
+    return count
+
+
+def held(trace: paddle_lab.Trace) -> dict[tuple[str, str], int]:
+    """Return who holds what the cell allocated: kind and name to bytes."""
+    alive = set(trace.memory.still_alive().keys.tolist())
+    return {
+        (holder.kind, holder.name): sum(
+            block.bytes for block in holder.allocations if block.key in alive
+        )
+        for holder in trace.memory.holders()
+    }
+
+
+def test_a_cells_memory_is_recorded_and_its_value_is_its_own(shell: InteractiveShell) -> None:
+    before = allocated()
+    result = run(shell, "%%paddle_mem -q\ny = net(x)\ny.shape")
+    assert result.result == [512, 256]
+    memory = shell.user_ns["_trace"].memory
+    assert (memory.start_bytes, memory.end_bytes) == (before, allocated())
+    assert memory.peak_bytes >= before + 3 * _X_BYTES
+
+
+def test_holders_have_the_names_that_the_notebook_gives_them(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("experiment")
+    module.__file__ = "/somewhere/experiment.py"
+    vars(module)["seen"] = []
+    monkeypatch.setitem(sys.modules, "experiment", module)
+    cell = shell.execution_count
+    run(
+        shell,
+        "%%paddle_mem -q -o t\n"
+        "import experiment\n"
+        "cache = {'kept': [x * 2]}\n"
+        "experiment.seen.append(x * 3)\n"
+        "big = x * 4\n"
+        "first = big[:1]\n"
+        "del big\n"
+        "hidden = net[1](net[0](x))\n"
+        "loss = (hidden * hidden).mean()\n"
+        "del hidden\n"
+        "x * 5",
+    ).raise_error()
+    assert {
+        ("container", "cache['kept'][0]"): _X_BYTES,
+        ("container", "experiment.seen[0]"): _X_BYTES,
+        ("view", "first"): _X_BYTES,
+        ("output", f"Out[{cell}]"): _X_BYTES,
+        ("backward_graph", "loss"): _X_BYTES,
+        ("variable", "loss"): 4,
+    }.items() <= held(shell.user_ns["t"]).items()
+
+
+def test_a_variable_of_a_failed_call_is_held_by_the_last_traceback(shell: InteractiveShell) -> None:
+    run(shell, "def f(x):\n    big = x * 2\n    raise ValueError\n")
+    result = run(shell, "%%paddle_mem -q\nf(x)")
+    assert isinstance(result.error_in_exec, ValueError)
+    assert held(shell.user_ns["_trace"])["traceback", "big in f(), last traceback"] == _X_BYTES
+
+
+def test_what_the_notebook_alone_keeps_is_let_go(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = allocated()
+    run(shell, "def f(x):\n    big = x * 2\n    raise ValueError\n")
+    cell = shell.execution_count
+    run(shell, "x * 3")
+    run(shell, "y = x * 4\ny")
+    run(shell, "f(x)")
+    assert allocated() == before + 3 * _X_BYTES
+    capsys.readouterr()
+
+    run(shell, "%paddle_mem free").raise_error()
+    said = capsys.readouterr().out
+    assert allocated() == before + _X_BYTES
+    assert said.startswith("Freed 1.00 MiB by letting go of ")
+    assert f"Out[{cell}]" in said
+    assert f"Out[{cell + 1}]" not in said  # y holds it too
+    assert "the last traceback" in said
+    assert cell + 1 in shell.user_ns["Out"]
+    assert cell not in shell.user_ns["Out"]
+
+    run(shell, "%paddle_mem free").raise_error()
+    assert "Nothing to free" in capsys.readouterr().out
+
+
+def test_the_last_value_is_let_go_under_all_its_names(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = allocated()
+    run(shell, "[x * 3]")
+    assert allocated() == before + _X_BYTES
+    shell.run_line_magic("paddle_mem", "free")  # no cell of its own, as from the button
+    assert allocated() == before
+    assert shell.user_ns["_"] == ""
+
+
+def test_the_ledger_has_an_entry_a_cell_that_changed_memory(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = shell.execution_count
+    run(shell, "a = x * 2\nb = x * 3\ndel b")
+    run(shell, "1 + 1")
+    run(shell, "%%paddle_mem -q\nkept = x * 4")
+    capsys.readouterr()
+    run(shell, "%paddle_mem report").raise_error()
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split("  ")[0]: line for line in lines if line.startswith("[")}
+    assert list(rows)[-2:] == [f"[{first}]", f"[{first + 2}]"]
+    assert rows[f"[{first + 2}]"].endswith("512.0 KiB  kept 512.0 KiB")
+    living = "\n".join(lines).partition("Alive now")[2]
+    for name in ("net", "x", "a", "kept"):
+        assert f"  {name}\n" in living
+
+
+def test_a_report_says_what_a_view_keeps(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "first = (x * 2)[:2]")
+    run(shell, "%paddle_mem report")
+    assert "a view of 2.00 KiB keeps 512.0 KiB" in capsys.readouterr().out
+
+
+def test_the_line_below_the_cell_tells_the_ledger(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_mem\nkept = x * 4")
+    said = capsys.readouterr().out
+    assert "Still alive of this cell: 512.0 KiB, held by kept 512.0 KiB." in said
+    run(shell, "%%paddle_mem\n(x * 4).sum().item();")
+    assert "Nothing of it is still alive." in capsys.readouterr().out
+
+
+def test_memory_magics_keep_no_tensor_alive(shell: InteractiveShell) -> None:
+    run(shell, "y = x * 2")
+    before = allocated()
+    run(shell, "%%paddle_mem -q\nz = x * 3\ny = z * z\ndel z")
+    run(shell, "%paddle_mem report")
+    run(shell, "%paddle_mem free")
+    assert allocated() == before
+    run(shell, "del y")
+    assert allocated() == before - _X_BYTES
+
+
+def test_the_trace_is_saved_with_its_holders(shell: InteractiveShell, tmp_path: Path) -> None:
+    path = tmp_path / "step.pltrace"
+    run(shell, f"%%paddle_mem -q --save '{path}'\nkept = x * 4").raise_error()
+    record = paddle_lab.load(path).record
+    kinds = {HOLDER_KINDS[kind] for kind in record.holders["kind"]}
+    assert "variable" in kinds
+    assert held(paddle_lab.load(path))["variable", "kept"] == _X_BYTES
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("%paddle_mem repot", "%paddle_mem has no 'repot'; did you mean report?"),
+        ("%paddle_mem nothing", "it has on, off, report, free"),
+        ("%paddle_mem on --higth 3", "did you mean --height?"),
+        ("%paddle_mem --height 3", "--height is 160 to 2000 pixels, not 3"),
+        ("%%paddle_mem --vew memory\nran = True", "%%paddle_mem has no option --vew; did you mean"),
+        ("%%paddle_mem --view sideways\nran = True", "invalid choice: 'sideways'"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence(
+    shell: InteractiveShell, command: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = run(shell, command)
+    assert isinstance(result.error_in_exec, UsageError)
+    printed = capsys.readouterr()
+    assert sentence in printed.err + printed.out
+    assert "ran" not in shell.user_ns
+
+
+def test_off_without_a_chart_says_so(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%paddle_mem off").raise_error()
+    assert "No chart is on." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("magic", ["%paddle_mem", "%%paddle_mem"])
+def test_the_help_tells_the_words(
+    shell: InteractiveShell, magic: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, f"{magic}?")
+    printed = capsys.readouterr().out
+    assert f"{magic} [" in printed
+
+
+def test_unloading_takes_the_magics_away(shell: InteractiveShell) -> None:
+    shell.run_line_magic("unload_ext", "paddle_lab")
+    magics = shell.magics_manager.magics
+    assert "paddle_mem" not in magics["line"]
+    assert "paddle_mem" not in magics["cell"]
+    shell.run_line_magic("load_ext", "paddle_lab")
+    run(shell, "%%paddle_mem -q\nkept = x * 4").raise_error()
+
+
+def test_a_traced_cell_in_a_measured_one_begins_anew(shell: InteractiveShell) -> None:
+    run(shell, "%%paddle_mem -q\n%paddle_mem off\nx * 2").raise_error()
+    assert len(shell.user_ns["_trace"].allocations) > 0
