@@ -94,11 +94,7 @@ export function mapBlocks(
 }
 
 /** The gaps that fit into what is kept, from the smallest on: the size of the last of them. */
-function largestFreeGap(
-  addresses: Float64Array,
-  bytes: Float64Array,
-  kept_bytes: number,
-): number {
+function largestFreeGap(addresses: Float64Array, bytes: Float64Array, kept_bytes: number): number {
   const gaps = addresses
     .map((address, at) => (at ? address - addresses[at - 1]! - bytes[at - 1]! : 0))
     .sort();

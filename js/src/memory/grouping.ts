@@ -174,7 +174,8 @@ function byLayer(trace: Trace): Groups {
     groupOf,
     count: paths.length,
     label: (number) => paths[number] || "outside of layers",
-    note: (number) => (groups[number]! >= 0 ? trace.textAt("groups", "class", groups[number]!) : ""),
+    note: (number) =>
+      groups[number]! >= 0 ? trace.textAt("groups", "class", groups[number]!) : "",
     selection: (number) =>
       groups[number]! >= 0 ? { kind: "group", group: groups[number]! } : { kind: "none" },
   };

@@ -1,6 +1,6 @@
 /** Blocks that outlived the trace, by who held them. */
 import type { Trace } from "../model/trace.ts";
-import { type Blocks, aliveAt } from "./blocks.ts";
+import { aliveAt, type Blocks } from "./blocks.ts";
 
 export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
@@ -47,7 +47,11 @@ export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
     holders: [...groups.values()]
       .map((group) => sum(group.kind, group.name, group.blocks))
       .sort((a, b) => b.bytes - a.bytes),
-    unheld: sum(-1, "", alive.filter((block) => !held.has(block))),
+    unheld: sum(
+      -1,
+      "",
+      alive.filter((block) => !held.has(block)),
+    ),
     hasHolders: table.length > 0,
   };
 }

@@ -250,11 +250,7 @@ export class Store {
   /** An op of a PyLayer's backward is not in the forward graph. */
   #modeFor(selection: Selection): Partial<ViewState> {
     const op = selection.kind === "op" ? selection.op : -1;
-    if (
-      op < 0 ||
-      this.hierarchy.pylayerOfBackwardOp[op]! < 0 ||
-      this.#state.mode === "memory"
-    ) {
+    if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || this.#state.mode === "memory") {
       return {};
     }
     const mode = this.#state.mode === "forward" ? "backward" : this.#state.mode;

@@ -2,7 +2,7 @@
 
 import type { LayoutRunner } from "../layout/index.ts";
 import { type Selection, Store } from "../model/store.ts";
-import type { Trace } from "../model/trace.ts";
+import { hasMemory, type Trace } from "../model/trace.ts";
 import { mountBanner } from "./banner.ts";
 import { GraphCanvas } from "./canvas.ts";
 import { button, element } from "./element.ts";
@@ -192,7 +192,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
   /** Takes down the memory, once it has been shown. */
   let memory: (() => void) | undefined;
   function showMode(): void {
-    const isMemory = store.state.mode === "memory";
+    const isMemory = store.state.mode === "memory" && hasMemory(trace);
     if (isMemory) {
       memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
     }

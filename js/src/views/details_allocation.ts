@@ -48,7 +48,10 @@ export function allocationDetails(context: PanelContext, allocation: number): HT
     ]),
     ...(owner.kind === "none" ? [] : [element("div", { class: "pdl-actions" }, inGraph)]),
     ...holders(trace, allocation),
-    renderStack(context, trace.framesOfStack(at("stack") >= 0 ? at("stack") : stackOfOp(trace, op))),
+    renderStack(
+      context,
+      trace.framesOfStack(at("stack") >= 0 ? at("stack") : stackOfOp(trace, op)),
+    ),
   ];
 
   function place(): string {

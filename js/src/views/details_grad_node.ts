@@ -1,5 +1,6 @@
 /** The panel's page of a grad node. */
 import { copyButton } from "./clipboard.ts";
+import { memoryFact } from "./details_memory.ts";
 import {
   type Fact,
   facts,
@@ -39,6 +40,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
     facts([
       parameter >= 0 && (["accumulates into", tensorLink(context, parameter)] satisfies Fact),
       ["address", element("code", {}, address), copyButton("Copy", () => address)],
+      memoryFact(store),
     ]),
     edges(
       context,

@@ -1,4 +1,5 @@
 /** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
+import { memoryFact } from "./details_memory.ts";
 import { facts, groupChip, heading, timeFact } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { durationOf, type PanelContext, parametersOf } from "./panel_context.ts";
@@ -36,6 +37,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
         `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
       ],
       timeFact(totals, duration_ns),
+      memoryFact(store),
     ]),
     element(
       "div",

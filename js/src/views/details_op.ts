@@ -1,4 +1,5 @@
 /** The panel's page of an op. */
+import { memoryFact } from "./details_memory.ts";
 import {
   type Fact,
   facts,
@@ -25,6 +26,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
       !!attributes && ["attributes", element("code", {}, attributes)],
       timeFact(totals, trace.at("ops", "duration_ns", op)),
+      memoryFact(context.store),
       totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
     ]),
     renderStack(context, trace.stackOf(op)),

@@ -98,7 +98,7 @@ export async function memoryFigure(
     figure: typeof main,
     data_source: Source,
     glyph: Glyph,
-    options: { y_range_name?: string; level?: "underlay" | "glyph" | "overlay" } = {},
+    options: { y_range_name?: string; level?: "underlay" | "glyph" | "annotation" } = {},
   ): void => {
     figure.renderers = [
       ...figure.renderers,
@@ -176,7 +176,8 @@ export async function memoryFigure(
   draw(main, sources.reserved, reserved);
   const steps = new models.VSpan({ x: { field: "x" }, line_width: 1, line_dash: [2, 3] });
   draw(main, sources.steps, steps);
-  draw(main, sources.names, phaseNames, { y_range_name: "unit", level: "overlay" });
+  // What is on the overlay's level is drawn beyond the frame too.
+  draw(main, sources.names, phaseNames, { y_range_name: "unit", level: "annotation" });
   const peak = new models.Text({
     x: { field: "x" },
     y: { field: "y" },
@@ -185,7 +186,7 @@ export async function memoryFigure(
     text_baseline: "bottom",
     text_font_size: "9px",
   });
-  draw(main, sources.peak, peak, { level: "overlay" });
+  draw(main, sources.peak, peak, { level: "annotation" });
   const total_overview = new models.VArea({
     x: { field: "x" },
     y1: 0,
@@ -427,7 +428,13 @@ function timeTick(time_ns: number, step_ns: number): string {
   }
   const size_ns = Math.abs(time_ns);
   const [unit_ns, unit] =
-    size_ns >= 1e9 ? [1e9, "s"] : size_ns >= 1e6 ? [1e6, "ms"] : size_ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+    size_ns >= 1e9
+      ? [1e9, "s"]
+      : size_ns >= 1e6
+        ? [1e6, "ms"]
+        : size_ns >= 1e3
+          ? [1e3, "µs"]
+          : [1, "ns"];
   const digits = Math.max(0, Math.ceil(-Math.log10(step_ns / (unit_ns as number)) - 1e-9));
   return step_ns > 0
     ? `${(time_ns / (unit_ns as number)).toFixed(Math.min(6, digits))} ${unit}`

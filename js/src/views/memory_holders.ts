@@ -29,7 +29,11 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
     const rest = holders.slice(MOST_HOLDERS);
     const bytes = rest.reduce((sum, held) => sum + held.bytes, 0);
     page.append(
-      element("p", { class: "pdl-soft" }, `${countOf(rest.length, "more holder")}, ${formatBytes(bytes)}`),
+      element(
+        "p",
+        { class: "pdl-soft" },
+        `${countOf(rest.length, "more holder")}, ${formatBytes(bytes)}`,
+      ),
     );
   }
   if (unheld.blocks.length) {
@@ -60,7 +64,11 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
     }
     if (blocks.length > MOST_BLOCKS) {
       items.append(
-        element("li", {}, element("small", {}, `and ${countOf(blocks.length - MOST_BLOCKS, "more block")}`)),
+        element(
+          "li",
+          {},
+          element("small", {}, `and ${countOf(blocks.length - MOST_BLOCKS, "more block")}`),
+        ),
       );
     }
     const title = name ? element("code", {}, name) : element("span", {}, unheldTitle());

@@ -3,8 +3,8 @@ import { type BokehNamespace, bokehModels, loadBokeh } from "../charts/bokeh_loa
 import { type BlockMap, mapBlocks } from "../memory/block_map.ts";
 import { peakWithin, totalAt } from "../memory/blocks.ts";
 import { litAllocations } from "../memory/lit.ts";
-import type { MemoryState } from "../memory/memory_state.ts";
 import { reservedSteps } from "../memory/marks.ts";
+import type { MemoryState } from "../memory/memory_state.ts";
 import type { Store } from "../model/store.ts";
 import { blockLine } from "./details_allocation.ts";
 import { element } from "./element.ts";
@@ -171,12 +171,13 @@ export class BlockMapView {
     this.#map = map;
     this.#text.textContent = [
       `At ${formatDuration(Math.round(at_ns))}`,
-      `${formatBytes(map.used_bytes)} in blocks`,
+      `${formatBytes(map.used_bytes)} in blocks, by address`,
       map.free_bytes > 0
         ? `${formatBytes(map.free_bytes)} free between them, ${formatBytes(map.largestFree_bytes)} at most in one piece`
         : "",
-      kept_bytes > 0 ? `${formatBytes(reserved)} reserved` : "no memory kept back by the allocator",
-      countOf(map.regionCount, "region"),
+      kept_bytes > 0
+        ? `${formatBytes(reserved)} reserved in ${countOf(map.regionCount, "region")}`
+        : "the allocator keeps nothing free back",
     ]
       .filter(Boolean)
       .join(" · ");

@@ -181,9 +181,7 @@ export class MemoryTable {
         },
         { class: "pdl-link" },
       );
-      this.#table.append(
-        element("tfoot", {}, element("tr", {}, element("td", { colspan }, more))),
-      );
+      this.#table.append(element("tfoot", {}, element("tr", {}, element("td", { colspan }, more))));
     } else if (rows.length === 0) {
       body.append(
         element("tr", {}, element("td", { colspan, class: "pdl-soft" }, "Nothing was alive.")),
@@ -226,8 +224,7 @@ export class MemoryTable {
     const { grouping } = this.memory.choice;
     const pick = (): void => this.#pick(groups, row.group);
     const label = labelOf(groups, row.group);
-    const isLink =
-      !isUnmet && (grouping === "kind" || groups.selection(row.group).kind !== "none");
+    const isLink = !isUnmet && (grouping === "kind" || groups.selection(row.group).kind !== "none");
     return element(
       "tr",
       { "data-group": row.group, onclick: isLink && pick },
@@ -260,9 +257,7 @@ export class MemoryTable {
       return;
     }
     const selection = groups.selection(group);
-    this.store.select(
-      isSame(selection, this.store.state.selection) ? { kind: "none" } : selection,
-    );
+    this.store.select(isSame(selection, this.store.state.selection) ? { kind: "none" } : selection);
   }
 
   #markSelected(): void {

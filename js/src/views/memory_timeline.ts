@@ -105,9 +105,8 @@ export class Timeline {
       return;
     }
     this.#figure = figure;
-    figure.x_range.on_change(
-      [figure.x_range.properties.start, figure.x_range.properties.end],
-      () => this.#schedule(),
+    figure.x_range.on_change([figure.x_range.properties.start, figure.x_range.properties.end], () =>
+      this.#schedule(),
     );
     this.#showPlace();
     this.#showMoment();
@@ -164,6 +163,7 @@ export class Timeline {
 
   /** By `factor` around a place; of the height too where `isBoth`. */
   zoom(x: number, y: number, factor: number, isBoth = false): void {
+    this.leave();
     const { start, end } = this.#span;
     const span_ns = Math.max(LEAST_SPAN_NS, (end - start) / factor);
     const from_ns = this.timeAt(x) - x * span_ns;
@@ -181,6 +181,7 @@ export class Timeline {
 
   /** By a fraction of the frame. */
   pan(dx: number, dy = 0): void {
+    this.leave();
     const { start, end } = this.#span;
     const by_ns = dx * (end - start);
     this.#goTo(start - by_ns, end - by_ns);
@@ -209,10 +210,16 @@ export class Timeline {
     const within = (time_ns: number): number => Math.max(first_ns, Math.min(last_ns, time_ns));
     const next_ns = within((isSpan || by > 0 ? to_ns : from_ns) + by * (end - start));
     this.memory.update(
-      isSpan ? { from_ns: Math.min(from_ns, next_ns), to_ns: next_ns } : { from_ns: next_ns, to_ns: next_ns },
+      isSpan
+        ? { from_ns: Math.min(from_ns, next_ns), to_ns: next_ns }
+        : { from_ns: next_ns, to_ns: next_ns },
     );
     if (next_ns < start || next_ns > end) {
-      this.pan(next_ns < start ? (start - next_ns) / (end - start) + 0.1 : -((next_ns - end) / (end - start) + 0.1));
+      this.pan(
+        next_ns < start
+          ? (start - next_ns) / (end - start) + 0.1
+          : -((next_ns - end) / (end - start) + 0.1),
+      );
     }
   }
 
@@ -343,8 +350,12 @@ export class Timeline {
       phaseSpans(this.store.trace, this.memory.blocks, { from_ns, to_ns }, LEAST_PHASE_PX * px_ns),
       px_ns,
     );
-    const ends_ns = stepEnds(this.store.trace).filter((at_ns) => at_ns >= from_ns && at_ns <= to_ns);
-    figure.setSteps((ends_ns.length * px_ns * LEAST_STEP_PX) / (to_ns - from_ns) < 1 ? ends_ns : []);
+    const ends_ns = stepEnds(this.store.trace).filter(
+      (at_ns) => at_ns >= from_ns && at_ns <= to_ns,
+    );
+    figure.setSteps(
+      (ends_ns.length * px_ns * LEAST_STEP_PX) / (to_ns - from_ns) < 1 ? ends_ns : [],
+    );
     this.element.dataset.drawn = String(this.#picture.drawn.length);
     this.element.dataset.span = `${start} ${end}`;
   }

@@ -27,7 +27,9 @@ export function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: num
       return [
         blockLine(trace, row),
         layer > 0 ? layers.label(layer) : "",
-        ownerOf(trace, row).kind === "none" ? "" : [lines.label(line), lines.note(line)].filter(Boolean).join(": "),
+        ownerOf(trace, row).kind === "none"
+          ? ""
+          : [lines.label(line), lines.note(line)].filter(Boolean).join(": "),
         `${lifetime(trace, row)}`,
         moment,
       ].filter(Boolean);

@@ -1,6 +1,7 @@
 /** The memory of a trace: timeline, map of the address space, what stayed alive; and whose it was. */
-import { MemoryState } from "../memory/memory_state.ts";
+
 import { reservedSteps } from "../memory/marks.ts";
+import { MemoryState } from "../memory/memory_state.ts";
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
 import { holdersPage } from "./memory_holders.ts";

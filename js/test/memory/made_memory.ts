@@ -3,7 +3,7 @@
 import { Trace } from "../../src/model/trace.ts";
 import type { Packed } from "../../src/model/unpack.ts";
 import { ALLOCATION_KINDS, PHASES, TABLES, type TableName } from "../../src/protocol.ts";
-import { SyntheticTrace } from "../synthetic.ts";
+import type { SyntheticTrace } from "../synthetic.ts";
 
 type Kind = (typeof ALLOCATION_KINDS)[number];
 
@@ -93,7 +93,10 @@ function traceOf(columns: Record<string, Int32Array | Float64Array>): Trace {
   const tables = Object.fromEntries(
     Object.entries(TABLES).map(([name, names]) => [
       name,
-      { length: 0, columns: Object.fromEntries(names.map((column) => [column, new Int32Array(0)])) },
+      {
+        length: 0,
+        columns: Object.fromEntries(names.map((column) => [column, new Int32Array(0)])),
+      },
     ]),
   ) as unknown as Record<TableName, Packed["tables"][TableName]>;
   const length = columns.bytes!.length;
