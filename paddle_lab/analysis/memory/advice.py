@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _WORTH = 0.15
 """What holds less than this part of the memory is not worth a sentence."""
 
+_STEPS = 10_000
+"""A long run: a leak that matters in none of this length is not worth a sentence."""
+
 Finding = tuple[float, str]
 """How many bytes the sentence is about, and the sentence."""
 
@@ -51,7 +54,7 @@ def advice(
     ran_backward = bool(np.any(record.backward_calls["kind"] != BACKWARD_KINDS.index("remaining")))
     findings: list[Finding] = []
     findings += _one_request(requested_bytes, total, op)
-    findings += _growth(memory)
+    findings += _growth(memory, total)
     findings += _held_by_the_notebook(memory, total)
     for kind, say in _BY_KIND.items():
         share = by_kind.get(kind)
@@ -80,9 +83,9 @@ def _one_request(requested_bytes: int | None, total: int, op: Op | None) -> list
     return [(float(requested_bytes) * 10, sentence)]
 
 
-def _growth(memory: Memory) -> list[Finding]:
+def _growth(memory: Memory, total: int) -> list[Finding]:
     found = memory.growth()
-    if not found:
+    if not found or found[0].bytes_per_step * _STEPS < _WORTH * total:
         return []
     worst = found[0]
     held = [holder.name for holder in memory.holders() if holder.kind in {"container", "variable"}]

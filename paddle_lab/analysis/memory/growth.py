@@ -25,7 +25,7 @@ _HEADER = ("a step", "in all", "grew in", "line", "code", "ops")
 
 @dataclass(frozen=True)
 class LineGrowth:
-    """Memory that a line allocated and that was still alive, step after step."""
+    """Memory that ops of a line allocated and of which more was alive step after step."""
 
     frame: Frame | None
     """The first frame on the line, None where no line is known."""
@@ -49,7 +49,7 @@ class LineGrowth:
         sizes: dict[str, int] = {}
         for block in self.allocations[:1000]:
             if block.op is not None:
-                sizes[block.op.name] = sizes.get(block.op.name, 0) + block.bytes
+                sizes[block.label] = sizes.get(block.label, 0) + block.bytes
         return sorted(sizes, key=lambda name: -sizes[name])[:3]
 
 
@@ -153,8 +153,8 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
 
     What a line allocated and what of it is alive is compared at the end of each step but the first,
     which also makes gradients, optimizer states and caches that stay. A line is told if more of
-    it was alive in the later half than in the earlier one and it grew at least twice: what is made
-    once, late, is no leak.
+    what one of its ops made was alive in the later half than in the earlier one, and it grew at
+    least twice: what is made once, late, is no leak.
 
     Parameters
     ----------
@@ -177,44 +177,64 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     survives = np.flatnonzero(first < last)
     kept, first, last = keys[survives], first[survives], last[survives]
     size = blocks["bytes"][kept]
-    lines, line_of_block = np.unique(attribution.lines[kept], return_inverse=True)
-
-    alive_bytes = np.zeros((len(lines), count + 1), np.int64)
-    np.add.at(alive_bytes, (line_of_block, first), size)
-    np.add.at(alive_bytes, (line_of_block, last), -size)
+    # A line's ops are compared one by one, so that what leaks is told from what merely lives there.
+    op_name = np.append(record.ops["name"], -1)[blocks["op"][kept]]
+    identity = np.stack([attribution.lines[kept], op_name, blocks["grad_node"][kept] >= 0], axis=1)
+    sources, source = np.unique(identity, axis=0, return_inverse=True)
+    source = source.ravel()
+    alive_bytes = np.zeros((len(sources), count + 1), np.int64)
+    np.add.at(alive_bytes, (source, first), size)
+    np.add.at(alive_bytes, (source, last), -size)
     alive_bytes = np.cumsum(alive_bytes, axis=1)[:, :count]
-    change = np.diff(alive_bytes, axis=1)
-    grown, shrunk = (change > 0).sum(axis=1), (change < 0).sum(axis=1)
-    # Where two optimizers take turns, memory goes up and down between their steps: a line grows
-    # if both the least and the most of it does.
-    half = count // 2
-    early, late = alive_bytes[:, :half], alive_bytes[:, -half:]
-    rises = (late.min(axis=1) > early.min(axis=1)) & (late.max(axis=1) > early.max(axis=1))
-    per_step = (late.mean(axis=1) - early.mean(axis=1)) / (count - half)
-    leaks = np.flatnonzero(rises & (grown >= 2) & (grown > shrunk))
-    leaks = leaks[np.argsort(-per_step[leaks], kind="stable")]
-    at_end = (first > 0) & (last == count)
+    leaks = np.flatnonzero(_rises(alive_bytes))
+
+    at_end = (first > 0) & (last == count) & np.isin(source, leaks)
     found = []
-    for row in leaks.tolist():
-        own = np.flatnonzero(at_end & (line_of_block == row))
-        own = own[np.argsort(-size[own], kind="stable")]
-        line = int(lines[row])
+    for line in np.unique(sources[leaks, 0]).tolist():
+        own = leaks[sources[leaks, 0] == line]
+        of_line = alive_bytes[own].sum(axis=0)
+        change = np.diff(of_line)
+        left = np.flatnonzero(at_end & np.isin(source, own))
+        left = left[np.argsort(-size[left], kind="stable")]
         found.append(
             LineGrowth(
                 frame=Frame(record, line) if line >= 0 else None,
-                bytes_per_step=float(per_step[row]),
-                total_bytes=int(alive_bytes[row, -1] - alive_bytes[row, 0]),
-                steps_grown=int(grown[row]),
-                steps_shrunk=int(shrunk[row]),
-                allocations=AllocationTable(attribution, kept[own]),
+                bytes_per_step=_per_step(of_line),
+                total_bytes=int(of_line[-1] - of_line[0]),
+                steps_grown=int((change > 0).sum()),
+                steps_shrunk=int((change < 0).sum()),
+                allocations=AllocationTable(attribution, kept[left]),
             )
         )
+    found.sort(key=lambda line: -line.bytes_per_step)
     return Growth(
         found,
         step_count=len(step_ns),
         compared_count=count,
-        bytes_per_step=float(per_step.sum()),
+        bytes_per_step=_per_step(alive_bytes.sum(axis=0)),
     )
+
+
+def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return which rows grow from step to step, bool, shape ``[rows]``.
+
+    Where two optimizers take turns, memory goes up and down between their steps: a row grows if
+    both the least and the most of it does.
+    """
+    half = alive_bytes.shape[1] // 2
+    early, late = alive_bytes[:, :half], alive_bytes[:, -half:]
+    rises = (late.min(axis=1) > early.min(axis=1)) & (late.max(axis=1) > early.max(axis=1))
+    change = np.diff(alive_bytes, axis=1)
+    grown, shrunk = (change > 0).sum(axis=1), (change < 0).sum(axis=1)
+    risen: npt.NDArray[np.bool_] = rises & (grown >= 2) & (grown > shrunk)
+    return risen
+
+
+def _per_step(alive_bytes: npt.NDArray[np.int64]) -> float:
+    """Return the growth a step: between the means of the two halves, which lie that far apart."""
+    count = len(alive_bytes)
+    half = count // 2
+    return float(alive_bytes[-half:].mean() - alive_bytes[:half].mean()) / (count - half)
 
 
 def _signed(size_bytes: float) -> str:

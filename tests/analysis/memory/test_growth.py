@@ -86,6 +86,29 @@ def test_garbage_that_is_collected_now_and_then_is_no_leak():
     assert not loop(30, lambda step: [(4, 100, 3 - step % 4)]).memory.growth()
 
 
+def test_a_small_leak_is_told_from_what_merely_lives_on_its_line():
+    w = RecordWriter()
+    for step in range(10):
+        start_ns = step * STEP_NS + 10
+        w.op("conv2d", line=5)
+        w.allocation(9000 + 64 * (step % 3), op=2 * step, start_ns=start_ns,
+                     end_ns=start_ns + STEP_NS)  # fmt: skip
+        w.op("mean", line=5)
+        w.allocation(4, op=2 * step + 1, start_ns=start_ns + 1)
+        w.step(step * STEP_NS + 900)
+    (leak,) = Trace(w.record()).memory.growth()
+    assert (leak.bytes_per_step, leak.ops) == (4, ["mean"])
+    assert {block.bytes for block in leak.allocations} == {4}
+
+
+def test_ops_of_one_line_that_leak_are_one_row():
+    def blocks(_step):
+        return [(5, 64, None), (5, 100, None)]
+
+    (leak,) = loop(9, blocks).memory.growth()
+    assert leak.bytes_per_step == 164
+
+
 def test_the_fastest_comes_first():
     trace = loop(9, lambda _: [(4, 100, None), (5, 300, None)])
     assert [leak.bytes_per_step for leak in trace.memory.growth()] == [300, 100]

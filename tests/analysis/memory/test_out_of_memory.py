@@ -155,6 +155,12 @@ def test_a_leak_comes_first_and_names_its_line():
     assert "float(loss)" in first
 
 
+def test_a_leak_of_a_few_bytes_is_not_worth_a_sentence():
+    trace = loop(10, lambda step: [(5, 4, None), (3, 1 << 30, None if step == 0 else 0)])
+    assert len(trace.memory.growth()) == 1
+    assert not any("grows" in sentence for sentence in trace.memory.advice())
+
+
 def test_what_the_notebook_holds():
     w = with_kind("activation")
     w.holder(0, "output", "Out[5]")
