@@ -9,3 +9,6 @@ declare module "*.css" {
   const text: string;
   export default text;
 }
+
+/** In the JupyterLab plugin: which build of the view it has. */
+declare const VIEW_BUILD: string;

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import zlib
+from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parents[1] / "static"
@@ -22,3 +26,22 @@ def static_file(name: str) -> Path:
             "run `npm install && npm run build` in the js folder of a source checkout"
         )
     return path
+
+
+def packed_script(name: str) -> tuple[str, str]:
+    """Return a built script as base64 of a zlib stream, and which build it is.
+
+    Raises
+    ------
+    FileNotFoundError
+        If this installation lacks it, with what to do.
+    """
+    path = static_file(name)
+    return _packed(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _packed(path: Path, _changed_ns: int) -> tuple[str, str]:
+    script = path.read_bytes()
+    build = hashlib.sha256(script).hexdigest()[:16]
+    return base64.b64encode(zlib.compress(script, 9)).decode("ascii"), build

@@ -1,4 +1,8 @@
-"""What a notebook stores: outputs, and the widget's state where it is saved too."""
+"""What a notebook stores: outputs, and the widget's state where it is saved too.
+
+JupyterLab drops the view's script from that state, which the plugin has as well: see
+``tests/browser/test_widget_state.py``.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ import paddle
 
 import paddle_lab
 
-_LARGEST_BYTES = 200_000
+_LARGEST_BYTES = 120_000
 
 
-def test_a_trace_of_1000_ops_takes_less_than_200_kb_of_a_notebook() -> None:
+def test_a_trace_of_1000_ops_takes_less_than_120_kb_of_a_notebook() -> None:
     layer = paddle.nn.TransformerEncoderLayer(32, 4, 64)
     net = paddle.nn.TransformerEncoder(layer, 10)
     optimizer = paddle.optimizer.AdamW(parameters=net.parameters())
@@ -25,7 +29,9 @@ def test_a_trace_of_1000_ops_takes_less_than_200_kb_of_a_notebook() -> None:
     state = widget.get_state()
     buffers = {name: value for name, value in state.items() if isinstance(value, bytes)}
     texts = {
-        name: value for name, value in state.items() if name not in buffers and name[:1] == "_"
+        name: value
+        for name, value in state.items()
+        if name not in buffers and name[:1] == "_" and name != "_view_script"
     }
     # As ipywidgets saves it: buffers as base64.
     saved = json.dumps(texts, default=str)

@@ -2,6 +2,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { PageConfig } from "@jupyterlab/coreutils";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+import { offerView } from "../offered_view.ts";
 import { findCell } from "./find_cell.ts";
 import flash_css from "./flash.css";
 import { graphRendererFactory } from "./graph_renderer.ts";
@@ -21,6 +22,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
   activate(_app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) {
     const panelAround = (node: HTMLElement) =>
       tracker.find((panel) => panel.node.contains(node)) ?? null;
+    offerView({ build: VIEW_BUILD, load: () => import("../widget_view.ts") });
     rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
   },
 };

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
@@ -27,6 +28,7 @@ export class BrowserOfTests {
   #browser: Browser | undefined;
   #script = "";
   #widget = "";
+  #view = "";
   #style = "";
 
   async start(): Promise<void> {
@@ -50,6 +52,21 @@ export class BrowserOfTests {
       logLevel: "warning",
       plugins: [inlineWorker({ minify: true, style })],
     });
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: ["src/widget_view.ts"],
+      outdir: this.#folder,
+      bundle: true,
+      minify: true,
+      format: "iife",
+      globalName: "bundled",
+      target: "es2022",
+      logLevel: "warning",
+      loader: { ".css": "text" },
+      alias: { "built-widget.css": style },
+      plugins: [inlineWorker({ minify: true, style })],
+    });
+    this.#view = deflateSync(readFileSync(join(this.#folder, "widget_view.js"))).toString("base64");
     this.#script = readFileSync(join(this.#folder, "standalone.js"), "utf8");
     this.#widget = readFileSync(join(this.#folder, "widget.js"), "utf8");
     this.#style = readFileSync(style, "utf8");
@@ -103,6 +120,7 @@ export class BrowserOfTests {
     await page.addScriptTag({ path: join(ROOT, "test/browser/widget_host.js") });
     await page.evaluate((given) => (window as unknown as HostedWindow).hostWidget(given), {
       source: this.#widget,
+      view: this.#view,
       bytes,
     });
     await page.waitForSelector("#out canvas, #out .pdl-error");
@@ -123,7 +141,7 @@ export class BrowserOfTests {
 
 /** What `widget_host.js` leaves in the page. */
 export interface HostedWindow {
-  hostWidget(given: { source: string; bytes: number[] | undefined }): Promise<void>;
+  hostWidget(given: { source: string; view: string; bytes: number[] | undefined }): Promise<void>;
   model: {
     values: Record<string, unknown>;
     saved: number;

@@ -1,9 +1,11 @@
 // Runs in the page: loads a widget's module as its host does, from text by way of a blob, and renders
 // it with an object of traits. `model` has what it was told, and tells the widget what is set.
-window.hostWidget = async ({ source, bytes }) => {
+window.hostWidget = async ({ source, view, bytes }) => {
   const listeners = new Map();
   const model = {
     values: {
+      _view_script: view,
+      _view_build: "the test's",
       _payload: bytes && new DataView(Uint8Array.from(bytes).buffer),
       _height: 420,
       selected_op: -1,

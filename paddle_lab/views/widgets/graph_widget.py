@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from paddle_lab.views.static_files import static_file
+from paddle_lab.views.static_files import packed_script, static_file
 
 # As in js/src/labextension/graph_mime.ts.
 _GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
@@ -42,6 +42,9 @@ class GraphWidget(anywidget.AnyWidget):
 
     _esm = static_file("widget.js")
 
+    # The page drops its copy where JupyterLab's plugin has the same build (js/src/widget.ts).
+    _view_script = traitlets.Unicode().tag(sync=True)
+    _view_build = traitlets.Unicode().tag(sync=True)
     _payload = traitlets.Bytes().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)
     _height = traitlets.Int(560).tag(sync=True)
@@ -68,7 +71,10 @@ class GraphWidget(anywidget.AnyWidget):
             )
         self._text = text
         self._fallback_html = fallback_html
-        super().__init__(_payload=payload, _view=view, _height=height)
+        script, build = packed_script("widget_view.js")
+        super().__init__(
+            _payload=payload, _view=view, _height=height, _view_script=script, _view_build=build
+        )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle: Any = super()._repr_mimebundle_(**kwargs)

@@ -1,0 +1,40 @@
+/**
+ * The JupyterLab plugin offers its copy of the view to widgets, so that notebooks need not carry
+ * theirs: of a notebook's widget state, the view would be the largest part by far.
+ */
+import type * as view from "./widget_view.ts";
+
+export type WidgetViewModule = typeof view;
+
+interface OfferedView {
+  /** Tells builds apart; equal for the same sources. */
+  readonly build: string;
+  load(): Promise<WidgetViewModule>;
+}
+
+const KEY = Symbol.for("paddle-lab.view");
+const OFFERED_EVENT = "paddle-lab:view-offered";
+/** A page that restores its notebooks may draw before its plugins are there. */
+const PATIENCE_MS = 5000;
+
+type Page = typeof globalThis & { [KEY]?: OfferedView };
+
+export function offerView(view: OfferedView): void {
+  (globalThis as Page)[KEY] = view;
+  document.dispatchEvent(new CustomEvent(OFFERED_EVENT));
+}
+
+export function offeredView(): OfferedView | undefined {
+  return (globalThis as Page)[KEY];
+}
+
+/** The view that the page offers, or will soon; `undefined` where it does not. */
+export function soonOfferedView(): Promise<OfferedView | undefined> {
+  const view = offeredView();
+  if (view) return Promise.resolve(view);
+  return new Promise((resolve) => {
+    const end = (): void => resolve(offeredView());
+    document.addEventListener(OFFERED_EVENT, end, { once: true });
+    setTimeout(end, PATIENCE_MS);
+  });
+}
