@@ -41,6 +41,7 @@ export interface Controls {
   showAbsences(sentences: readonly string[]): void;
   showNotice(sentence: string): void;
   showFollowing(is_following: boolean): void;
+  showGaps(has_gaps: boolean): void;
   /** An answer of the kernel; it goes again. */
   say(sentence: string): void;
 }
@@ -72,7 +73,13 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
     hidden: !options.has_free,
   });
   const stop = button("Stop", options.onStop, { title: "Stop sampling, once the kernel is idle" });
-  const values = element("ul", { class: "pdl-live-values", "aria-label": "Counters" });
+  const values = element("div", { class: "pdl-live-values" });
+  const gaps = element(
+    "p",
+    { class: "pdl-live-gaps", hidden: true },
+    element("i", { "aria-hidden": "true" }),
+    "no samples: something held the interpreter",
+  );
   const chart = element("div", {
     class: "pdl-live-chart",
     role: "img",
@@ -105,13 +112,25 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
     notice,
     values,
     chart,
+    gaps,
     answer,
     absent,
   );
   el.replaceChildren(root);
 
-  let lines: readonly Line[] = [];
   let items: { line: Line; item: HTMLButtonElement; value: HTMLElement }[] = [];
+  const itemOf = (line: Line): HTMLElement => {
+    const value = element("output", {});
+    const item = element(
+      "button",
+      { type: "button", "aria-pressed": "true", onclick: () => options.onToggle(line.counter) },
+      swatch(line),
+      element("span", {}, line.label),
+      value,
+    );
+    items.push({ line, item, value });
+    return item;
+  };
   let answered: ReturnType<typeof setTimeout> | undefined;
   return {
     root,
@@ -122,19 +141,15 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       stop.hidden = kind === "stopped";
     },
     showLines(panels) {
-      lines = panels.flatMap((panel) => panel.lines);
-      items = lines.map((line) => {
-        const value = element("output", {});
-        const item = element(
-          "button",
-          { type: "button", "aria-pressed": "true", onclick: () => options.onToggle(line.counter) },
-          swatch(line),
-          element("span", {}, line.label),
-          value,
-        );
-        return { line, item, value };
+      items = [];
+      const rows = panels.map(({ name, lines }) => {
+        const list = lines.map((line) => element("li", {}, itemOf(line)));
+        return element("ul", { "aria-label": name }, element("li", {}, name), ...list);
       });
-      values.replaceChildren(...items.map(({ item }) => element("li", {}, item)));
+      values.replaceChildren(...rows);
+    },
+    showGaps(has_gaps) {
+      gaps.hidden = !has_gaps;
     },
     showValues(newest, counters, hidden) {
       for (const { line, item, value } of items) {

@@ -1,6 +1,7 @@
 /** The figure: one plot a panel above a common time axis, and a strip of what ran. */
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
+import type { DatetimeTicker } from "@bokeh/bokehjs/build/js/lib/models/tickers/datetime_ticker";
 import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
 import { byteTicks } from "../charts/byte_axis.ts";
 import { type MountedFigure, mountFigure } from "../charts/mount_figure.ts";
@@ -10,6 +11,8 @@ import type { Series } from "./samples.ts";
 import { type StripRow, stripData, stripPlot } from "./strip.ts";
 
 const LEFT_PX = 64;
+/** "14:03:12" and room beside it. */
+const TIME_LABEL_PX = 96;
 const AXIS_PX = 24;
 export const STRIP_PX = 40;
 
@@ -55,6 +58,7 @@ export class Figure {
   readonly #x_range;
   readonly #y_ranges: { start: number; end: number }[] = [];
   readonly #lines: { counter: number; renderers: { visible: boolean }[] }[] = [];
+  readonly #time_tickers: DatetimeTicker[] = [];
   readonly #pointer: { location: unknown; visible: boolean }[] = [];
   readonly #layout;
   #mounted: MountedFigure | undefined;
@@ -128,7 +132,10 @@ export class Figure {
         left: series.gaps.map((gap) => gap.start_ms + offset_ms),
         right: series.gaps.map((gap) => gap.end_ms + offset_ms),
       };
-      const px_per_ms = this.#frameWidth() / (end_ms - start_ms);
+      const width_px = this.#frameWidth();
+      const desired_num_ticks = Math.max(2, Math.round(width_px / TIME_LABEL_PX));
+      for (const ticker of this.#time_tickers) ticker.setv({ desired_num_ticks });
+      const px_per_ms = width_px / (end_ms - start_ms);
       this.#strip.data = stripData(cells, layers, px_per_ms, end_ms, this.#theme);
     } finally {
       this.#is_ours = false;
@@ -192,8 +199,8 @@ export class Figure {
       min_border: 0,
       min_border_left: LEFT_PX,
       min_border_right: 10,
-      min_border_top: 4,
-      min_border_bottom: is_last ? AXIS_PX : 4,
+      min_border_top: 8,
+      min_border_bottom: is_last ? AXIS_PX : 6,
       background_fill_color: null,
       border_fill_color: null,
       outline_line_color: null,
@@ -210,7 +217,22 @@ export class Figure {
       new models.Grid({ axis: y_axis, dimension: 1, grid_line_color: theme.line }),
       "center",
     );
-    const x_axis = new models.DatetimeAxis({ ...text, visible: is_last });
+    const time_ticker = new models.DatetimeTicker();
+    this.#time_tickers.push(time_ticker);
+    const x_axis = new models.DatetimeAxis({
+      ...text,
+      visible: is_last,
+      ticker: time_ticker,
+      formatter: new models.DatetimeTickFormatter({
+        milliseconds: "%H:%M:%S.%3N",
+        seconds: "%H:%M:%S",
+        minsec: "%H:%M:%S",
+        minutes: "%H:%M",
+        hourmin: "%H:%M",
+        hours: "%H:%M",
+        days: "%d %b",
+      }),
+    });
     plot.add_layout(x_axis, "below");
     plot.add_glyph(
       new models.VStrip({
@@ -225,7 +247,9 @@ export class Figure {
       }),
       this.#gaps,
     );
-    for (const { counter, colour, dash, is_filled } of panel.lines) {
+    // What is filled matters most, and lies on top where lines meet.
+    const drawn = [...panel.lines].sort((one, other) => +one.is_filled - +other.is_filled);
+    for (const { counter, colour, dash, is_filled } of drawn) {
       const x = { field: "time" };
       const renderers = [];
       if (is_filled) {

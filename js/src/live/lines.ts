@@ -51,7 +51,7 @@ export function panelsOf(counters: readonly Counter[], device: string): Panel[] 
     lines.push({ counter, label, colour, dash, is_filled: false });
   }
   const panels: Panel[] = [
-    { name: `Paddle on ${device}`, unit: "bytes", lines: paddle },
+    { name: `Paddle, ${device}`, unit: "bytes", lines: paddle },
     { name: "Machine", unit: "bytes", lines: machine },
     { name: "Utilisation", unit: "percent", lines: busy },
   ];

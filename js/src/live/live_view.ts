@@ -30,6 +30,7 @@ export interface LiveState {
 /** How often the chart says that nothing comes. */
 const LOOK_MS = 500;
 const SILENT_MS = 1500;
+const LEAST_SPAN_MS = 10_000;
 
 /** Show the chart in `el` until `signal` is aborted. */
 export async function showLive(
@@ -213,10 +214,9 @@ class LiveView {
   #draw(): void {
     const now_ms = this.#samples.last_ms;
     if (now_ms === undefined || !this.#is_visible) return;
-    const first_ms = this.#samples.first_ms ?? now_ms;
-    const span_ms = Number.isFinite(this.#span_ms)
-      ? this.#span_ms
-      : Math.max(now_ms - first_ms, 10_000);
+    // A chart that has just begun does not show the time before.
+    const age_ms = now_ms - (this.#samples.first_ms ?? now_ms);
+    const span_ms = Math.min(this.#span_ms, Math.max(age_ms, LEAST_SPAN_MS));
     const { start_ms, end_ms } = this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };
     const offset_ms = this.#offset();
     const series = this.#samples.series(start_ms, end_ms, this.#counters.length);
@@ -234,6 +234,7 @@ class LiveView {
       hidden: this.#hidden,
     });
     this.#controls.showFollowing(this.#looking_at === undefined);
+    this.#controls.showGaps(series.gaps.length > 0);
     this.#showValues();
   }
 

@@ -11,6 +11,8 @@ export type StripRow = readonly Span[];
 
 const CHARACTER_PX = 6.2;
 const LABEL_MARGIN_PX = 8;
+/** Shorter spans are drawn together: a layer may run for a fraction of a pixel. */
+const LEAST_PX = 4;
 
 interface StripOptions {
   readonly theme: Theme;
@@ -100,7 +102,7 @@ export function stripData(
   };
   for (const [row, fill, bottom] of [
     [cells, theme.lit, 1],
-    [layers, theme.chip, 0],
+    [merged(layers, now_ms, LEAST_PX / px_per_ms), theme.line, 0],
   ] as const) {
     for (const [start_ms, end, label] of row) {
       const end_ms = end ?? now_ms;
@@ -115,4 +117,32 @@ export function stripData(
     }
   }
   return data;
+}
+
+/** Spans of `least_ms` or longer, as far as they touch; of several, the path they have in common. */
+function merged(spans: StripRow, now_ms: number, least_ms: number): Span[] {
+  const merged: [number, number, string][] = [];
+  for (const [start_ms, end, label] of spans) {
+    const end_ms = end ?? now_ms;
+    const last = merged.at(-1);
+    if (last === undefined || start_ms - last[1] > least_ms) {
+      merged.push([start_ms, end_ms, label]);
+    } else if (last[2] === label) {
+      last[1] = end_ms;
+    } else if (last[1] - last[0] < least_ms) {
+      last[1] = end_ms;
+      last[2] = commonPath(last[2], label);
+    } else {
+      merged.push([start_ms, end_ms, label]);
+    }
+  }
+  return merged;
+}
+
+/** `layer1.0` of `layer1.0.conv1` and `layer1.0.relu`; "" where nothing is common. */
+function commonPath(one: string, other: string): string {
+  const parts = one.split(".");
+  const others = other.split(".");
+  const different = parts.findIndex((part, index) => part !== others[index]);
+  return parts.slice(0, different < 0 ? parts.length : different).join(".");
 }
