@@ -21,23 +21,37 @@ class Way:
 
     Parameters
     ----------
-    text
-        The way so far: ``"cache.items[3]"``, ``"hidden in forward(), last traceback"``.
+    path
+        The way so far: ``"cache.items[3]"``.
     end
         The object at its end.
     attributes
         The object again, if it is a dictionary whose items a person writes as attributes.
     is_layers
         Whether they are a ``paddle.nn.Layer``'s, which keeps them in dictionaries of that one.
+    call
+        Where the path begins, unless at the root: ``" in forward(), last traceback"``.
     """
 
     def __init__(
-        self, text: str, end: Any, attributes: Any = None, *, is_layers: bool = False
+        self,
+        path: str,
+        end: Any,
+        attributes: Any = None,
+        *,
+        is_layers: bool = False,
+        call: str = "",
     ) -> None:
-        self.text = _shortened(text)
+        self._path = _shortened(path)
+        self._call = _shortened(call)
         self._end = end
         self._attributes = attributes
         self._is_layers = is_layers
+
+    @property
+    def text(self) -> str:
+        """The way in words: ``"cache.items[3]"``, ``"hidden[0] in forward(), last traceback"``."""
+        return self._path + self._call
 
     @cached_property
     def _keys(self) -> dict[int, Any]:
@@ -45,24 +59,28 @@ class Way:
 
     def step(self, held: Any) -> Way:
         """Return the way to an object that the one at the end refers to."""
-        text, holder, keys = self.text, self._end, self._keys
+        holder, keys = self._end, self._keys
         if is_a(holder, dict):
             key = keys.get(id(held))
             is_attribute = self._attributes is holder
             if is_attribute and self._is_layers and key in _LAYER_DICTIONARIES:
-                return Way(text, held, held)
-            return Way(text + _item(key, is_attribute=is_attribute), held)
+                return self._on("", held, held)
+            return self._on(_item(key, is_attribute=is_attribute), held)
         if _holds_attributes_in(holder, held):
-            return Way(text, held, held, is_layers=_is_layer(holder))
+            return self._on("", held, held, is_layers=_is_layer(holder))
         if is_a(holder, FrameType):
-            return Way(f"{keys.get(id(held))} in {holder.f_code.co_name}(), {text}", held)
+            call = f" in {holder.f_code.co_name}(), {self.text}"
+            return Way(str(keys.get(id(held))), held, call=call)
         if is_a(holder, GENERATORS):
-            return Way(f"a variable in {holder.__name__}(), {text}", held)
+            return Way("a variable", held, call=f" in {holder.__name__}(), {self.text}")
         if is_a(holder, FunctionType):
-            return Way(text + _function_part(holder, held), held)
+            return self._on(_function_part(holder, held), held)
         if is_a(holder, (TracebackType, CellType)) or is_a(held, TracebackType):
-            return Way(text, held)
-        return Way(text + _member(holder, held, keys), held)
+            return self._on("", held)
+        return self._on(_member(holder, held, keys), held)
+
+    def _on(self, part: str, held: Any, attributes: Any = None, *, is_layers: bool = False) -> Way:
+        return Way(self._path + part, held, attributes, is_layers=is_layers, call=self._call)
 
 
 def _keys(holder: Any) -> dict[int, Any]:

@@ -95,7 +95,7 @@ def held_by(
         name = record.text(rows["name"][row])
         kind = HOLDER_KINDS[rows["kind"][row]]
         if kind == "backward_graph":
-            label = f"the backward graph of {name}"
+            label = f"backward graphs of {roots.get(name, name)}"
         elif kind == "unknown":
             label = "no name that was found"
         else:

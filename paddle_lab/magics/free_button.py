@@ -11,7 +11,7 @@ from paddle_lab.magics.notebook_memory import NotebookMemory
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
-    """Show a button that says how much it would free, and then what came back.
+    """Show a button with what it would free at least beside it, then with what came back.
 
     Where there is nothing to free, or no page that could show it, there is none.
     """
@@ -20,12 +20,13 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     import ipywidgets
 
     button = ipywidgets.Button(
-        description=f"Free {size_text(releasable_bytes)}",
+        description="Free what only the notebook holds",
         tooltip="%paddle_mem free: let go of outputs and tracebacks that no variable holds",
         layout=ipywidgets.Layout(width="auto"),
     )
-    # Not a Text widget's HTML: what it says has names of the user's in it.
-    answer = ipywidgets.Label()
+    # A label shows text as text; what it will say has names of the user's in it. How much a kept
+    # tensor's backward graph holds shows only when it is gone.
+    answer = ipywidgets.Label(f"at least {size_text(releasable_bytes)}")
 
     def free(_button: Any) -> None:
         button.disabled = True

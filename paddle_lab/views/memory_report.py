@@ -15,7 +15,7 @@ from paddle_lab.ledger import Entry
 _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
 _LEDGER_HEADER = ("cell", "on", "before", "peak", "after", "still alive", "held by")
 _LIVING_HEADER = ("size", "tensors", "held by", "")
-_NAMELESS = "nothing with a name (graphs, Paddle itself)"
+_NAMELESS = "backward graphs, and what has no name"
 
 
 class LedgerLine:
@@ -109,11 +109,12 @@ class MemoryReport:
 
     def _remarks(self) -> list[str]:
         remarks = []
-        names = list(dict.fromkeys(name for graph in self._graphs for name in graph.names))
-        if names and self._nameless_bytes > 0:
+        if self._graphs and self._nameless_bytes > 0:
+            roots = {tensor.name: tensor.root.name for tensor in self._tensors}
+            names = [roots.get(name, name) for graph in self._graphs for name in graph.names]
             remarks.append(
-                f"A backward graph, and what it saved for a backward to come, is kept by "
-                f"{_shortened(names)}."
+                "Backward graphs, with what they saved for a backward to come, are kept by "
+                f"{_shortened(list(dict.fromkeys(names)))}."
             )
         if len(self._ledger) > _CELLS_SHOWN:
             remarks.append(f"The last {_CELLS_SHOWN} of {len(self._ledger)} cells are shown.")

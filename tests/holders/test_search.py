@@ -137,7 +137,7 @@ def test_a_traceback_tells_the_function_whose_variable_it_is() -> None:
         kept = error
     assert set(names(kept, "traceback", "last traceback")) == {
         ("traceback", "weight in forward(), last traceback"),
-        ("traceback", "hidden in forward(), last traceback[0]"),
+        ("traceback", "hidden[0] in forward(), last traceback"),
     }
     again = names(kept, "traceback", "last traceback")  # names are read from copies
     assert len(again) == 2
