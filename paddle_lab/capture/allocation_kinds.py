@@ -29,6 +29,7 @@ def find_kinds(
     tensor: Int64s,
     stored: list[tuple[int, int]],
     gradients: list[int],
+    buffers: list[int],
 ) -> Int64s:
     """Return the kind of each block.
 
@@ -40,8 +41,10 @@ def find_kinds(
         (block, tensor) of what was found by address.
     gradients
         Blocks that hold a living leaf's gradient.
+    buffers
+        Tensors that layers hold as buffers.
     """
-    kind_of_tensor = _storage_kinds(record)
+    kind_of_tensor = _storage_kinds(record, buffers)
     is_new = blocks.start_ns != BEFORE
     is_alive = blocks.end_ns == ALIVE
     kinds = np.full(len(blocks), UNKNOWN, dtype=np.int64)
@@ -79,7 +82,7 @@ _TENSOR_KINDS = {
 }
 
 
-def _storage_kinds(record: Record) -> npt.NDArray[Any]:
+def _storage_kinds(record: Record, buffers: list[int]) -> npt.NDArray[Any]:
     """Return the kind that each tensor's storage has by itself, -1 for what ops make."""
     tensors = record.tensors
     roots = storage_roots(record)
@@ -89,6 +92,7 @@ def _storage_kinds(record: Record) -> npt.NDArray[Any]:
     kinds = np.full(len(tensors), -1, dtype=np.int64)
     order = np.argsort([_RANK.get(kind, 0) for kind in own.tolist()], kind="stable")
     kinds[roots[order]] = own[order]
+    kinds[[row for row in roots[buffers].tolist() if kinds[row] != PARAMETER]] = BUFFER
     states = _optimizer_states(record, roots, kinds)
     kinds[states] = OPTIMIZER_STATE
     return kinds[roots]

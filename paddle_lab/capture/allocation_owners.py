@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from paddle_lab.capture.allocator_events import Int64s
 from paddle_lab.capture.backward_attribution import BackwardRuns
 from paddle_lab.capture.memory_capture import Copy, MemoryCapture
 from paddle_lab.capture.op_windows import NO_OP, ops_at
+from paddle_lab.capture.thread_numbers import match_threads, number_all
 from paddle_lab.capture.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
@@ -48,16 +48,17 @@ def find_owners(
     that op's stack: the line whose gradient it is. The scope is the backward call's.
     """
     ops, scopes, calls = record.ops, record.scopes, record.backward_calls
-    thread = _thread_numbers(blocks, memory)
     is_new = blocks.start_ns != BEFORE
     op_start_ns = ops["start_ns"] + memory.start_ns
     op_windows = (op_start_ns, op_start_ns + ops["duration_ns"], ops["thread"])
+    numbers = match_threads(memory.thread_numbers, blocks, *op_windows)
+    thread = number_all(numbers, blocks.thread)
     op = np.where(is_new, ops_at(blocks.start_ns, thread, *op_windows), NO_OP)
     spans = np.where(is_new, runs.spans_at(blocks.start_ns, blocks.thread), -1)
     native = blocks.thread.copy()
     # Threads that run no Python (a static program's executor) work for one that does.
-    is_helper = is_new & ~np.isin(native, list(memory.thread_numbers))
-    for master, number in memory.thread_numbers.items():
+    is_helper = is_new & ~np.isin(native, list(numbers))
+    for master, number in numbers.items():
         idle = np.flatnonzero(is_helper & (op < 0) & (spans < 0))
         times, same = blocks.start_ns[idle], np.ones(len(idle), dtype=np.int64)
         op[idle] = ops_at(times, same * number, *op_windows)
@@ -105,12 +106,3 @@ def taken(column: Any, rows: Int64s) -> Int64s:
     if not len(column):
         return np.full(len(rows), -1, dtype=np.int64)
     return np.where(rows >= 0, column[rows].astype(np.int64), -1)
-
-
-def _thread_numbers(blocks: Blocks, memory: MemoryCapture) -> Int64s:
-    """Return the trace's number of each block's thread; threads without Python get further ones."""
-    numbers = memory.thread_numbers
-    further = count(max(numbers.values(), default=-1) + 1).__next__
-    native, inverse = np.unique(blocks.thread, return_inverse=True)
-    found = [numbers[thread] if thread in numbers else further() for thread in native.tolist()]
-    return np.array(found, dtype=np.int64)[inverse]

@@ -9,6 +9,7 @@ call.
 
 from __future__ import annotations
 
+import gc
 import threading
 from _thread import get_native_id
 from contextlib import suppress
@@ -178,6 +179,9 @@ class AllocatorLog:
         self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
         try:
             profiler = core._Profiler.create(options, [])
+            if profiler is None:
+                gc.collect()  # Paddle's own class holds itself: one may be gone but for that
+                profiler = core._Profiler.create(options, [])
         finally:
             self._paddle.set_flags({_LEVEL_FLAG: self._user_flags[_LEVEL_FLAG]})
         if profiler is None:

@@ -69,7 +69,14 @@ def add_memory(
         for block, storage in zip(block_of_storage[:last_tensor], storages, strict=False)
     ]
     kind = find_kinds(
-        record, blocks, owners, lifetimes, tensor, stored, block_of_storage[last_tensor:]
+        record,
+        blocks,
+        owners,
+        lifetimes,
+        tensor,
+        stored,
+        block_of_storage[last_tensor:],
+        memory.buffers,
     )
     for block, row in stored:
         if tensor[block] < 0:

@@ -75,6 +75,8 @@ class MemoryCapture:
     """Storages of the tensors that were alive when the trace ended."""
     living_gradients: list[Storage] = field(default_factory=list)
     """Storages of the gradients that living leaves held by then."""
+    buffers: list[int] = field(default_factory=list)
+    """Tensors that layers held as buffers by then."""
     thread_numbers: dict[int, int] = field(default_factory=dict)
     """The operating system's thread ids to the recorder's numbers."""
     _reader: int | None = None
@@ -114,6 +116,7 @@ class MemoryCapture:
         self.segments = ALLOCATOR_LOG.close(reader)
         self.met = self._storages.met
         self.living = self._storages.living()
+        self.buffers = self._storages.living_buffers(self.recorder.layers)
         self.living_gradients = self._storages.living_gradients()
 
     def mark_step(self) -> None:

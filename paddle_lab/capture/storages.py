@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 
 CPU = "Place(cpu)"
@@ -63,6 +64,16 @@ class StorageNotes:
                 if storage is not None:
                     found.append(storage)
         return found
+
+    def living_buffers(self, layers: LayerPool) -> list[int]:
+        """Return the tensors that layers hold as buffers, whether or not they are persistable."""
+        held = [
+            self._pool.known_key(buffer)
+            for layer, _ in layers.known.living()
+            for buffer in layer._buffers.values()
+            if buffer is not None
+        ]
+        return [key for key in held if key != NO_KEY]
 
     def _meet_and_note(self, tensor: Any, previous: int) -> int:
         key = self._meet(tensor, previous)

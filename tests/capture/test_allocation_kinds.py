@@ -1,0 +1,172 @@
+"""What each block is for, and whose backward it belongs to."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import paddle
+import pytest
+from paddle import nn
+
+import paddle_lab
+from tests.capture.running_total import rows
+
+WIDTHS = (3, 5, 7, 11, 13)
+"""Distinct primes: the sizes of all weights differ."""
+BATCH = 17
+FLOAT = 4
+
+
+class Chain(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        pairs = pairwise(WIDTHS)
+        self.linears = nn.LayerList([nn.Linear(*pair, bias_attr=False) for pair in pairs])
+        self.register_buffer("scale", paddle.full([WIDTHS[-1]], 2.0))
+
+    def forward(self, data):
+        for linear in self.linears:
+            data = nn.functional.tanh(linear(data))
+        return data * self.scale
+
+
+def weight_bytes():
+    return [first * second * FLOAT for first, second in pairwise(WIDTHS)]
+
+
+def sizes(found):
+    return sorted(row["bytes"] for row in found)
+
+
+@pytest.fixture
+def chain():
+    return Chain()
+
+
+@pytest.fixture
+def data():
+    return paddle.rand([BATCH, WIDTHS[0]])
+
+
+def test_blocks_from_before_are_known_by_their_tensors(chain, data):
+    with paddle_lab.memory() as trace:
+        chain(data)
+    before = rows(trace.record, start_ns=-1)
+    kinds = {row["bytes"]: row["kind"] for row in before}
+    assert kinds == {
+        **dict.fromkeys(weight_bytes(), "parameter"),
+        BATCH * WIDTHS[0] * FLOAT: "input",
+        WIDTHS[-1] * FLOAT: "buffer",
+    }
+    paths = {trace.record.text(trace.record.tensors["path"][row["tensor"]]) for row in before}
+    assert {f"linears.{position}.weight" for position in range(len(weight_bytes()))} <= paths
+
+
+def test_each_gradient_names_its_own_grad_node_and_op(chain, data):
+    with paddle_lab.memory() as trace:
+        chain(data).sum().backward()
+    record = trace.record
+    gradients = rows(record, node_name="MatmulGradNode", kind="gradient")
+    of_weights = [row for row in gradients if row["bytes"] in weight_bytes()]
+    assert sizes(of_weights) == sorted(weight_bytes())
+    for row in of_weights:
+        op = trace.ops[row["op"]]
+        # The forward op that read this very weight, whose shape no other has.
+        weight = next(tensor for tensor in op.inputs if tensor.kind == "parameter")
+        assert weight.bytes == row["bytes"]
+        assert record.grad_nodes["op"][row["grad_node"]] == row["op"]
+        assert record.scopes["backward_call"][row["scope"]] == 0
+
+
+def test_what_backward_frees_was_saved_for_it(chain, data):
+    with paddle_lab.memory() as trace:
+        chain(data).sum().backward()
+    saved = rows(trace.record, kind="saved_activation", op_name="tanh", grad_node=-1)
+    assert sizes(saved) == [BATCH * width * FLOAT for width in WIDTHS[1:]]
+
+
+def test_without_gradients_nothing_is_saved(chain, data):
+    with paddle_lab.memory() as trace, paddle.no_grad():
+        result = chain(data)
+    assert rows(trace.record, kind="saved_activation") == []
+    assert sizes(rows(trace.record, end_ns=-1, op_name="multiply")) == [result.size * FLOAT]
+
+
+def test_a_graph_that_waits_for_its_backward_holds_saved_activations(chain, data):
+    with paddle_lab.memory() as trace:
+        loss = chain(data).sum()
+    saved = rows(trace.record, kind="saved_activation", op_name="tanh", end_ns=-1)
+    assert sizes(saved) == [BATCH * width * FLOAT for width in WIDTHS[1:]]
+    (kept,) = rows(trace.record, op_name="sum", end_ns=-1)
+    assert kept["kind"] == "activation"
+    assert loss.size == 1
+
+
+def test_temporaries_are_freed_by_the_op_that_allocated_them():
+    convolution = nn.Conv2D(3, 5, 3)
+    images = paddle.rand([2, 3, 8, 8])
+    with paddle_lab.memory() as trace, paddle.no_grad():
+        convolution(images)
+    record = trace.record
+    (unfolded,) = rows(record, kind="temporary", op_name="conv2d")
+    ops = record.ops
+    end_ns = int(ops["start_ns"][unfolded["op"]] + ops["duration_ns"][unfolded["op"]])
+    assert unfolded["end_ns"] <= end_ns
+    assert unfolded["tensor"] == -1
+
+
+@pytest.mark.parametrize("make", [paddle.optimizer.Adam, paddle.optimizer.Momentum])
+def test_optimizer_states_are_told_from_what_they_come_from(make, chain, data):
+    optimizer = make(parameters=chain.parameters())
+    for _ in range(2):  # made in the first step, from before in the second
+        with paddle_lab.memory() as trace:
+            chain(data).sum().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+        states = sizes(rows(trace.record, kind="optimizer_state"))
+        a_weight = weight_bytes()[1]
+        assert states.count(a_weight) == (2 if make is paddle.optimizer.Adam else 1)
+        assert sizes(rows(trace.record, kind="parameter")) == sorted(weight_bytes())
+
+
+def test_gradients_from_before_are_gradients_to_every_optimizer(chain, data):
+    for make in (paddle.optimizer.SGD, paddle.optimizer.Adam):
+        optimizer = make(parameters=chain.parameters())
+        chain(data).sum().backward()
+        with paddle_lab.memory() as trace:
+            optimizer.step()
+        gradients = rows(trace.record, kind="gradient", start_ns=-1)
+        assert sizes(gradients) == sorted(weight_bytes())
+        optimizer.clear_grad(set_to_zero=False)
+
+
+def test_ops_that_a_pylayer_runs_backward_are_the_allocators():
+    class Doubling(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(_context, data):
+            return data * 2
+
+        @staticmethod
+        def backward(_context, gradient):
+            return paddle.exp(gradient)
+
+    data = paddle.rand([5, 7])
+    data.stop_gradient = False
+    with paddle_lab.memory() as trace:
+        Doubling.apply(data).sum().backward()
+    (made,) = rows(trace.record, op_name="exp")
+    assert "Doubling" in made["node_name"]
+    assert trace.ops[made["op"]].phase == "backward"
+
+
+def test_second_derivatives_name_their_grad_nodes():
+    data = paddle.rand([5, 7])
+    data.stop_gradient = False
+    with paddle_lab.memory() as trace:
+        (first,) = paddle.grad(paddle.tanh(data).sum(), data, create_graph=True)
+        first.sum().backward()
+    names = {row["node_name"] for row in rows(trace.record, bytes=5 * 7 * FLOAT)}
+    assert {"TanhGradNode", "TanhDoubleGradNode"} & names
+    in_backward = rows(trace.record, phase=1)
+    assert in_backward
+    assert all(row["node_name"] for row in in_backward)

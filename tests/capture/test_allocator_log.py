@@ -1,0 +1,223 @@
+"""Recording memory leaves everything as it was, and makes way for others."""
+
+from __future__ import annotations
+
+import threading
+
+import paddle
+import pytest
+
+import paddle_lab
+from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.capture.allocator_log import ALLOCATOR_LOG
+from tests.capture.running_total import RunningTotal, rows
+
+FLAGS = ["FLAGS_host_trace_level", "FLAGS_enable_record_memory"]
+FLOAT = 4
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _what_paddles_profiler_wraps_for_good():
+    with a_profiler():
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on():
+    before = paddle.get_flags(FLAGS)
+    yield
+    assert paddle.get_flags(FLAGS) == before
+    assert not ALLOCATOR_LOG.is_recording
+
+
+def count_events(profiler):
+    pending, found = list(profiler.profiler_result.get_data().values()), 0
+    while pending:
+        node = pending.pop()
+        found += len(node.mem_node)
+        pending.extend(node.children_node)
+    return found
+
+
+def a_profiler():
+    return paddle.profiler.Profiler(
+        targets=[paddle.profiler.ProfilerTarget.CPU],
+        profile_memory=True,
+        on_trace_ready=lambda _: None,
+    )
+
+
+def test_a_profiler_of_the_users_gets_what_it_would_get():
+    data = paddle.rand([3, 5])
+    with paddle_lab.memory() as trace:
+        ours = data + data
+        with a_profiler() as profiler:
+            theirs = ours + data
+        last = theirs + data
+    assert count_events(profiler) == 1
+    assert len(rows(trace.record, bytes=ours.size * FLOAT, op_name="add")) == 1
+    (notice,) = trace.record.origin.notices
+    assert "paddle.profiler" in notice
+    assert len(trace.ops) == 3
+    assert last.size == 15
+
+
+def test_without_the_profiler_there_are_ops_and_a_sentence():
+    data = paddle.rand([3, 5])
+    with a_profiler() as profiler, paddle_lab.memory() as trace:
+        total = data + data
+    assert count_events(profiler) == 1
+    assert total.size == 15
+    assert [op.name for op in trace.ops] == ["add"]
+    assert len(trace.record.allocations) == 0
+    (notice,) = trace.record.origin.notices
+    assert "No memory is recorded" in notice
+
+
+def test_an_inner_trace_sees_its_part_and_the_outer_one_all():
+    data = paddle.rand([3, 5])
+    with paddle_lab.memory() as outer:
+        first = paddle.exp(data)
+        with paddle_lab.memory() as inner:
+            second = paddle.sin(first)
+        third = paddle.cos(second)
+    names = [{row["op_name"] for row in rows(t.record) if row["op"] >= 0} for t in (outer, inner)]
+    assert names == [{"exp", "sin", "cos"}, {"sin"}]
+    # To the inner one, what its op reads is from before.
+    assert [row["kind"] for row in rows(inner.record, start_ns=-1)] == ["input"]
+    for trace in (outer, inner):
+        total = RunningTotal(trace.record)
+        assert total.end_bytes == total.counted_end_bytes
+    assert third.size == 15
+
+
+def test_an_exception_ends_a_trace_that_can_be_read():
+    kept = None
+
+    def work():
+        nonlocal kept
+        kept = paddle.exp(paddle.rand([3, 5]))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), paddle_lab.memory() as trace:
+        work()
+    assert len(rows(trace.record, op_name="exp", end_ns=-1)) == 1
+    assert kept.size == 15
+
+
+def test_running_out_of_memory_ends_a_trace_that_can_be_read():
+    kept = []
+    with pytest.raises((MemoryError, RuntimeError, SystemError)), paddle_lab.memory() as trace:
+        kept.extend(paddle.ones([size]) for size in (1000, 1 << 44))
+    assert len(rows(trace.record, bytes=1000 * FLOAT, end_ns=-1)) == 1
+    total = RunningTotal(trace.record)
+    assert total.end_bytes == total.counted_end_bytes
+    assert "emory" in trace.record.origin.exception
+
+
+def test_a_failing_backward_stops_nothing():
+    data = paddle.rand([3, 5])
+    data.stop_gradient = False
+    with paddle_lab.memory() as trace:
+        changed = paddle.exp(data)
+        result = (changed * changed).sum()
+        changed.add_(changed.detach())
+        with pytest.raises(RuntimeError):
+            result.backward()
+        after = paddle.sin(data)
+    assert len(rows(trace.record, op_name="sin")) == 1
+    total = RunningTotal(trace.record)
+    assert total.end_bytes == total.counted_end_bytes
+    assert after.size == 15
+
+
+def test_each_thread_owns_what_it_allocates():
+    data = paddle.rand([3, 5])
+    made = {}
+
+    def work(name, op):
+        made[name] = [op(data) for _ in range(20)]
+
+    with paddle_lab.memory() as trace:
+        threads = [
+            threading.Thread(target=work, args=(name, getattr(paddle, name)))
+            for name in ("exp", "sin")
+        ]
+        for thread in threads:
+            thread.start()
+        work("cos", paddle.cos)
+        for thread in threads:
+            thread.join()
+    record = trace.record
+    by_op = {name: rows(record, op_name=name) for name in ("exp", "sin", "cos")}
+    assert {name: len(found) for name, found in by_op.items()} == {"exp": 20, "sin": 20, "cos": 20}
+    for found in by_op.values():
+        threads_of_ops = {int(record.ops["thread"][row["op"]]) for row in found}
+        assert {row["thread"] for row in found} == threads_of_ops
+        assert len(threads_of_ops) == 1
+
+
+def test_copies_name_their_lines():
+    data = paddle.rand([3, 5])
+    with paddle_lab.memory() as trace:
+        copied = data.numpy()
+        made = paddle.to_tensor(copied)
+        turned = data.transpose([1, 0]).contiguous()
+    record = trace.record
+    users = stack_frames(record)
+    made_at = [
+        int(record.frames["line"][users[row["stack"]]])
+        for row in rows(record, op=-1)
+        if row["start_ns"] >= 0
+    ]
+    first = test_copies_name_their_lines.__code__.co_firstlineno
+    assert made_at == [first + 3, first + 4, first + 5]
+    assert made.size == turned.size == 15
+
+
+def test_steps_end_with_the_optimizers_or_where_they_are_said_to():
+    layer = paddle.nn.Linear(3, 5)
+    optimizer = paddle.optimizer.SGD(parameters=layer.parameters())
+    data = paddle.rand([2, 3])
+    with paddle_lab.memory() as trace:
+        for _ in range(3):
+            layer(data).sum().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+    record = trace.record
+    assert len(record.steps) == 3
+    last_updates = [op for op in range(len(record.ops)) if trace.ops[op].name == "sgd_"][1::2]
+    ends = record.ops["start_ns"] + record.ops["duration_ns"]
+    assert record.steps["time_ns"].tolist() == ends[last_updates].tolist()
+    paddle_lab.step()  # outside of a trace: nothing
+    with paddle_lab.memory() as trace:
+        for _ in range(2):
+            optimizer.step()
+            optimizer.step()
+            paddle_lab.step()
+    assert len(trace.record.steps) == 2
+
+
+def test_results_are_the_same_bit_for_bit():
+    def run():
+        paddle.seed(3)
+        layer = paddle.nn.Linear(7, 5)
+        loss = paddle.tanh(layer(paddle.rand([11, 7]))).mean()
+        loss.backward()
+        return loss.numpy().tobytes(), layer.weight.grad.numpy().tobytes()
+
+    plain = run()
+    with paddle_lab.memory():
+        recorded = run()
+    assert recorded == plain
+
+
+def test_nothing_is_kept_alive():
+    before = paddle.base.core.host_memory_stat_current_value("Allocated", 0)
+    layer = paddle.nn.Linear(7, 5)
+    data = paddle.rand([11, 7])
+    with paddle_lab.memory() as trace:
+        layer(data).sum().backward()
+    del layer, data
+    assert paddle.base.core.host_memory_stat_current_value("Allocated", 0) == before
+    assert len(trace.record.allocations) > 0
