@@ -32,7 +32,7 @@ def address_ranges(
     """
     if not len(address):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order = np.argsort(address, kind="stable")
+    order = np.argsort(address)
     begin = address[order].astype(np.int64)
     reach = np.maximum.accumulate(begin + np.maximum(size_bytes[order], 1))
     is_first = np.append(True, begin[1:] - reach[:-1] > GAP_BYTES)

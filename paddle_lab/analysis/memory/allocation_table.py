@@ -45,6 +45,11 @@ class AllocationTable(Sequence[Allocation]):
         """The sum of their sizes."""
         return int(self._column("bytes").sum())
 
+    def largest_first(self) -> AllocationTable:
+        """Return the same blocks, the largest first."""
+        order = np.argsort(-self._column("bytes"), kind="stable")
+        return AllocationTable(self._attribution, self.keys[order])
+
     def __len__(self) -> int:
         return len(self.keys)
 

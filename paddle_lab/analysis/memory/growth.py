@@ -15,6 +15,7 @@ from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.text_table import html_table, text_table
+from paddle_lab.trace.record import Record
 
 if TYPE_CHECKING:
     import pandas
@@ -178,24 +179,24 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     kept, first, last = keys[survives], first[survives], last[survives]
     size = blocks["bytes"][kept]
     # A line's ops are compared one by one, so that what leaks is told from what merely lives there.
-    op_name = np.append(record.ops["name"], -1)[blocks["op"][kept]]
-    identity = np.stack([attribution.lines[kept], op_name, blocks["grad_node"][kept] >= 0], axis=1)
-    sources, source = np.unique(identity, axis=0, return_inverse=True)
-    source = source.ravel()
-    alive_bytes = np.zeros((len(sources), count + 1), np.int64)
-    np.add.at(alive_bytes, (source, first), size)
-    np.add.at(alive_bytes, (source, last), -size)
-    alive_bytes = np.cumsum(alive_bytes, axis=1)[:, :count]
-    leaks = np.flatnonzero(_rises(alive_bytes))
+    line_of_block = attribution.lines[kept]
+    sources, source = np.unique(_op_on_line(record, kept, line_of_block), return_inverse=True)
+    change = np.zeros(len(sources) * (count + 1), np.int64)
+    np.add.at(change, source * (count + 1) + first, size)
+    np.add.at(change, source * (count + 1) + last, -size)
+    alive_bytes = np.cumsum(change.reshape(-1, count + 1), axis=1)[:, :count]
+    leaks = _rises(alive_bytes)
 
-    at_end = (first > 0) & (last == count) & np.isin(source, leaks)
+    line_of_source = np.zeros(len(sources), np.int32)
+    line_of_source[source] = line_of_block
+    left = np.flatnonzero((first > 0) & (last == count) & leaks[source])
+    left = left[np.lexsort((-size[left], line_of_block[left]))]
+    left_lines = line_of_block[left]
     found = []
-    for line in np.unique(sources[leaks, 0]).tolist():
-        own = leaks[sources[leaks, 0] == line]
-        of_line = alive_bytes[own].sum(axis=0)
+    for line in np.unique(line_of_source[leaks]).tolist():
+        of_line = alive_bytes[leaks & (line_of_source == line)].sum(axis=0)
         change = np.diff(of_line)
-        left = np.flatnonzero(at_end & np.isin(source, own))
-        left = left[np.argsort(-size[left], kind="stable")]
+        begin, end_of_line = np.searchsorted(left_lines, [line, line + 1]).tolist()
         found.append(
             LineGrowth(
                 frame=Frame(record, line) if line >= 0 else None,
@@ -203,7 +204,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
                 total_bytes=int(of_line[-1] - of_line[0]),
                 steps_grown=int((change > 0).sum()),
                 steps_shrunk=int((change < 0).sum()),
-                allocations=AllocationTable(attribution, kept[left]),
+                allocations=AllocationTable(attribution, kept[left[begin:end_of_line]]),
             )
         )
     found.sort(key=lambda line: -line.bytes_per_step)
@@ -213,6 +214,18 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
         compared_count=count,
         bytes_per_step=_per_step(alive_bytes.sum(axis=0)),
     )
+
+
+def _op_on_line(
+    record: Record, keys: npt.NDArray[Any], lines: npt.NDArray[Any]
+) -> npt.NDArray[np.int64]:
+    """Return a number for each block that it shares with those of the same op on its line."""
+    blocks = record.allocations
+    op_name = np.append(record.ops["name"], -1)[blocks["op"][keys]].astype(np.int64)
+    in_backward = blocks["grad_node"][keys] >= 0
+    number: npt.NDArray[np.int64] = (lines + 1) * (len(record.strings) + 1) + op_name + 1
+    number = number * 2 + in_backward
+    return number
 
 
 def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -109,9 +109,7 @@ class Memory:
 
     def alive_at(self, time_ns: int | None = None) -> AllocationTable:
         """Return the blocks that were alive in a moment, largest first."""
-        alive = self._alive(time_ns)
-        size = self.record.allocations["bytes"][alive]
-        return AllocationTable(self.attribution, alive[np.argsort(-size, kind="stable")])
+        return AllocationTable(self.attribution, self._alive(time_ns)).largest_first()
 
     def still_alive(self) -> AllocationTable:
         """Return the blocks that the traced code allocated and left alive, largest first."""
