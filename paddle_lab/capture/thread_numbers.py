@@ -34,8 +34,8 @@ def match_threads(
         for number in waiting:
             same = np.full(len(times), number, dtype=np.int64)
             if (ops_at(times, same, start_ns, end_ns, thread) >= 0).all():
+                # One number may stand for several: Python gives a thread's identity to a later one.
                 numbers[native] = number
-                waiting.remove(number)
                 break
     return numbers
 
