@@ -97,6 +97,8 @@ const labextension = {
   entryPoints: ["src/labextension/index.ts"],
   outdir: PLUGIN,
   format: "esm",
+  // The builder makes it small; before, it has to read in comments which imports to leave alone.
+  minify: false,
   // The views are loaded with the first graph that needs them.
   splitting: true,
   loader: { ".css": "text" },

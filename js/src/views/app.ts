@@ -196,7 +196,13 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     if (isMemory) {
       memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
     }
+    const hadFocus = parts.canvas.contains(document.activeElement);
     parts.app.classList.toggle("pdl-shows-memory", isMemory);
+    if (hadFocus) {
+      // What had it is hidden now; without the focus inside, the next key would be the page's.
+      const timeline = parts.canvas.querySelector<HTMLElement>("[role=slider]");
+      (isMemory && timeline ? timeline : canvas.element).focus({ preventScroll: true });
+    }
   }
   showMode();
   void picture.refresh();

@@ -235,6 +235,7 @@ export class MemoryTable {
         isLink
           ? button(label, () => {}, { class: "pdl-link", title: label })
           : element("span", {}, label),
+        !!note && " ",
         !!note && element("small", { title: note }, note),
       ),
       element("td", { class: "pdl-number" }, formatBytes(row.bytes)),

@@ -1,0 +1,241 @@
+"""The memory of a trace in a real browser: timeline, table, block map, and the one selection."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from paddle_lab.api import Trace
+from tests.browser.graph_view import GraphView
+from tests.browser.notebook_page import notebook_of
+from tests.browser.test_saved_pages import opened
+from tests.trace.records import RecordWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Locator, Page
+
+    from tests.browser.conftest import OpenNotebook
+
+MIB = 2**20
+CELL = """\
+import paddle, paddle_lab
+net = paddle.nn.Sequential(paddle.nn.Linear(256, 512), paddle.nn.ReLU(), paddle.nn.Linear(512, 4))
+adam = paddle.optimizer.Adam(parameters=net.parameters())
+with paddle_lab.memory() as trace:
+    for _ in range(2):
+        net(paddle.ones([64, 256])).mean().backward()
+        adam.step()
+        adam.clear_grad()
+"""
+
+
+def steps() -> Trace:
+    """A parameter of 8 MiB, an activation of 4 MiB from 10 to 90 µs, a temporary of 1 MiB."""
+    w = RecordWriter()
+    w.row("sources", file="cell", cell=4, first_line=1, text="x = data()\ny = net(x)\n")
+    with w.layer("net", "Linear"):
+        weight = w.parameter("net.weight")
+        x = w.op("full", line=1)
+        y = w.op("matmul", x, weight, line=2)
+    node = w.grad_node("MatmulGradNode", w.producer(y))
+    w.backward(node)
+    w.allocation(8 * MIB, tensor=weight, kind="parameter", start_ns=-1, address=0)
+    w.allocation(4 * MIB, tensor=y, kind="saved_activation", start_ns=10_000, end_ns=90_000, line=2)
+    op = w.producer(y)
+    w.allocation(MIB, op=op, kind="temporary", start_ns=20_000, end_ns=40_000, line=2)
+    w.allocation(2 * MIB, op=op, grad_node=node, kind="gradient", start_ns=80_000, phase="backward")
+    w.memory_total(0, 8 * MIB, 16 * MIB)
+    w.memory_total(100_000, 10 * MIB, 16 * MIB)
+    w.step(95_000)
+    w.holder(3, "variable", "net.weight.grad")
+    return Trace(w.record())
+
+
+class MemoryView:
+    """The memory mode of a view; ``app`` is the view's root."""
+
+    def __init__(self, app: Locator) -> None:
+        self.app = app
+        self.section = app.get_by_role("region", name="Memory")
+        self.moment = app.get_by_role("slider", name="Moment")
+        self.table = self.section.get_by_role("table")
+        self.title = self.section.get_by_role("heading", level=3)
+        self.panel = app.get_by_role("complementary", name="Details")
+
+    def open(self) -> None:
+        """Press Memory, and wait until the timeline is drawn."""
+        self.app.get_by_role("group", name="Graph").get_by_role("button", name="Memory").click()
+        expect(self.app.locator(".pdl-memory[data-state=ready]")).to_be_visible()
+        expect(self.app.locator(".pdl-timeline[data-drawn]")).to_be_visible()
+
+    def point(self, time_share: float, height_share: float) -> tuple[float, float]:
+        """Return the place of a moment and a height in the window."""
+        box = self.moment.bounding_box()
+        assert box
+        y = box["y"] + box["height"] * (1 - height_share)
+        return box["x"] + box["width"] * time_share, y
+
+    def brush(self, page: Page, start: float, end: float) -> None:
+        """Drag over a span."""
+        page.mouse.move(*self.point(start, 0.5))
+        page.mouse.down()
+        page.mouse.move(*self.point(end, 0.5), steps=5)
+        page.mouse.up()
+
+    def rows(self) -> list[str]:
+        """Return the rows' texts, the parts of each joined by a bar."""
+        return [
+            " | ".join(text for text in row.locator("td").all_inner_texts() if text)
+            for row in self.table.locator("tbody tr").all()
+        ]
+
+    def grouped_by(self, name: str) -> None:
+        """Press Op, Layer, Line or Kind."""
+        self.section.get_by_role("group", name="Grouped by").get_by_role("button", name=name).click()
+
+    def selected_rows(self) -> list[str]:
+        """Return the names of the rows that are selected."""
+        return self.table.locator("[aria-selected=true] button").all_inner_texts()
+
+
+@pytest.fixture
+def page_of(browser: Browser, tmp_path: Path) -> Callable[[Trace], tuple[Page, list[str]]]:
+    """Open a trace's saved page."""
+
+    def open_page(trace: Trace) -> tuple[Page, list[str]]:
+        page, trouble = opened(browser, trace.to_html(tmp_path / "page.html"))
+        expect(page.locator("#pdl-root[data-state=ready]")).to_be_visible()
+        return page, trouble
+
+    return open_page
+
+
+@pytest.fixture
+def memory_page(
+    page_of: Callable[[Trace], tuple[Page, list[str]]],
+) -> tuple[Page, MemoryView, list[str]]:
+    """Open the memory of the two steps."""
+    page, trouble = page_of(steps())
+    memory = MemoryView(page.locator(".pdl-app"))
+    memory.open()
+    return page, memory, trouble
+
+
+Memory = tuple["Page", MemoryView, list[str]]
+
+
+def test_it_opens_at_the_peak_and_loads_nothing(memory_page: Memory, screenshots: Path) -> None:
+    page, memory, trouble = memory_page
+    expect(memory.title).to_have_text("14 MB alive at 80 µs")
+    expect(memory.section.get_by_text("the peak · 3 blocks")).to_be_visible()
+    assert memory.rows() == [
+        "net.weight parameter [3, 3] | 8 MB | 57 % | 1",
+        "matmul #1 net | 4 MB | 29 % | 1",
+        "MatmulGrad ↔ #1 net | 2 MB | 14 % | 1",
+    ]
+    expect(memory.app.locator(".pdl-timeline")).to_have_attribute("data-drawn", "4")
+    page.screenshot(path=screenshots / "memory_page.png")
+    assert trouble == []
+
+
+def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
+    page, memory, _ = memory_page
+    # At 30 µs: 8 MiB of parameter, 4 of activation, 1 of temporary, under 16 reserved.
+    page.mouse.click(*memory.point(0.3, 10 / 17))
+    expect(memory.title).to_have_text(re.compile("13 MB alive at 30 µs"))
+    expect(memory.panel).to_contain_text("4 MB saved activation")
+    expect(memory.panel.get_by_role("region", name="Call stack")).to_contain_text("line 2")
+    assert memory.selected_rows() == ["matmul #1"]
+    graph = GraphView(page.locator("body"))
+    graph.show("Forward")
+    expect(graph.selected()).to_have_attribute("data-op", "1")
+    # The op's page leads back, where its three blocks are lit: two of its own, one of its backward.
+    page.keyboard.press("[")
+    page.keyboard.press("]")
+    expect(memory.panel).to_contain_text("7 MB in 3 blocks")
+    memory.panel.get_by_role("button", name="3 blocks").click()
+    assert memory.selected_rows() == ["matmul #1"]
+
+
+def test_a_span_tells_its_peak_and_what_it_allocated(memory_page: Memory) -> None:
+    page, memory, _ = memory_page
+    memory.brush(page, 0.15, 0.5)
+    expect(memory.title).to_have_text("13 MB alive at 20 µs")
+    memory.grouped_by("Kind")
+    assert memory.rows() == [
+        "parameter | 8 MB | 62 % | 1 | 0 B",
+        "saved activation | 4 MB | 31 % | 1 | 0 B",
+        "temporary | 1 MB | 7.7 % | 1 | 1 MB",
+    ]
+    memory.table.get_by_role("button", name="Allocated").click()
+    assert memory.rows()[0].startswith("temporary")
+    memory.grouped_by("Line")
+    expect(memory.table).to_contain_text("y = net(x)")
+
+
+def test_the_keyboard_moves_the_moment(memory_page: Memory) -> None:
+    page, memory, _ = memory_page
+    memory.moment.focus()
+    page.keyboard.press("Home")
+    expect(memory.moment).to_have_attribute("aria-valuetext", "0 ns, 8 MB alive")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    expect(memory.moment).to_have_attribute("aria-valuetext", "20 µs, 13 MB alive")
+    page.keyboard.press("Shift+PageDown")
+    expect(memory.section.get_by_text("peak of 10 µs")).to_be_visible()
+    page.keyboard.press("Enter")
+    timeline = memory.app.locator(".pdl-timeline")
+    expect(timeline).to_have_attribute("data-span", re.compile(r"^19\d{3}"))
+    page.keyboard.press("f")
+    expect(timeline).to_have_attribute("data-span", "0 100000")
+    page.keyboard.press("m")
+    expect(memory.moment).to_have_attribute("aria-valuetext", "80 µs, 14 MB alive")
+    page.keyboard.press("1")
+    expect(memory.section).to_be_hidden()
+    page.keyboard.press("4")
+    expect(memory.section).to_be_visible()
+
+
+def test_addresses_and_holders(memory_page: Memory, screenshots: Path) -> None:
+    page, memory, trouble = memory_page
+    pages = memory.section.get_by_role("group", name="Memory")
+    pages.get_by_role("button", name="By address").click()
+    expect(memory.section).to_contain_text("16 MB reserved")
+    page.wait_for_timeout(300)
+    page.screenshot(path=screenshots / "memory_map.png")
+    pages.get_by_role("button", name="Still alive").click()
+    held = memory.section.locator("details", has_text="net.weight.grad")
+    expect(held).to_contain_text("2 MB")
+    held.get_by_role("button", name="2 MB gradient").click()
+    expect(memory.panel.get_by_role("heading", name="Held by")).to_be_visible()
+    assert trouble == []
+
+
+def test_a_trace_without_memory_has_no_such_mode(
+    page_of: Callable[[Trace], tuple[Page, list[str]]],
+) -> None:
+    w = RecordWriter()
+    w.op("full")
+    page, _ = page_of(Trace(w.record()))
+    expect(page.get_by_role("button", name="Forward")).to_be_visible()
+    expect(page.get_by_role("button", name="Memory")).to_have_count(0)
+    assert page.evaluate("globalThis.Bokeh === undefined")
+
+
+def test_it_is_drawn_in_a_notebook(jupyter_page: OpenNotebook) -> None:
+    notebook = jupyter_page(notebook_of(CELL, 'trace.widget(view="memory")'))
+    notebook.run_all()
+    assert notebook.errors() == []
+    memory = MemoryView(notebook.cell(1).locator(".pdl-app"))
+    notebook.screenshot("memory")
+    expect(memory.app.locator(".pdl-timeline[data-drawn]")).to_be_visible()
+    assert int(memory.app.locator(".pdl-timeline").get_attribute("data-drawn") or 0) > 4
+    expect(memory.table).to_contain_text("parameter")
+    memory.table.get_by_role("button", name=re.compile("Grad")).first.click()
+    expect(memory.panel).to_contain_text("allocated")
