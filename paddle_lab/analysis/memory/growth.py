@@ -223,8 +223,8 @@ def _op_on_line(
     blocks = record.allocations
     op_name = np.append(record.ops["name"], -1)[blocks["op"][keys]].astype(np.int64)
     in_backward = blocks["grad_node"][keys] >= 0
-    number: npt.NDArray[np.int64] = (lines + 1) * (len(record.strings) + 1) + op_name + 1
-    number = number * 2 + in_backward
+    line_and_op = (lines + 1) * (len(record.strings) + 1) + op_name + 1
+    number: npt.NDArray[np.int64] = line_and_op * 2 + in_backward
     return number
 
 
