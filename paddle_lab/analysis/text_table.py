@@ -8,6 +8,8 @@ from html import escape
 Row = Sequence[str]
 
 _WIDEST = 44
+_NUMBER = "text-align: right; white-space: nowrap"
+_TEXT = "text-align: left"
 
 
 def text_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
@@ -23,13 +25,26 @@ def text_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ())
     )
 
 
-def html_table(header: Row, rows: Sequence[Row]) -> str:
-    """Return the same as an HTML table; every cell is text."""
-    head = "".join(f"<th>{escape(title)}</th>" for title in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
+    """Return the same as an HTML table; every cell is text.
+
+    Where ``numbers`` are told, the other columns are flush left; a notebook has all flush right.
+    """
+    styles = [""] * len(header)
+    if numbers:
+        styles = [
+            f' style="{_NUMBER if column in numbers else _TEXT}"' for column in range(len(header))
+        ]
+    head = _html_row("th", header, styles)
+    body = "".join(_html_row("td", row, styles) for row in rows)
+    return f"<table>{head}{body}</table>"
+
+
+def _html_row(tag: str, row: Row, styles: Sequence[str]) -> str:
+    cells = (
+        f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(row, styles, strict=True)
     )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _one_line(text: str) -> str:

@@ -9,6 +9,7 @@ from time import monotonic
 from types import ModuleType
 from typing import Any
 
+from paddle_lab.garbage import collection_paused
 from paddle_lab.holders.names import Way
 from paddle_lab.holders.references import is_a, references
 from paddle_lab.holders.roots import Root, RootKind, is_user_module
@@ -96,6 +97,11 @@ class HolderSearch:
             Whether to look into the attributes of classes that are not the user's.
         """
         self._enters_libraries = enters_libraries
+        # What is noted on the way would have all that lives visited again and again.
+        with collection_paused():
+            self._walk(roots)
+
+    def _walk(self, roots: Iterable[Root]) -> None:
         for root in roots:
             if not self._has_time():
                 return

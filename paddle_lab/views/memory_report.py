@@ -15,6 +15,7 @@ from paddle_lab.ledger import Entry
 _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
 _LEDGER_HEADER = ("cell", "on", "before", "peak", "after", "still alive", "held by")
 _LIVING_HEADER = ("size", "tensors", "held by", "")
+_LEDGER_NUMBERS, _LIVING_NUMBERS = (2, 3, 4, 5), (0, 1)
 _NAMELESS = "backward graphs, and what has no name"
 
 
@@ -85,18 +86,18 @@ class MemoryReport:
     def __repr__(self) -> str:
         parts = []
         if self._ledger:
-            table = text_table(_LEDGER_HEADER, self._ledger_rows(), numbers=(2, 3, 4, 5))
+            table = text_table(_LEDGER_HEADER, self._ledger_rows(), numbers=_LEDGER_NUMBERS)
             parts.append(f"What cells did to memory\n{table}")
-        table = text_table(_LIVING_HEADER, self._living_rows(), numbers=(0, 1))
+        table = text_table(_LIVING_HEADER, self._living_rows(), numbers=_LIVING_NUMBERS)
         parts.append(f"{self._headline()}\n{table}")
         return "\n\n".join([*parts, *self._remarks()])
 
     def _repr_html_(self) -> str:
         parts = []
         if self._ledger:
-            table = html_table(_LEDGER_HEADER, self._ledger_rows())
+            table = html_table(_LEDGER_HEADER, self._ledger_rows(), numbers=_LEDGER_NUMBERS)
             parts.append(f"<p><b>What cells did to memory</b></p>{table}")
-        table = html_table(_LIVING_HEADER, self._living_rows())
+        table = html_table(_LIVING_HEADER, self._living_rows(), numbers=_LIVING_NUMBERS)
         parts.append(f"<p><b>{escape(self._headline())}</b></p>{table}")
         parts += [f"<p>{escape(remark)}</p>" for remark in self._remarks()]
         return "".join(parts)

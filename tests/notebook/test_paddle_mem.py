@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +21,10 @@ from tests.notebook.shell import fresh_shell, run
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+    from paddle_lab.magics.memory_line import MemoryLineMagic
+    from paddle_lab.magics.notebook_memory import NotebookMemory
+    from paddle_lab.views.widgets.memory_widget import LiveMemory
 
 _SETUP = """import paddle
 net = paddle.nn.Sequential(paddle.nn.Linear(256, 256), paddle.nn.ReLU(), paddle.nn.Linear(256, 256))
@@ -241,3 +247,97 @@ def test_unloading_takes_the_magics_away(shell: InteractiveShell) -> None:
 def test_a_traced_cell_in_a_measured_one_begins_anew(shell: InteractiveShell) -> None:
     run(shell, "%%paddle_mem -q\n%paddle_mem off\nx * 2").raise_error()
     assert len(shell.user_ns["_trace"].allocations) > 0
+
+
+def test_the_chart_samples_until_it_is_ended(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%paddle_mem").raise_error()
+    assert "A live chart of memory" in capsys.readouterr().out
+    (thread,) = _sampling_threads()
+    first = shell.execution_count
+    run(shell, "import time\nfor _ in range(20):\n    time.sleep(0.01)")
+    run(shell, "%paddle_mem").raise_error()  # shows the same chart again
+    assert _sampling_threads() == [thread]
+    chart = _chart(shell)
+    marked = [mark.label for mark in chart.sampler.cells()]
+    assert marked[1:] == [f"[{first}]", f"[{first + 1}]"]
+    run(shell, "%paddle_mem off").raise_error()
+    assert (chart.is_running, chart.stopped_because) == (False, "%paddle_mem off")
+    assert _sampling_threads() == []
+
+
+def test_unloading_ends_the_chart(shell: InteractiveShell) -> None:
+    run(shell, "%paddle_mem")
+    chart = _chart(shell)
+    shell.run_line_magic("reload_ext", "paddle_lab")
+    assert not chart.is_running
+    assert _sampling_threads() == []
+
+
+def test_a_peak_that_an_earlier_one_hides_is_sampled(shell: InteractiveShell) -> None:
+    run(shell, "high = [x * 2 for _ in range(8)]\ndel high")
+    run(shell, "%paddle_mem")
+    run(shell, "import time\nlow = [x * 2 for _ in range(4)]\ntime.sleep(0.2)\ndel low")
+    run(shell, "%paddle_mem off")
+    entry = _memory(shell).ledger[-1]
+    assert entry.peak_source == "sampled"
+    assert entry.peak_bytes == entry.before_bytes + 4 * _X_BYTES
+
+
+def _memory(shell: InteractiveShell) -> NotebookMemory:
+    line: MemoryLineMagic = shell.magics_manager.magics["line"]["paddle_mem"].__self__
+    return line._memory
+
+
+def _chart(shell: InteractiveShell) -> LiveMemory:
+    line: MemoryLineMagic = shell.magics_manager.magics["line"]["paddle_mem"].__self__
+    assert line._chart._widget is not None
+    return line._chart._widget
+
+
+def _sampling_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "paddle_lab" in thread.name]
+
+
+_FAILING = "def f(x):\n    kept = [x * i for i in range(4)]\n    return paddle.empty([2**44])\n"
+
+
+def test_out_of_memory_is_reported_under_the_traceback(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, _FAILING)
+    result = run(shell, "%%paddle_mem\nf(x)")
+    assert isinstance(result.error_in_exec, MemoryError)
+    said = capsys.readouterr().out
+    report = said[said.index("Out of memory: empty at Cell") :]
+    assert said.index("Fail to alloc memory") < said.index("Out of memory: empty")
+    assert "asked for 64.0 TiB" in report
+    assert "kept = [x * i for i in range(4)]" in report
+    assert "What to do" in report
+    assert "held by last traceback 2.00 MiB" in report
+
+
+def test_out_of_memory_without_recorded_memory_says_what_is_alive(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, _FAILING)
+    run(shell, "%%paddle_trace\nf(x)")
+    said = capsys.readouterr().out
+    report = said[said.index("Out of memory. Put %%paddle_mem on the cell") :]
+    assert re.search(r"2\.00 MiB +4  last traceback +only the notebook holds it", report)
+
+
+def test_another_error_has_no_report(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_mem\nx * 2\n1 / 0")
+    assert "Out of memory" not in capsys.readouterr().out
+    assert shell.user_ns["_trace"].record.origin.exception.startswith("ZeroDivisionError")
+
+
+def test_quiet_is_quiet_about_memory_too(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_mem -q\nkept = x * 2")
+    assert capsys.readouterr().out == ""
