@@ -100,7 +100,7 @@ class StandInGpuCore:
     def get_cuda_device_count(self):
         return 2
 
-    def host_memory_stat_current_value(self, counter, index):
+    def host_memory_stat_current_value(self, counter, index):  # noqa: ARG002
         return 1
 
     host_memory_stat_peak_value = host_memory_stat_current_value
@@ -110,7 +110,7 @@ class StandInGpuCore:
             raise OSError("the device is lost")
         return 1000 * (index + 1) + (counter == "Reserved")
 
-    def device_memory_stat_peak_value(self, counter, index):
+    def device_memory_stat_peak_value(self, counter, index):  # noqa: ARG002
         return 5000 * (index + 1)
 
 
