@@ -20,7 +20,8 @@ _COLUMNS = (
     "time_ns", "kind", "address", "bytes", "allocated_bytes", "reserved_bytes", "place", "thread",
     "segment",
 )  # fmt: skip
-_GRAD_NODE_PREFIX = "Global_"
+_GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
+CPU = "Place(cpu)"
 
 
 @dataclass
@@ -88,21 +89,28 @@ def _walk(
     rows: list[tuple[int, ...]] = []
     nodes: list[tuple[str, int, int, int]] = []
     for thread, root in result.get_data().items():
-        pending = [root]
+        pending = [(root, False)]
         while pending:
-            node = pending.pop()
-            rows.extend(
-                (
-                    event.timestamp_ns, int(event.type), event.addr, abs(event.increase_bytes),
-                    event.current_allocated, event.current_reserved,
-                    places.setdefault(event.place, len(places)), thread, number,
-                )
-                for event in node.mem_node
-            )  # fmt: skip
-            if node is not root:
-                name = node.name
-                if name.startswith(_GRAD_NODE_PREFIX):
-                    name = name.removeprefix(_GRAD_NODE_PREFIX)
-                    nodes.append((name, node.start_ns, node.end_ns, thread))
-            pending.extend(node.children_node)
+            node, has_name = pending.pop()
+            for event in node.mem_node:
+                change, place = event.increase_bytes, event.place
+                if place == CPU:
+                    # Quicker than to ask for the type: nothing is reserved there.
+                    kind, reserved = ALLOCATE if change > 0 else FREE, 0
+                else:
+                    kind, reserved = int(event.type), event.current_reserved
+                rows.append(
+                    (
+                        event.timestamp_ns, kind, event.addr, abs(change),
+                        event.current_allocated, reserved,
+                        places.setdefault(place, len(places)), thread, number,
+                    )
+                )  # fmt: skip
+            name = node.name if has_name else ""
+            if name.startswith(_GRAD_NODE_PREFIX):
+                name = name.removeprefix(_GRAD_NODE_PREFIX)
+                nodes.append((name, node.start_ns, node.end_ns, thread))
+            # What stands in a grad node's own part are kernels.
+            has_names = not name.startswith(_OWN_PART_PREFIX)
+            pending.extend((child, has_names) for child in node.children_node)
     return rows, nodes
