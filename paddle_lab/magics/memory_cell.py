@@ -77,7 +77,15 @@ class _MeasuredCell:
     def finish(self, error: BaseException | None) -> None:
         cell = self._cell
         cell.end(error)
-        tensors = self._find_holders()
+        try:
+            tensors = self._find_holders()
+        except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
+            # The search meets whatever objects the user has, and the trace is worth more.
+            tensors = []
+            cell.trace.record.origin.notices.append(
+                "Who holds what is still alive was not found: the search ended in "
+                f"{type(fault).__name__}."
+            )
         cell.keep()
         entry = self._enter(tensors)
         if not cell.options.quiet:

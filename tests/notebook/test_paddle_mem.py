@@ -341,3 +341,17 @@ def test_quiet_is_quiet_about_memory_too(
 ) -> None:
     run(shell, "%%paddle_mem -q\nkept = x * 2")
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, ValueError])
+def test_a_search_that_fails_costs_no_trace(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]
+) -> None:
+    def interrupted(_memory: NotebookMemory) -> None:
+        raise fault
+
+    monkeypatch.setattr("paddle_lab.magics.notebook_memory.NotebookMemory.living", interrupted)
+    run(shell, "%%paddle_mem -q\nkept = x * 2").raise_error()
+    trace = shell.user_ns["_trace"]
+    assert len(trace.allocations) > 0
+    assert trace.record.origin.notices[-1].endswith(f"the search ended in {fault.__name__}.")
