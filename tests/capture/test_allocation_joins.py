@@ -1,0 +1,159 @@
+"""The joins behind allocations, on cases made by hand and against slow twins."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, pair_events
+from paddle_lab.capture.allocator_clock import ClockReading, to_perf_ns
+from paddle_lab.capture.allocator_events import ALLOCATE, FREE, AllocatorEvents
+from paddle_lab.capture.allocator_gaps import end_missed_blocks, find_gaps
+from paddle_lab.capture.allocator_log import Segment
+from paddle_lab.capture.backward_order import GradNodeOrder
+from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.capture.op_windows import ops_at
+
+PLACE = "Place(cpu)"
+
+
+def events_of(*rows, allocated=0):
+    """Make events of ``(time, kind, address, bytes, segment)``; the counter is kept."""
+    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    change = np.where(table[:, 1] == ALLOCATE, table[:, 3], -table[:, 3])
+    nothing = np.zeros(len(table), dtype=np.int64)
+    return AllocatorEvents(
+        time_ns=table[:, 0],
+        kind=table[:, 1],
+        address=table[:, 2],
+        bytes=table[:, 3],
+        allocated_bytes=allocated + np.cumsum(change),
+        reserved_bytes=nothing,
+        place=nothing,
+        thread=nothing,
+        segment=table[:, 4],
+        places=[PLACE],
+    )
+
+
+def lives(blocks):
+    return list(
+        zip(
+            blocks.address.tolist(), blocks.bytes.tolist(), blocks.start_ns.tolist(),
+            blocks.end_ns.tolist(), strict=True,
+        )
+    )  # fmt: skip
+
+
+def test_an_address_that_is_used_again_is_another_block():
+    events = events_of(
+        (10, ALLOCATE, 7, 4, 0), (20, FREE, 7, 4, 0), (30, ALLOCATE, 7, 8, 0), (40, FREE, 5, 2, 0)
+    )
+    assert lives(pair_events(events)) == [
+        (5, 2, BEFORE, 40),
+        (7, 4, 10, 20),
+        (7, 8, 30, ALIVE),
+    ]
+
+
+def test_a_block_whose_free_is_missing_ends_where_its_address_is_used_again():
+    events = events_of((10, ALLOCATE, 7, 4, 0), (30, ALLOCATE, 7, 8, 0), (50, FREE, 7, 8, 0))
+    assert lives(pair_events(events)) == [(7, 4, 10, 30), (7, 8, 30, 50)]
+
+
+def test_frees_that_fell_into_a_cut_end_the_blocks_that_add_up():
+    events = events_of(
+        (10, ALLOCATE, 1, 100, 0), (11, ALLOCATE, 2, 30, 0), (12, ALLOCATE, 3, 40, 0),
+        (13, ALLOCATE, 4, 9, 0), (50, ALLOCATE, 5, 1, 1),
+    )  # fmt: skip
+    events.allocated_bytes[4] -= 70
+    segments = [Segment(None, ClockReading(0, at), ClockReading(0, at + 20)) for at in (0, 40)]
+    gaps = find_gaps(events, segments)
+    assert [(gap.time_ns, gap.bytes) for gap in gaps] == [(40, -70)]
+    blocks = pair_events(events)
+    assert end_missed_blocks(blocks, gaps, held=set()) == 0
+    assert blocks.end_ns.tolist() == [ALIVE, 40, 40, ALIVE, ALIVE]
+
+
+def test_what_adds_up_to_nothing_is_told():
+    events = events_of((10, ALLOCATE, 1, 100, 0), (50, ALLOCATE, 5, 1, 1))
+    events.allocated_bytes[1] -= 70
+    segments = [Segment(None, ClockReading(0, at), ClockReading(0, at + 20)) for at in (0, 40)]
+    blocks = pair_events(events)
+    assert end_missed_blocks(blocks, find_gaps(events, segments), held=set()) == 70
+    assert blocks.end_ns.tolist() == [ALIVE, ALIVE]
+
+
+def test_the_wall_clock_may_be_corrected_meanwhile():
+    begin, end = ClockReading(1_000_000, 500), ClockReading(1_001_000, 1_400)
+    wall_ns = np.array([1_000_000, 1_000_500, 1_001_000])
+    assert to_perf_ns(wall_ns, begin, end).tolist() == [500, 950, 1_400]
+
+
+@st.composite
+def nested_ops(draw):
+    """Nested intervals of one thread, and moments."""
+    ops, time = [], 0
+    open_ops = []
+    for opens in draw(st.lists(st.booleans(), max_size=30)):
+        time += draw(st.integers(1, 3))
+        if opens:
+            open_ops.append(len(ops))
+            ops.append([time, None])
+        elif open_ops:
+            ops[open_ops.pop()][1] = time
+    while open_ops:
+        time += 1
+        ops[open_ops.pop()][1] = time
+    return ops, draw(st.lists(st.integers(0, time + 2), max_size=20))
+
+
+@given(nested_ops())
+@settings(deadline=None)
+def test_the_innermost_op_is_found(drawn):
+    ops, moments = drawn
+    starts = np.array([start for start, _ in ops], dtype=np.int64)
+    ends = np.array([end for _, end in ops], dtype=np.int64)
+    times = np.array(moments, dtype=np.int64)
+    same = np.zeros(len(times), dtype=np.int64)
+    found = ops_at(times, same, starts, ends, np.zeros(len(ops), dtype=np.int64))
+    slowly = [
+        max((key for key, (start, end) in enumerate(ops) if start <= time <= end), default=-1)
+        for time in moments
+    ]
+    assert found.tolist() == slowly
+
+
+def test_threads_have_their_own_ops():
+    starts, ends, thread = np.array([0, 0]), np.array([10, 10]), np.array([0, 1])
+    found = ops_at(np.array([5, 5, 5]), np.array([1, 0, 2]), starts, ends, thread)
+    assert found.tolist() == [1, 0, -1]
+
+
+NAMES = ["Mean", "Add", "Matmul", "Relu", "Matmul", LEAF_NAME, LEAF_NAME, LEAF_NAME]
+# Mean -> Add -> (Matmul 2 -> leaves 5, 6), (Relu -> Matmul 4 -> leaf 7)
+EDGES = [(0, 1), (1, 2), (1, 3), (2, 5), (2, 6), (3, 4), (4, 7)]
+
+
+def test_equal_names_are_told_apart_by_what_they_wait_for():
+    order = GradNodeOrder(NAMES, EDGES)
+    runs = ["Mean", "Add", "Matmul", LEAF_NAME, LEAF_NAME, "Relu", "Matmul", LEAF_NAME]
+    # Accumulation nodes go first, the last one ready before the others.
+    assert order.match([0], runs) == [0, 1, 2, 6, 5, 3, 4, 7]
+
+
+def test_a_node_that_paddle_grad_leaves_out_takes_no_name():
+    order = GradNodeOrder(NAMES, EDGES)
+    assert order.match([0], ["Mean", "Add", "Relu", "Matmul"], wanted=[7])[:4] == [0, 1, 3, 4]
+
+
+def test_a_name_that_is_nowhere_has_no_node():
+    order = GradNodeOrder(NAMES, EDGES)
+    assert order.match([0], ["Mean", "Softmax", "Add"]) == [0, -1, 1]
+
+
+def test_a_graph_ten_thousand_nodes_deep_is_matched():
+    depth = 10_000
+    order = GradNodeOrder(["Tanh"] * depth, zip(range(depth - 1), range(1, depth), strict=True))
+    assert order.match([0], ["Tanh"] * depth) == list(range(depth))
