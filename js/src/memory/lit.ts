@@ -1,7 +1,11 @@
 /** Blocks that a selection means. */
 import type { Store } from "../model/store.ts";
 
-/** By row of `allocations`: 1 where it is meant; undefined where nothing is selected. */
+/**
+ * An op's blocks are those of its backward too; a grad node's are its own alone.
+ *
+ * @returns by row of `allocations`: 1 where it is meant; undefined where nothing is selected
+ */
 export function litAllocations(store: Store): Uint8Array | undefined {
   const { trace } = store;
   const { selection } = store.state;
@@ -25,7 +29,7 @@ export function litAllocations(store: Store): Uint8Array | undefined {
       lit[row] = tensorOf[row] === tensor ? 1 : 0;
     } else if (gradNode >= 0) {
       lit[row] = gradNodes[gradNode]!;
-    } else if (op >= 0) {
+    } else if (op >= 0 && selection.kind !== "grad_node") {
       lit[row] = ops[op]!;
     }
   }

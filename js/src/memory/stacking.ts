@@ -4,7 +4,8 @@
  * so the outline is the exact total whatever is drawn one by one.
  */
 import type { Blocks } from "./blocks.ts";
-import { MEMORY_KINDS } from "./kinds.ts";
+import { Band, type BandSteps } from "./stack_band.ts";
+import { type PieceColumns, Pieces, Stack } from "./stack_pieces.ts";
 import { countUntil } from "./time_order.ts";
 
 /** What the picture shows, and on how many pixels. */
@@ -17,20 +18,10 @@ export interface Window {
   readonly height_bytes: number;
 }
 
-export interface StackPicture {
+export interface StackPicture extends PieceColumns, BandSteps {
   readonly window: Window;
   /** Blocks drawn one by one, by start. */
   readonly drawn: Int32Array;
-  /** Pieces of the drawn block `i` are `pieceStarts[i] … pieceStarts[i + 1]`: where it lay, and when. */
-  readonly pieceStarts: Int32Array;
-  readonly piece_from_ns: Float64Array;
-  readonly piece_to_ns: Float64Array;
-  readonly piece_bottom_bytes: Float64Array;
-  /** The band of all others, as steps: what lies under it from each time on. */
-  readonly band_ns: Float64Array;
-  readonly band_bottom_bytes: Float64Array;
-  /** Its bytes by position in MEMORY_KINDS, stacked in that order. */
-  readonly band_bytes: readonly Float64Array[];
   /** Blocks of the window that are in the band. */
   readonly bandCount: number;
 }
@@ -168,188 +159,4 @@ function slots(blocks: Blocks, drawn: Int32Array): Int32Array {
     slotOf[block] = slot;
   });
   return slotOf;
-}
-
-/** The blocks that lie on each other at a moment. */
-class Stack {
-  total_bytes = 0;
-  readonly #alive: number[] = [];
-  readonly #bottom_bytes: Float64Array;
-  readonly #since_ns: Float64Array;
-  /** Position in `#alive` from which on blocks hang in the air. */
-  #lowestGap = Infinity;
-
-  constructor(
-    readonly drawn: Int32Array,
-    readonly bytes: Float64Array,
-    readonly pieces: Pieces,
-  ) {
-    this.#bottom_bytes = new Float64Array(drawn.length);
-    this.#since_ns = new Float64Array(drawn.length);
-  }
-
-  add(slot: number, time_ns: number): void {
-    this.#alive.push(slot);
-    this.#bottom_bytes[slot] = this.total_bytes;
-    this.#since_ns[slot] = time_ns;
-    this.total_bytes += this.bytes[this.drawn[slot]!]!;
-  }
-
-  remove(slot: number, time_ns: number): void {
-    const at = this.#positionOf(slot);
-    this.#alive.splice(at, 1);
-    this.#end(slot, time_ns);
-    this.total_bytes -= this.bytes[this.drawn[slot]!]!;
-    this.#lowestGap = Math.min(this.#lowestGap, at);
-  }
-
-  /** Let everything above a gap sink, as of `time_ns`. */
-  sink(time_ns: number): void {
-    const from = this.#lowestGap;
-    this.#lowestGap = Infinity;
-    if (from >= this.#alive.length) {
-      return;
-    }
-    const below = this.#alive[from - 1];
-    let bottom_bytes =
-      below === undefined ? 0 : this.#bottom_bytes[below]! + this.bytes[this.drawn[below]!]!;
-    for (let at = from; at < this.#alive.length; at++) {
-      const slot = this.#alive[at]!;
-      if (this.#bottom_bytes[slot] !== bottom_bytes) {
-        // A block that came within the same column lies where it will stay.
-        if (this.#since_ns[slot]! < time_ns) {
-          this.#end(slot, time_ns);
-          this.#since_ns[slot] = time_ns;
-        }
-        this.#bottom_bytes[slot] = bottom_bytes;
-      }
-      bottom_bytes += this.bytes[this.drawn[slot]!]!;
-    }
-  }
-
-  close(time_ns: number): void {
-    for (const slot of this.#alive) {
-      this.#end(slot, time_ns);
-    }
-  }
-
-  #end(slot: number, time_ns: number): void {
-    if (time_ns > this.#since_ns[slot]!) {
-      this.pieces.add(slot, this.#since_ns[slot]!, time_ns, this.#bottom_bytes[slot]!);
-    }
-  }
-
-  /** Slots are numbered by start, so the living ones ascend. */
-  #positionOf(slot: number): number {
-    let low = 0;
-    let high = this.#alive.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#alive[middle]! < slot) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-}
-
-class Pieces {
-  readonly #slots: number[] = [];
-  readonly #from_ns: number[] = [];
-  readonly #to_ns: number[] = [];
-  readonly #bottom_bytes: number[] = [];
-
-  constructor(readonly slotCount: number) {}
-
-  get count(): number {
-    return this.#slots.length;
-  }
-
-  add(slot: number, from_ns: number, to_ns: number, bottom_bytes: number): void {
-    this.#slots.push(slot);
-    this.#from_ns.push(from_ns);
-    this.#to_ns.push(to_ns);
-    this.#bottom_bytes.push(bottom_bytes);
-  }
-
-  /** Pieces block by block, each in the order of time. */
-  sorted(): Pick<
-    StackPicture,
-    "pieceStarts" | "piece_from_ns" | "piece_to_ns" | "piece_bottom_bytes"
-  > {
-    const pieceStarts = new Int32Array(this.slotCount + 1);
-    for (const slot of this.#slots) {
-      pieceStarts[slot + 1]!++;
-    }
-    for (let slot = 0; slot < this.slotCount; slot++) {
-      pieceStarts[slot + 1]! += pieceStarts[slot]!;
-    }
-    const next = pieceStarts.slice();
-    const piece_from_ns = new Float64Array(this.count);
-    const piece_to_ns = new Float64Array(this.count);
-    const piece_bottom_bytes = new Float64Array(this.count);
-    for (let piece = 0; piece < this.count; piece++) {
-      const at = next[this.#slots[piece]!]!++;
-      piece_from_ns[at] = this.#from_ns[piece]!;
-      piece_to_ns[at] = this.#to_ns[piece]!;
-      piece_bottom_bytes[at] = this.#bottom_bytes[piece]!;
-    }
-    return { pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes };
-  }
-}
-
-/** The band on top of the drawn blocks. */
-class Band {
-  readonly #ns: number[] = [];
-  readonly #bottom_bytes: number[] = [];
-  readonly #bytes = MEMORY_KINDS.map((): number[] => []);
-  readonly #now_bytes = new Float64Array(MEMORY_KINDS.length);
-  #total_bytes = 0;
-  /** The highest moment of the column that is under way. */
-  readonly #highest_bytes = new Float64Array(MEMORY_KINDS.length);
-  #highestTop_bytes = 0;
-  #highestBottom_bytes = 0;
-
-  add(kind: number, bytes: number): void {
-    this.#now_bytes[kind]! += bytes;
-    this.#total_bytes += bytes;
-  }
-
-  noteHighest(bottom_bytes: number): void {
-    this.#highestTop_bytes = bottom_bytes + this.#total_bytes;
-    this.#highestBottom_bytes = bottom_bytes;
-    this.#highest_bytes.set(this.#now_bytes);
-  }
-
-  /** A column stands as high as its highest moment: the peak may be there. */
-  endColumn(from_ns: number, to_ns: number, bottom_bytes: number): void {
-    if (this.#highestTop_bytes > bottom_bytes + this.#total_bytes) {
-      this.#push(from_ns, this.#highestBottom_bytes, this.#highest_bytes);
-      this.step(to_ns, bottom_bytes);
-    } else {
-      this.step(from_ns, bottom_bytes);
-    }
-  }
-
-  step(time_ns: number, bottom_bytes: number): void {
-    this.#push(time_ns, bottom_bytes, this.#now_bytes);
-  }
-
-  steps(): Pick<StackPicture, "band_ns" | "band_bottom_bytes" | "band_bytes"> {
-    return {
-      band_ns: Float64Array.from(this.#ns),
-      band_bottom_bytes: Float64Array.from(this.#bottom_bytes),
-      band_bytes: this.#bytes.map((bytes) => Float64Array.from(bytes)),
-    };
-  }
-
-  #push(time_ns: number, bottom_bytes: number, bytes: Float64Array): void {
-    this.#ns.push(time_ns);
-    this.#bottom_bytes.push(bottom_bytes);
-    for (let kind = 0; kind < bytes.length; kind++) {
-      this.#bytes[kind]!.push(bytes[kind]!);
-    }
-  }
 }

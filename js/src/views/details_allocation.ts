@@ -1,5 +1,5 @@
 /** The panel's page of a block of memory. */
-import { labelOf } from "../memory/grouping.ts";
+import { labelOf } from "../memory/by_op.ts";
 import { kindLabel } from "../memory/kinds.ts";
 import { ownerOf } from "../model/owner.ts";
 import type { Trace } from "../model/trace.ts";

@@ -1,4 +1,5 @@
 /** The panel's page of a tensor: who made it, who reads it, what became of it. */
+import { memoryFact } from "./details_memory.ts";
 import {
   facts,
   heading,
@@ -43,6 +44,7 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
       ["type", `${cell("dtype")} ${cell("shape")}`],
       ["size", formatBytes(trace.at("tensors", "bytes", tensor))],
       !!cell("place") && ["place", cell("place").replace(/^Place\((.*)\)$/, "$1")],
+      memoryFact(store),
       producer >= 0 && ["made by", opLink(context, producer)],
       detached >= 0 && ["detached from", tensorLink(context, detached)],
     ]),

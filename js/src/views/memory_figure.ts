@@ -1,24 +1,24 @@
 /** The timeline's figures, drawn by Bokeh: the stack of blocks, and below it the whole run. */
+import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
 import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import { MEMORY_KINDS } from "../memory/kinds.ts";
 import type { PhaseSpan } from "../memory/marks.ts";
 import type { StackPicture } from "../memory/stacking.ts";
 import { PHASES } from "../protocol.ts";
-import { faded, type MemoryPalette } from "./memory_palette.ts";
-import { formatBytes, formatDuration } from "./quantities.ts";
+import { memoryAxes } from "./memory_axes.ts";
+import { blockColumns, corners, type LitBlocks } from "./memory_columns.ts";
+import type { MemoryPalette } from "./memory_palette.ts";
 
 /** Room around the frame in px: what is on the page above the frame is placed by it. */
 export const FRAME = { left: 66, right: 10, top: 6, bottom: 24 } as const;
-export const OVERVIEW_HEIGHT_PX = 44;
-/** Lower blocks have no room for a line between them. */
-const LEAST_LINED_PX = 4;
+const BAND_ALPHA = 0.55;
+const FADED_BAND_ALPHA = 0.16;
 /** Of the phases' names. */
 const LETTER_PX = 6.5;
 
 type Source = InstanceType<ReturnType<typeof bokehModels>["ColumnDataSource"]>;
 type Range = InstanceType<ReturnType<typeof bokehModels>["Range1d"]>;
-type Formatter = InstanceType<ReturnType<typeof bokehModels>["BasicTickFormatter"]>;
 
 export interface MemoryFigure {
   readonly x_range: Range;
@@ -35,9 +35,6 @@ export interface MemoryFigure {
   dispose(): void;
 }
 
-/** What of the picture is meant: by block. */
-export type LitBlocks = (block: number) => boolean;
-
 export async function memoryFigure(
   bokeh: BokehNamespace,
   roots: { main: HTMLElement; overview: HTMLElement },
@@ -45,7 +42,7 @@ export async function memoryFigure(
 ): Promise<MemoryFigure> {
   const models = bokehModels(bokeh);
   const { Document } = bokeh.require("document") as {
-    Document: new () => Parameters<typeof bokeh.embed.add_document_standalone>[0];
+    Document: typeof BokehDocument;
   };
   let colours = palette;
   const source = (...columns: string[]): Source =>
@@ -72,7 +69,7 @@ export async function memoryFigure(
 
   const styled: ((palette: MemoryPalette) => void)[] = [];
   const plot = (x: Range, y: Range, margin: { top: number; bottom: number }) => {
-    const figure = new models.Plot({
+    return new models.Plot({
       x_range: x,
       y_range: y,
       sizing_mode: "stretch_both",
@@ -82,14 +79,12 @@ export async function memoryFigure(
       min_border_bottom: margin.bottom,
       toolbar_location: null,
       outline_line_color: null,
+      // The page's own ground shows through: what was painted in another theme leaves its edges.
+      background_fill_color: null,
+      border_fill_color: null,
       title: null,
       extra_y_ranges: { unit: unit_y },
     });
-    styled.push(({ bg }) => {
-      figure.background_fill_color = bg;
-      figure.border_fill_color = bg;
-    });
-    return figure;
   };
   const main = plot(x_range, y_range, FRAME);
   const overview = plot(whole_x, whole_y, { top: 4, bottom: 4 });
@@ -135,17 +130,18 @@ export async function memoryFigure(
     text_font_size: "11px",
     text_color: { field: "colour" },
   });
-  MEMORY_KINDS.forEach((_, kind) => {
+  const bands = MEMORY_KINDS.map((_, kind) => {
     const glyph = new models.VArea({
       x: { field: "x" },
       y1: { field: "bottom" },
       y2: { field: "top" },
-      fill_alpha: 0.55,
+      fill_alpha: BAND_ALPHA,
     });
     styled.push(({ kinds }) => {
       glyph.fill_color = kinds[kind]!;
     });
     draw(main, sources.bands[kind]!, glyph);
+    return glyph;
   });
   draw(
     main,
@@ -214,53 +210,16 @@ export async function memoryFigure(
     new models.RangeTool({ x_range, overlay: windowBox, start_gesture: "pan" }),
   ];
 
-  const axis = (
-    side: "below" | "left",
-    format: (value: number, step: number) => string,
-    ticker: InstanceType<typeof models.ContinuousTicker>,
-  ): void => {
-    const formatter = new models.BasicTickFormatter();
-    // A formatter in text would have to be compiled, which a page may forbid.
-    (formatter as Formatter).doFormat = (ticks) => {
-      const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : 0;
-      return ticks.map((tick) => format(tick, step));
-    };
-    const made = new models.LinearAxis({
-      formatter,
-      ticker,
-      axis_line_color: null,
-      minor_tick_line_color: null,
-      major_tick_in: 0,
-      major_tick_out: side === "below" ? 4 : 0,
-      major_label_text_font_size: "11px",
-      major_label_standoff: 5,
-    });
-    const grid = new models.Grid({
-      axis: made,
-      dimension: side === "left" ? 1 : 0,
-      grid_line_alpha: side === "left" ? 1 : 0,
-      level: "underlay",
-    });
-    main[side] = [made];
+  for (const [side, axis, grid] of memoryAxes(models)) {
+    main[side] = [axis];
     main.center = [...main.center, grid];
     styled.push(({ soft, line, font }) => {
-      made.major_label_text_color = soft;
-      made.major_label_text_font = font;
-      made.major_tick_line_color = line;
+      axis.major_label_text_color = soft;
+      axis.major_label_text_font = font;
+      axis.major_tick_line_color = line;
       grid.grid_line_color = line;
     });
-  };
-  axis("below", timeTick, new models.BasicTicker({ desired_num_ticks: 6 }));
-  axis(
-    "left",
-    (bytes) => (bytes < 0 ? "" : formatBytes(bytes)),
-    new models.AdaptiveTicker({
-      base: 1024,
-      mantissas: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-      desired_num_ticks: 5,
-      num_minor_ticks: 0,
-    }),
-  );
+  }
   styled.push(({ ink, soft, select, forward, font }) => {
     total.line_color = ink;
     reserved.line_color = soft;
@@ -285,6 +244,7 @@ export async function memoryFigure(
       const top = Array.from(picture.band_bottom_bytes);
       const x = Array.from(picture.band_ns);
       picture.band_bytes.forEach((bytes, kind) => {
+        bands[kind]!.fill_alpha = lit ? FADED_BAND_ALPHA : BAND_ALPHA;
         if (!bytes.some((size) => size > 0)) {
           sources.bands[kind]!.data = { x: [], bottom: [], top: [] };
           return;
@@ -356,7 +316,9 @@ export async function memoryFigure(
       }
     },
     dispose() {
-      views.clear();
+      page.clear();
+      roots.main.replaceChildren();
+      roots.overview.replaceChildren();
     },
   };
   figure.setTheme(palette);
@@ -365,78 +327,6 @@ export async function memoryFigure(
   const page = new Document();
   page.add_root(main);
   page.add_root(overview);
-  const views = await bokeh.embed.add_document_standalone(page, roots.main, [
-    roots.main,
-    roots.overview,
-  ]);
+  await bokeh.embed.add_document_standalone(page, roots.main, [roots.main, roots.overview]);
   return figure;
-}
-
-/**
- * Each value twice: from these, all times but the first and all heights but the last are the corners
- * of steps. (Bokeh 3.9's VAreaStep makes them itself, and never ends where there are none.)
- */
-function corners(values: readonly number[]): number[] {
-  return values.flatMap((value) => [value, value]);
-}
-
-/** Each block as one outline: to the right along its top, back along its bottom. */
-function blockColumns(
-  blocks: Blocks,
-  picture: StackPicture,
-  lit: LitBlocks | undefined,
-  { kinds, bg, select }: MemoryPalette,
-): Record<string, unknown[]> {
-  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes, window } = picture;
-  const px_bytes = window.height_bytes / window.height_px;
-  const columns = {
-    xs: [] as number[][],
-    ys: [] as number[][],
-    colour: [] as string[],
-    line: [] as string[],
-    line_alpha: [] as number[],
-  };
-  for (let at = 0; at < drawn.length; at++) {
-    const block = drawn[at]!;
-    const bytes = blocks.bytes[block]!;
-    const xs: number[] = [];
-    const ys: number[] = [];
-    for (let piece = pieceStarts[at]!; piece < pieceStarts[at + 1]!; piece++) {
-      const top = piece_bottom_bytes[piece]! + bytes;
-      xs.push(piece_from_ns[piece]!, piece_to_ns[piece]!);
-      ys.push(top, top);
-    }
-    for (let piece = pieceStarts[at + 1]! - 1; piece >= pieceStarts[at]!; piece--) {
-      xs.push(piece_to_ns[piece]!, piece_from_ns[piece]!);
-      ys.push(piece_bottom_bytes[piece]!, piece_bottom_bytes[piece]!);
-    }
-    const isLit = lit?.(block);
-    columns.xs.push(xs);
-    columns.ys.push(ys);
-    const colour = kinds[blocks.kinds[block]!]!;
-    columns.colour.push(isLit === false ? faded(colour, bg) : colour);
-    columns.line.push(isLit ? select : bg);
-    columns.line_alpha.push(isLit || bytes >= LEAST_LINED_PX * px_bytes ? 1 : 0);
-  }
-  return columns;
-}
-
-/** "12.5 ms", with as many digits as neighbouring ticks differ in. */
-function timeTick(time_ns: number, step_ns: number): string {
-  if (time_ns === 0) {
-    return "0";
-  }
-  const size_ns = Math.abs(time_ns);
-  const [unit_ns, unit] =
-    size_ns >= 1e9
-      ? [1e9, "s"]
-      : size_ns >= 1e6
-        ? [1e6, "ms"]
-        : size_ns >= 1e3
-          ? [1e3, "µs"]
-          : [1, "ns"];
-  const digits = Math.max(0, Math.ceil(-Math.log10(step_ns / (unit_ns as number)) - 1e-9));
-  return step_ns > 0
-    ? `${(time_ns / (unit_ns as number)).toFixed(Math.min(6, digits))} ${unit}`
-    : formatDuration(time_ns);
 }

@@ -1,5 +1,5 @@
 /** What was alive when the trace ended, and who held it. */
-import { labelOf } from "../memory/grouping.ts";
+import { labelOf } from "../memory/by_op.ts";
 import { type Held, heldAtEnd } from "../memory/held.ts";
 import { kindLabel } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";

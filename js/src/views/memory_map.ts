@@ -1,5 +1,6 @@
 /** The address space in the chosen moment: blocks where they lie, and what is free between them. */
 import { type BokehNamespace, bokehModels, loadBokeh } from "../charts/bokeh_loader.ts";
+import { mountFigure } from "../charts/mount_figure.ts";
 import { type BlockMap, mapBlocks } from "../memory/block_map.ts";
 import { peakWithin, totalAt } from "../memory/blocks.ts";
 import { litAllocations } from "../memory/lit.ts";
@@ -81,9 +82,6 @@ export class BlockMapView {
       return;
     }
     const models = bokehModels(bokeh);
-    const { Document } = bokeh.require("document") as {
-      Document: new () => Parameters<typeof bokeh.embed.add_document_standalone>[0];
-    };
     const columns = ["from", "to", "bottom", "top", "colour", "line"];
     const source = new models.ColumnDataSource({
       data: Object.fromEntries(columns.map((column) => [column, []])),
@@ -99,6 +97,8 @@ export class BlockMapView {
       min_border_right: LEFT_PX,
       toolbar_location: null,
       outline_line_color: null,
+      background_fill_color: null,
+      border_fill_color: null,
     });
     const quad = new models.Quad({
       left: { field: "from" },
@@ -112,19 +112,14 @@ export class BlockMapView {
     plot.renderers = [
       new models.GlyphRenderer({ data_source: source, glyph: quad, nonselection_glyph: null }),
     ];
-    bokeh.logger.set_level("warn");
-    const page = new Document();
-    page.add_root(plot);
-    const view = await bokeh.embed.add_document_standalone(page, this.#host);
-    this.#dispose.push(() => view.clear());
+    const mounted = await mountFigure(bokeh, plot, this.#host);
+    this.#dispose.push(() => mounted.dispose());
     if (this.#isDisposed) {
-      view.clear();
+      mounted.dispose();
       return;
     }
     this.#show = (map) => {
       const { kinds, bg, chip, select } = readMemoryPalette(this.app);
-      plot.background_fill_color = bg;
-      plot.border_fill_color = bg;
       const { blocks } = this.memory;
       const lit = litAllocations(this.store);
       const isLit = (block: number): boolean => block >= 0 && lit?.[blocks.rows[block]!] === 1;

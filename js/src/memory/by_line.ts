@@ -1,0 +1,75 @@
+/** Blocks by line of source. */
+import type { Trace } from "../model/trace.ts";
+import { FRAME_KINDS } from "../protocol.ts";
+import type { Groups } from "./grouping.ts";
+import { remembered } from "./numbering.ts";
+
+/** Lines of the person's own source: the innermost in the stack that is theirs. */
+export function byLine(trace: Trace): Groups {
+  const frames = trace.table("frames");
+  const ownFrame = ownFrames(trace);
+  const fileOf = frames.column("file");
+  const lineOf = frames.column("line");
+  const frameOf: number[] = [];
+  const numbers = new Map<string, number>();
+  const ofFrame = remembered(frames.length, (frame) => {
+    const key = frame < 0 ? "" : `${fileOf[frame]} ${lineOf[frame]}`;
+    const number = numbers.get(key) ?? frameOf.push(frame) - 1;
+    numbers.set(key, number);
+    return number;
+  });
+  const opOf = trace.table("allocations").column("op");
+  const groupOf = Int32Array.from(trace.table("allocations").column("stack"), (stack, row) => {
+    const own = stack >= 0 ? ownFrame[stack]! : -1;
+    return ofFrame(own >= 0 || opOf[row]! < 0 ? own : trace.ownFrameOf(opOf[row]!));
+  });
+  return {
+    groupOf,
+    count: frameOf.length,
+    label(number) {
+      const frame = frameOf[number]!;
+      if (frame < 0) {
+        return "no line";
+      }
+      const cell = trace.at("frames", "cell", frame);
+      const file = trace.textAt("frames", "file", frame).split(/[\\/]/).at(-1);
+      return `${cell >= 0 ? `Cell [${cell}]` : file}, line ${trace.at("frames", "line", frame)}`;
+    },
+    note(number) {
+      const source = frameOf[number]! >= 0 ? trace.sourceOf(frameOf[number]!) : undefined;
+      return source?.lines[lineOf[frameOf[number]!]! - source.firstLine]?.trim() ?? "";
+    },
+    selection(number) {
+      const frame = frameOf[number]!;
+      return frame < 0
+        ? { kind: "none" }
+        : { kind: "line", file: fileOf[frame]!, line: lineOf[frame]! };
+    },
+  };
+}
+
+/**
+ * By stack: the innermost frame that is the person's own; else the innermost of another library; else
+ * the innermost.
+ */
+function ownFrames(trace: Trace): Int32Array {
+  const stacks = trace.table("stacks");
+  const frameOf = stacks.column("frame");
+  const kindOf = trace.table("frames").column("kind");
+  const callerOf = stacks.column("caller");
+  const best = Int32Array.from(frameOf);
+  for (const wanted of ["library", "user"] as const) {
+    const kind = FRAME_KINDS.indexOf(wanted);
+    const nearest = new Int32Array(stacks.length);
+    // A caller's row comes before those it called.
+    for (let stack = 0; stack < stacks.length; stack++) {
+      const [frame, caller] = [frameOf[stack]!, callerOf[stack]!];
+      nearest[stack] =
+        frame >= 0 && kindOf[frame] === kind ? frame : caller >= 0 ? nearest[caller]! : -1;
+      if (nearest[stack]! >= 0) {
+        best[stack] = nearest[stack]!;
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,59 @@
+/** The stacked picture as columns of a figure's data. */
+import type { Blocks } from "../memory/blocks.ts";
+import type { StackPicture } from "../memory/stacking.ts";
+import { faded, type MemoryPalette } from "./memory_palette.ts";
+
+/** What of the picture is meant: by block. */
+export type LitBlocks = (block: number) => boolean;
+
+/** Lower blocks have no room for a line between them. */
+const LEAST_LINED_PX = 4;
+
+/**
+ * Each value twice: from these, all times but the first and all heights but the last are the corners
+ * of steps. (Bokeh 3.9's VAreaStep makes them itself, and never ends where there are none.)
+ */
+export function corners(values: readonly number[]): number[] {
+  return values.flatMap((value) => [value, value]);
+}
+
+/** Each block as one outline: to the right along its top, back along its bottom. */
+export function blockColumns(
+  blocks: Blocks,
+  picture: StackPicture,
+  lit: LitBlocks | undefined,
+  { kinds, bg, select }: MemoryPalette,
+): Record<string, unknown[]> {
+  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes, window } = picture;
+  const px_bytes = window.height_bytes / window.height_px;
+  const columns = {
+    xs: [] as number[][],
+    ys: [] as number[][],
+    colour: [] as string[],
+    line: [] as string[],
+    line_alpha: [] as number[],
+  };
+  for (let at = 0; at < drawn.length; at++) {
+    const block = drawn[at]!;
+    const bytes = blocks.bytes[block]!;
+    const xs: number[] = [];
+    const ys: number[] = [];
+    for (let piece = pieceStarts[at]!; piece < pieceStarts[at + 1]!; piece++) {
+      const top = piece_bottom_bytes[piece]! + bytes;
+      xs.push(piece_from_ns[piece]!, piece_to_ns[piece]!);
+      ys.push(top, top);
+    }
+    for (let piece = pieceStarts[at + 1]! - 1; piece >= pieceStarts[at]!; piece--) {
+      xs.push(piece_to_ns[piece]!, piece_from_ns[piece]!);
+      ys.push(piece_bottom_bytes[piece]!, piece_bottom_bytes[piece]!);
+    }
+    const isLit = lit?.(block);
+    columns.xs.push(xs);
+    columns.ys.push(ys);
+    const colour = kinds[blocks.kinds[block]!]!;
+    columns.colour.push(isLit === false ? faded(colour, bg) : colour);
+    columns.line.push(isLit ? select : bg);
+    columns.line_alpha.push(isLit || bytes >= LEAST_LINED_PX * px_bytes ? 1 : 0);
+  }
+  return columns;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { aliveAt, blocksByPlace } from "../../src/memory/blocks.ts";
+import { type Grouping, groupAllocations, sumGroups, UNMET } from "../../src/memory/grouping.ts";
+import { litAllocations } from "../../src/memory/lit.ts";
+import { Store } from "../../src/model/store.ts";
+import type { Trace } from "../../src/model/trace.ts";
+import { encoder } from "../synthetic.ts";
+import { MemoryWriter } from "./made_memory.ts";
+
+/** An encoder whose op 2 (gelu of blocks.0) and whose grad node of it allocated. */
+async function traced(): Promise<{ trace: Trace; gradNode: number; parameter: number }> {
+  const made = encoder(1);
+  const gradNode = made.tables.grad_nodes.op!.indexOf(2);
+  const parameter = made.tables.tensors.path!.indexOf(made.text("blocks.0.fc1.weight"));
+  const writer = new MemoryWriter(made);
+  const stack = made.tables.ops.stack![2]!;
+  writer.block(-1, -1, 1024, { kind: "parameter", tensor: parameter });
+  writer.block(10, -1, 100, { op: 2, stack, kind: "saved_activation" });
+  writer.block(20, -1, 50, { op: 2, stack, kind: "temporary" });
+  writer.block(30, -1, 7, { op: 2, gradNode, stack, kind: "gradient", phase: "backward" });
+  writer.block(40, -1, 1);
+  return { trace: await made.trace(), gradNode, parameter };
+}
+
+function rowsOf(trace: Trace, grouping: Grouping): string[] {
+  const blocks = blocksByPlace(trace)[0]!;
+  const groups = groupAllocations(trace, grouping);
+  return sumGroups(groups, blocks, aliveAt(blocks, 50)).map(({ group, bytes, count }) => {
+    const name = group === UNMET ? "unmet" : groups.label(group);
+    return `${name}: ${bytes} in ${count}`;
+  });
+}
+
+describe("blocks are grouped", () => {
+  test("by op, in the backward by grad node, before the trace by tensor", async () => {
+    const { trace, gradNode, parameter } = await traced();
+    expect(rowsOf(trace, "op")).toEqual([
+      "blocks.0.fc1.weight: 1024 in 1",
+      "gelu #2: 150 in 2",
+      "GeluGrad ↔ #2: 7 in 1",
+      "no op of this trace: 1 in 1",
+    ]);
+    const groups = groupAllocations(trace, "op");
+    expect([0, 1, 3, 4].map((row) => groups.selection(groups.groupOf[row]!))).toEqual([
+      { kind: "tensor", tensor: parameter },
+      { kind: "op", op: 2 },
+      { kind: "grad_node", gradNode },
+      { kind: "none" },
+    ]);
+  });
+
+  test("by layer, a parameter with the layer it belongs to", async () => {
+    const { trace } = await traced();
+    expect(rowsOf(trace, "layer")).toEqual([
+      "blocks.0.fc1: 1024 in 1",
+      "net.blocks.0: 157 in 3",
+      "outside of layers: 1 in 1",
+    ]);
+  });
+
+  test("by the person's own line", async () => {
+    const { trace } = await traced();
+    expect(rowsOf(trace, "line")).toEqual(["no line: 1025 in 2", "4.py, line 2: 157 in 3"]);
+    const groups = groupAllocations(trace, "line");
+    expect(groups.note(groups.groupOf[1]!)).toBe("y = net(x)");
+  });
+
+  test("by kind, with what the trace never met apart", async () => {
+    const made = encoder(1);
+    new MemoryWriter(made).block(10, -1, 100, { kind: "gradient" });
+    made.add("memory_totals", { time_ns: 0, place: made.text("cpu"), allocated_bytes: 4000 });
+    const trace = await made.trace();
+    expect(rowsOf(trace, "kind")).toEqual(["unmet: 4000 in 1", "gradient: 100 in 1"]);
+    expect(blocksByPlace(trace)[0]!.events.peak_bytes).toBe(4100);
+  });
+});
+
+describe("a selection lights blocks", () => {
+  test("an op its own and its grad node's; a block itself alone", async () => {
+    const { trace, gradNode, parameter } = await traced();
+    const store = new Store(trace);
+    const lit = (): number[] | undefined => {
+      const rows = litAllocations(store);
+      return rows && [...rows.keys()].filter((row) => rows[row]);
+    };
+    expect(lit()).toBeUndefined();
+    store.select({ kind: "op", op: 2 });
+    expect(lit()).toEqual([1, 2, 3]);
+    store.select({ kind: "grad_node", gradNode });
+    expect(lit()).toEqual([3]);
+    store.select({ kind: "tensor", tensor: parameter });
+    expect(lit()).toEqual([0]);
+    store.select({ kind: "allocation", allocation: 2 });
+    expect(lit()).toEqual([2]);
+    // In the graph the block is its op.
+    expect(store.selectionInGraph).toEqual({ kind: "op", op: 2 });
+    expect([...store.litOps().keys()].filter((op) => store.litOps()[op])).toEqual([2]);
+  });
+});
