@@ -48,6 +48,7 @@ lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
 	$(NPM) run --silent lint
 
 types: $(DONE)/test js/node_modules/.package-lock.json
@@ -63,6 +64,7 @@ pytest: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
 format: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE_SOURCES)
 	$(NPM) run --silent format
 
 # Set-up

@@ -6,37 +6,36 @@
 #define LAYER 0 /* the first of SCOPE_KINDS */
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *function;
     PyObject *for_all; /* Python's, for several recorders */
     PyObject *attributes;
 } LayerCall;
 
-static int64_t layer_key(PyObject *layer, int64_t caller, PyObject *frame) {
-    int64_t known = ObjectTable_find_value(owner.known_layers, layer);
+static int64_t layer_key(Owner *owner, PyObject *layer, int64_t caller, PyObject *frame) {
+    int64_t known = ObjectTable_find_value(owner->known_layers, layer);
     if (known != NO_KEY) {
         return known;
     }
-    PyObject *key = PyObject_CallMethod(owner.layer_pool, "key_of", "OLO", layer,
-                                        (long long)caller, frame);
+    PyObject *key =
+        PyObject_CallMethod(owner->layer_pool, "key_of", "OLO", layer, (long long)caller, frame);
     int64_t value = key == NULL ? -1 : PyLong_AsLongLong(key);
     Py_XDECREF(key);
     return value;
 }
 
 /* Open the scope of a layer's call, and anchor stacks at the frame that calls it. */
-static int enter(ThreadState *state, PyObject *layer, PyObject *frame) {
-    int64_t key = layer_key(layer, state->layer, frame);
+static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *frame) {
+    int64_t key = layer_key(owner, layer, state->layer, frame);
     if (key < 0) {
         return -1;
     }
-    int64_t stack = StackPool_key_of(owner.stacks, frame, state->anchor, state->anchor_stack);
-    int64_t *row = PyErr_Occurred() ? NULL : Tape_reserve(owner.scopes, SCOPE_CELLS);
+    int64_t stack = StackPool_key_of(owner->stacks, frame, state->anchor, state->anchor_stack);
+    int64_t *row = PyErr_Occurred() ? NULL : Tape_reserve(owner->scopes, SCOPE_CELLS);
     if (row == NULL) {
         return -1;
     }
-    int64_t scope = owner.next_scope->next++;
+    int64_t scope = owner->next_scope->next++;
     const int64_t cells[SCOPE_CELLS] = {scope, LAYER, 0, state->scope, key, NO_KEY, state->number};
     memcpy(row, cells, sizeof cells);
     state->scope = scope;
@@ -50,26 +49,27 @@ static int enter(ThreadState *state, PyObject *layer, PyObject *frame) {
 
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     LayerCall *layer_call = (LayerCall *)self;
-    PyObject *active = owner.sinks == NULL ? NULL : owner.sinks->active;
+    Owner *owner = present_owner;
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    if (active == NULL || PyTuple_GET_SIZE(active) == 0 || frame == NULL ||
+    if (owner == NULL || PyTuple_GET_SIZE(owner->sinks->active) == 0 || frame == NULL ||
         PyVectorcall_NARGS(flags) == 0) {
         return PyObject_Vectorcall(layer_call->function, args, flags, names);
     }
-    if (active != owner.alone) {
+    if (!Owner_listens_alone(owner)) {
         return PyObject_Vectorcall(layer_call->for_all, args, flags, names);
     }
-    ThreadState *state = owner_thread();
+    Py_INCREF(owner);
+    ThreadState *state = Owner_thread(owner);
     if (state == NULL) {
-        return owner_abandon() < 0
-                   ? NULL
-                   : PyObject_Vectorcall(layer_call->function, args, flags, names);
+        int is_raised = Owner_abandon(owner) < 0;
+        Py_DECREF(owner);
+        return is_raised ? NULL : PyObject_Vectorcall(layer_call->function, args, flags, names);
     }
     Py_INCREF(state);
     int64_t scope = state->scope, layer = state->layer, anchor_stack = state->anchor_stack;
     PyObject *anchor = Py_NewRef(state->anchor);
     PyObject *result = NULL;
-    if (enter(state, args[0], frame) == 0 || owner_abandon() == 0) {
+    if (enter(owner, state, args[0], frame) == 0 || Owner_abandon(owner) == 0) {
         result = PyObject_Vectorcall(layer_call->function, args, flags, names);
     }
     state->scope = scope;
@@ -77,6 +77,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     state->anchor_stack = anchor_stack;
     Py_SETREF(state->anchor, anchor);
     Py_DECREF(state);
+    Py_DECREF(owner);
     return result;
 }
 
@@ -103,8 +104,7 @@ static void dealloc(PyObject *self) {
 }
 
 static PyObject *bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {
-    return instance == NULL || instance == Py_None ? Py_NewRef(self)
-                                                   : PyMethod_New(self, instance);
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
 }
 
 static PyGetSetDef properties[] = {
@@ -114,8 +114,7 @@ static PyGetSetDef properties[] = {
 PyTypeObject LayerCallType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.LayerCall",
     .tp_basicsize = sizeof(LayerCall),
-    .tp_flags =
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_new = new,
     .tp_dealloc = dealloc,
     .tp_call = PyVectorcall_Call,

@@ -8,13 +8,16 @@ static PyMethodDef functions[] = {
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {NULL, NULL, 0, NULL},
 };
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1, .m_methods = functions};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,
+                                        .m_methods = functions};
 
 PyMODINIT_FUNC PyInit__native(void) {
-    PyTypeObject *types[] = {&TapeType,        &ObjectTableType, &CounterType,
-                             &StackPoolType,   &ThreadCellsType, &SinksType,
-                             &OpFunctionType,  &OpMethodType,    &LayerCallType};
+    PyTypeObject *types[] = {&TapeType,       &ObjectTableType, &CounterType,
+                             &StackPoolType,  &ThreadCellsType, &SinksType,
+                             &OpFunctionType, &OpMethodType,    &LayerCallType};
+    if (PyType_Ready(&OwnerType) < 0) {
+        return NULL;
+    }
     PyObject *module = PyModule_Create(&definition);
     for (size_t i = 0; module != NULL && i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {

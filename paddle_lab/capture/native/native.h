@@ -20,8 +20,7 @@
 
 /* A list of 64-bit integers: capture/tape.py. */
 typedef struct {
-    PyObject_HEAD
-    int64_t *cells;
+    PyObject_HEAD int64_t *cells;
     Py_ssize_t length;
     Py_ssize_t capacity;
 } Tape;
@@ -35,8 +34,7 @@ typedef struct {
     int64_t value;
 } ObjectEntry;
 typedef struct {
-    PyObject_HEAD
-    ObjectEntry *entries;
+    PyObject_HEAD ObjectEntry *entries;
     Py_ssize_t used;
     Py_ssize_t capacity; /* a power of two */
 } ObjectTable;
@@ -46,8 +44,7 @@ int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
 
 /* Numbers from 0 on: what itertools.count().__next__ is in Python. */
 typedef struct {
-    PyObject_HEAD
-    int64_t next;
+    PyObject_HEAD int64_t next;
 } Counter;
 extern PyTypeObject CounterType;
 
@@ -59,8 +56,7 @@ typedef struct {
     int64_t key;
 } StackEntry;
 typedef struct {
-    PyObject_HEAD
-    StackEntry *entries;
+    PyObject_HEAD StackEntry *entries;
     Py_ssize_t used;
     Py_ssize_t capacity;
     int64_t *arena;
@@ -73,8 +69,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
 
 /* What one thread is doing: capture/thread_state.py. */
 typedef struct {
-    PyObject_HEAD
-    int64_t number;
+    PyObject_HEAD int64_t number;
     int64_t scope;
     int64_t layer;
     int64_t phase;
@@ -87,14 +82,14 @@ extern PyTypeObject ThreadCellsType;
 
 /* Which recorders are listening: capture/sinks.py. */
 typedef struct {
-    PyObject_HEAD
-    PyObject *active;
+    PyObject_HEAD PyObject *active;
 } Sinks;
 extern PyTypeObject SinksType;
 
-/* The one recorder that listens alone, with its parts at hand: see listen_for() in owner.c. */
+/* The one recorder that listens alone, with its parts at hand: see listen_for() in owner.c. Whoever
+ * uses it holds it: Python code that is called meanwhile may let another thread end the trace. */
 typedef struct {
-    PyObject *recorder;
+    PyObject_HEAD PyObject *recorder;
     PyObject *alone; /* what sinks->active is then */
     Sinks *sinks;
     PyTypeObject *tensor_type;
@@ -117,18 +112,38 @@ typedef struct {
     Tape *scopes;
     Counter *next_scope;
 } Owner;
-extern Owner owner;
-ThreadState *owner_thread(void);
-int owner_abandon(void); /* 0: the recorder knows of the exception, which is cleared; -1: it must be raised */
+extern PyTypeObject OwnerType;
+extern Owner *present_owner; /* NULL while nothing listens */
+int Owner_listens_alone(const Owner *owner);
+ThreadState *Owner_thread(Owner *owner);
+int Owner_abandon(Owner *owner); /* 0: the recorder knows of the exception, which is cleared; -1: it
+                                    must be raised */
 int64_t now_ns(void);
+
+/* What an op was given: resolved.c. */
+#define FEW_INPUTS 32
+typedef struct {
+    int64_t few[2 * FEW_INPUTS];
+    int64_t *cells; /* argument position and tensor in turn */
+    Py_ssize_t length;
+    Py_ssize_t capacity;
+    PyObject *attributes; /* a list, or NULL for an empty one */
+} Resolved;
+void Resolved_begin(Resolved *resolved);
+/* -1 and an exception where it fails. */
+int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ssize_t count,
+                  PyObject *names);
+int Resolved_has_attributes(Resolved *resolved); /* makes an empty list; 0 where it cannot */
+PyObject *arguments_tuple(PyObject *const *args, Py_ssize_t count);
+void Resolved_drop(Resolved *resolved);
 
 /* A tensor's properties, past the lookup of their names: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
-int64_t tensor_version(PyObject *tensor);      /* -1 and an exception where it fails */
-int tensor_stop_gradient(PyObject *tensor);    /* -1 and an exception where it fails */
-int64_t tensor_shape_key(PyObject *tensor);    /* -1 and an exception where it fails */
-int64_t tensor_dtype_key(PyObject *tensor);    /* -1 and an exception where it fails */
-int64_t tensor_place_key(PyObject *tensor);    /* -1 and an exception where it fails */
+int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception where it fails */
+int tensor_stop_gradient(PyObject *tensor);               /* -1 and an exception where it fails */
+int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
+int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
+int64_t tensor_place_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
 
 extern PyTypeObject OpFunctionType;

@@ -58,20 +58,17 @@ static int grow(ObjectTable *table) {
 }
 
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value) {
-    if (table->used * 3 >= table->capacity * 2 && grow(table) < 0) {
+    /* First: making an object may run the garbage collector, and that code which uses the table. */
+    PyObject *reference = PyWeakref_NewRef(object, NULL);
+    if (reference == NULL || (table->used * 3 >= table->capacity * 2 && grow(table) < 0)) {
+        Py_XDECREF(reference);
         return -1;
     }
     ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
-    if (entry->identity == 0 || object_of(entry->reference) != object) {
-        PyObject *reference = PyWeakref_NewRef(object, NULL);
-        if (reference == NULL) {
-            return -1;
-        }
-        table->used += entry->identity == 0;
-        entry->identity = (uintptr_t)object;
-        Py_XSETREF(entry->reference, reference);
-    }
-    entry->value = value;
+    PyObject *before = entry->reference;
+    table->used += entry->identity == 0;
+    *entry = (ObjectEntry){(uintptr_t)object, reference, value};
+    Py_XDECREF(before);
     return 0;
 }
 

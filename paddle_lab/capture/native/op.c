@@ -2,15 +2,13 @@
 #include "native.h"
 #include <string.h>
 
-#define FEW_INPUTS 32
 #define OP_CELLS 13
 #define TENSOR_CELLS 13
 #define ACTIVATION 0 /* the first of TENSOR_KINDS */
 
 /* An op's function in a wrapper. OpMethod binds to instances, as operators of a class must. */
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *function;
     PyObject *name;
     int64_t name_key;
@@ -19,169 +17,15 @@ typedef struct {
     PyObject *attributes;
 } Op;
 
-typedef struct {
-    int64_t few[2 * FEW_INPUTS];
-    int64_t *cells; /* argument position and tensor in turn */
-    Py_ssize_t length;
-    Py_ssize_t capacity;
-    PyObject *attributes; /* a list, or NULL for an empty one */
-} Resolved;
-
-static int add_input(Resolved *resolved, int64_t slot, int64_t tensor) {
-    if (resolved->length + 2 > resolved->capacity) {
-        Py_ssize_t capacity = resolved->capacity * 2;
-        int64_t *cells = PyMem_Malloc((size_t)capacity * sizeof(int64_t));
-        if (cells == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        memcpy(cells, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
-        if (resolved->cells != resolved->few) {
-            PyMem_Free(resolved->cells);
-        }
-        resolved->cells = cells;
-        resolved->capacity = capacity;
-    }
-    resolved->cells[resolved->length++] = slot;
-    resolved->cells[resolved->length++] = tensor;
-    return 0;
-}
-
-static void drop(Resolved *resolved) {
-    if (resolved->cells != resolved->few) {
-        PyMem_Free(resolved->cells);
-    }
-    Py_CLEAR(resolved->attributes);
-}
-
-static int is_tensor(PyObject *value) {
-    return Py_IS_TYPE(value, owner.tensor_type) || Py_IS_TYPE(value, owner.parameter_type);
-}
-
-static int is_plain(PyObject *value) {
-    return value == Py_None || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
-           PyBool_Check(value) || PyUnicode_CheckExact(value) || PyComplex_CheckExact(value);
-}
-
-static int64_t key_of(PyObject *tensor) {
-    int64_t known = ObjectTable_find_value(owner.known, tensor);
-    if (known != NO_KEY) {
-        int64_t version = tensor_version(tensor);
-        if (version < 0 && PyErr_Occurred()) {
-            return -1;
-        }
-        if ((known & LARGEST_VERSION) == version) {
-            return known >> VERSION_BITS;
-        }
-    }
-    PyObject *key = PyObject_CallMethod(owner.tensor_pool, "key_of", "O", tensor);
-    int64_t value = key == NULL ? -1 : PyLong_AsLongLong(key);
-    Py_XDECREF(key);
-    return value;
-}
-
-static int add_list(Resolved *resolved, PyObject *inputs) {
-    for (Py_ssize_t i = 0; i + 1 < PyList_GET_SIZE(inputs); i += 2) {
-        int64_t slot = PyLong_AsLongLong(PyList_GET_ITEM(inputs, i));
-        int64_t tensor = PyLong_AsLongLong(PyList_GET_ITEM(inputs, i + 1));
-        if (PyErr_Occurred() || add_input(resolved, slot, tensor) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int has_attributes(Resolved *resolved) {
-    if (resolved->attributes == NULL) {
-        resolved->attributes = PyList_New(0);
-    }
-    return resolved->attributes != NULL;
-}
-
-/* Lists of tensors, tensors of other types, and whatever else an op may be given. */
-static int resolve_rare(Resolved *resolved, Py_ssize_t slot, PyObject *argument) {
-    PyObject *inputs = PyList_New(0);
-    if (inputs == NULL || !has_attributes(resolved)) {
-        Py_XDECREF(inputs);
-        return -1;
-    }
-    PyObject *done = PyObject_CallMethod(owner.recorder, "resolve", "nOOO", slot, argument, inputs,
-                                         resolved->attributes);
-    int failed = done == NULL || add_list(resolved, inputs) < 0;
-    Py_XDECREF(done);
-    Py_DECREF(inputs);
-    return failed ? -1 : 0;
-}
-
-static PyObject *keyword_dict(PyObject *const *values, PyObject *names) {
-    PyObject *keywords = PyDict_New();
-    for (Py_ssize_t i = 0; keywords != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++) {
-        if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), values[i]) < 0) {
-            Py_CLEAR(keywords);
-        }
-    }
-    return keywords;
-}
-
-static PyObject *positional(PyObject *const *args, Py_ssize_t count) {
-    PyObject *tuple = PyTuple_New(count);
-    for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
-        PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
-    }
-    return tuple;
-}
-
-static int resolve_with_keywords(Resolved *resolved, PyObject *const *args, Py_ssize_t count,
-                                 PyObject *names) {
-    PyObject *tuple = positional(args, count);
-    PyObject *keywords = tuple == NULL ? NULL : keyword_dict(args + count, names);
-    PyObject *pair = keywords == NULL ? NULL
-                                      : PyObject_CallMethod(owner.recorder, "begin_op", "OO", tuple,
-                                                            keywords);
-    PyObject *inputs, *attributes;
-    int failed = pair == NULL || !PyArg_ParseTuple(pair, "O!O!", &PyList_Type, &inputs,
-                                                   &PyList_Type, &attributes);
-    if (!failed) {
-        resolved->attributes = Py_NewRef(attributes);
-        failed = add_list(resolved, inputs) < 0;
-    }
-    Py_XDECREF(tuple);
-    Py_XDECREF(keywords);
-    Py_XDECREF(pair);
-    return failed ? -1 : 0;
-}
-
-static int resolve_all(Resolved *resolved, PyObject *const *args, Py_ssize_t count,
-                       PyObject *names) {
-    if (names != NULL && PyTuple_GET_SIZE(names) > 0) {
-        return resolve_with_keywords(resolved, args, count, names);
-    }
-    for (Py_ssize_t slot = 0; slot < count; slot++) {
-        PyObject *argument = args[slot];
-        if (is_tensor(argument)) {
-            int64_t key = key_of(argument);
-            if ((key < 0 && PyErr_Occurred()) || add_input(resolved, slot, key) < 0) {
-                return -1;
-            }
-        } else if (is_plain(argument)) {
-            if (!has_attributes(resolved) || PyList_Append(resolved->attributes, argument) < 0) {
-                return -1;
-            }
-        } else if (resolve_rare(resolved, slot, argument) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static PyObject *present_frame(void) {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     return frame == NULL ? Py_None : frame;
 }
 
 /* Call a method of ``rare`` with what it wants to know of a call that has ended. */
-static int tell_rare(Op *op, const char *method, PyObject *const *args, Py_ssize_t count,
-                     Resolved *resolved, PyObject *result, int64_t start_ns, int64_t end_ns) {
+static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *args,
+                     Py_ssize_t count, Resolved *resolved, PyObject *result, int64_t start_ns,
+                     int64_t end_ns) {
     PyObject *inputs = PyList_New(resolved->length);
     for (Py_ssize_t i = 0; inputs != NULL && i < resolved->length; i++) {
         PyObject *cell = PyLong_FromLongLong(resolved->cells[i]);
@@ -191,11 +35,11 @@ static int tell_rare(Op *op, const char *method, PyObject *const *args, Py_ssize
         }
         PyList_SET_ITEM(inputs, i, cell);
     }
-    PyObject *tuple = positional(args, count);
+    PyObject *tuple = arguments_tuple(args, count);
     PyObject *done = NULL;
-    if (inputs != NULL && tuple != NULL && has_attributes(resolved)) {
-        done = PyObject_CallMethod(op->rare, method, "OOO(OO)OLLO", owner.recorder, op->name, tuple,
-                                   inputs, resolved->attributes, result, (long long)start_ns,
+    if (inputs != NULL && tuple != NULL && Resolved_has_attributes(resolved)) {
+        done = PyObject_CallMethod(op->rare, method, "OOO(OO)OLLO", owner->recorder, op->name,
+                                   tuple, inputs, resolved->attributes, result, (long long)start_ns,
                                    (long long)end_ns, present_frame());
     }
     Py_XDECREF(inputs);
@@ -204,43 +48,45 @@ static int tell_rare(Op *op, const char *method, PyObject *const *args, Py_ssize
     return done == NULL ? -1 : 0;
 }
 
-static int64_t attributes_key(PyObject *attributes) {
+static int64_t attributes_key(Owner *owner, PyObject *attributes) {
     if (attributes == NULL || PyList_GET_SIZE(attributes) == 0) {
         return 0;
     }
-    PyObject *key = PyObject_CallMethod(owner.recorder, "attributes_key", "O", attributes);
+    PyObject *key = PyObject_CallMethod(owner->recorder, "attributes_key", "O", attributes);
     int64_t value = key == NULL ? -1 : PyLong_AsLongLong(key);
     Py_XDECREF(key);
     return value;
 }
 
 /* Record an op that returned one new tensor, which is what most do. */
-static int record(Op *op, Resolved *resolved, PyObject *result, int64_t start_ns, int64_t end_ns) {
-    ThreadState *state = owner_thread();
+static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, int64_t start_ns,
+                  int64_t end_ns) {
+    ThreadState *state = Owner_thread(owner);
     if (state == NULL) {
         return -1;
     }
-    int64_t key = owner.next_op->next++;
+    int64_t key = owner->next_op->next++;
     /* Made by an op and new: initialised unless of no elements, which may be asked for shape,
      * dtype and version all the same; and no leaf unless it needs no gradient. */
-    int64_t tensor = owner.next_tensor->next++;
+    int64_t tensor = owner->next_tensor->next++;
     int64_t version = tensor_version(result);
     int is_constant = tensor_stop_gradient(result);
-    int64_t shape = tensor_shape_key(result);
-    int64_t dtype = tensor_dtype_key(result);
-    int64_t place = owner.reads_place ? tensor_place_key(result) : 0;
+    int64_t shape = tensor_shape_key(owner, result);
+    int64_t dtype = tensor_dtype_key(owner, result);
+    int64_t place = owner->reads_place ? tensor_place_key(owner, result) : 0;
     int64_t address = is_constant ? 0 : tensor_grad_address(result);
     if (PyErr_Occurred() ||
-        ObjectTable_note_value(owner.known, result, tensor << VERSION_BITS | (version & LARGEST_VERSION)) < 0) {
+        ObjectTable_note_value(owner->known, result,
+                               tensor << VERSION_BITS | (version & LARGEST_VERSION)) < 0) {
         return -1;
     }
     int64_t stack =
-        StackPool_key_of(owner.stacks, present_frame(), state->anchor, state->anchor_stack);
-    int64_t attributes = attributes_key(resolved->attributes);
+        StackPool_key_of(owner->stacks, present_frame(), state->anchor, state->anchor_stack);
+    int64_t attributes = attributes_key(owner, resolved->attributes);
     if (PyErr_Occurred()) {
         return -1;
     }
-    int64_t *row = Tape_reserve(owner.tensor_rows, TENSOR_CELLS);
+    int64_t *row = Tape_reserve(owner->tensor_rows, TENSOR_CELLS);
     if (row == NULL) {
         return -1;
     }
@@ -250,13 +96,24 @@ static int record(Op *op, Resolved *resolved, PyObject *result, int64_t start_ns
         address,
     };
     memcpy(row, tensor_cells, sizeof tensor_cells);
-    row = Tape_reserve(owner.ops, OP_CELLS + resolved->length + 1);
+    row = Tape_reserve(owner->ops, OP_CELLS + resolved->length + 1);
     if (row == NULL) {
         return -1;
     }
     const int64_t op_cells[OP_CELLS] = {
-        key,      resolved->length,  1,            op->name_key, state->scope, stack, state->number,
-        start_ns, end_ns - start_ns, state->phase, attributes,   0,            0,
+        key,
+        resolved->length,
+        1,
+        op->name_key,
+        state->scope,
+        stack,
+        state->number,
+        start_ns,
+        end_ns - start_ns,
+        state->phase,
+        attributes,
+        0,
+        0,
     };
     memcpy(row, op_cells, sizeof op_cells);
     memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
@@ -265,13 +122,13 @@ static int record(Op *op, Resolved *resolved, PyObject *result, int64_t start_ns
 }
 
 /* Keep the present exception while the recorder is told that the op raised it. */
-static void record_failure(Op *op, PyObject *const *args, Py_ssize_t count, Resolved *resolved,
-                           int64_t start_ns, int64_t end_ns) {
+static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count,
+                           Resolved *resolved, int64_t start_ns, int64_t end_ns) {
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
-    if (tell_rare(op, "fail", args, count, resolved, error, start_ns, end_ns) < 0 &&
-        owner_abandon() < 0) {
+    if (tell_rare(owner, op, "fail", args, count, resolved, error, start_ns, end_ns) < 0 &&
+        Owner_abandon(owner) < 0) {
         /* an interrupt while the op's own error was noted: the later one is raised */
         Py_XDECREF(type);
         Py_XDECREF(error);
@@ -284,48 +141,43 @@ static void record_failure(Op *op, PyObject *const *args, Py_ssize_t count, Reso
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Op *op = (Op *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    PyObject *active = owner.sinks == NULL ? NULL : owner.sinks->active;
-    if (active == NULL) { /* the binding outlived the trace */
+    Owner *owner = present_owner;
+    if (owner == NULL || PyTuple_GET_SIZE(owner->sinks->active) == 0) {
         return PyObject_Vectorcall(op->function, args, flags, names);
     }
-    if (active != owner.alone) {
-        return PyTuple_GET_SIZE(active) == 0
-                   ? PyObject_Vectorcall(op->function, args, flags, names)
-                   : PyObject_Vectorcall(op->for_all, args, flags, names);
+    if (!Owner_listens_alone(owner)) {
+        return PyObject_Vectorcall(op->for_all, args, flags, names);
     }
     Resolved resolved;
-    resolved.cells = resolved.few;
-    resolved.length = 0;
-    resolved.capacity = 2 * FEW_INPUTS;
-    resolved.attributes = NULL;
-    Py_INCREF(active);
+    Resolved_begin(&resolved);
+    Py_INCREF(owner);
     PyObject *result = NULL;
-    if (resolve_all(&resolved, args, count, names) < 0 && owner_abandon() < 0) {
+    if (Resolved_take(owner, &resolved, args, count, names) < 0 && Owner_abandon(owner) < 0) {
         goto end;
     }
     int64_t start_ns = now_ns();
     result = PyObject_Vectorcall(op->function, args, flags, names);
     int64_t end_ns = now_ns();
-    if (owner.sinks == NULL || active != owner.sinks->active || active != owner.alone) {
+    if (!Owner_listens_alone(owner)) {
         goto end; /* a trace began or ended meanwhile, or this one was given up */
     }
     if (result == NULL) {
-        record_failure(op, args, count, &resolved, start_ns, end_ns);
+        record_failure(owner, op, args, count, &resolved, start_ns, end_ns);
         goto end;
     }
     int failed;
-    if (Py_IS_TYPE(result, owner.tensor_type) &&
-        ObjectTable_find_value(owner.known, result) == NO_KEY) {
-        failed = record(op, &resolved, result, start_ns, end_ns);
+    if (Py_IS_TYPE(result, owner->tensor_type) &&
+        ObjectTable_find_value(owner->known, result) == NO_KEY) {
+        failed = record(owner, op, &resolved, result, start_ns, end_ns);
     } else {
-        failed = tell_rare(op, "end", args, count, &resolved, result, start_ns, end_ns);
+        failed = tell_rare(owner, op, "end", args, count, &resolved, result, start_ns, end_ns);
     }
-    if (failed < 0 && owner_abandon() < 0) {
+    if (failed < 0 && Owner_abandon(owner) < 0) {
         Py_CLEAR(result);
     }
 end:
-    Py_DECREF(active);
-    drop(&resolved);
+    Py_DECREF(owner);
+    Resolved_drop(&resolved);
     return result;
 }
 
@@ -359,8 +211,7 @@ static void dealloc(PyObject *self) {
 }
 
 static PyObject *bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {
-    return instance == NULL || instance == Py_None ? Py_NewRef(self)
-                                                   : PyMethod_New(self, instance);
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
 }
 
 static PyGetSetDef properties[] = {
@@ -381,8 +232,7 @@ PyTypeObject OpFunctionType = {
 PyTypeObject OpMethodType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.OpMethod",
     .tp_basicsize = sizeof(Op),
-    .tp_flags =
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_new = new,
     .tp_dealloc = dealloc,
     .tp_call = PyVectorcall_Call,

@@ -2,7 +2,9 @@
 #include "native.h"
 #include <string.h>
 
-Owner owner;
+Owner *present_owner;
+
+int Owner_listens_alone(const Owner *owner) { return owner->sinks->active == owner->alone; }
 
 int64_t now_ns(void) {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -14,12 +16,12 @@ int64_t now_ns(void) {
 #endif
 }
 
-ThreadState *owner_thread(void) {
+ThreadState *Owner_thread(Owner *owner) {
     unsigned long identity = PyThread_get_thread_ident();
-    if (owner.thread != NULL && identity == owner.thread_identity) {
-        return owner.thread;
+    if (owner->thread != NULL && identity == owner->thread_identity) {
+        return owner->thread;
     }
-    PyObject *state = PyObject_CallMethod(owner.recorder, "thread", NULL);
+    PyObject *state = PyObject_CallMethod(owner->recorder, "thread", NULL);
     if (state == NULL) {
         return NULL;
     }
@@ -29,21 +31,19 @@ ThreadState *owner_thread(void) {
         return NULL;
     }
     Py_DECREF(state); /* the recorder keeps it */
-    owner.thread = (ThreadState *)state;
-    owner.thread_identity = identity;
-    return owner.thread;
+    owner->thread = (ThreadState *)state;
+    owner->thread_identity = identity;
+    return owner->thread;
 }
 
-int owner_abandon(void) {
+int Owner_abandon(Owner *owner) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) {
         return -1;
     }
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
-    PyObject *recorder = Py_XNewRef(owner.recorder);
-    PyObject *done = recorder == NULL ? NULL : PyObject_CallMethod(recorder, "abandon", "O", error);
-    Py_XDECREF(recorder);
+    PyObject *done = PyObject_CallMethod(owner->recorder, "abandon", "O", error);
     Py_XDECREF(done);
     Py_XDECREF(type);
     Py_XDECREF(error);
@@ -54,21 +54,53 @@ int owner_abandon(void) {
     return 0;
 }
 
-static void forget(void) {
-    Owner before = owner;
-    memset(&owner, 0, sizeof owner);
-    PyObject *held[] = {
-        before.recorder, before.alone, (PyObject *)before.sinks, (PyObject *)before.tensor_type,
-        (PyObject *)before.parameter_type, (PyObject *)before.known,
-        (PyObject *)before.tensor_rows, before.shapes, before.dtypes, before.tensor_pool,
-        (PyObject *)before.next_tensor, (PyObject *)before.ops, (PyObject *)before.next_op,
-        (PyObject *)before.stacks, before.threads, (PyObject *)before.known_layers,
-        before.layer_pool, (PyObject *)before.scopes, (PyObject *)before.next_scope,
-    };
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
-        Py_XDECREF(held[i]);
-    }
+#define EACH_PART(VISIT)                                                                           \
+    VISIT(owner->recorder);                                                                        \
+    VISIT(owner->alone);                                                                           \
+    VISIT(owner->sinks);                                                                           \
+    VISIT(owner->tensor_type);                                                                     \
+    VISIT(owner->parameter_type);                                                                  \
+    VISIT(owner->known);                                                                           \
+    VISIT(owner->tensor_rows);                                                                     \
+    VISIT(owner->shapes);                                                                          \
+    VISIT(owner->dtypes);                                                                          \
+    VISIT(owner->tensor_pool);                                                                     \
+    VISIT(owner->next_tensor);                                                                     \
+    VISIT(owner->ops);                                                                             \
+    VISIT(owner->next_op);                                                                         \
+    VISIT(owner->stacks);                                                                          \
+    VISIT(owner->threads);                                                                         \
+    VISIT(owner->known_layers);                                                                    \
+    VISIT(owner->layer_pool);                                                                      \
+    VISIT(owner->scopes);                                                                          \
+    VISIT(owner->next_scope)
+
+static int traverse(PyObject *self, visitproc visit, void *arg) {
+    Owner *owner = (Owner *)self;
+    EACH_PART(Py_VISIT);
+    return 0;
 }
+
+static int clear(PyObject *self) {
+    Owner *owner = (Owner *)self;
+    EACH_PART(Py_CLEAR);
+    return 0;
+}
+
+static void dealloc(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear(self);
+    PyObject_GC_Del(self);
+}
+
+PyTypeObject OwnerType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.Owner",
+    .tp_basicsize = sizeof(Owner),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = dealloc,
+    .tp_traverse = traverse,
+    .tp_clear = clear,
+};
 
 /* Return a new reference to an attribute, which must be of the type unless that is NULL. */
 static void *part(PyObject *object, const char *name, PyTypeObject *type) {
@@ -80,44 +112,55 @@ static void *part(PyObject *object, const char *name, PyTypeObject *type) {
     return value;
 }
 
+static int find_parts(Owner *owner, PyObject *recorder) {
+    owner->tensor_type = part(recorder, "tensor_type", &PyType_Type);
+    owner->parameter_type = part(recorder, "parameter_type", &PyType_Type);
+    owner->ops = part(recorder, "ops", &TapeType);
+    owner->next_op = part(recorder, "next_op", &CounterType);
+    owner->scopes = part(recorder, "scopes", &TapeType);
+    owner->next_scope = part(recorder, "next_scope", &CounterType);
+    owner->stacks = part(recorder, "stacks", &StackPoolType);
+    owner->threads = part(recorder, "threads", &PyDict_Type);
+    owner->alone = part(recorder, "alone", &PyTuple_Type);
+    owner->tensor_pool = part(recorder, "tensors", NULL);
+    owner->layer_pool = part(recorder, "layers", NULL);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    owner->known = part(owner->tensor_pool, "known", &ObjectTableType);
+    owner->tensor_rows = part(owner->tensor_pool, "rows", &TapeType);
+    owner->shapes = part(owner->tensor_pool, "shapes", &PyDict_Type);
+    owner->dtypes = part(owner->tensor_pool, "dtypes", &PyDict_Type);
+    owner->next_tensor = part(owner->tensor_pool, "next_key", &CounterType);
+    owner->known_layers = part(owner->layer_pool, "known", &ObjectTableType);
+    PyObject *reads_place = part(owner->tensor_pool, "reads_place", &PyBool_Type);
+    owner->reads_place = reads_place == Py_True;
+    Py_XDECREF(reads_place);
+    return PyErr_Occurred() ? -1 : properties_find(owner->tensor_type);
+}
+
 PyObject *listen_for(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *recorder, *sinks;
     if (!PyArg_ParseTuple(args, "OO!", &recorder, &SinksType, &sinks)) {
         return NULL;
     }
-    forget();
-    if (recorder == Py_None) {
-        Py_RETURN_NONE;
+    Owner *owner = NULL;
+    if (recorder != Py_None) {
+        owner = PyObject_GC_New(Owner, &OwnerType);
+        if (owner == NULL) {
+            return NULL;
+        }
+        memset((char *)owner + sizeof(PyObject), 0, sizeof(Owner) - sizeof(PyObject));
+        owner->sinks = (Sinks *)Py_NewRef(sinks);
+        owner->recorder = Py_NewRef(recorder);
+        PyObject_GC_Track(owner);
+        if (find_parts(owner, recorder) < 0) {
+            Py_DECREF(owner);
+            return NULL;
+        }
     }
-    owner.sinks = (Sinks *)Py_NewRef(sinks);
-    owner.recorder = Py_NewRef(recorder);
-    owner.tensor_type = part(recorder, "tensor_type", &PyType_Type);
-    owner.parameter_type = part(recorder, "parameter_type", &PyType_Type);
-    owner.ops = part(recorder, "ops", &TapeType);
-    owner.next_op = part(recorder, "next_op", &CounterType);
-    owner.scopes = part(recorder, "scopes", &TapeType);
-    owner.next_scope = part(recorder, "next_scope", &CounterType);
-    owner.stacks = part(recorder, "stacks", &StackPoolType);
-    owner.threads = part(recorder, "threads", &PyDict_Type);
-    owner.tensor_pool = part(recorder, "tensors", NULL);
-    owner.layer_pool = part(recorder, "layers", NULL);
-    if (!PyErr_Occurred()) {
-        owner.known = part(owner.tensor_pool, "known", &ObjectTableType);
-        owner.tensor_rows = part(owner.tensor_pool, "rows", &TapeType);
-        owner.shapes = part(owner.tensor_pool, "shapes", &PyDict_Type);
-        owner.dtypes = part(owner.tensor_pool, "dtypes", &PyDict_Type);
-        owner.next_tensor = part(owner.tensor_pool, "next_key", &CounterType);
-        owner.known_layers = part(owner.layer_pool, "known", &ObjectTableType);
-        PyObject *reads_place = part(owner.tensor_pool, "reads_place", &PyBool_Type);
-        owner.reads_place = reads_place == Py_True;
-        Py_XDECREF(reads_place);
-    }
-    PyObject *alone = part(recorder, "alone", &PyTuple_Type);
-    if (alone == NULL || properties_find(owner.tensor_type) < 0) {
-        Py_XDECREF(alone);
-        forget();
-        return NULL;
-    }
-    owner.alone = alone; /* last: from here on the fast path is open */
+    Owner *before = present_owner;
+    present_owner = owner;
+    Py_XDECREF(before);
     Py_RETURN_NONE;
 }

@@ -30,9 +30,9 @@ static StackEntry *entry_of(StackPool *pool, uint64_t hash, const int64_t *signa
     size_t slot = (size_t)hash & mask;
     for (;; slot = (slot + 1) & mask) {
         StackEntry *entry = &pool->entries[slot];
-        if (entry->start < 0 ||
-            (entry->hash == hash && entry->length == length &&
-             memcmp(pool->arena + entry->start, signature, (size_t)length * sizeof(int64_t)) == 0)) {
+        if (entry->start < 0 || (entry->hash == hash && entry->length == length &&
+                                 memcmp(pool->arena + entry->start, signature,
+                                        (size_t)length * sizeof(int64_t)) == 0)) {
             return entry;
         }
     }
@@ -60,12 +60,9 @@ static int grow(StackPool *pool) {
     return 0;
 }
 
-/* Note a new stack's code objects, which also keeps their addresses from being reused. */
-static int note_segment(StackPool *pool, int64_t key, PyObject *frame, PyObject *anchor,
-                        int64_t anchor_stack) {
+/* A new stack's code objects, which also keeps their addresses from being reused. */
+static PyObject *segment_of(PyObject *frame, PyObject *anchor, int64_t anchor_stack) {
     PyObject *locations = PyList_New(0);
-    PyObject *number = PyLong_FromLongLong(key);
-    PyObject *segment = NULL;
     Py_INCREF(frame);
     while (locations != NULL && frame != Py_None && frame != anchor) {
         PyObject *location =
@@ -78,30 +75,34 @@ static int note_segment(StackPool *pool, int64_t key, PyObject *frame, PyObject 
         Py_SETREF(frame, back != NULL ? back : Py_NewRef(Py_None));
     }
     Py_DECREF(frame);
-    if (locations != NULL) {
-        segment = Py_BuildValue("(LN)", (long long)anchor_stack, locations);
-    }
-    int failed = number == NULL || segment == NULL ||
-                 PyDict_SetItem(pool->segments, number, segment) < 0;
-    Py_XDECREF(number);
-    Py_XDECREF(segment);
-    return failed ? -1 : 0;
+    return locations == NULL ? NULL : Py_BuildValue("(LN)", (long long)anchor_stack, locations);
 }
 
 static int64_t define(StackPool *pool, uint64_t hash, const int64_t *signature, Py_ssize_t length,
                       PyObject *frame, PyObject *anchor) {
-    if (pool->arena_length + length > pool->arena_capacity) {
+    /* First: making objects may run the garbage collector, and that code which takes stacks. */
+    PyObject *segment = segment_of(frame, anchor, signature[0]);
+    int64_t key = pool->used;
+    PyObject *number = segment == NULL ? NULL : PyLong_FromLongLong(key);
+    if (number == NULL || (pool->used * 3 >= pool->capacity * 2 && grow(pool) < 0)) {
+        key = -1;
+    } else if (pool->arena_length + length > pool->arena_capacity) {
         Py_ssize_t capacity = (pool->arena_capacity + length) * 2;
         int64_t *arena = PyMem_Realloc(pool->arena, (size_t)capacity * sizeof(int64_t));
         if (arena == NULL) {
             PyErr_NoMemory();
-            return -1;
+            key = -1;
+        } else {
+            pool->arena = arena;
+            pool->arena_capacity = capacity;
         }
-        pool->arena = arena;
-        pool->arena_capacity = capacity;
     }
-    int64_t key = pool->used;
-    if (note_segment(pool, key, frame, anchor, signature[0]) < 0) {
+    if (key >= 0 && PyDict_SetItem(pool->segments, number, segment) < 0) {
+        key = -1;
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(segment);
+    if (key < 0) {
         return -1;
     }
     memcpy(pool->arena + pool->arena_length, signature, (size_t)length * sizeof(int64_t));
@@ -112,8 +113,7 @@ static int64_t define(StackPool *pool, uint64_t hash, const int64_t *signature, 
     return key;
 }
 
-int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor,
-                         int64_t anchor_stack) {
+int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack) {
     int64_t few[1 + 2 * SHORT_STACK];
     int64_t *signature = few;
     Py_ssize_t length = 1, capacity = 1 + 2 * SHORT_STACK;
@@ -151,8 +151,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor,
     if (!PyErr_Occurred()) {
         uint64_t hash = hash_of(signature, length);
         StackEntry *entry = entry_of(pool, hash, signature, length);
-        key = entry->start >= 0 ? entry->key
-                                : define(pool, hash, signature, length, frame, anchor);
+        key = entry->start >= 0 ? entry->key : define(pool, hash, signature, length, frame, anchor);
     }
     if (signature != few) {
         PyMem_Free(signature);

@@ -27,8 +27,15 @@ static PyObject *extend(PyObject *self, PyObject *values) {
         return NULL;
     }
     Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
+    int64_t *cells = NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyLong_Check(PySequence_Fast_GET_ITEM(fast, i))) {
+            PyErr_SetString(PyExc_TypeError, "a tape is extended by integers");
+            goto end;
+        }
+    }
     Py_ssize_t before = tape->length;
-    int64_t *cells = Tape_reserve(tape, count);
+    cells = Tape_reserve(tape, count);
     for (Py_ssize_t i = 0; cells != NULL && i < count; i++) {
         cells[i] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(fast, i));
         if (cells[i] == -1 && PyErr_Occurred()) {
@@ -36,6 +43,7 @@ static PyObject *extend(PyObject *self, PyObject *values) {
             cells = NULL;
         }
     }
+end:
     Py_DECREF(fast);
     if (cells == NULL) {
         return NULL;

@@ -19,8 +19,9 @@ static Property grad_fn = {"grad_fn", NULL, NULL};
 static PyObject *version_name, *node_ptr_name, *address_name, *leaking_name, *no_args;
 static PyCFunctionWithKeywords version_function;
 
-/* The last dtype seen: Paddle has one object for each. */
+/* The last dtype seen, and whose key it has: Paddle has one object for each. */
 static PyObject *last_dtype;
+static const Owner *last_dtype_owner; /* only compared, and forgotten with the next owner */
 static int64_t last_dtype_key;
 
 /* GRAD_FN of capture/grad_fn.py, and what it has found out about this Paddle. */
@@ -28,7 +29,8 @@ static PyObject *grad_fn_reader;
 static enum { UNKNOWN, YES, NO } is_leaking = UNKNOWN, holds_pointer = UNKNOWN;
 
 static int find(PyTypeObject *type, Property *property) {
-    if (property->key == NULL && (property->key = PyUnicode_InternFromString(property->name)) == NULL) {
+    if (property->key == NULL &&
+        (property->key = PyUnicode_InternFromString(property->name)) == NULL) {
         return -1;
     }
     PyObject *descriptor = PyDict_GetItemWithError(type->tp_dict, property->key);
@@ -53,7 +55,7 @@ int properties_find(PyTypeObject *tensor_type) {
             return -1;
         }
     }
-    Py_CLEAR(last_dtype); /* its key was the last recorder's */
+    last_dtype_owner = NULL; /* a new owner may lie where an old one lay */
     PyObject *version = PyDict_GetItemWithError(tensor_type->tp_dict, version_name);
     version_function = NULL;
     if (version != NULL && Py_IS_TYPE(version, &PyMethodDescr_Type)) {
@@ -117,36 +119,38 @@ static int64_t key_in(PyObject *keys, PyObject *value) {
     return failed ? -1 : key;
 }
 
-int64_t tensor_shape_key(PyObject *tensor) {
+int64_t tensor_shape_key(Owner *owner, PyObject *tensor) {
     PyObject *list = get(tensor, &shape);
     PyObject *sizes = list == NULL ? NULL : PySequence_Tuple(list);
-    int64_t key = sizes == NULL ? -1 : key_in(owner.shapes, sizes);
+    int64_t key = sizes == NULL ? -1 : key_in(owner->shapes, sizes);
     Py_XDECREF(list);
     Py_XDECREF(sizes);
     return key;
 }
 
-int64_t tensor_dtype_key(PyObject *tensor) {
+int64_t tensor_dtype_key(Owner *owner, PyObject *tensor) {
     PyObject *value = get(tensor, &dtype);
     if (value == NULL) {
         return -1;
     }
-    if (value != last_dtype) {
-        int64_t key = key_in(owner.dtypes, value);
+    if (value != last_dtype || owner != last_dtype_owner) {
+        int64_t key = key_in(owner->dtypes, value);
         if (key < 0) {
             Py_DECREF(value);
             return -1;
         }
         last_dtype_key = key;
         Py_XSETREF(last_dtype, Py_NewRef(value));
+        last_dtype_owner = owner;
     }
     Py_DECREF(value);
     return last_dtype_key;
 }
 
-/* A tensor of no elements has no place until it is initialised: asked of Python, as is all of it. */
-int64_t tensor_place_key(PyObject *tensor) {
-    return taken_integer(PyObject_CallMethod(owner.tensor_pool, "place_key", "O", tensor));
+/* A tensor of no elements has no place until it is initialised: asked of Python, as is all of it.
+ */
+int64_t tensor_place_key(Owner *owner, PyObject *tensor) {
+    return taken_integer(PyObject_CallMethod(owner->tensor_pool, "place_key", "O", tensor));
 }
 
 /* pybind11 keeps the address of the C++ object right behind the head of its Python object. */
@@ -162,8 +166,7 @@ static int64_t first_address(PyObject *tensor) {
     }
     is_leaking = known == Py_None ? UNKNOWN : known == Py_True ? YES : NO;
     Py_DECREF(known);
-    PyObject *address =
-        PyObject_CallMethodObjArgs(grad_fn_reader, address_name, tensor, NULL);
+    PyObject *address = PyObject_CallMethodObjArgs(grad_fn_reader, address_name, tensor, NULL);
     if (address == Py_None) {
         Py_DECREF(address);
         return 0;
@@ -185,7 +188,8 @@ int64_t tensor_grad_address(PyObject *tensor) {
         address = pointer_behind(node);
     } else {
         address = taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
-        if (holds_pointer == UNKNOWN && Py_TYPE(node)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) * 2) {
+        if (holds_pointer == UNKNOWN &&
+            Py_TYPE(node)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) * 2) {
             holds_pointer = pointer_behind(node) == address ? YES : NO;
         }
     }
