@@ -34,9 +34,9 @@ class LedgerLine:
         if entry.alive_bytes < 0:
             return line
         if entry.alive_bytes == 0:
-            return f"{line} Nothing of it is still alive."
+            return f"{line} Nothing from this cell is still alive."
         held = _held_text(entry.held_by)
-        return f"{line} Still alive of this cell: {size_text(entry.alive_bytes)}, held by {held}."
+        return f"{line} Still alive from this cell: {size_text(entry.alive_bytes)}, held by {held}."
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>"

@@ -57,10 +57,20 @@ def test_a_measured_cell_shows_its_memory_and_its_line_of_the_ledger(
 ) -> None:
     view = GraphView(notebook.cell(index))
     expect(view.app.get_by_role("button", name="Memory")).to_have_attribute("aria-pressed", "true")
-    expect(notebook.cell(index)).to_contain_text("Still alive of this cell")
+    expect(notebook.cell(index)).to_contain_text("Still alive from this cell")
     view.app.scroll_into_view_if_needed()
     notebook.page.wait_for_timeout(1000)
     notebook.screenshot(f"memory-cell-{index}")
+
+
+def test_what_is_still_alive_has_the_names_of_who_holds_it(notebook: NotebookPage) -> None:
+    view = GraphView(notebook.cell(_LOOP))
+    view.app.get_by_role("button", name="Still alive").click()
+    memory = view.app.get_by_role("region", name="Memory")
+    expect(memory).to_contain_text("losses[0]")
+    expect(memory).to_contain_text("encoder.head.weight.grad")
+    notebook.cell(_LOOP).get_by_text("Still alive from this cell").scroll_into_view_if_needed()
+    notebook.screenshot("memory-still-alive")
 
 
 def test_the_leak_is_told_by_its_line(notebook: NotebookPage) -> None:

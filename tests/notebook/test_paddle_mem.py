@@ -173,9 +173,9 @@ def test_the_line_below_the_cell_tells_the_ledger(
 ) -> None:
     run(shell, "%%paddle_mem\nkept = x * 4")
     said = capsys.readouterr().out
-    assert "Still alive of this cell: 512.0 KiB, held by kept 512.0 KiB." in said
+    assert "Still alive from this cell: 512.0 KiB, held by kept 512.0 KiB." in said
     run(shell, "%%paddle_mem\n(x * 4).sum().item();")
-    assert "Nothing of it is still alive." in capsys.readouterr().out
+    assert "Nothing from this cell is still alive." in capsys.readouterr().out
 
 
 def test_memory_magics_keep_no_tensor_alive(shell: InteractiveShell) -> None:
