@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections import deque
 from functools import partial
 from types import ModuleType
@@ -249,3 +250,17 @@ def test_a_long_list_is_named_in_one_pass() -> None:
     found = names(kept)
     assert found[0] == ("container", "x[0]")
     assert found[-1] == ("container", "x[19999]")
+
+
+def test_the_search_does_not_prolong_the_life_of_a_suspended_calls_variables() -> None:
+    def produce(kept: Any) -> Any:
+        yield weakref.ref(kept)
+        del kept
+        yield None
+
+    running = produce(Sought())
+    reference = next(running)
+    assert names([running.gi_frame]) == []
+    assert names(running) == [("container", "a variable in produce(), x")]
+    next(running)
+    assert reference() is None
