@@ -48,6 +48,7 @@ def add_memory(
     """
     strings = StringPool(record.strings)
     events, runs = read_segments(memory.segments)
+    events = memory.history or events
     storages = [*memory.met, *memory.living, *memory.living_gradients]
     blocks, block_of_storage = add_blocks_from_before(pair_events(events), storages, events.places)
     last_row, last_tensor = len(memory.met), len(memory.met) + len(memory.living)

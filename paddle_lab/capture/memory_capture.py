@@ -8,8 +8,10 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any, NamedTuple
 
+from paddle_lab.capture.allocator_events import AllocatorEvents
 from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
 from paddle_lab.capture.faults import attempt
+from paddle_lab.capture.memory_history import MemoryHistory
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.storages import Storage, StorageNotes
 
@@ -18,6 +20,9 @@ NO_PROFILER = (
     "there already when the trace began. Stop it, `del` its variable, then trace again."
 )
 
+DEVICES_ALONE = (
+    "Memory of devices alone is recorded, and no grad nodes: another profiler was running."
+)
 STEPPED_ASIDE = (
     "Memory is recorded for the first {seconds:.3f} s only: then a paddle.profiler was started, "
     "and Paddle runs but one profiler at a time."
@@ -79,7 +84,10 @@ class MemoryCapture:
     """Tensors that layers held as buffers by then."""
     thread_numbers: dict[int, int] = field(default_factory=dict)
     """The operating system's thread ids to the recorder's numbers."""
+    history: AllocatorEvents | None = None
+    """Events from elsewhere than the log, where that could not record."""
     _reader: int | None = None
+    _history: MemoryHistory | None = None
     _storages: StorageNotes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,23 +105,27 @@ class MemoryCapture:
         self._reader = ALLOCATOR_LOG.open(self.paddle)
         self._read_counters()
         if self._reader is None:
-            self.notices.append(NO_PROFILER)
+            self._history = MemoryHistory.open(self.paddle)
+            self.notices.append(NO_PROFILER if self._history is None else DEVICES_ALONE)
 
     def close(self) -> None:
         """Stop recording and keep what there is; doing so twice does no harm."""
         self._storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
-        if self._reader is None:
+        if self._history is not None:
+            history, self._history = self._history, None
+            self.history = history.close()
+        elif self._reader is None:
             return
         self._read_counters()
         self._number_threads()
         reader, self._reader = self._reader, None
-        if ALLOCATOR_LOG.lost_ns >= self.start_ns:
+        if reader is not None and ALLOCATOR_LOG.lost_ns >= self.start_ns:
             seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
             self.notices.append(STEPPED_ASIDE.format(seconds=seconds))
         self.backward_spans = ALLOCATOR_LOG.spans_of(self.recorder)
-        self.segments = ALLOCATOR_LOG.close(reader)
+        self.segments = [] if reader is None else ALLOCATOR_LOG.close(reader)
         self.met = self._storages.met
         self.living = self._storages.living()
         self.buffers = self._storages.living_buffers(self.recorder.layers)
