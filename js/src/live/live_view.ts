@@ -30,6 +30,8 @@ export interface LiveState {
 /** How often the chart says that nothing comes. */
 const LOOK_MS = 500;
 const SILENT_MS = 1500;
+/** How long to wait for the history before asking again; doubled each time, since a busy kernel piles up what it is asked. */
+const FIRST_ANSWER_MS = 2000;
 const LEAST_SPAN_MS = 10_000;
 
 /** Show the chart in `el` until `signal` is aborted. */
@@ -63,6 +65,8 @@ class LiveView {
   #looking_at: { start_ms: number; end_ms: number } | undefined;
   #pointer_ms: number | undefined;
   #heard_at = performance.now();
+  #ask_again_at = Number.POSITIVE_INFINITY;
+  #patience_ms = FIRST_ANSWER_MS;
   #updates = 0;
   #is_visible = true;
 
@@ -100,7 +104,10 @@ class LiveView {
     model.on("msg:custom", onMessage);
     model.on("change:is_running", onState);
     model.on("change:stopped_because", onState);
-    const look = setInterval(onState, LOOK_MS);
+    const look = setInterval(() => {
+      this.#showState();
+      if (performance.now() > this.#ask_again_at) this.#askForHistory();
+    }, LOOK_MS);
     const seen = new IntersectionObserver((entries) => {
       this.#is_visible = entries.at(-1)?.isIntersecting ?? true;
       if (this.#is_visible) this.#draw();
@@ -116,8 +123,7 @@ class LiveView {
     );
     this.#controls.showNotice(model.get("_notice"));
     this.#showState();
-    // The rows so far; a busy kernel answers when its cell has ended, and new ones come meanwhile.
-    this.#send("opened");
+    this.#askForHistory();
   }
 
   dispose(): void {
@@ -125,6 +131,13 @@ class LiveView {
     this.#figure?.dispose();
     // The kernel stops sampling where no other view answers it.
     this.#send("closed");
+  }
+
+  /** The rows so far; a busy kernel answers when its cell has ended, and new ones come meanwhile. */
+  #askForHistory(): void {
+    this.#ask_again_at = performance.now() + this.#patience_ms;
+    this.#patience_ms *= 2;
+    this.#send("opened");
   }
 
   #send(kind: MessageToKernel["kind"]): void {
@@ -154,8 +167,12 @@ class LiveView {
   #takeBatch(message: BatchMessage, buffers: DataView[]): void {
     this.#heard_at = performance.now();
     const tiers = message.rows.map((rows, tier) => readRows(buffers[tier], rows));
-    if (message.kind === "history") this.#samples.replace(tiers);
-    else this.#samples.append(tiers);
+    if (message.kind === "history") {
+      this.#samples.replace(tiers);
+      this.#ask_again_at = Number.POSITIVE_INFINITY;
+    } else {
+      this.#samples.append(tiers);
+    }
     this.#cells.append(message.cells);
     this.#layers.append(message.layers);
     if (message.counters) {
