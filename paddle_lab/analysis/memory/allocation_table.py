@@ -156,4 +156,4 @@ class AllocationTable(Sequence[Allocation]):
     def _repr_html_(self) -> str:
         more = len(self) - _ROWS_SHOWN
         note = f"<p>… {more:,} more</p>" if more > 0 else ""
-        return f"<p>{self._title()}</p>{html_table(_HEADER, self._rows())}{note}"
+        return f"<p>{self._title()}</p>{html_table(_HEADER, self._rows(), numbers=(0,))}{note}"

@@ -145,7 +145,7 @@ class Growth(Sequence[LineGrowth]):
         return f"{self._title()}\n{text_table(_HEADER, self._rows(), numbers=(0, 1, 2))}"
 
     def _repr_html_(self) -> str:
-        table = html_table(_HEADER, self._rows()) if self._lines else ""
+        table = html_table(_HEADER, self._rows(), numbers=(0, 1, 2)) if self._lines else ""
         return f"<p>{self._title()}</p>{table}"
 
 

@@ -64,7 +64,7 @@ class HolderTable(Sequence[Holder]):
         return text_table(_HEADER, self._rows(), numbers=(0, 1))
 
     def _repr_html_(self) -> str:
-        return html_table(_HEADER, self._rows())
+        return html_table(_HEADER, self._rows(), numbers=(0, 1))
 
 
 def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:
