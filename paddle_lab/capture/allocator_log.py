@@ -174,10 +174,10 @@ class AllocatorLog:
 
     def _start(self, level: int) -> None:
         core = self._paddle.base.core
-        options = core.ProfilerOptions()
-        options.trace_switch = 1  # the host's events alone
         self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
         try:
+            options = core.ProfilerOptions()  # reads the level
+            options.trace_switch = 1  # the host's events alone
             profiler = core._Profiler.create(options, [])
             if profiler is None:
                 gc.collect()  # Paddle's own class holds itself: one may be gone but for that

@@ -143,6 +143,13 @@ def test_equal_names_are_told_apart_by_what_they_wait_for():
     assert order.match([0], runs) == [0, 1, 2, 6, 5, 3, 4, 7]
 
 
+def test_of_equal_nodes_that_may_run_the_first_goes_first():
+    names = ["Add", "Matmul", "Matmul", "Tanh", "Tanh"]
+    order = GradNodeOrder(names, [(0, 1), (0, 2), (1, 3), (2, 4)])
+    assert order.match([0], ["Add", "Matmul", "Matmul", "Tanh", "Tanh"]) == [0, 1, 2, 3, 4]
+    assert order.match([0], ["Add", "Matmul", "Tanh", "Matmul", "Tanh"]) == [0, 1, 3, 2, 4]
+
+
 def test_a_node_that_paddle_grad_leaves_out_takes_no_name():
     order = GradNodeOrder(NAMES, EDGES)
     assert order.match([0], ["Mean", "Add", "Relu", "Matmul"], wanted=[7])[:4] == [0, 1, 3, 4]

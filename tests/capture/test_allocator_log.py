@@ -9,6 +9,7 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.capture import memory_assembly
 from paddle_lab.capture.allocator_log import ALLOCATOR_LOG
 from tests.capture.running_total import RunningTotal, rows
 
@@ -196,6 +197,28 @@ def test_steps_end_with_the_optimizers_or_where_they_are_said_to():
             optimizer.step()
             paddle_lab.step()
     assert len(trace.record.steps) == 2
+
+
+def test_ops_are_recorded_inside_backward_alone(monkeypatch):
+    # Paddle takes time that grows with the square of the events to sort those of memory into ops.
+    segments = []
+    read = memory_assembly.read_segments
+
+    def read_and_keep(found):
+        segments.extend(found)
+        return read(found)
+
+    monkeypatch.setattr(memory_assembly, "read_segments", read_and_keep)
+    data = paddle.rand([3, 5])
+    data.stop_gradient = False
+    with paddle_lab.memory():
+        paddle.exp(data).sum().backward()
+        assert paddle.sin(data).size == 15
+    roots = [list(segment.result.get_data().values()) for segment in segments]
+    children = [sum(len(root.children_node) for root in of_segment) for of_segment in roots]
+    assert len(children) == 3
+    assert children[0] == children[2] == 0
+    assert children[1] > 0
 
 
 def test_results_are_the_same_bit_for_bit():
