@@ -37,8 +37,13 @@ export interface Events {
 export function blocksByPlace(trace: Trace): Blocks[] {
   const table = trace.table("allocations");
   const places = new Map<number, number>();
-  for (const place of table.column("place")) {
-    places.set(place, (places.get(place) ?? 0) + 1);
+  const placeOf = table.column("place");
+  for (let row = 0, from = 0; row < placeOf.length; row++) {
+    // Blocks of one device mostly follow each other.
+    if (placeOf[row + 1] !== placeOf[row]) {
+      places.set(placeOf[row]!, (places.get(placeOf[row]!) ?? 0) + row + 1 - from);
+      from = row + 1;
+    }
   }
   return [...places]
     .map(([place, count]) => blocksOf(trace, place, count))

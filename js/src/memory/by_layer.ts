@@ -37,21 +37,24 @@ export function byLayer(trace: Trace): Groups {
     return numberOf(path, layerGroups.get(path) ?? -1);
   });
   const table = trace.table("allocations");
+  const groupOfOp = trace.table("op_groups").column("group");
+  const parameterOf = trace.table("grad_nodes").column("parameter");
   const gradNodeOf = table.column("grad_node");
   const scopeOf = table.column("scope");
   const tensorOf = table.column("tensor");
   numberOf("", -1);
   // Inside a backward call the op says whose gradient it is; the scope is the call.
-  const groupOf = Int32Array.from(table.column("op"), (op, row) => {
-    const [gradNode, scope] = [gradNodeOf[row]!, scopeOf[row]!];
-    const parameter = gradNode >= 0 ? trace.at("grad_nodes", "parameter", gradNode) : -1;
+  const opOf = table.column("op");
+  const groupOf = new Int32Array(table.length);
+  for (let row = 0; row < groupOf.length; row++) {
+    const [op, scope, gradNode] = [opOf[row]!, scopeOf[row]!, gradNodeOf[row]!];
+    const parameter = gradNode >= 0 ? parameterOf[gradNode]! : -1;
     const tensor = parameter >= 0 ? parameter : tensorOf[row]!;
-    return (
-      (op >= 0 && ofGroup(trace.groupOfOp(op))) ||
+    groupOf[row] =
+      (op >= 0 && ofGroup(groupOfOp[op]!)) ||
       (scope >= 0 && ofScope(scope)) ||
-      (tensor >= 0 ? ofTensor(tensor) : 0)
-    );
-  });
+      (tensor >= 0 ? ofTensor(tensor) : 0);
+  }
   return {
     groupOf,
     count: paths.length,

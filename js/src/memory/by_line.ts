@@ -19,10 +19,13 @@ export function byLine(trace: Trace): Groups {
     return number;
   });
   const opOf = trace.table("allocations").column("op");
-  const groupOf = Int32Array.from(trace.table("allocations").column("stack"), (stack, row) => {
-    const own = stack >= 0 ? ownFrame[stack]! : -1;
-    return ofFrame(own >= 0 || opOf[row]! < 0 ? own : trace.ownFrameOf(opOf[row]!));
-  });
+  const stackOf = trace.table("allocations").column("stack");
+  const ownOfOp = trace.table("op_frames").column("frame");
+  const groupOf = new Int32Array(stackOf.length);
+  for (let row = 0; row < groupOf.length; row++) {
+    const own = stackOf[row]! >= 0 ? ownFrame[stackOf[row]!]! : -1;
+    groupOf[row] = ofFrame(own >= 0 || opOf[row]! < 0 ? own : ownOfOp[opOf[row]!]!);
+  }
   return {
     groupOf,
     count: frameOf.length,

@@ -60,19 +60,20 @@ export interface GroupSum {
 
 /** Sums over some blocks, group by group, the largest first. */
 export function sumGroups(groups: Groups, blocks: Blocks, among: Iterable<number>): GroupSum[] {
-  const sums = new Map<number, { bytes: number; count: number; bytesOfKind: Float64Array }>();
+  const slots = new Int32Array(groups.count + 1).fill(-1);
+  const sums: (GroupSum & { bytes: number; count: number })[] = [];
   for (const block of among) {
     const group = groups.groupOf[blocks.rows[block]!] ?? UNMET;
-    let sum = sums.get(group);
-    if (!sum) {
-      sum = { bytes: 0, count: 0, bytesOfKind: new Float64Array(MEMORY_KINDS.length) };
-      sums.set(group, sum);
+    let slot = slots[group + 1]!;
+    if (slot < 0) {
+      const bytesOfKind = new Float64Array(MEMORY_KINDS.length);
+      slot = sums.push({ group, bytes: 0, count: 0, bytesOfKind }) - 1;
+      slots[group + 1] = slot;
     }
+    const sum = sums[slot]!;
     sum.bytes += blocks.bytes[block]!;
     sum.count++;
     sum.bytesOfKind[blocks.kinds[block]!]! += blocks.bytes[block]!;
   }
-  return [...sums]
-    .map(([group, sum]) => ({ group, ...sum }))
-    .sort((a, b) => b.bytes - a.bytes || b.count - a.count);
+  return sums.sort((a, b) => b.bytes - a.bytes || b.count - a.count);
 }

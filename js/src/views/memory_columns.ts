@@ -18,24 +18,11 @@ export function corners(values: readonly number[]): number[] {
 }
 
 /** Each block as one outline: to the right along its top, back along its bottom. */
-export function blockColumns(
-  blocks: Blocks,
-  picture: StackPicture,
-  lit: LitBlocks | undefined,
-  { kinds, bg, select }: MemoryPalette,
-): Record<string, unknown[]> {
-  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes, window } = picture;
-  const px_bytes = window.height_bytes / window.height_px;
-  const columns = {
-    xs: [] as number[][],
-    ys: [] as number[][],
-    colour: [] as string[],
-    line: [] as string[],
-    line_alpha: [] as number[],
-  };
+export function blockOutlines(blocks: Blocks, picture: StackPicture): Record<string, unknown[]> {
+  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes } = picture;
+  const columns = { xs: [] as number[][], ys: [] as number[][] };
   for (let at = 0; at < drawn.length; at++) {
-    const block = drawn[at]!;
-    const bytes = blocks.bytes[block]!;
+    const bytes = blocks.bytes[drawn[at]!]!;
     const xs: number[] = [];
     const ys: number[] = [];
     for (let piece = pieceStarts[at]!; piece < pieceStarts[at + 1]!; piece++) {
@@ -47,13 +34,26 @@ export function blockColumns(
       xs.push(piece_to_ns[piece]!, piece_from_ns[piece]!);
       ys.push(piece_bottom_bytes[piece]!, piece_bottom_bytes[piece]!);
     }
-    const isLit = lit?.(block);
     columns.xs.push(xs);
     columns.ys.push(ys);
-    const colour = kinds[blocks.kinds[block]!]!;
-    columns.colour.push(isLit === false ? faded(colour, bg) : colour);
+  }
+  return columns;
+}
+
+export function blockColours(
+  blocks: Blocks,
+  { drawn, window }: StackPicture,
+  lit: LitBlocks | undefined,
+  { kinds, bg, select }: MemoryPalette,
+): Record<string, unknown[]> {
+  const lined_bytes = (LEAST_LINED_PX * window.height_bytes) / window.height_px;
+  const fadedKinds = kinds.map((colour) => faded(colour, bg));
+  const columns = { colour: [] as string[], line: [] as string[], line_alpha: [] as number[] };
+  for (const block of drawn) {
+    const isLit = lit?.(block);
+    columns.colour.push((isLit === false ? fadedKinds : kinds)[blocks.kinds[block]!]!);
     columns.line.push(isLit ? select : bg);
-    columns.line_alpha.push(isLit || bytes >= LEAST_LINED_PX * px_bytes ? 1 : 0);
+    columns.line_alpha.push(isLit || blocks.bytes[block]! >= lined_bytes ? 1 : 0);
   }
   return columns;
 }

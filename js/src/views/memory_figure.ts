@@ -7,7 +7,7 @@ import type { PhaseSpan } from "../memory/marks.ts";
 import type { StackPicture } from "../memory/stacking.ts";
 import { PHASES } from "../protocol.ts";
 import { memoryAxes } from "./memory_axes.ts";
-import { blockColumns, corners, type LitBlocks } from "./memory_columns.ts";
+import { blockColours, blockOutlines, corners, type LitBlocks } from "./memory_columns.ts";
 import type { MemoryPalette } from "./memory_palette.ts";
 
 /** Room around the frame in px: what is on the page above the frame is placed by it. */
@@ -24,6 +24,8 @@ export interface MemoryFigure {
   readonly x_range: Range;
   readonly y_range: Range;
   setPicture(blocks: Blocks, picture: StackPicture, lit: LitBlocks | undefined): void;
+  /** Of the picture that is shown. */
+  setLit(lit: LitBlocks | undefined): void;
   setPhases(spans: readonly PhaseSpan[], px_ns: number): void;
   setReserved(times_ns: readonly number[], reserved_bytes: readonly number[], end_ns: number): void;
   setSteps(ends_ns: ArrayLike<number>): void;
@@ -32,14 +34,12 @@ export interface MemoryFigure {
   /** The whole run's total, as steps. */
   setOverview(times_ns: Float64Array, total_bytes: Float64Array): void;
   setTheme(palette: MemoryPalette): void;
+  /** Draw it, with what it was given before. */
+  mount(roots: { main: HTMLElement; overview: HTMLElement }): Promise<void>;
   dispose(): void;
 }
 
-export async function memoryFigure(
-  bokeh: BokehNamespace,
-  roots: { main: HTMLElement; overview: HTMLElement },
-  palette: MemoryPalette,
-): Promise<MemoryFigure> {
+export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): MemoryFigure {
   const models = bokehModels(bokeh);
   const { Document } = bokeh.require("document") as {
     Document: typeof BokehDocument;
@@ -89,22 +89,35 @@ export async function memoryFigure(
   const main = plot(x_range, y_range, FRAME);
   const overview = plot(whole_x, whole_y, { top: 4, bottom: 4 });
   type Glyph = InstanceType<typeof models.Glyph>;
+  const renderersOf = new Map<Source, InstanceType<typeof models.GlyphRenderer>[]>();
+  /** What has nothing to draw still costs its part of every frame, unless it is hidden. */
+  const fill = (data_source: Source, data: Record<string, unknown[]>): void => {
+    const isEmpty = !Object.values(data)[0]?.length;
+    const renderers = renderersOf.get(data_source) ?? [];
+    if (!isEmpty || renderers.some(({ visible }) => visible)) {
+      data_source.data = data;
+      for (const renderer of renderers) {
+        renderer.visible = !isEmpty;
+      }
+    }
+  };
   const draw = (
     figure: typeof main,
     data_source: Source,
     glyph: Glyph,
     options: { y_range_name?: string; level?: "underlay" | "glyph" | "annotation" } = {},
   ): void => {
-    figure.renderers = [
-      ...figure.renderers,
-      new models.GlyphRenderer({
-        data_source,
-        glyph,
-        // Nothing is selected in Bokeh's own way: it would dim the rest.
-        nonselection_glyph: null,
-        ...options,
-      }),
-    ];
+    const renderer = new models.GlyphRenderer({
+      data_source,
+      glyph,
+      // Nothing is selected in Bokeh's own way: it would dim the rest.
+      nonselection_glyph: null,
+      visible: false,
+      ...options,
+    });
+    figure.renderers = [...figure.renderers, renderer];
+    const rendered = renderersOf.get(data_source) ?? [];
+    renderersOf.set(data_source, [...rendered, renderer]);
   };
 
   const phaseGlyph = {
@@ -233,6 +246,7 @@ export async function memoryFigure(
     phaseNames.text_font = font;
   });
 
+  const page = new Document();
   let shown: Parameters<MemoryFigure["setPicture"]> | undefined;
   let phases: readonly [spans: readonly PhaseSpan[], px_ns: number] = [[], 1];
   const figure: MemoryFigure = {
@@ -240,58 +254,75 @@ export async function memoryFigure(
     y_range,
     setPicture(blocks, picture, lit) {
       shown = [blocks, picture, lit];
-      sources.blocks.data = blockColumns(blocks, picture, lit, colours);
+      fill(sources.blocks, {
+        ...blockOutlines(blocks, picture),
+        ...blockColours(blocks, picture, lit, colours),
+      });
       const top = Array.from(picture.band_bottom_bytes);
       const x = Array.from(picture.band_ns);
       picture.band_bytes.forEach((bytes, kind) => {
         bands[kind]!.fill_alpha = lit ? FADED_BAND_ALPHA : BAND_ALPHA;
         if (!bytes.some((size) => size > 0)) {
-          sources.bands[kind]!.data = { x: [], bottom: [], top: [] };
+          fill(sources.bands[kind]!, {});
           return;
         }
         const bottom = top.slice();
         bytes.forEach((size, at) => {
           top[at]! += size;
         });
-        sources.bands[kind]!.data = {
+        fill(sources.bands[kind]!, {
           x: corners(x).slice(1),
           bottom: corners(bottom).slice(0, -1),
           top: corners(top).slice(0, -1),
-        };
+        });
       });
-      sources.total.data = { x, y: top };
+      fill(sources.total, { x, y: top });
       // Where it goes up and down with every pixel, a line would be all there is to see.
       total.line_alpha = Math.max(0, Math.min(1, 1.6 - (2.5 * x.length) / picture.window.width_px));
     },
+    setLit(lit) {
+      if (!shown) {
+        return;
+      }
+      const [blocks, picture] = shown;
+      shown = [blocks, picture, lit];
+      for (const band of bands) {
+        band.fill_alpha = lit ? FADED_BAND_ALPHA : BAND_ALPHA;
+      }
+      fill(sources.blocks, {
+        ...(sources.blocks.data as Record<string, unknown[]>),
+        ...blockColours(blocks, picture, lit, colours),
+      });
+    },
     setPhases(spans, px_ns) {
       phases = [spans, px_ns];
-      sources.phases.data = {
+      fill(sources.phases, {
         from: spans.map((at) => at.from_ns),
         to: spans.map((at) => at.to_ns),
         colour: spans.map((at) => colours[PHASES[at.phase]!]),
-      };
+      });
       const named = spans.filter(
         ({ phase, from_ns, to_ns }) =>
           (to_ns - from_ns) / px_ns > PHASES[phase]!.length * LETTER_PX + 10,
       );
-      sources.names.data = {
+      fill(sources.names, {
         from: named.map((at) => at.from_ns),
         colour: named.map((at) => colours[PHASES[at.phase]!]),
         name: named.map((at) => PHASES[at.phase]!),
-      };
+      });
     },
     setReserved(times_ns, reserved_bytes, end_ns) {
       const last = reserved_bytes.at(-1);
-      sources.reserved.data =
-        last === undefined
-          ? { x: [], y: [] }
-          : { x: [...times_ns, end_ns], y: [...reserved_bytes, last] };
+      fill(
+        sources.reserved,
+        last === undefined ? {} : { x: [...times_ns, end_ns], y: [...reserved_bytes, last] },
+      );
     },
     setSteps(ends_ns) {
-      sources.steps.data = { x: Array.from(ends_ns) };
+      fill(sources.steps, { x: Array.from(ends_ns) });
     },
     setPeak(time_ns, bytes) {
-      sources.peak.data = { x: [time_ns], y: [bytes], name: ["▼"] };
+      fill(sources.peak, { x: [time_ns], y: [bytes], name: ["▼"] });
     },
     setMoment(from_ns, to_ns) {
       span.setv({ left: from_ns, right: to_ns });
@@ -300,10 +331,10 @@ export async function memoryFigure(
       const y = Array.from(total_bytes);
       whole_x.setv({ start: times_ns[0]!, end: times_ns.at(-1)! });
       whole_y.setv({ start: 0, end: Math.max(1, ...y) * 1.05 });
-      sources.overview.data = {
+      fill(sources.overview, {
         x: corners(Array.from(times_ns)).slice(1),
         y: corners(y).slice(0, -1),
-      };
+      });
     },
     setTheme(changed) {
       colours = changed;
@@ -315,18 +346,15 @@ export async function memoryFigure(
         figure.setPicture(...shown);
       }
     },
-    dispose() {
-      page.clear();
-      roots.main.replaceChildren();
-      roots.overview.replaceChildren();
+    async mount(roots) {
+      // It would tell the console how long it took.
+      bokeh.logger.set_level("warn");
+      page.add_root(main);
+      page.add_root(overview);
+      await bokeh.embed.add_document_standalone(page, roots.main, [roots.main, roots.overview]);
     },
+    dispose: () => page.clear(),
   };
   figure.setTheme(palette);
-  // It would tell the console how long it took.
-  bokeh.logger.set_level("warn");
-  const page = new Document();
-  page.add_root(main);
-  page.add_root(overview);
-  await bokeh.embed.add_document_standalone(page, roots.main, [roots.main, roots.overview]);
   return figure;
 }

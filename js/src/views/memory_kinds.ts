@@ -40,7 +40,11 @@ export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState)
     }
   };
   const build = (): void => {
-    const kinds = [...new Set(memory.blocks.kinds)].sort((a, b) => a - b);
+    const isMet = new Uint8Array(MEMORY_KINDS.length);
+    for (const kind of memory.blocks.kinds) {
+      isMet[kind] = 1;
+    }
+    const kinds = [...isMet.keys()].filter((kind) => isMet[kind]);
     root.replaceChildren(
       ...kinds.map((kind) => {
         const item = button(

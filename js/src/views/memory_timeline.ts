@@ -71,18 +71,19 @@ export class Timeline {
         if (choice.place !== previous.place) {
           this.#showPlace();
         } else if (choice.kind !== previous.kind) {
-          this.#schedule(true);
+          this.#light();
         }
         this.#showMoment();
       }),
       store.subscribe((state, previous) => {
         if (state.selection !== previous.selection) {
-          this.#schedule(true);
+          this.#light();
         }
       }),
       watchTheme(() => this.#figure?.setTheme(readMemoryPalette(app))),
       () => resized.disconnect(),
       () => cancelAnimationFrame(this.#frame),
+      () => cancelAnimationFrame(this.#lightFrame),
       () => this.#tooltip.remove(),
       () => this.#figure?.dispose(),
     ];
@@ -92,25 +93,25 @@ export class Timeline {
   /** Resolves once it is drawn. */
   async draw(): Promise<void> {
     const roots = { main: this.#main, overview: this.#overview };
-    let figure: MemoryFigure;
     try {
-      figure = await memoryFigure(await loadBokeh(), roots, readMemoryPalette(this.#app));
+      const bokeh = await loadBokeh();
+      if (this.#isDisposed) {
+        return;
+      }
+      const figure = memoryFigure(bokeh, readMemoryPalette(this.#app));
+      this.#figure = figure;
+      this.#showPlace();
+      this.#showMoment();
+      figure.x_range.on_change(
+        [figure.x_range.properties.start, figure.x_range.properties.end],
+        () => this.#schedule(),
+      );
+      await figure.mount(roots);
     } catch (error) {
       // The table needs no figure.
       const text = error instanceof Error ? error.message : String(error);
       this.#main.replaceChildren(element("p", { class: "pdl-timeline-failure" }, text));
-      return;
     }
-    if (this.#isDisposed) {
-      figure.dispose();
-      return;
-    }
-    this.#figure = figure;
-    figure.x_range.on_change([figure.x_range.properties.start, figure.x_range.properties.end], () =>
-      this.#schedule(),
-    );
-    this.#showPlace();
-    this.#showMoment();
   }
 
   dispose(): void {
@@ -302,6 +303,14 @@ export class Timeline {
     this.#pointer.setAttribute("aria-valuemax", String(Math.round(blocks.last_ns)));
     this.#pointer.setAttribute("aria-valuenow", String(Math.round(at_ns)));
     this.#pointer.setAttribute("aria-valuetext", text);
+  }
+
+  #lightFrame = 0;
+  #light(): void {
+    this.#lightFrame ||= requestAnimationFrame(() => {
+      this.#lightFrame = 0;
+      this.#figure?.setLit(this.#lit());
+    });
   }
 
   #mustRefresh = false;
