@@ -19,7 +19,7 @@ def running_layer() -> str:
     if not active:
         return ""
     recorder = active[-1]
-    state = recorder.threads.get(threading.main_thread().ident)
+    state = recorder.threads.get(threading.main_thread().ident or 0)
     key = -1 if state is None else state.layer
     rows = recorder.layers.rows
     if not 0 <= key < len(rows):
