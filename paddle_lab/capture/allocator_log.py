@@ -119,6 +119,7 @@ class AllocatorLog:
             segments = self._segments[first:]
             if not self._readers:
                 self._segments, self._spans = [], []
+                self._restore_flags()  # an interrupt may have hit between a stop and a start
                 self._backward_depth = 0
             return segments
 

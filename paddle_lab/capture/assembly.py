@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
+from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, FrameAssembler
 from paddle_lab.capture.memory_assembly import add_memory
 from paddle_lab.capture.memory_capture import MemoryCapture
@@ -48,7 +49,13 @@ def assemble(
     _resolve_gradient_kinds(tables, strings.to_list())
     record = Record(tables, strings.to_list(), origin)
     if memory is not None:
-        add_memory(record, memory, recorder, copies)
+        try:
+            add_memory(record, memory, recorder, copies)
+        except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
+            record.origin.notices.append(
+                f"The allocations were lost to a fault in paddle_lab ({described(fault)}). "
+                "Please report it with the code that led to it."
+            )
     return record
 
 

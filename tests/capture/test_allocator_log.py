@@ -221,6 +221,18 @@ def test_ops_are_recorded_inside_backward_alone(monkeypatch):
     assert children[1] > 0
 
 
+def test_a_fault_of_ours_costs_the_allocations_not_the_ops(monkeypatch):
+    def fail(_):
+        raise ArithmeticError("a fault made by hand")
+
+    monkeypatch.setattr(memory_assembly, "pair_events", fail)
+    with paddle_lab.memory() as trace:
+        assert paddle.exp(paddle.ones([3, 5])).size == 15
+    assert "exp" in [op.name for op in trace.ops]
+    (notice,) = trace.record.origin.notices
+    assert "a fault made by hand" in notice
+
+
 def test_results_are_the_same_bit_for_bit():
     def run():
         paddle.seed(3)
