@@ -36,7 +36,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
     """
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
-    # Only the charts of the memory need BokehJS, which is large, and it styles what it draws itself.
+    # Only the memory's charts need BokehJS, which is large; it styles what it draws itself.
     has_charts = len(record.allocations) > 0
     scripts = [_escaped(bokeh_script()), script] if has_charts else [script]
     styles = "'unsafe-inline'" if has_charts else _hash(style)

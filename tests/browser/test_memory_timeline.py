@@ -97,7 +97,9 @@ class MemoryView:
 
     def grouped_by(self, name: str) -> None:
         """Press Op, Layer, Line or Kind."""
-        self.section.get_by_role("group", name="Grouped by").get_by_role("button", name=name).click()
+        self.section.get_by_role("group", name="Grouped by").get_by_role(
+            "button", name=name
+        ).click()
 
     def selected_rows(self) -> list[str]:
         """Return the names of the rows that are selected."""
@@ -200,6 +202,31 @@ def test_the_keyboard_moves_the_moment(memory_page: Memory) -> None:
     expect(memory.section).to_be_hidden()
     page.keyboard.press("4")
     expect(memory.section).to_be_visible()
+
+
+def test_the_overview_moves_what_is_shown(memory_page: Memory) -> None:
+    page, memory, _ = memory_page
+    timeline = memory.app.locator(".pdl-timeline")
+    page.mouse.move(*memory.point(0.5, 0.2))
+    page.mouse.wheel(0, -240)
+    page.mouse.wheel(0, -240)
+    expect(timeline).to_have_attribute("data-span", re.compile(r"^(2|3)\d{4}"))
+    before = timeline.get_attribute("data-span")
+    assert before
+    overview = memory.app.locator(".pdl-timeline-overview").bounding_box()
+    assert overview
+    x, _ = memory.point(0.5, 0)
+    y = overview["y"] + overview["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=6)
+    page.mouse.up()
+    expect(timeline).not_to_have_attribute("data-span", before)
+    (start, end), (start_before, end_before) = (
+        map(float, span.split()) for span in (timeline.get_attribute("data-span") or "", before)
+    )
+    assert start > start_before
+    assert end - start == pytest.approx(end_before - start_before)
 
 
 def test_addresses_and_holders(memory_page: Memory, screenshots: Path) -> None:

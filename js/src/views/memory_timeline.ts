@@ -332,6 +332,7 @@ export class Timeline {
       return;
     }
     const { start, end } = figure.x_range;
+    this.element.dataset.span = `${start} ${end}`;
     const old = this.#picture?.window;
     const px_ns = (end - start) / width_px;
     const scale = old ? (old.to_ns - old.from_ns) / old.width_px / px_ns : 0;
@@ -367,7 +368,6 @@ export class Timeline {
       (ends_ns.length * px_ns * LEAST_STEP_PX) / (to_ns - from_ns) < 1 ? ends_ns : [],
     );
     this.element.dataset.drawn = String(this.#picture.drawn.length);
-    this.element.dataset.span = `${start} ${end}`;
   }
 
   #lit(): LitBlocks | undefined {
