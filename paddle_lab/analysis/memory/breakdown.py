@@ -136,7 +136,8 @@ class Breakdown(Sequence[Share]):
 
     def _repr_html_(self) -> str:
         note = f"<p>{self._more()}</p>" if self._more() else ""
-        return f"<p>{self._title()}</p>{html_table(self._header(), self._rows(), numbers=(0, 1, 2))}{note}"
+        table = html_table(self._header(), self._rows(), numbers=(0, 1, 2))
+        return f"<p>{self._title()}</p>{table}{note}"
 
 
 def breakdown(
