@@ -11,7 +11,7 @@ import { blockColours, blockOutlines, corners, type LitBlocks } from "./memory_c
 import type { MemoryPalette } from "./memory_palette.ts";
 
 /** Room around the frame in px: what is on the page above the frame is placed by it. */
-export const FRAME = { left: 66, right: 10, top: 6, bottom: 24 } as const;
+export const FRAME = { left: 66, right: 18, top: 6, bottom: 24 } as const;
 const BAND_ALPHA = 0.55;
 const FADED_BAND_ALPHA = 0.16;
 /** Of the phases' names. */

@@ -67,10 +67,16 @@ describe("blocks are grouped", () => {
 
   test("by kind, with what the trace never met apart", async () => {
     const made = encoder(1);
-    new MemoryWriter(made).block(10, -1, 100, { kind: "gradient" });
+    const writer = new MemoryWriter(made);
+    writer.block(-1, -1, 1000, { kind: "parameter" });
+    writer.block(10, -1, 100, { kind: "gradient" });
     made.add("memory_totals", { time_ns: 0, place: made.text("cpu"), allocated_bytes: 4000 });
     const trace = await made.trace();
-    expect(rowsOf(trace, "kind")).toEqual(["unmet: 4000 in 1", "gradient: 100 in 1"]);
+    expect(rowsOf(trace, "kind")).toEqual([
+      "unmet: 3000 in 1",
+      "parameter: 1000 in 1",
+      "gradient: 100 in 1",
+    ]);
     expect(blocksByPlace(trace)[0]!.events.peak_bytes).toBe(4100);
   });
 });
