@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from paddle_lab.sampling.batch import Batch, Cursor
-from paddle_lab.sampling.counter import Counter, Source
+from paddle_lab.sampling.counter import ABSENT, Counter, Source
 from paddle_lab.sampling.history import SECOND_NS, History
 from paddle_lab.sampling.marks import Mark, Marks
 from paddle_lab.sampling.tier import Values
@@ -57,6 +57,9 @@ class Sampler:
         self._lock = threading.Lock()
         self._counters = self._told_counters()
         self._counters_version = 0
+        self._told = self._counters
+        self._order = list(range(len(self._counters)))
+        """Column of each counter that the sources tell."""
         # Where a source adds a counter, those of the sources after it move; columns never do.
         self._columns = {_name(counter): place for place, counter in enumerate(self._counters)}
         self._history = History(len(self._counters))
@@ -133,17 +136,15 @@ class Sampler:
     def sample(self) -> None:
         """Read all counters once."""
         now_ns = time.perf_counter_ns()
-        read = [(source, source.read(now_ns)) for source in self._sources]
+        values = [value for source in self._sources for value in source.read(now_ns)]
         layer = self._running_layer() if self._running_layer is not None else ""
         told = self._told_counters()
         with self._lock:
-            if told != self._counters_in_order(told):
+            if told != self._told:
                 self._take_counters(told)
-            row = [-1] * len(self._counters)
-            names = iter(told)
-            for _, values in read:
-                for value in values:
-                    row[self._columns[_name(next(names))]] = value
+            row = [ABSENT] * len(self._counters)
+            for column, value in zip(self._order, values, strict=True):
+                row[column] = value
             self._history.append(now_ns, row)
             self._layers.run(layer, now_ns)
 
@@ -216,14 +217,6 @@ class Sampler:
     def _told_counters(self) -> tuple[Counter, ...]:
         return tuple(counter for source in self._sources for counter in source.counters())
 
-    def _counters_in_order(self, told: tuple[Counter, ...]) -> tuple[Counter, ...]:
-        """Return what is known of the counters that the sources tell, in their order."""
-        return tuple(
-            self._counters[place]
-            for counter in told
-            if (place := self._columns.get(_name(counter))) is not None
-        )
-
     def _take_counters(self, told: tuple[Counter, ...]) -> None:
         counters = list(self._counters)
         for counter in told:
@@ -231,6 +224,8 @@ class Sampler:
             counters[place : place + 1] = [counter]
         self._counters = tuple(counters)
         self._counters_version += 1
+        self._told = told
+        self._order = [self._columns[_name(counter)] for counter in told]
 
 
 def _name(counter: Counter) -> tuple[str, str, str]:
