@@ -121,7 +121,10 @@ def test_it_moves_while_paddle_runs(jupyter_page: OpenNotebook):
             break
         cores = os.cpu_count() or 1
         if os.getloadavg()[0] > 1.5 * cores:
-            pytest.skip(f"{os.getloadavg()[0]:.1f} processes want this machine's {cores} cores")
+            pytest.skip(
+                f"{updates_per_s:.1f} updates a second, {longest_ms:.0f} ms at most between two, but "
+                f"{os.getloadavg()[0]:.1f} processes want this machine's {cores} cores"
+            )
     assert updates_per_s >= 8
     assert longest_ms <= 250
 
