@@ -122,7 +122,7 @@ def test_it_moves_while_paddle_runs(jupyter_page: OpenNotebook):
         cores = os.cpu_count() or 1
         if os.getloadavg()[0] > 1.5 * cores:
             pytest.skip(
-                f"{updates_per_s:.1f} updates a second, {longest_ms:.0f} ms at most between two, but "
+                f"{updates_per_s:.1f} updates a second, at most {longest_ms:.0f} ms apart, but "
                 f"{os.getloadavg()[0]:.1f} processes want this machine's {cores} cores"
             )
     assert updates_per_s >= 8
@@ -147,7 +147,7 @@ def test_it_tells_values_marks_and_what_this_machine_lacks(jupyter_page: OpenNot
         item = paddle_list.get_by_role("button", name=re.compile(rf"^{name}"))
         expect(item.locator("output")).to_have_text(re.compile(r"^\d.* [KMG]B"))
     machine = chart.get_by_role("list", name="Machine")
-    expect(machine.get_by_role("button", name=re.compile("^process"))).to_contain_text("MB")
+    expect(machine.get_by_role("button", name=re.compile("^process"))).to_contain_text("MiB")
     expect(chart.locator(".pdl-live-absent")).to_contain_text("built for the CPU")
     assert chart.locator(".pdl-live-chart").evaluate(PAINTED_CANVASES) >= 3
     expect(running).to_have_text("")
@@ -287,7 +287,7 @@ def test_a_page_opened_again_shows_what_was_before(lab_page: OpenNotebook):
     again = notebook.reopened(kernel=True)
 
     chart = chart_of(again)
-    expect(chart.get_by_role("list", name="Paddle, cpu")).to_contain_text("MB")
+    expect(chart.get_by_role("list", name="Paddle, cpu")).to_contain_text("MiB")
     # The cell ran before this page was there.
     chart.get_by_role("button", name="All", exact=True).click()
     assert chart.locator(".pdl-live-chart").evaluate(PAINTED_CANVASES) >= 2
