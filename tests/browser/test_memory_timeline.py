@@ -134,12 +134,12 @@ Memory = tuple["Page", MemoryView, list[str]]
 
 def test_it_opens_at_the_peak_and_loads_nothing(memory_page: Memory, screenshots: Path) -> None:
     page, memory, trouble = memory_page
-    expect(memory.title).to_have_text("14 MB alive at 80 µs")
+    expect(memory.title).to_have_text("14 MiB alive at 80 µs")
     expect(memory.section.get_by_text("the peak · 3 blocks")).to_be_visible()
     assert memory.rows() == [
-        "net.weight parameter [3, 3] | 8 MB | 57 % | 1",
-        "matmul #1 net | 4 MB | 29 % | 1",
-        "MatmulGrad ↔ #1 net | 2 MB | 14 % | 1",
+        "net.weight parameter [3, 3] | 8 MiB | 57 % | 1",
+        "matmul #1 net | 4 MiB | 29 % | 1",
+        "MatmulGrad ↔ #1 net | 2 MiB | 14 % | 1",
     ]
     expect(memory.app.locator(".pdl-timeline")).to_have_attribute("data-drawn", "4")
     page.screenshot(path=screenshots / "memory_page.png")
@@ -150,8 +150,8 @@ def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
     page, memory, _ = memory_page
     # At 30 µs: 8 MiB of parameter, 4 of activation, 1 of temporary, under 16 reserved.
     page.mouse.click(*memory.point(0.3, 10 / 17))
-    expect(memory.title).to_have_text(re.compile("13 MB alive at 30 µs"))
-    expect(memory.panel).to_contain_text("4 MB saved activation")
+    expect(memory.title).to_have_text(re.compile("13 MiB alive at 30 µs"))
+    expect(memory.panel).to_contain_text("4 MiB saved activation")
     expect(memory.panel.get_by_role("region", name="Call stack")).to_contain_text("line 2")
     assert memory.selected_rows() == ["matmul #1"]
     graph = GraphView(page.locator("body"))
@@ -160,7 +160,7 @@ def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
     # The op's page leads back, where its three blocks are lit: two of its own, one of its backward.
     page.keyboard.press("[")
     page.keyboard.press("]")
-    expect(memory.panel).to_contain_text("7 MB in 3 blocks")
+    expect(memory.panel).to_contain_text("7 MiB in 3 blocks")
     memory.panel.get_by_role("button", name="3 blocks").click()
     assert memory.selected_rows() == ["matmul #1"]
 
@@ -168,12 +168,12 @@ def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
 def test_a_span_tells_its_peak_and_what_it_allocated(memory_page: Memory) -> None:
     page, memory, _ = memory_page
     memory.brush(page, 0.15, 0.5)
-    expect(memory.title).to_have_text("13 MB alive at 20 µs")
+    expect(memory.title).to_have_text("13 MiB alive at 20 µs")
     memory.grouped_by("Kind")
     assert memory.rows() == [
-        "parameter | 8 MB | 62 % | 1 | 0 B",
-        "saved activation | 4 MB | 31 % | 1 | 0 B",
-        "temporary | 1 MB | 7.7 % | 1 | 1 MB",
+        "parameter | 8 MiB | 62 % | 1 | 0 B",
+        "saved activation | 4 MiB | 31 % | 1 | 0 B",
+        "temporary | 1 MiB | 7.7 % | 1 | 1 MiB",
     ]
     memory.table.get_by_role("button", name="Allocated").click()
     assert memory.rows()[0].startswith("temporary")
@@ -185,10 +185,10 @@ def test_the_keyboard_moves_the_moment(memory_page: Memory) -> None:
     page, memory, _ = memory_page
     memory.moment.focus()
     page.keyboard.press("Home")
-    expect(memory.moment).to_have_attribute("aria-valuetext", "0 ns, 8 MB alive")
+    expect(memory.moment).to_have_attribute("aria-valuetext", "0 ns, 8 MiB alive")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
-    expect(memory.moment).to_have_attribute("aria-valuetext", "20 µs, 13 MB alive")
+    expect(memory.moment).to_have_attribute("aria-valuetext", "20 µs, 13 MiB alive")
     page.keyboard.press("Shift+PageDown")
     expect(memory.section.get_by_text("peak of 10 µs")).to_be_visible()
     page.keyboard.press("Enter")
@@ -197,7 +197,7 @@ def test_the_keyboard_moves_the_moment(memory_page: Memory) -> None:
     page.keyboard.press("f")
     expect(timeline).to_have_attribute("data-span", "0 100000")
     page.keyboard.press("m")
-    expect(memory.moment).to_have_attribute("aria-valuetext", "80 µs, 14 MB alive")
+    expect(memory.moment).to_have_attribute("aria-valuetext", "80 µs, 14 MiB alive")
     page.keyboard.press("1")
     expect(memory.section).to_be_hidden()
     page.keyboard.press("4")
@@ -233,13 +233,13 @@ def test_addresses_and_holders(memory_page: Memory, screenshots: Path) -> None:
     page, memory, trouble = memory_page
     pages = memory.section.get_by_role("group", name="Memory")
     pages.get_by_role("button", name="By address").click()
-    expect(memory.section).to_contain_text("16 MB reserved")
+    expect(memory.section).to_contain_text("16 MiB reserved")
     page.wait_for_timeout(300)
     page.screenshot(path=screenshots / "memory_map.png")
     pages.get_by_role("button", name="Still alive").click()
     held = memory.section.locator("details", has_text="net.weight.grad")
-    expect(held).to_contain_text("2 MB")
-    held.get_by_role("button", name="2 MB gradient").click()
+    expect(held).to_contain_text("2 MiB")
+    held.get_by_role("button", name="2 MiB gradient").click()
     expect(memory.panel.get_by_role("heading", name="Held by")).to_be_visible()
     assert trouble == []
 

@@ -1,4 +1,4 @@
-/** Axes whose ticks are round in bytes: 256 KB, 1.5 GB. */
+/** Axes whose ticks are round in bytes: 256 KiB, 1.5 GiB. */
 import { formatBytes } from "../views/quantities.ts";
 import type { BokehModels } from "./bokeh_loader.ts";
 

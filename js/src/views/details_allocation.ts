@@ -59,7 +59,7 @@ export function allocationDetails(context: PanelContext, allocation: number): HT
   }
 }
 
-/** "saved activation · 1.2 MB · matmul #12". */
+/** "saved activation · 1.2 MiB · matmul #12". */
 export function blockLine(trace: Trace, allocation: number): string {
   const owner = ownerOf(trace, allocation);
   return [

@@ -7,7 +7,7 @@ import { button } from "./element.ts";
 import { switchMode } from "./jump.ts";
 import { countOf, formatBytes } from "./quantities.ts";
 
-/** "1.2 MB in 3 blocks", which leads to the timeline. */
+/** "1.2 MiB in 3 blocks", which leads to the timeline. */
 export function memoryFact(store: Store): Fact | false {
   const { trace } = store;
   const lit = hasMemory(trace) ? litAllocations(store) : undefined;

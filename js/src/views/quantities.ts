@@ -1,14 +1,14 @@
 /** Numbers as people read them. */
 
-const BYTE_UNITS = ["KB", "MB", "GB", "TB"] as const;
+const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 const NARROW_SPACE = "\u202f";
 
-/** `96 B`, `1.5 KB`, `4.2 MB`: steps of 1024, as Paddle and device tools count. */
+/** `96 B`, `1.5 KiB`, `4.2 MiB`, as in Python. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   let value = bytes;
   let unit = -1;
-  // 1023.95 KB would be rounded to "1024 KB".
+  // 1023.95 KiB would be rounded to "1024 KiB".
   while (value >= 1023.95 && unit < BYTE_UNITS.length - 1) {
     value /= 1024;
     unit++;
