@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddle_lab.capture.counter import Counter
@@ -60,6 +60,7 @@ def test_both_record_the_same(model):
     assert traced(model, pure_python=False) == traced(model, pure_python=True)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=3, max_size=3)))
 def test_a_tape_keeps_every_integer(rows):
     tape = Tape()
@@ -74,7 +75,7 @@ class Thing:
     pass
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 1 << 40)), max_size=600))
 def test_a_table_knows_the_living_and_nothing_of_the_dead(moves):
     table, expected = ObjectTable(), {}
