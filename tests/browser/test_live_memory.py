@@ -145,7 +145,7 @@ def test_it_tells_values_marks_and_what_this_machine_lacks(jupyter_page: OpenNot
     paddle_list = chart.get_by_role("list", name="Paddle, cpu")
     for name in ("allocated", "reserved", "peak allocated"):
         item = paddle_list.get_by_role("button", name=re.compile(rf"^{name}"))
-        expect(item.locator("output")).to_have_text(re.compile(r"^\d.* [KMG]B"))
+        expect(item.locator("output")).to_have_text(re.compile(r"^\d.* [KMG]iB"))
     machine = chart.get_by_role("list", name="Machine")
     expect(machine.get_by_role("button", name=re.compile("^process"))).to_contain_text("MiB")
     expect(chart.locator(".pdl-live-absent")).to_contain_text("built for the CPU")
