@@ -38,15 +38,14 @@ class StorageNotes:
     def __init__(self, pool: TensorPool) -> None:
         self.met: list[Storage] = []
         self._pool = pool
-        self._meet = pool._meet
 
     def open(self) -> None:
         """Begin to note."""
-        self._pool._meet = self._meet_and_note  # type: ignore[method-assign]
+        self._pool.on_meeting = self._note
 
     def close(self) -> None:
         """Note nothing more."""
-        self._pool.__dict__.pop("_meet", None)
+        self._pool.on_meeting = None
 
     def living(self) -> list[Storage]:
         """Return the storages of all tensors of the trace that are still alive."""
@@ -74,13 +73,10 @@ class StorageNotes:
         ]
         return [key for key in held if key != NO_KEY]
 
-    def _meet_and_note(self, tensor: Any, previous: int) -> int:
-        key = self._meet(tensor, previous)
-        if previous == NO_KEY:
-            storage = self._storage(tensor, key)
-            if storage is not None:
-                self.met.append(storage)
-        return key
+    def _note(self, tensor: Any, key: int) -> None:
+        storage = self._storage(tensor, key)
+        if storage is not None:
+            self.met.append(storage)
 
     def _storage(self, tensor: Any, key: int) -> Storage | None:
         # Undefined tensors answer nothing, sparse ones have several blocks or say 0.

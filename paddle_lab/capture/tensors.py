@@ -7,7 +7,7 @@ that guards against reuse: nothing is kept alive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from paddle_lab.capture.counter import Counter
@@ -59,6 +59,8 @@ class TensorPool:
         """Tensors and their latest rows with the versions they had: see :func:`packed`."""
         self._parameter_type = parameter_type
         self.reads_place = reads_place
+        self.on_meeting: Callable[[Any, int], None] | None = None
+        """Called with each tensor that the trace meets without having seen an op make it."""
         self.next_key = Counter()
 
     def key_of(self, tensor: Any) -> int:
@@ -142,6 +144,12 @@ class TensorPool:
         return self._rows_at.get(GRAD_FN.address(tensor) or 0, NO_KEY)
 
     def _meet(self, tensor: Any, previous: int) -> int:
+        key = self._row_of_met(tensor, previous)
+        if self.on_meeting is not None and previous == NO_KEY:
+            self.on_meeting(tensor, key)
+        return key
+
+    def _row_of_met(self, tensor: Any, previous: int) -> int:
         if tensor.persistable:
             kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
             return self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, tensor.name)
