@@ -19,7 +19,7 @@ CODE = """
 import json, statistics, threading, time, warnings
 warnings.simplefilter("ignore")
 import paddle, psutil
-from paddle_lab.capture.memory_counters import memory_sampler
+from paddle_lab.capture.memory.counters import memory_sampler
 from paddle_lab.views.widgets.memory_widget import LiveMemory
 
 network = paddle.vision.models.resnet18()

@@ -96,7 +96,7 @@ def step() -> None:
     Leaks are told by what grows from step to step (``trace.memory.growth()``). In a trace with
     calls of this, they alone count; outside of :func:`memory` it does nothing.
     """
-    captures = sys.modules.get("paddle_lab.capture.memory_capture")
+    captures = sys.modules.get("paddle_lab.capture.memory.capture")
     if captures is not None:
         for capture in captures.OPEN_CAPTURES:
             capture.mark_step()

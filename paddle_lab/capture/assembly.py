@@ -11,8 +11,8 @@ from typing import Any
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, FrameAssembler
-from paddle_lab.capture.memory_assembly import add_memory
-from paddle_lab.capture.memory_capture import MemoryCapture
+from paddle_lab.capture.memory.assembly import add_memory
+from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.optimizer_ops import optimizer_inputs
 from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER

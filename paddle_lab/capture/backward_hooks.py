@@ -12,9 +12,9 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
-from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.double_grad import attribute_made_nodes
 from paddle_lab.capture.faults import attempt, described
+from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import BACKWARD_CALL, Recorder
 from paddle_lab.capture.sinks import SINKS

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
-from paddle_lab.capture.memory_capture import OPEN_CAPTURES, note_copy
+from paddle_lab.capture.memory.capture import OPEN_CAPTURES, note_copy
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.tracebacks import drop_frame
 

@@ -14,7 +14,7 @@ from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
-from paddle_lab.capture.memory_capture import MemoryCapture
+from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
 from paddle_lab.trace.record import Origin, Record

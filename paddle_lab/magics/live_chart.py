@@ -80,7 +80,7 @@ class LiveChart:
         return -1
 
     def _begin(self, height: int) -> LiveMemory:
-        from paddle_lab.capture.memory_counters import memory_sampler
+        from paddle_lab.capture.memory.counters import memory_sampler
         from paddle_lab.views.widgets.memory_widget import LiveMemory
 
         def free() -> Any:

@@ -6,7 +6,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
-from paddle_lab.capture.memory_counters import PaddleCounters
+from paddle_lab.capture.memory.counters import PaddleCounters
 from paddle_lab.holders.roots import (
     Root,
     module_roots,
@@ -18,7 +18,7 @@ from paddle_lab.holders.storages import Storage, storages
 from paddle_lab.ledger import Ledger
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.living_tensors import LivingTensors
+    from paddle_lab.capture.memory.living_tensors import LivingTensors
 
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 _UNDERSCORES = ("_", "__", "___")
@@ -67,7 +67,7 @@ class NotebookMemory:
         PaddleUnavailableError
             If there is no Paddle.
         """
-        from paddle_lab.capture.living_tensors import LivingTensors
+        from paddle_lab.capture.memory.living_tensors import LivingTensors
 
         shell = self._shell
         kept = shell.user_ns.get("_oh")

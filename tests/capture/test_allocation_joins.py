@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, pair_events
-from paddle_lab.capture.allocator_clock import ClockReading, to_perf_ns
-from paddle_lab.capture.allocator_events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.allocator_gaps import end_missed_blocks, find_gaps
-from paddle_lab.capture.allocator_log import Segment
-from paddle_lab.capture.backward_order import GradNodeOrder
 from paddle_lab.capture.grad_nodes import LEAF_NAME
-from paddle_lab.capture.op_windows import ops_at
+from paddle_lab.capture.memory.allocator_log import Segment
+from paddle_lab.capture.memory.backward_order import GradNodeOrder
+from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, pair_events
+from paddle_lab.capture.memory.clock import ClockReading, to_perf_ns
+from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
+from paddle_lab.capture.memory.gaps import end_missed_blocks, find_gaps
+from paddle_lab.capture.memory.op_windows import ops_at
 
 PLACE = "Place(cpu)"
 

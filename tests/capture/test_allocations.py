@@ -9,7 +9,7 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.user_frames import user_stacks
-from paddle_lab.capture import memory_assembly
+from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.trace.schema import PHASES
 from tests.capture.running_total import RunningTotal
 from tests.models import MODELS, STATIC_MODELS

@@ -9,8 +9,8 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.user_frames import stack_frames
-from paddle_lab.capture import memory_assembly
-from paddle_lab.capture.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory import assembly as memory_assembly
+from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from tests.capture.running_total import RunningTotal, rows
 
 FLAGS = ["FLAGS_host_trace_level", "FLAGS_enable_record_memory"]

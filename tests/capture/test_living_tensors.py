@@ -8,7 +8,7 @@ import paddle
 import pytest
 from paddle.base import core
 
-from paddle_lab.capture.living_tensors import LivingTensors
+from paddle_lab.capture.memory.living_tensors import LivingTensors
 from paddle_lab.holders.roots import Root, variable_roots
 
 

@@ -11,13 +11,13 @@ import pytest
 from paddle.base import core
 
 import paddle_lab
-from paddle_lab.capture.memory_counters import PaddleCounters, memory_sampler
+from paddle_lab.capture.memory.counters import PaddleCounters, memory_sampler
 from paddle_lab.capture.running_layer import running_layer
 from paddle_lab.sampling.counter import ABSENT
 
 BEFORE_IMPORT = """
 import sys
-from paddle_lab.capture.memory_counters import PaddleCounters
+from paddle_lab.capture.memory.counters import PaddleCounters
 counters = PaddleCounters()
 assert set(counters.read(0)) == {-1}
 assert "paddle" not in sys.modules

@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, pair_events
-from paddle_lab.capture.allocation_kinds import find_kinds, storage_roots
-from paddle_lab.capture.allocation_lifetimes import find_lifetimes
-from paddle_lab.capture.allocation_owners import find_owners
-from paddle_lab.capture.allocation_tensors import add_blocks_from_before, outputs_of_ops
-from paddle_lab.capture.allocator_events import (
+from paddle_lab.capture.memory.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory.block_tensors import add_blocks_from_before, outputs_of_ops
+from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, pair_events
+from paddle_lab.capture.memory.capture import Copy, MemoryCapture
+from paddle_lab.capture.memory.events import (
     RESERVED_ALLOCATE,
     RESERVED_FREE,
     AllocatorEvents,
     read_segments,
 )
-from paddle_lab.capture.allocator_gaps import end_missed_blocks, find_gaps
-from paddle_lab.capture.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory_capture import Copy, MemoryCapture
+from paddle_lab.capture.memory.gaps import end_missed_blocks, find_gaps
+from paddle_lab.capture.memory.kinds import find_kinds, storage_roots
+from paddle_lab.capture.memory.lifetimes import find_lifetimes
+from paddle_lab.capture.memory.owners import find_owners
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record

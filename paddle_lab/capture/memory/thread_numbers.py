@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_lab.capture.allocation_blocks import BEFORE, Blocks
-from paddle_lab.capture.allocator_events import Int64s
-from paddle_lab.capture.op_windows import ops_at
+from paddle_lab.capture.memory.blocks import BEFORE, Blocks
+from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.op_windows import ops_at
 
 
 def match_threads(

@@ -8,12 +8,12 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any, NamedTuple
 
-from paddle_lab.capture.allocator_events import AllocatorEvents
-from paddle_lab.capture.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
 from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.memory_history import MemoryHistory
+from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
+from paddle_lab.capture.memory.events import AllocatorEvents
+from paddle_lab.capture.memory.history import MemoryHistory
+from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.storages import Storage, StorageNotes
 
 NO_PROFILER = (
     "No memory is recorded: Paddle has one profiler at a time, and a paddle.profiler.Profiler was "

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.allocator_events import GradNodeRun, Int64s
-from paddle_lab.capture.allocator_log import BackwardSpan
-from paddle_lab.capture.backward_order import NO_NODE, GradNodeOrder
 from paddle_lab.capture.grad_nodes import LEAF_NAME
-from paddle_lab.capture.op_windows import ops_at
+from paddle_lab.capture.memory.allocator_log import BackwardSpan
+from paddle_lab.capture.memory.backward_order import NO_NODE, GradNodeOrder
+from paddle_lab.capture.memory.events import GradNodeRun, Int64s
+from paddle_lab.capture.memory.op_windows import ops_at
 from paddle_lab.capture.recorder import INPUT
 from paddle_lab.capture.thread_state import BACKWARD
 from paddle_lab.trace.record import Record

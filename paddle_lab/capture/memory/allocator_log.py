@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
 
-from paddle_lab.capture.allocator_clock import ClockReading, read_clocks
+from paddle_lab.capture.memory.clock import ClockReading, read_clocks
+from paddle_lab.capture.memory.profiler_hooks import profiler_patches
 from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.profiler_hooks import profiler_patches
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
 """Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from paddle_lab.capture.allocator_events import CPU
 from paddle_lab.capture.layers import LayerPool
+from paddle_lab.capture.memory.events import CPU
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.capture.allocation_blocks import ALIVE, Blocks
-from paddle_lab.capture.allocator_events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.allocator_log import Segment
+from paddle_lab.capture.memory.allocator_log import Segment
+from paddle_lab.capture.memory.blocks import ALIVE, Blocks
+from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
 
 
 @dataclass

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, Blocks
-from paddle_lab.capture.allocation_lifetimes import Lifetimes
-from paddle_lab.capture.allocation_owners import Owners, taken
-from paddle_lab.capture.allocator_events import Int64s
+from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.lifetimes import Lifetimes
+from paddle_lab.capture.memory.owners import Owners, taken
 from paddle_lab.capture.optimizer_ops import optimizer_inputs
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.allocator_clock import to_perf_ns
-from paddle_lab.capture.allocator_log import Segment
+from paddle_lab.capture.memory.allocator_log import Segment
+from paddle_lab.capture.memory.clock import to_perf_ns
 
 Int64s = npt.NDArray[np.int64]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.allocation_blocks import BEFORE, Blocks
-from paddle_lab.capture.allocator_events import Int64s
-from paddle_lab.capture.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory_capture import Copy, MemoryCapture
-from paddle_lab.capture.op_windows import NO_OP, ops_at
-from paddle_lab.capture.thread_numbers import match_threads, number_all
+from paddle_lab.capture.memory.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory.blocks import BEFORE, Blocks
+from paddle_lab.capture.memory.capture import Copy, MemoryCapture
+from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.op_windows import NO_OP, ops_at
+from paddle_lab.capture.memory.thread_numbers import match_threads, number_all
 from paddle_lab.capture.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS

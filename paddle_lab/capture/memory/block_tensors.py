@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.allocation_blocks import ALIVE, BEFORE, Blocks
-from paddle_lab.capture.allocation_lifetimes import Bools
-from paddle_lab.capture.allocator_events import Int64s
+from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.lifetimes import Bools
+from paddle_lab.capture.memory.storages import Storage
 from paddle_lab.capture.recorder import OUTPUT
-from paddle_lab.capture.storages import Storage
 from paddle_lab.trace.record import Record
 
 NO_TENSOR = NO_BLOCK = -1
