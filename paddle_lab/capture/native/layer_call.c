@@ -103,14 +103,6 @@ static void dealloc(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
-static PyObject *bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {
-    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
-}
-
-static PyGetSetDef properties[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
 PyTypeObject LayerCallType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.LayerCall",
     .tp_basicsize = sizeof(LayerCall),
@@ -120,6 +112,6 @@ PyTypeObject LayerCallType = {
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(LayerCall, vectorcall),
     .tp_dictoffset = offsetof(LayerCall, attributes),
-    .tp_descr_get = bind,
-    .tp_getset = properties,
+    .tp_descr_get = wrapper_bind,
+    .tp_getset = wrapper_properties,
 };

@@ -146,6 +146,10 @@ int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception
 int64_t tensor_place_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
 
+/* What wrappers of functions share: they bind as functions do, and carry attributes: binding.c. */
+PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);
+extern PyGetSetDef wrapper_properties[];
+
 extern PyTypeObject OpFunctionType;
 extern PyTypeObject OpMethodType;
 extern PyTypeObject LayerCallType;

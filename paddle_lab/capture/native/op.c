@@ -210,14 +210,6 @@ static void dealloc(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
-static PyObject *bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {
-    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
-}
-
-static PyGetSetDef properties[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
 PyTypeObject OpFunctionType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.OpFunction",
     .tp_basicsize = sizeof(Op),
@@ -227,7 +219,7 @@ PyTypeObject OpFunctionType = {
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Op, vectorcall),
     .tp_dictoffset = offsetof(Op, attributes),
-    .tp_getset = properties,
+    .tp_getset = wrapper_properties,
 };
 PyTypeObject OpMethodType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.OpMethod",
@@ -238,6 +230,6 @@ PyTypeObject OpMethodType = {
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Op, vectorcall),
     .tp_dictoffset = offsetof(Op, attributes),
-    .tp_descr_get = bind,
-    .tp_getset = properties,
+    .tp_descr_get = wrapper_bind,
+    .tp_getset = wrapper_properties,
 };
