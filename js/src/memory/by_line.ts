@@ -4,13 +4,17 @@ import { FRAME_KINDS } from "../protocol.ts";
 import type { Groups } from "./grouping.ts";
 import { remembered } from "./numbering.ts";
 
+const NO_FRAME = -1;
+const BEFORE = -2;
+
 /** Lines of the person's own source: the innermost in the stack that is theirs. */
 export function byLine(trace: Trace): Groups {
   const frames = trace.table("frames");
   const ownFrame = ownFrames(trace);
   const fileOf = frames.column("file");
   const lineOf = frames.column("line");
-  const frameOf: number[] = [];
+  const frameOf: number[] = [BEFORE];
+  const before = 0;
   const numbers = new Map<string, number>();
   const ofFrame = remembered(frames.length, (frame) => {
     const key = frame < 0 ? "" : `${fileOf[frame]} ${lineOf[frame]}`;
@@ -20,11 +24,13 @@ export function byLine(trace: Trace): Groups {
   });
   const opOf = trace.table("allocations").column("op");
   const stackOf = trace.table("allocations").column("stack");
+  const startOf = trace.table("allocations").column("start_ns");
   const ownOfOp = trace.table("op_frames").column("frame");
   const groupOf = new Int32Array(stackOf.length);
   for (let row = 0; row < groupOf.length; row++) {
-    const own = stackOf[row]! >= 0 ? ownFrame[stackOf[row]!]! : -1;
-    groupOf[row] = ofFrame(own >= 0 || opOf[row]! < 0 ? own : ownOfOp[opOf[row]!]!);
+    const own = stackOf[row]! >= 0 ? ownFrame[stackOf[row]!]! : NO_FRAME;
+    const frame = own >= 0 || opOf[row]! < 0 ? own : ownOfOp[opOf[row]!]!;
+    groupOf[row] = frame < 0 && startOf[row]! < 0 ? before : ofFrame(frame);
   }
   return {
     groupOf,
@@ -32,7 +38,7 @@ export function byLine(trace: Trace): Groups {
     label(number) {
       const frame = frameOf[number]!;
       if (frame < 0) {
-        return "no line";
+        return frame === BEFORE ? "before the trace" : "no line";
       }
       const cell = trace.at("frames", "cell", frame);
       const file = trace.textAt("frames", "file", frame).split(/[\\/]/).at(-1);

@@ -60,7 +60,11 @@ describe("blocks are grouped", () => {
 
   test("by the person's own line", async () => {
     const { trace } = await traced();
-    expect(rowsOf(trace, "line")).toEqual(["no line: 1025 in 2", "4.py, line 2: 157 in 3"]);
+    expect(rowsOf(trace, "line")).toEqual([
+      "before the trace: 1024 in 1",
+      "4.py, line 2: 157 in 3",
+      "no line: 1 in 1",
+    ]);
     const groups = groupAllocations(trace, "line");
     expect(groups.note(groups.groupOf[1]!)).toBe("y = net(x)");
   });
