@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddle_lab.analysis.placed import Placed
 from paddle_lab.analysis.stacks import Frame, stack_of
 from paddle_lab.analysis.tensors import Tensor
 from paddle_lab.trace.schema import PHASES, ROLES
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 
 
-class Op:
+class Op(Placed):
     """One op that was called: a view of its row."""
 
     __slots__ = ("_table", "key")
@@ -62,31 +63,6 @@ class Op:
         record = self._table.record
         frame = int(record.tables["op_frames"]["frame"][self.key])
         return Frame(record, frame) if frame >= 0 else None
-
-    @property
-    def file(self) -> str:
-        """File of that frame."""
-        return self.frame.file if self.frame else ""
-
-    @property
-    def line(self) -> int:
-        """Line of that frame, from 1; 0 where none is known."""
-        return self.frame.line if self.frame else 0
-
-    @property
-    def function(self) -> str:
-        """Function of that frame."""
-        return self.frame.function if self.frame else ""
-
-    @property
-    def cell(self) -> int | None:
-        """Execution count of the notebook cell of that frame, None for a file."""
-        return self.frame.cell if self.frame else None
-
-    @property
-    def where(self) -> str:
-        """That frame's place: ``"Cell 4, line 7"``; ``""`` where none is known."""
-        return self.frame.where if self.frame else ""
 
     @property
     def inputs(self) -> list[Tensor]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.op import Op
+from paddle_lab.analysis.placed import Placed
 from paddle_lab.analysis.stacks import Frame, stack_of
 from paddle_lab.analysis.tensors import Tensor
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.memory.attribution import Attribution
 
 
-class Allocation:
+class Allocation(Placed):
     """One block: a view of its row."""
 
     __slots__ = ("_attribution", "key")
@@ -97,21 +98,6 @@ class Allocation:
         """The innermost frame of the user's own code, if any frame is known at all."""
         frame = int(self._attribution.frames[self.key])
         return Frame(self._attribution.record, frame) if frame >= 0 else None
-
-    @property
-    def file(self) -> str:
-        """File of that frame."""
-        return self.frame.file if self.frame else ""
-
-    @property
-    def line(self) -> int:
-        """Line of that frame, from 1; 0 where none is known."""
-        return self.frame.line if self.frame else 0
-
-    @property
-    def where(self) -> str:
-        """That frame's place: ``"Cell 4, line 7"``; ``""`` where none is known."""
-        return self.frame.where if self.frame else ""
 
     @property
     def thread(self) -> int:
