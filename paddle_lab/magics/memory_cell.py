@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from paddle_lab.holders.record import held_by, unexplained_bytes, with_holders
@@ -13,7 +12,7 @@ from paddle_lab.holders.storages import releasable_bytes, storages
 from paddle_lab.ledger import Entry
 from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.notebook_memory import NotebookMemory
-from paddle_lab.magics.options import parse
+from paddle_lab.magics.options import cell_options, parse
 from paddle_lab.magics.out_of_memory import report_out_of_memory
 from paddle_lab.magics.traced_cell import TracedCell
 from paddle_lab.views.memory_report import LedgerLine
@@ -35,24 +34,11 @@ class MemoryCellMagic:
         self._shell = shell
         self._memory = memory
 
-    @magic_arguments("%paddle_mem")
-    @argument("-o", "--output", metavar="NAME", help="Bind the trace to this variable.")
-    @argument(
-        "--view",
-        choices=_VIEWS,
-        default="memory",
-        help="What to show first: the memory, or one of the graphs.",
+    @cell_options(
+        "%paddle_mem",
+        views=_VIEWS,
+        view_help="What to show first: the memory, or one of the graphs.",
     )
-    @argument(
-        "--height",
-        type=int,
-        default=560,
-        metavar="PX",
-        help="Height of the view, 240 to 4000 pixels.",
-    )
-    @argument("--title", help="What the view calls the trace; the cell's number unless given.")
-    @argument("--save", metavar="PATH", help="Also save the trace to this file.")
-    @argument("-q", "--quiet", action="store_true", help="Record, but show nothing.")
     def run(self, line: str, cell: str) -> Any:
         """Run a cell and show what it allocated with PaddlePaddle: when, by whom, and who holds it.
 

@@ -7,12 +7,52 @@ import keyword
 import os
 import shlex
 from argparse import Namespace
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from IPython.core.error import UsageError
+from IPython.core.magic_arguments import argument, magic_arguments
 
 LEAST_HEIGHT_PX = 240
 LARGEST_HEIGHT_PX = 4000
+
+_Run = TypeVar("_Run", bound=Callable[..., Any])
+
+
+def cell_options(name: str, *, views: Sequence[str], view_help: str) -> Callable[[_Run], _Run]:
+    """Give a cell magic that shows a trace its options, which IPython adds to its docstring.
+
+    Parameters
+    ----------
+    name
+        What the help calls the magic.
+    views
+        What ``--view`` may be; the first unless given.
+    view_help
+        What ``--view`` chooses.
+    """
+    options = (
+        magic_arguments(name),
+        argument("-o", "--output", metavar="NAME", help="Bind the trace to this variable."),
+        argument("--view", choices=views, default=views[0], help=view_help),
+        argument(
+            "--height",
+            type=int,
+            default=560,
+            metavar="PX",
+            help=f"Height of the view, {LEAST_HEIGHT_PX} to {LARGEST_HEIGHT_PX} pixels.",
+        ),
+        argument("--title", help="What the view calls the trace; the cell's number unless given."),
+        argument("--save", metavar="PATH", help="Also save the trace to this file."),
+        argument("-q", "--quiet", action="store_true", help="Record, but show nothing."),
+    )
+
+    def decorate(run: _Run) -> _Run:
+        for option in reversed(options):
+            run = option(run)
+        return run
+
+    return decorate
 
 
 def parse(magic: Any, line: str, *, name: str) -> Namespace:
@@ -48,5 +88,8 @@ def parse(magic: Any, line: str, *, name: str) -> Namespace:
     if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
         raise UsageError(f"{name}: -o needs a variable name, and {variable!r} is none")
     if not LEAST_HEIGHT_PX <= options.height <= LARGEST_HEIGHT_PX:
-        raise UsageError(f"{name}: --height is 240 to 4000 pixels, not {options.height}")
+        raise UsageError(
+            f"{name}: --height is {LEAST_HEIGHT_PX} to {LARGEST_HEIGHT_PX} pixels, "
+            f"not {options.height}"
+        )
     return cast("Namespace", options)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any
 
-from IPython.core.magic_arguments import argument, magic_arguments
-
 from paddle_lab.magics.notebook_memory import NotebookMemory
-from paddle_lab.magics.options import parse
+from paddle_lab.magics.options import cell_options, parse
 from paddle_lab.magics.out_of_memory import report_out_of_memory
 from paddle_lab.magics.traced_cell import TracedCell
 
@@ -24,24 +22,11 @@ class TraceCellMagic:
         self._shell = shell
         self._memory = memory
 
-    @magic_arguments("%paddle_trace")
-    @argument("-o", "--output", metavar="NAME", help="Bind the trace to this variable.")
-    @argument(
-        "--view",
-        choices=_VIEWS,
-        default="forward",
-        help="The graph to show first: forward, backward, or both beside each other as a ladder.",
+    @cell_options(
+        "%paddle_trace",
+        views=_VIEWS,
+        view_help="The graph to show first: forward, backward, or both as a ladder.",
     )
-    @argument(
-        "--height",
-        type=int,
-        default=560,
-        metavar="PX",
-        help="Height of the view, 240 to 4000 pixels.",
-    )
-    @argument("--title", help="What the view calls the trace; the cell's number unless given.")
-    @argument("--save", metavar="PATH", help="Also save the trace to this file.")
-    @argument("-q", "--quiet", action="store_true", help="Record, but show nothing.")
     def run(self, line: str, cell: str) -> Any:
         """Run a cell and show what it computed with PaddlePaddle: its graph, linked to its lines.
 
