@@ -41,8 +41,6 @@ def trace(*, title: str | None = None) -> Recording:
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text.
     """
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"a trace's title is text, not {title!r}")
     return Recording(title=title)
 
 
@@ -67,8 +65,6 @@ def memory(*, title: str | None = None) -> Recording:
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text.
     """
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"a trace's title is text, not {title!r}")
     return Recording(title=title, memory=True)
 
 
@@ -123,6 +119,8 @@ class Recording:
         anchor: FrameType | None = None,
         memory: bool = False,
     ) -> None:
+        if title is not None and not isinstance(title, str):
+            raise TypeError(f"a trace's title is text, not {title!r}")
         self._title = title
         self._memory = memory
         self._anchor = anchor
