@@ -121,5 +121,5 @@ PLAYWRIGHTS_OWN := 'from playwright.sync_api import sync_playwright as start; \
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) js/node_modules js/lib paddle_lab/static paddle_lab/labextension dist build \
+	rm -rf $(VENV) js/node_modules js/lib paddle_lab/static paddle_lab/labextension dist \
 	  paddle_lab/capture/native/*.so

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,11 @@ def _compile(root: Path) -> Path:
     before = Path.cwd()
     os.chdir(root)
     try:
-        command.build_temp = "build/native"
-        command.inplace = True
-        command.ensure_finalized()
-        command.run()
+        with tempfile.TemporaryDirectory() as folder:
+            command.build_temp = command.build_lib = folder
+            command.inplace = True
+            command.ensure_finalized()
+            command.run()
         return Path(command.get_ext_fullpath(name)).resolve()
     finally:
         os.chdir(before)
