@@ -48,11 +48,6 @@ class GradFnReader:
         """Whether reading ``grad_fn`` leaks a reference; ``None`` until a read has told."""
         return self._is_leaking
 
-    @property
-    def drop_surplus(self) -> Any:
-        """What drops the surplus reference, where that is known to be needed: for the hot path."""
-        return _drop_reference if self._is_leaking else None
-
     def _leaks(self, references: int) -> bool:
         # With more references still, others hold this node too, and the next one will tell.
         if self._is_leaking is None and references <= _SOUND_REFERENCES + 1:

@@ -67,7 +67,10 @@ class OpWrapping:
                 end_ns = perf_counter_ns()
                 if active is SINKS.active:
                     for recorder, inputs in zip(active, resolved, strict=True):
-                        self.fail(recorder, name, args, inputs, error, start_ns, end_ns, frame)
+                        attempt(
+                            recorder, self.fail, recorder, name, args, inputs, error, start_ns,
+                            end_ns, frame,
+                        )  # fmt: skip
                 drop_frame(error)
                 raise
             end_ns = perf_counter_ns()

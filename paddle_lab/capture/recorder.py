@@ -1,7 +1,8 @@
 """The recorder of one trace: what the hooks call while the traced code runs.
 
-The hot path is :meth:`Recorder.begin_op` and :meth:`Recorder.end_op`, called around every op. They
-append plain tuples; :mod:`paddle_lab.capture.assembly` turns them into columns when the trace ends.
+Nearly all ops and layer calls pass it by: the native hot path writes their rows itself, straight
+into the tapes. What it leaves to Python comes here, and so does everything where it was not built.
+Rows are integers only; :mod:`paddle_lab.capture.assembly` makes columns of them at the end.
 """
 
 from __future__ import annotations
@@ -84,7 +85,6 @@ class Recorder:
         """Scope of a PyLayer's backward to the scope of its forward."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
         self.backward = BackwardGraphs(self.tensors, self.each_op, paddle.Tensor)
-        self.tensor_types = frozenset((paddle.Tensor, self.parameter_type))
         self.tensor_type = paddle.Tensor
         self.threads: dict[int, ThreadState] = {}
         self._next_thread: Callable[[], int] = count().__next__

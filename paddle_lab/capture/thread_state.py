@@ -57,15 +57,6 @@ class ThreadState(ThreadCells):
         """Return what a scope must put back when it ends."""
         return self.scope, self.layer, self.phase, self.anchor, self.anchor_stack
 
-    def leave_layer(
-        self, scope: int, layer: int, anchor: FrameType | None, anchor_stack: int
-    ) -> None:
-        """Go back to what was before a layer was called."""
-        self.scope = scope
-        self.layer = layer
-        self.anchor = anchor
-        self.anchor_stack = anchor_stack
-
     def restore(self, saved: Saved) -> None:
         """Put back what :meth:`save` returned."""
         self.scope, self.layer, self.phase, self.anchor, self.anchor_stack = saved
