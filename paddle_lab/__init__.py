@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddle_lab.analysis.findings.language import language
 from paddle_lab.api import Trace, load
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.trace.errors import TraceFileError
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Trace",
     "TraceFileError",
+    "language",
     "load",
     "load_ipython_extension",
     "memory",

@@ -14,6 +14,7 @@ from paddle_lab.trace.record import Record
 if TYPE_CHECKING:
     import networkx
 
+    from paddle_lab.analysis.findings.finding import Finding
     from paddle_lab.analysis.memory.allocation_table import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
     from paddle_lab.analysis.memory.memory import Memory
@@ -43,6 +44,7 @@ class Trace:
 
     def __init__(self, record: Record | None = None) -> None:
         self._record = record
+        self._findings: dict[str, list[Finding]] = {}
 
     def complete(self, record: Record) -> None:
         """Take the record of a trace that has ended; the capture calls this once."""
@@ -72,6 +74,20 @@ class Trace:
         from paddle_lab.analysis.answers import with_answers
 
         return with_answers(self.record)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong and which line did it: worst first, cause before consequence.
+
+        In the language that :func:`paddle_lab.language` says.
+        """
+        from paddle_lab.analysis.findings.find import find
+        from paddle_lab.analysis.findings.language import language
+
+        speaks = language()
+        if speaks not in self._findings:
+            self._findings[speaks] = find(self.view_record)
+        return list(self._findings[speaks])
 
     @cached_property
     def ops(self) -> OpTable:
@@ -298,9 +314,10 @@ class Trace:
 
     @cached_property
     def _payload(self) -> bytes:
+        from paddle_lab.analysis.findings.tables import with_findings
         from paddle_lab.trace.pack import pack
 
-        return pack(self.view_record)
+        return pack(with_findings(self.view_record, self.findings))
 
     def fallback_html(self) -> str:
         """Return the HTML that stands for the graph where no widget can be drawn."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -20,13 +21,20 @@ if TYPE_CHECKING:
 
 
 @hints_options
-def trace(*, title: str | None = None) -> Recording:
+def trace(
+    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool = False
+) -> Recording:
     """Record every op that a ``with`` block runs, and the backward graphs it makes.
 
     Parameters
     ----------
     title
         What the views call the trace; the cell or line of the ``with`` statement unless given.
+    check
+        What to look for: ``"all"``, ``"none"``, or names of checks; by default those that cost
+        next to nothing.
+    grads
+        Whether to record what is in each gradient: norm, extremes, zeros, NaN, a histogram.
 
     Returns
     -------
@@ -40,18 +48,24 @@ def trace(*, title: str | None = None) -> Recording:
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text.
+    ValueError
+        For a check that there is not.
     """
-    return Recording(title=title)
+    return Recording(title=title, check=check, grads=grads)
 
 
 @hints_options
-def memory(*, title: str | None = None) -> Recording:
+def memory(
+    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool = False
+) -> Recording:
     """Record what :func:`trace` does and every allocation of Paddle's, each with who made it.
 
     Parameters
     ----------
     title
         What the views call the trace; the cell or line of the ``with`` statement unless given.
+    check, grads
+        As of :func:`trace`.
 
     Returns
     -------
@@ -64,8 +78,10 @@ def memory(*, title: str | None = None) -> Recording:
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text.
+    ValueError
+        For a check that there is not.
     """
-    return Recording(title=title, memory=True)
+    return Recording(title=title, memory=True, check=check, grads=grads)
 
 
 def region(name: str) -> AbstractContextManager[None]:
@@ -110,6 +126,8 @@ class Recording:
         and its callers belong into them unless given.
     memory
         Whether to record allocations as well.
+    check, grads
+        As of :func:`trace`.
     """
 
     def __init__(
@@ -118,11 +136,18 @@ class Recording:
         title: str | None = None,
         anchor: FrameType | None = None,
         memory: bool = False,
+        check: str | Sequence[str] | None = None,
+        grads: bool = False,
     ) -> None:
         if title is not None and not isinstance(title, str):
             raise TypeError(f"a trace's title is text, not {title!r}")
         self._title = title
         self._memory = memory
+        from paddle_lab.analysis.findings.registry import chosen, evidence_for
+
+        self._checks = chosen(check)
+        evidence = evidence_for(self._checks)
+        self._evidence = evidence | {"gradients"} if grads else evidence
         self._anchor = anchor
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
@@ -140,6 +165,8 @@ class Recording:
             title=self._title or _place_of(frame, cells),
             cells=cells,
             memory=self._memory,
+            checks=self._checks,
+            evidence=self._evidence,
         )
         self._trace = Trace()
         try:

@@ -3,7 +3,7 @@
  * `paddle_lab/trace/pack.py` (bytes). Change both sides together and raise FORMAT_VERSION.
  */
 
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 export const MAGIC = [0x93, 0x50, 0x44, 0x4c, 0x41, 0x42, 0x0d, 0x0a] as const;
 
 export const PHASES = ["forward", "backward", "optimizer"] as const;
@@ -39,6 +39,19 @@ export const HOLDER_KINDS = [
   "view",
   "unknown",
 ] as const;
+
+export const EVENT_KINDS = [
+  "read",
+  "created",
+  "overwritten",
+  "gradient_stopped",
+  "gradient_off",
+  "gradient_on",
+  "stale_gradient",
+  "pylayer_rule",
+] as const;
+export const SEVERITIES = ["error", "warning", "info"] as const;
+export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
 
 /** Table name to its columns. Every column is an integer array; see the Python schema for types. */
 export const TABLES = {
@@ -98,6 +111,39 @@ export const TABLES = {
   steps: ["time_ns", "scope"],
   counters: ["name", "device", "source", "unit", "absence"],
   samples: ["counter", "time_ns", "value"],
+  events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
+  living_tensors: ["tensor"],
+  eval_scopes: ["scope"],
+  optimizers: ["class"],
+  optimizer_parameters: ["optimizer", "tensor"],
+  value_stats: [
+    "tensor",
+    "elements",
+    "zeros",
+    "nans",
+    "infs",
+    "smallest",
+    "largest",
+    "mean",
+    "norm",
+  ],
+  grad_stats: [
+    "backward_call",
+    "grad_node",
+    "grad_edge",
+    "shape",
+    "dtype",
+    "elements",
+    "zeros",
+    "nans",
+    "infs",
+    "smallest",
+    "largest",
+    "mean",
+    "norm",
+  ],
+  grad_histograms: ["grad_stat", "exponent", "is_negative", "count"],
+  rerun_differences: ["op", "slot", "check", "detail"],
   op_edges: ["source", "target", "tensor", "slot", "kind"],
   groups: [
     "kind",
@@ -114,6 +160,8 @@ export const TABLES = {
   grad_node_groups: ["group"],
   op_frames: ["frame"],
   backward_members: ["backward_call", "grad_node"],
+  findings: ["kind", "severity", "message", "advice", "file", "line", "cell", "op", "grad_node"],
+  finding_marks: ["finding", "role", "op", "grad_node"],
 } as const;
 
 export type TableName = keyof typeof TABLES;

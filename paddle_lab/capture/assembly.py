@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
+from paddle_lab.capture.evidence.assembly import add_evidence
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, FrameAssembler
 from paddle_lab.capture.memory.assembly import add_memory
@@ -40,7 +41,9 @@ def assemble(
     op_keys = _add_ops(recorder, builders, strings, frames)
     _add_tensors(recorder, builders["tensors"], strings, op_keys)
     _add_layers_and_scopes(recorder, builders, strings, frames, op_keys)
-    _add_backward(recorder, builders, strings, frames, op_keys)
+    positions = _op_positions(recorder)
+    _add_backward(recorder, builders, strings, frames, op_keys, positions)
+    add_evidence(recorder, builders, strings, frames, op_keys, positions)
     if memory is not None:
         copies = [copy._replace(stack=frames.stack(copy.stack)) for copy in memory.copies]
     frames.add_sources()
@@ -168,18 +171,24 @@ def _add_layers_and_scopes(
         builders["scopes"].append(kind, strings[name], parent, layer, op, backward_call, thread)
 
 
+def _op_positions(recorder: Recorder) -> list[int]:
+    """Return where each op's cells begin in the recorder's ops, and where the last one's end."""
+    positions = [0]
+    for cells, inputs, outputs in recorder.each_op():
+        positions.append(positions[-1] + len(cells) + len(inputs) + len(outputs))
+    return positions
+
+
 def _add_backward(
     recorder: Recorder,
     builders: dict[str, TableBuilder],
     strings: StringPool,
     frames: FrameAssembler,
     op_keys: dict[int, int],
+    positions: list[int],
 ) -> None:
     calls = sorted(recorder.backward_calls)
     call_keys = {row[0]: key for key, row in enumerate(calls)}
-    positions = [0]
-    for cells, inputs, outputs in recorder.each_op():
-        positions.append(positions[-1] + len(cells) + len(inputs) + len(outputs))
     for _, kind, stack, scope, position, create_graph, error in calls:
         ops_before = bisect_left(positions, position)
         builders["backward_calls"].append(

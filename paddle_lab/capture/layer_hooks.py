@@ -57,6 +57,8 @@ def _around_layer(call: Any) -> Callable[..., Any]:
         finally:
             for state, saved in opened:
                 state.restore(saved)
+            # It holds itself by this name, and by its callers all that they hold.
+            del frame
 
     if NATIVE is None:
         return for_all

@@ -34,9 +34,11 @@ def _around_apply(native: Any) -> Any:
         if not active:
             return call(*args, **kwargs)
         frame = _getframe()
+        caller = frame.f_back
         calls = [
             attempt(recorder, _OpenCall, recorder, cls, frame, args, kwargs) for recorder in active
         ]
+        del frame  # it holds itself by this name, and by its callers all that they hold
         opened = [opened for opened in calls if opened is not None]
         start_ns = perf_counter_ns()
         try:
@@ -44,12 +46,12 @@ def _around_apply(native: Any) -> Any:
         except BaseException as error:
             end_ns = perf_counter_ns()
             for call_of_one in opened:
-                attempt(call_of_one.recorder, call_of_one.fail, start_ns, end_ns, frame.f_back)
+                attempt(call_of_one.recorder, call_of_one.fail, start_ns, end_ns, caller)
             drop_frame(error)
             raise
         end_ns = perf_counter_ns()
         for call_of_one in opened:
-            attempt(call_of_one.recorder, call_of_one.end, result, start_ns, end_ns, frame.f_back)
+            attempt(call_of_one.recorder, call_of_one.end, result, start_ns, end_ns, caller)
         return result
 
     return classmethod(apply)
@@ -124,6 +126,7 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
         entered = [
             attempt(recorder, _enter_backward, recorder, self, frame) for recorder in SINKS.active
         ]
+        del frame
         opened = [saved for saved in entered if saved is not None]
         try:
             return backward(self, *args)

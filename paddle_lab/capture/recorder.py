@@ -18,6 +18,8 @@ from typing import Any
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
 from paddle_lab.capture.counter import Counter
+from paddle_lab.capture.evidence.collector import Collector
+from paddle_lab.capture.evidence.event_log import EventLog
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.op_names import OP_NAMES
@@ -83,6 +85,13 @@ class Recorder:
         """Scope of a PyLayer call to the PyLayer's own op."""
         self.backward_of: dict[int, int] = {}
         """Scope of a PyLayer's backward to the scope of its forward."""
+        self.eval_scopes = Tape()
+        """Scopes of calls of layers in eval mode."""
+        self.events = EventLog(self)
+        self.collectors: list[Collector] = []
+        """What collects evidence that was asked for."""
+        self.on_op: Callable[[int, Any], None] | None = None
+        """Called with each op that returned, and what it returned; set before hooks open."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
         self.backward = BackwardGraphs(self.tensors, self.each_op, paddle.Tensor)
         self.tensor_type = paddle.Tensor
@@ -177,7 +186,8 @@ class Recorder:
             state = self.thread()
         op: int = self.next_op()
         outputs: list[int] = []
-        self.produce_all(self._modified(args) if result is None else result, op, outputs)
+        made = self._modified(args) if result is None else result
+        self.produce_all(made, op, outputs)
         inputs, attributes = resolved
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         self.ops.extend(
@@ -187,6 +197,8 @@ class Recorder:
                 self.attributes_key(attributes), is_pylayer, False, *inputs, *outputs,
             )
         )  # fmt: skip
+        if self.on_op is not None:
+            self.on_op(op, made)
         return op
 
     def fail_op(
@@ -289,6 +301,8 @@ class Recorder:
         key = self.layers.key_of(layer, state.layer, caller)
         scope: int = self.next_scope()
         self.scopes.extend((scope, LAYER, 0, state.scope, key, NO_KEY, state.number))
+        if not getattr(layer, "training", True):
+            self.eval_scopes.extend((scope,))
         stack = self.stacks.take(caller, state.anchor, state.anchor_stack)
         state.scope, state.layer, state.anchor, state.anchor_stack = scope, key, frame, stack
         return state, saved

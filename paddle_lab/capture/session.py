@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
+from collections.abc import Collection, Sequence
 from time import perf_counter_ns
 from types import FrameType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
+from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
@@ -35,6 +37,10 @@ class CaptureSession:
         Tells notebook cells by file name; ``None`` outside notebooks.
     memory
         Whether to record allocations as well.
+    checks
+        Kinds of findings the trace is recorded for.
+    evidence
+        What to record for them beside what every trace has: ``"values"``, ``"gradients"``.
 
     Raises
     ------
@@ -50,18 +56,24 @@ class CaptureSession:
         title: str = "",
         cells: Cells | None = None,
         memory: bool = False,
+        checks: Sequence[str] = (),
+        evidence: Collection[str] = (),
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
         self._title = title
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
         self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
+        self._checks = list(checks)
+        self._recorder.collectors.extend(collectors(self._paddle, self._recorder, evidence))
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     def open(self) -> None:
         """Install the hooks and start the clock."""
         self._recorder.start_ns = perf_counter_ns()
         try:
+            for collector in self._recorder.collectors:
+                collector.open()
             HOOKS.open(self._paddle, self._recorder)
             if self._memory is not None:
                 self._memory.open()
@@ -74,6 +86,8 @@ class CaptureSession:
         if self._memory is not None:
             self._memory.close()
         HOOKS.close(self._recorder)
+        for collector in self._recorder.collectors:
+            collector.close()
 
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
@@ -83,6 +97,8 @@ class CaptureSession:
             recorder.notices.extend(self._memory.notices)
         end_ns = perf_counter_ns()
         HOOKS.close(recorder)
+        for collector in recorder.collectors:
+            collector.close()
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
@@ -98,6 +114,7 @@ class CaptureSession:
             duration_ns=end_ns - recorder.start_ns,
             exception="" if error is None else described(error),
             notices=list(recorder.notices),
+            checks=self._checks,
         )
         return assemble(recorder, self._paddle, origin, self._cells, self._memory)
 

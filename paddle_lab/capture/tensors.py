@@ -59,7 +59,7 @@ class TensorPool:
         """Tensors and their latest rows with the versions they had: see :func:`packed`."""
         self._parameter_type = parameter_type
         self.reads_place = reads_place
-        self.on_meeting: Callable[[Any, int], None] | None = None
+        self.meeting_listeners: list[Callable[[Any, int], None]] = []
         """Called with each tensor that the trace meets without having seen an op make it."""
         self.next_key = Counter()
 
@@ -145,8 +145,9 @@ class TensorPool:
 
     def _meet(self, tensor: Any, previous: int) -> int:
         key = self._row_of_met(tensor, previous)
-        if self.on_meeting is not None and previous == NO_KEY:
-            self.on_meeting(tensor, key)
+        if previous == NO_KEY:
+            for listener in self.meeting_listeners:
+                listener(tensor, key)
         return key
 
     def _row_of_met(self, tensor: Any, previous: int) -> int:

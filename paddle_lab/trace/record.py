@@ -25,6 +25,8 @@ class Origin:
     """``"ValueError: …"`` where the traced code raised."""
     notices: list[str] = field(default_factory=list)
     """Sentences about what the trace could not see."""
+    checks: list[str] = field(default_factory=list)
+    """Kinds of findings that the trace was recorded for."""
 
     def __post_init__(self) -> None:
         self.title = _encodable(self.title)

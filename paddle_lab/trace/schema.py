@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
@@ -52,6 +52,27 @@ HOLDER_KINDS: Final = (
 )
 """``output`` is ``Out[5]`` or ``_``; ``view`` is a tensor that shares a larger one's storage."""
 
+EVENT_KINDS: Final = (
+    "read",
+    "created",
+    "overwritten",
+    "gradient_stopped",
+    "gradient_off",
+    "gradient_on",
+    "stale_gradient",
+    "pylayer_rule",
+)
+"""What the traced code did besides ops. ``read``: a tensor's values went to Python
+(``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made of Python's values
+(``paddle.to_tensor``); ``overwritten``: written to by what is no op (``set_value``);
+``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
+``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
+step before had used already; ``pylayer_rule``: a PyLayer was called against its rules."""
+SEVERITIES: Final = ("error", "warning", "info")
+MARK_ROLES: Final = ("origin", "path", "cut", "failed", "related")
+"""What a finding says of an op or grad node: where it begins, what it passed along, where a
+gradient ends, what raised, what else has to do with it."""
+
 ENUMERATIONS: Final = {
     "phase": PHASES,
     "role": ROLES,
@@ -63,13 +84,17 @@ ENUMERATIONS: Final = {
     "group_kind": GROUP_KINDS,
     "allocation_kind": ALLOCATION_KINDS,
     "holder_kind": HOLDER_KINDS,
+    "event_kind": EVENT_KINDS,
+    "severity": SEVERITIES,
+    "mark_role": MARK_ROLES,
 }
 
 Columns = dict[str, str]
 """Column name to type.
 
 ``str``: dictionary-encoded text. ``key:TABLE``: row of TABLE or -1. ``enum:NAME``: position in an
-enumeration. ``bool``, ``i32``, ``i64``: themselves. Units are in the names (``_ns``, ``_bytes``).
+enumeration. ``bool``, ``i32``, ``i64``: themselves. ``f32``: the bits of a 32-bit float, held as an
+integer (:mod:`paddle_lab.trace.floats`). Units are in the names (``_ns``, ``_bytes``).
 """
 
 RECORD_TABLES: Final[dict[str, Columns]] = {
@@ -189,10 +214,75 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # What the sampler read while the cell ran; ``absence`` says why a counter has no samples.
     "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
     "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
+    # What the traced code did besides ops, in order: the evidence for findings.
+    "events": {
+        "kind": "enum:event_kind",
+        "tensor": "key:tensors",
+        "scope": "key:scopes",
+        "stack": "key:stacks",
+        "ops_before": "i32",  # how many ops had been recorded
+        "thread": "i32",
+        "detail": "str",  # what was called ("numpy"), which rule was broken
+    },
+    "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
+    "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
+    # One row a living optimizer, and what it was given to train.
+    "optimizers": {"class": "str"},
+    "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
+    # What was in a tensor when an op had made it, or when the trace met it.
+    "value_stats": {
+        "tensor": "key:tensors",
+        "elements": "i64",
+        "zeros": "i64",
+        "nans": "i64",
+        "infs": "i64",
+        "smallest": "f32",  # of the finite values; 0 where there are none
+        "largest": "f32",
+        "mean": "f32",
+        "norm": "f32",  # square root of the sum of squares of the finite values
+    },
+    # What was in a gradient on its way: ``grad_edge`` is the edge of the backward graph it passed,
+    # -1 for what a backward call began with at ``grad_node``. A graph run twice has rows twice.
+    "grad_stats": {
+        "backward_call": "key:backward_calls",
+        "grad_node": "key:grad_nodes",  # which hands the gradient on (to the edge's target)
+        "grad_edge": "key:grad_edges",
+        "shape": "str",
+        "dtype": "str",
+        "elements": "i64",
+        "zeros": "i64",
+        "nans": "i64",
+        "infs": "i64",
+        "smallest": "f32",
+        "largest": "f32",
+        "mean": "f32",
+        "norm": "f32",
+    },
+    # Of a gradient's finite values that are not zero: how many have 2**exponent <= |value| <
+    # 2**(exponent + 1), by sign.
+    "grad_histograms": {
+        "grad_stat": "key:grad_stats",
+        "exponent": "i32",
+        "is_negative": "bool",
+        "count": "i64",
+    },
+    # Ops whose outputs differed when the code ran once more.
+    "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
 }
 
 ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
-    2: ("allocations", "memory_totals", "holders", "steps", "counters", "samples")
+    2: ("allocations", "memory_totals", "holders", "steps", "counters", "samples"),
+    3: (
+        "events",
+        "living_tensors",
+        "eval_scopes",
+        "optimizers",
+        "optimizer_parameters",
+        "value_stats",
+        "grad_stats",
+        "grad_histograms",
+        "rerun_differences",
+    ),
 }
 """Format version to the record tables that came with it."""
 
@@ -226,4 +316,25 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
 }
 
-VIEW_TABLES: Final[dict[str, Columns]] = {**RECORD_TABLES, **ANSWER_TABLES}
+FINDING_TABLES: Final[dict[str, Columns]] = {
+    # What the checks found, worst first, cause before consequence.
+    "findings": {
+        "kind": "str",
+        "severity": "enum:severity",
+        "message": "str",
+        "advice": "str",
+        "file": "str",
+        "line": "i32",  # from 1; 0: no line
+        "cell": "i32",
+        "op": "key:ops",
+        "grad_node": "key:grad_nodes",
+    },
+    "finding_marks": {
+        "finding": "key:findings",
+        "role": "enum:mark_role",
+        "op": "key:ops",
+        "grad_node": "key:grad_nodes",
+    },
+}
+
+VIEW_TABLES: Final[dict[str, Columns]] = {**RECORD_TABLES, **ANSWER_TABLES, **FINDING_TABLES}

@@ -194,9 +194,16 @@ def _read_texts(header: dict[str, Any]) -> tuple[list[str], Origin]:
         setattr(origin, field.name, value)
     if not -(1 << 63) <= origin.duration_ns < 1 << 63:
         raise ValueError("origin.duration_ns does not fit 8 bytes")
-    texts = [origin.title, origin.created, origin.exception, *origin.notices, *strings]
+    texts = [
+        origin.title,
+        origin.created,
+        origin.exception,
+        *origin.notices,
+        *origin.checks,
+        *strings,
+    ]
     # Raises where one is no text, or holds half a surrogate pair, which no file can be given.
-    "".join(texts).encode("utf-8")
+    "".join([*texts, *strings]).encode("utf-8")
     return strings, origin
 
 

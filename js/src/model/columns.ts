@@ -6,12 +6,15 @@ import {
   ALLOCATION_KINDS,
   BACKWARD_KINDS,
   EDGE_KINDS,
+  EVENT_KINDS,
   FRAME_KINDS,
   GROUP_KINDS,
   HOLDER_KINDS,
+  MARK_ROLES,
   PHASES,
   ROLES,
   SCOPE_KINDS,
+  SEVERITIES,
   type TableName,
   TENSOR_KINDS,
 } from "../protocol.ts";
@@ -31,7 +34,12 @@ export const TEXT_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   memory_totals: ["place"],
   holders: ["name"],
   counters: ["name", "device", "source", "unit", "absence"],
+  events: ["detail"],
+  optimizers: ["class"],
+  grad_stats: ["shape", "dtype"],
+  rerun_differences: ["check", "detail"],
   groups: ["label", "path", "class"],
+  findings: ["kind", "message", "advice", "file"],
 };
 
 /** Columns that hold rows of another table, or -1. */
@@ -56,12 +64,22 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   holders: { allocation: "allocations" },
   steps: { scope: "scopes" },
   samples: { counter: "counters" },
+  events: { tensor: "tensors", scope: "scopes", stack: "stacks" },
+  living_tensors: { tensor: "tensors" },
+  eval_scopes: { scope: "scopes" },
+  optimizer_parameters: { optimizer: "optimizers", tensor: "tensors" },
+  value_stats: { tensor: "tensors" },
+  grad_stats: { backward_call: "backward_calls", grad_node: "grad_nodes", grad_edge: "grad_edges" },
+  grad_histograms: { grad_stat: "grad_stats" },
+  rerun_differences: { op: "ops" },
   op_edges: { source: "ops", target: "ops", tensor: "tensors" },
   groups: { parent: "groups", scope: "scopes", first_op: "ops" },
   op_groups: { group: "groups" },
   grad_node_groups: { group: "groups" },
   op_frames: { frame: "frames" },
   backward_members: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+  findings: { op: "ops", grad_node: "grad_nodes" },
+  finding_marks: { finding: "findings", op: "ops", grad_node: "grad_nodes" },
 };
 
 /** Columns that hold positions in an enumeration, with its length. */
@@ -76,6 +94,9 @@ export const ENUM_SIZES: Partial<Record<TableName, Readonly<Record<string, numbe
   holders: { kind: HOLDER_KINDS.length },
   op_edges: { kind: EDGE_KINDS.length },
   groups: { kind: GROUP_KINDS.length },
+  events: { kind: EVENT_KINDS.length },
+  findings: { severity: SEVERITIES.length },
+  finding_marks: { role: MARK_ROLES.length },
 };
 
 /** Keys into their own table that always point at an earlier row: their chains end. */
@@ -100,7 +121,15 @@ export const WIDE_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   memory_totals: ["time_ns", "allocated_bytes", "reserved_bytes"],
   steps: ["time_ns"],
   samples: ["time_ns", "value"],
+  value_stats: ["elements", "zeros", "nans", "infs"],
+  grad_stats: ["elements", "zeros", "nans", "infs"],
+  grad_histograms: ["count"],
 };
+
+/** Columns that hold the bits of 32-bit floats: see `floats()`. */
+export function floats(bits: Column): Float32Array {
+  return new Float32Array(Int32Array.from(bits).buffer);
+}
 
 export type Column = Int32Array | Float64Array;
 

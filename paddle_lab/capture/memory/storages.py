@@ -41,11 +41,12 @@ class StorageNotes:
 
     def open(self) -> None:
         """Begin to note."""
-        self._pool.on_meeting = self._note
+        self._pool.meeting_listeners.append(self._note)
 
     def close(self) -> None:
         """Note nothing more."""
-        self._pool.on_meeting = None
+        if self._note in self._pool.meeting_listeners:
+            self._pool.meeting_listeners.remove(self._note)
 
     def living(self) -> list[Storage]:
         """Return the storages of all tensors of the trace that are still alive."""

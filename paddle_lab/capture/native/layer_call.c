@@ -24,6 +24,32 @@ static int64_t layer_key(Owner *owner, PyObject *layer, int64_t caller, PyObject
     return value;
 }
 
+/* Note a call of a layer in eval mode. */
+static int note_mode(Owner *owner, PyObject *layer, int64_t scope) {
+    static PyObject *name;
+    if (name == NULL && (name = PyUnicode_InternFromString("training")) == NULL) {
+        return -1;
+    }
+    PyObject *training = PyObject_GetAttr(layer, name);
+    if (training == NULL) { /* a layer of the user's that has not called super().__init__() */
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
+    }
+    int is_training = PyObject_IsTrue(training);
+    Py_DECREF(training);
+    if (is_training == 0) {
+        int64_t *row = Tape_reserve(owner->eval_scopes, 1);
+        if (row == NULL) {
+            return -1;
+        }
+        *row = scope;
+    }
+    return is_training < 0 ? -1 : 0;
+}
+
 /* Open the scope of a layer's call, and anchor stacks at the frame that calls it. */
 static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *frame) {
     int64_t key = layer_key(owner, layer, state->layer, frame);
@@ -38,6 +64,9 @@ static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *fr
     int64_t scope = owner->next_scope->next++;
     const int64_t cells[SCOPE_CELLS] = {scope, LAYER, 0, state->scope, key, NO_KEY, state->number};
     memcpy(row, cells, sizeof cells);
+    if (note_mode(owner, layer, scope) < 0) {
+        return -1;
+    }
     state->scope = scope;
     state->layer = key;
     state->anchor_stack = stack;

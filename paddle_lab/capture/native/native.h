@@ -111,6 +111,8 @@ typedef struct {
     PyObject *layer_pool;
     Tape *scopes;
     Counter *next_scope;
+    Tape *eval_scopes;
+    PyObject *on_op; /* None, or called with each op's key and result */
 } Owner;
 extern PyTypeObject OwnerType;
 extern Owner *present_owner; /* NULL while nothing listens */

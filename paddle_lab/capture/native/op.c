@@ -118,6 +118,11 @@ static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, in
     memcpy(row, op_cells, sizeof op_cells);
     memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
     row[OP_CELLS + resolved->length] = tensor;
+    if (owner->on_op != Py_None) {
+        PyObject *done = PyObject_CallFunction(owner->on_op, "LO", (long long)key, result);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
     return 0;
 }
 

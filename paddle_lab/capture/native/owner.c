@@ -73,7 +73,9 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->known_layers);                                                                    \
     VISIT(owner->layer_pool);                                                                      \
     VISIT(owner->scopes);                                                                          \
-    VISIT(owner->next_scope)
+    VISIT(owner->next_scope);                                                                      \
+    VISIT(owner->eval_scopes);                                                                     \
+    VISIT(owner->on_op)
 
 static int traverse(PyObject *self, visitproc visit, void *arg) {
     Owner *owner = (Owner *)self;
@@ -119,6 +121,8 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->next_op = part(recorder, "next_op", &CounterType);
     owner->scopes = part(recorder, "scopes", &TapeType);
     owner->next_scope = part(recorder, "next_scope", &CounterType);
+    owner->eval_scopes = part(recorder, "eval_scopes", &TapeType);
+    owner->on_op = part(recorder, "on_op", NULL);
     owner->stacks = part(recorder, "stacks", &StackPoolType);
     owner->threads = part(recorder, "threads", &PyDict_Type);
     owner->alone = part(recorder, "alone", &PyTuple_Type);

@@ -1,0 +1,38 @@
+"""What a check is: one file with its docstring, its example and its advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.finding import Found
+from paddle_lab.analysis.findings.text import Text
+
+Evidence = Literal["events", "values", "gradients", "rerun"]
+"""What a trace records for checks besides ops and graphs.
+
+``events`` costs next to nothing and is always recorded; ``values`` looks at the numbers in every
+tensor; ``gradients`` at those in every gradient; ``rerun`` runs the code once more.
+"""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check; each module in :mod:`paddle_lab.analysis.findings.checks` has one as ``CHECK``."""
+
+    kind: str
+    """What its findings are called, and its name in ``check=``."""
+    title: Text
+    """What it looks for, in a few words."""
+    advice: Text
+    """What to do about it, in a sentence or two."""
+    find: Callable[[Facts], Iterable[Found]]
+    example: str
+    """A few lines with the bug, for the documentation."""
+    cost: str
+    """What it costs while the code runs, in a few words."""
+    needs: tuple[Evidence, ...] = ("events",)
+    consequence_of: tuple[str, ...] = ()
+    """Kinds whose findings are the cause where both are found."""

@@ -1,0 +1,79 @@
+"""Shapes ``[N, 1]`` and ``[N]`` met and made ``[N, N]``.
+
+Broadcasting lines shapes up from the right, so the column of a model's outputs and the row of its
+targets make every pair of both. Nothing raises, the loss is a number, and training goes nowhere.
+
+It is an alarm where one side comes from parameters and the other does not, as a prediction and its
+target do: every pair of two embeddings, or of two rows of positions, is what somebody wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.text import Text
+
+_ELEMENTWISE = frozenset(
+    ("add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "equal",
+     "not_equal", "elementwise_pow", "squared_difference")
+)  # fmt: skip
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield an elementwise op that made every pair of a prediction and a target."""
+    for op in range(facts.op_count):
+        if facts.phase(op) != FORWARD or facts.op_name(op) not in _ELEMENTWISE:
+            continue
+        inputs, outputs = facts.inputs(op), facts.outputs(op)
+        if len(inputs) != 2 or len(outputs) != 1:
+            continue
+        left, right = (facts.shape(tensor) for tensor in inputs)
+        made = facts.shape(outputs[0])
+        if not _is_surprising(left, right) or not _is_surprising_pair(facts, inputs):
+            continue
+        yield Found(
+            place=facts.place(op),
+            op=op,
+            severity="warning",
+            message=Text(
+                en=f"{facts.place(op).said()} combined shapes {list(left)} and {list(right)} into "
+                f"{list(made)}: every pair of both, not element by element.",
+                zh=f"{facts.place(op).said('zh')} 把形状 {list(left)} 与 {list(right)} 广播成了 "
+                f"{list(made)}:得到的是两两组合,而不是逐元素运算。",
+            ),
+            marks=[Mark("origin", op=op)],
+        )
+
+
+def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
+    return (
+        len(longer) == len(shorter) + 1
+        and longer[-1] == 1
+        and len(shorter) > 0
+        and longer[:-1] == shorter
+        and shorter[-1] > 1
+    )
+
+
+def _is_surprising_pair(facts: Facts, inputs: list[int]) -> bool:
+    left, right = inputs
+    return facts.needs_grad(left) != facts.needs_grad(right)
+
+
+CHECK = Check(
+    kind="broadcast-surprise",
+    title=Text(en="Broadcasting changes what a loss means", zh="广播改变了损失的含义"),
+    advice=Text(
+        en="Give both sides one shape: squeeze the last axis of the longer one, as in "
+        "`net(x).squeeze(-1)`, or unsqueeze the shorter.",
+        zh="让两边形状一致:对多出一维的一侧使用 `squeeze(-1)`(例如 `net(x).squeeze(-1)`),"
+        "或对另一侧使用 `unsqueeze(-1)`。",
+    ),
+    find=find,
+    example="loss = ((net(x) - target) ** 2).mean()  # net(x) is [32, 1], target is [32]",
+    cost="nothing: it reads the shapes that every trace has",
+)

@@ -1,0 +1,76 @@
+"""Run checks over a record, and bring what they found into order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.finding import Finding, Found
+from paddle_lab.analysis.findings.language import language
+from paddle_lab.analysis.findings.registry import checks, depth
+from paddle_lab.analysis.findings.text import Language
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SEVERITIES
+
+_MOST_OF_A_KIND = 20
+"""One mistake can be found at every op; beyond this many nobody reads on."""
+
+
+def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
+    """Return what the checks found, sorted by severity, then cause before consequence.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    kinds
+        The checks to run; by default those that the trace was recorded for.
+    """
+    facts = Facts(record)
+    wanted = record.origin.checks if kinds is None else kinds
+    known = checks()
+    speaks = language()
+    findings: list[Finding] = []
+    for kind in wanted:
+        if kind in known:
+            findings.extend(_run(known[kind], facts, speaks))
+    return sorted(findings, key=_rank)
+
+
+def _run(check: Check, facts: Facts, speaks: Language) -> list[Finding]:
+    try:
+        found = list(check.find(facts))
+    except Exception as fault:  # noqa: BLE001  (one check's fault hides neither graph nor others)
+        facts.record.origin.notices.append(
+            f"The check {check.kind} ended in a fault of its own ({type(fault).__name__}: {fault})."
+        )
+        return []
+    distinct: dict[tuple[str, int, str], Finding] = {}
+    for one in found:
+        finding = _finding(check, one, speaks)
+        distinct.setdefault((finding.file, finding.line, finding.message), finding)
+    return sorted(distinct.values(), key=_rank)[:_MOST_OF_A_KIND]
+
+
+def _finding(check: Check, found: Found, speaks: Language) -> Finding:
+    place = found.place
+    return Finding(
+        kind=check.kind,
+        severity=found.severity,
+        message=found.message.in_language(speaks),
+        advice=(found.advice or check.advice).in_language(speaks),
+        file=place.file,
+        line=place.line,
+        cell=place.cell,
+        code=place.code,
+        op=found.op,
+        grad_node=found.grad_node,
+        marks=tuple(found.marks),
+    )
+
+
+def _rank(finding: Finding) -> tuple[int, int, int]:
+    # What no op stands for comes after what happened at one.
+    op = finding.op if finding.op >= 0 else 1 << 31
+    return SEVERITIES.index(finding.severity), depth(finding.kind), op

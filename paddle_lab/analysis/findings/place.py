@@ -1,0 +1,50 @@
+"""A line of the user's code, as findings name it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle_lab.analysis.findings.text import Language
+from paddle_lab.analysis.stacks import Frame
+
+_LONGEST_CODE = 100
+
+
+@dataclass(frozen=True)
+class Place:
+    """One line of a file or of a notebook cell."""
+
+    file: str = ""
+    line: int = 0
+    """From 1; 0 where no line is known."""
+    cell: int | None = None
+    """Execution count of the notebook cell, None for a file."""
+    code: str = ""
+    """The line's source, ``""`` where the trace does not carry it."""
+    where: str = ""
+    """``"Cell 4, line 8"`` or ``"model.py:31"``."""
+
+    @classmethod
+    def of(cls, frame: Frame | None) -> Place:
+        """Return the place of a frame; the empty place for none."""
+        if frame is None:
+            return cls()
+        return cls(frame.file, frame.line, frame.cell, frame.text, frame.where)
+
+    def said(self, language: Language = "en") -> str:
+        """Return the line as a sentence names it: ```h[1:2] = 3.3` (cell 4, line 8)``."""
+        if not self.where:
+            return "an unknown line" if language == "en" else "未知的行"
+        where = self.where
+        if self.cell is not None:
+            where = (
+                f"cell {self.cell}, line {self.line}"
+                if language == "en"
+                else f"单元格 {self.cell} 第 {self.line} 行"
+            )
+        code = self.code.partition("  #")[0].rstrip()
+        if not code:
+            return where
+        if len(code) > _LONGEST_CODE:
+            code = f"{code[: _LONGEST_CODE - 1]}…"
+        return f"`{code}` ({where})" if language == "en" else f"`{code}`({where})"

@@ -1,0 +1,78 @@
+"""Which checks there are: one for each module in :mod:`paddle_lab.analysis.findings.checks`."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from paddle_lab.analysis.findings import checks as rooms
+from paddle_lab.analysis.findings.check import Check, Evidence
+
+ALL = "all"
+NONE = "none"
+
+
+@lru_cache(maxsize=1)
+def checks() -> dict[str, Check]:
+    """Return all checks by kind, in the alphabet's order."""
+    found: list[Check] = [
+        importlib.import_module(f"{rooms.__name__}.{module.name}").CHECK
+        for module in pkgutil.iter_modules(rooms.__path__)
+    ]
+    return {check.kind: check for check in sorted(found, key=lambda check: check.kind)}
+
+
+def chosen(selection: str | Sequence[str] | None) -> list[str]:
+    """Return the kinds that ``check=`` or ``--check`` asks for.
+
+    Parameters
+    ----------
+    selection
+        ``None`` for the checks that cost next to nothing, ``"all"``, ``"none"``, kinds in a list,
+        or in one text with commas between.
+
+    Raises
+    ------
+    ValueError
+        For a kind that there is not, naming the nearest one.
+    TypeError
+        For what is no text and no list of texts.
+    """
+    known = checks()
+    if selection is None:
+        return [kind for kind, check in known.items() if set(check.needs) <= {"events"}]
+    if isinstance(selection, str):
+        selection = [kind.strip() for kind in selection.split(",") if kind.strip()]
+    if not all(isinstance(kind, str) for kind in selection):
+        raise TypeError("check= is 'all', 'none', the name of a check or a list of names")
+    if list(selection) == [ALL]:
+        return list(known)
+    if list(selection) == [NONE]:
+        return []
+    for kind in selection:
+        if kind not in known:
+            near = difflib.get_close_matches(kind, [*known, ALL, NONE], n=1)
+            advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise ValueError(f"there is no check {kind!r}; {advice}")
+    return list(dict.fromkeys(selection))
+
+
+def evidence_for(kinds: Iterable[str]) -> frozenset[Evidence]:
+    """Return what a trace must record for these checks."""
+    known = checks()
+    return frozenset(need for kind in kinds if kind in known for need in known[kind].needs)
+
+
+def depth(kind: str) -> int:
+    """Return how many kinds of findings may be the cause of this kind's, one behind the other."""
+    known = checks()
+
+    def above(kind: str, passed: frozenset[str]) -> int:
+        causes = known[kind].consequence_of if kind in known else ()
+        return max((1 + above(cause, passed | {kind}) for cause in causes if cause not in passed),
+                   default=0)  # fmt: skip
+
+    return above(kind, frozenset())

@@ -1,0 +1,1 @@
+"""What a trace records for checks, besides ops and graphs."""

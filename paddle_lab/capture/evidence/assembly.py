@@ -1,0 +1,46 @@
+"""From what was noted for checks to the record's columns."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from paddle_lab.capture.frames import FrameAssembler
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+
+def add_evidence(
+    recorder: Recorder,
+    builders: dict[str, TableBuilder],
+    strings: StringPool,
+    frames: FrameAssembler,
+    op_keys: dict[int, int],
+    positions: list[int],
+) -> None:
+    """Fill the tables that checks read.
+
+    Parameters
+    ----------
+    op_keys
+        Keys of ops while the trace ran to rows of ``ops``.
+    positions
+        Where each op's cells begin in the recorder's ops, in ascending order.
+    """
+    for event in recorder.events.events:
+        builders["events"].append(
+            event.kind,
+            event.tensor,
+            event.scope,
+            frames.stack(event.stack),
+            bisect_left(positions, event.position),
+            event.thread,
+            strings[event.detail],
+        )
+    for _, key in sorted(recorder.tensors.living(), key=lambda living: living[1]):
+        builders["living_tensors"].append(key)
+    builders["eval_scopes"].append_cells(recorder.eval_scopes.to_list())
+    for collector in recorder.collectors:
+        collector.add_rows(builders, strings, op_keys)

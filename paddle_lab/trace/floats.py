@@ -1,0 +1,26 @@
+"""Floats in columns of integers: the bits of IEEE 754 single precision.
+
+So a column of floats is packed, checked and read like every other. What single precision cannot
+hold is clipped to its largest value: an infinite norm would read as if the gradient were infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def float_bits(values: Sequence[float]) -> list[int]:
+    """Return the bits of each value as a signed 32-bit integer."""
+    clipped = np.clip(np.asarray(values, np.float64), -_LARGEST, _LARGEST).astype(np.float32)
+    bits: list[int] = clipped.view(np.int32).tolist()
+    return bits
+
+
+def from_bits(bits: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
+    """Return the floats that a column of type ``f32`` holds."""
+    return np.ascontiguousarray(bits).view(np.float32)
