@@ -8,7 +8,7 @@ from typing import Literal, overload
 
 _MOST_ENTRIES = 10_000
 
-PeakSource = Literal["allocator", "counter", "sampled", "unknown"]
+PeakSource = Literal["allocator", "partial", "counter", "sampled", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,9 @@ class Entry:
     peak_bytes
         The most it had allocated meanwhile, -1 where nobody knows.
     peak_source
-        ``"allocator"``: every allocation was seen. ``"counter"``: Paddle's own peak rose in this
-        cell. ``"sampled"``: at least this much. ``"unknown"``: less than an earlier peak.
+        ``"allocator"``: every allocation was seen. ``"partial"``: some were not, so at least this
+        much. ``"counter"``: Paddle's own peak rose in this cell. ``"sampled"``: at least this much.
+        ``"unknown"``: less than an earlier peak.
     alive_bytes
         What the cell allocated and left alive, -1 where nobody recorded it.
     held_by

@@ -104,14 +104,14 @@ class _MeasuredCell:
             place=memory.place,
             before_bytes=memory.start_bytes,
             after_bytes=memory.end_bytes,
-            peak_bytes=memory.peak_bytes,
-            peak_source="allocator",
-            alive_bytes=alive.total_bytes,
-            held_by=held_by(trace.record, alive.keys, tensors),
+            peak_bytes=max(memory.peak_bytes, memory.end_bytes),
+            peak_source="partial" if memory.is_partial else "allocator",
+            alive_bytes=-1 if memory.is_partial else alive.total_bytes,
+            held_by=() if memory.is_partial else held_by(trace.record, alive.keys, tensors),
         )
         self._memory.ledger.add(entry)
         return entry
 
     def _show(self, entry: Entry, tensors: list[LivingTensor]) -> None:
-        display(LedgerLine(entry))
+        display(LedgerLine(entry, leak=self._cell.trace.memory.leak))
         show_free_button(self._memory, releasable_bytes(storages(tensors)))

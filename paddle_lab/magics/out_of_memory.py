@@ -7,6 +7,9 @@ from IPython.display import display
 from paddle_lab.api import Trace
 from paddle_lab.magics.notebook_memory import NotebookMemory
 
+_WORTH = 0.15
+"""Who holds less than this part of the memory is not worth a table."""
+
 
 def report_out_of_memory(trace: Trace, error: BaseException | None, memory: NotebookMemory) -> None:
     """Show the report if ``error`` is Paddle's out-of-memory error.
@@ -20,19 +23,48 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     memory
         Knows what is alive now, which is most of what was: the traceback holds it.
     """
-    from paddle_lab.analysis.memory.out_of_memory import is_out_of_memory
+    from paddle_lab.analysis.memory.failed_request import is_out_of_memory
 
-    if error is None or not is_out_of_memory(f"{type(error).__name__}: {error}"):
+    text = "" if error is None else f"{type(error).__name__}: {error}"
+    if not is_out_of_memory(text):
         return
-    if len(trace.record.memory_totals):
-        found = trace.memory.out_of_memory
-        if found is not None:
-            print(found)  # noqa: T201  (the answer of a command)
-            return
+    found = trace.memory.out_of_memory if len(trace.record.memory_totals) else None
+    if found is None:
+        _report_what_is_alive(trace, text, memory)
+        return
+    print(found)  # noqa: T201  (the answer of a command)
+    # What was there before the cell may be most of it, and is only a sum to the trace.
+    if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
+        _show_living(memory)
+
+
+def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> None:
+    from paddle_lab.analysis.memory.advice import LAST_RESORT
+    from paddle_lab.analysis.memory.failed_request import failed_request
+    from paddle_lab.analysis.memory.out_of_memory import what_to_do
+
+    request = failed_request(trace.ops, text)
+    allocated_bytes = memory.allocated_bytes()
+    print(request.headline(allocated_bytes))  # noqa: T201
+    _show_living(memory)
+    advice = [
+        request.advice(allocated_bytes) or LAST_RESORT,
+        "Put %%paddle_mem on the cell to see what was allocated when, and by which line.",
+    ]
+    print(what_to_do(advice))  # noqa: T201
+
+
+def _show_living(memory: NotebookMemory) -> None:
     from paddle_lab.views.memory_report import MemoryReport
 
     living = memory.living()
     allocated = {place: counters["allocated"] for place, counters in memory.read().items()}
-    report = MemoryReport((), living.tensors(), allocated=allocated, is_complete=living.is_complete)
-    print("Out of memory. Put %%paddle_mem on the cell to see what was allocated when.")  # noqa: T201
-    display(report)
+    display(
+        MemoryReport(
+            (),
+            living.tensors(),
+            allocated=allocated,
+            graphs=living.backward_graphs(),
+            is_complete=living.is_complete,
+        )
+    )

@@ -20,12 +20,24 @@ _NAMELESS = "backward graphs, and what has no name"
 
 
 class LedgerLine:
-    """One entry as a line below its cell."""
+    """One entry as a line below its cell, and a line on what leaks where something does.
 
-    def __init__(self, entry: Entry) -> None:
+    Parameters
+    ----------
+    entry
+        The cell's entry.
+    leak
+        A sentence.
+    """
+
+    def __init__(self, entry: Entry, *, leak: str = "") -> None:
         self._entry = entry
+        self._leak = leak
 
     def __repr__(self) -> str:
+        return "\n".join(filter(None, [self._line(), self._leak]))
+
+    def _line(self) -> str:
         entry = self._entry
         line = (
             f"Memory on {entry.place}: {size_text(entry.before_bytes)} before, "
@@ -39,7 +51,8 @@ class LedgerLine:
         return f"{line} Still alive from this cell: {size_text(entry.alive_bytes)}, held by {held}."
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>"
+        leak = f"<p><b>{escape(self._leak)}</b></p>" if self._leak else ""
+        return f"<p>{escape(self._line())}</p>{leak}"
 
 
 class MemoryReport:
@@ -165,7 +178,7 @@ class MemoryReport:
 def _peak_text(entry: Entry) -> str:
     if entry.peak_bytes < 0:
         return "–"
-    at_least = "≥ " if entry.peak_source == "sampled" else ""
+    at_least = "≥ " if entry.peak_source in {"partial", "sampled"} else ""
     return at_least + size_text(entry.peak_bytes)
 
 

@@ -16,6 +16,7 @@ from IPython.core.error import UsageError
 from paddle.base import core
 
 import paddle_lab
+from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.trace.schema import HOLDER_KINDS
 from tests.notebook.shell import fresh_shell, run
 
@@ -29,6 +30,23 @@ if TYPE_CHECKING:
 _SETUP = """import paddle
 net = paddle.nn.Sequential(paddle.nn.Linear(256, 256), paddle.nn.ReLU(), paddle.nn.Linear(256, 256))
 x = paddle.ones([512, 256])
+"""
+_A_PROFILER = """from paddle.profiler import Profiler, ProfilerTarget
+def a_profiler():
+    return Profiler(targets=[ProfilerTarget.CPU], on_trace_ready=lambda _: None)
+with a_profiler():  # the first one wraps some of Paddle's functions for good
+    pass
+"""
+_PROFILED = """%%paddle_mem
+with a_profiler():
+    (paddle.ones([8, 512, 512]) * 2).sum().item()
+    kept = x * 4
+"""
+_LEAK = """%%paddle_mem
+kept = big * 2
+for _ in range(6):
+    losses.append(net(x))
+    paddle_lab.step()
 """
 _ROW_BYTES = 256 * 4
 _X_BYTES = 512 * _ROW_BYTES
@@ -178,6 +196,24 @@ def test_the_line_below_the_cell_tells_the_ledger(
     assert "Nothing from this cell is still alive." in capsys.readouterr().out
 
 
+def test_beside_another_profiler_it_claims_no_more_than_it_saw(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with fresh_shell(setup=_SETUP + _A_PROFILER) as shell:
+        run(shell, _PROFILED).raise_error()
+        trace = shell.user_ns["_trace"]
+        assert trace.memory.end_bytes == allocated()
+    assert trace.memory.is_partial
+    said = capsys.readouterr().out
+    (line,) = re.findall(r"Memory on cpu: .*", said)
+    # The 8 MiB that came and went are not known, the 512 KiB that stayed are.
+    before, after = trace.memory.start_bytes, trace.memory.end_bytes
+    assert after - before == _X_BYTES
+    assert f"≥ {size_text(after)} at the peak, {size_text(after)} after" in line
+    assert "alive" not in line
+    assert repr(trace.memory).startswith("at least ")
+
+
 def test_memory_magics_keep_no_tensor_alive(shell: InteractiveShell) -> None:
     run(shell, "y = x * 2")
     before = allocated()
@@ -324,8 +360,34 @@ def test_out_of_memory_without_recorded_memory_says_what_is_alive(
     run(shell, _FAILING)
     run(shell, "%%paddle_trace\nf(x)")
     said = capsys.readouterr().out
-    report = said[said.index("Out of memory. Put %%paddle_mem on the cell") :]
+    report = said[said.index("Out of memory: empty at Cell") :]
+    assert said.index("Fail to alloc memory") < said.index(report)
+    assert "asked for 64.0 TiB, " in report
     assert re.search(r"2\.00 MiB +4  last traceback +only the notebook holds it", report)
+    _, advice, put = report.partition("What to do")[2].splitlines()
+    assert advice.startswith("• empty at Cell")
+    assert "check the shapes it is given" in advice
+    assert put.startswith("• Put %%paddle_mem on the cell")
+
+
+def test_out_of_memory_names_who_holds_what_was_there_before(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "big = paddle.ones([2048, 2048])")
+    run(shell, "%%paddle_mem\npaddle.empty([2**44])")
+    report = capsys.readouterr().out.partition("What to do")[2]
+    assert re.search(r"16\.0 MiB +1  big\n", report)
+
+
+def test_a_leak_is_told_below_the_cell_with_the_variable_that_gathers_it(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "import paddle_lab\nbig = paddle.ones([2048, 2048])\nlosses = []")
+    run(shell, _LEAK).raise_error()
+    said = capsys.readouterr().out
+    assert re.search(r"at Cell \d+, line 4: something keeps what it makes, in losses\. Keep", said)
+    run(shell, _LEAK.replace("losses", "[]")).raise_error()
+    assert "Memory grows" not in capsys.readouterr().out
 
 
 def test_another_error_has_no_report(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paddle_lab.analysis.memory.breakdown import Share
+from paddle_lab.analysis.memory.failed_request import FailedRequest
+from paddle_lab.analysis.memory.leak_advice import leak_advice
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.op import Op
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 _WORTH = 0.15
 """What holds less than this part of the memory is not worth a sentence."""
 
-_STEPS = 10_000
-"""A long run: a leak that matters in none of this length is not worth a sentence."""
+LAST_RESORT = "Lower the batch size, or split the batch and accumulate gradients."
+"""Where nothing found out says more."""
 
 Finding = tuple[float, str]
 """How many bytes the sentence is about, and the sentence."""
@@ -31,8 +32,7 @@ def advice(
     record: Record,
     *,
     time_ns: int,
-    requested_bytes: int | None = None,
-    op: Op | None = None,
+    request: FailedRequest | None = None,
 ) -> list[str]:
     """Return what would lower the memory of a moment, the most promising first.
 
@@ -44,17 +44,16 @@ def advice(
         A record with answer tables.
     time_ns
         The moment: of an error, or the peak.
-    requested_bytes
+    request
         What could not be allocated then, if anything.
-    op
-        The op that asked for it.
     """
     total = max(1, memory.timeline.at(time_ns))
     by_kind = {share.label: share for share in memory.by_kind(time_ns)}
     ran_backward = bool(np.any(record.backward_calls["kind"] != BACKWARD_KINDS.index("remaining")))
     findings: list[Finding] = []
-    findings += _one_request(requested_bytes, total, op)
-    findings += _growth(memory, total)
+    if request is not None and request.advice(total):
+        findings.append((float(request.requested_bytes or 0) * 10, request.advice(total)))
+    findings += filter(None, [leak_advice(memory, total_bytes=total)])
     findings += _held_by_the_notebook(memory, total)
     for kind, say in _BY_KIND.items():
         share = by_kind.get(kind)
@@ -62,41 +61,12 @@ def advice(
             in_vain = kind == "saved_activation" and not ran_backward
             findings.append((share.bytes, (_saved_in_vain if in_vain else say)(share)))
     findings += _not_used(memory, total)
-    findings += _fragmented(memory, time_ns, requested_bytes)
+    findings += _fragmented(memory, time_ns, request.requested_bytes if request else None)
     findings.sort(key=lambda finding: -finding[0])
     sentences = [sentence for _, sentence in findings]
-    if requested_bytes is not None and not sentences:
-        sentences = ["Lower the batch size, or split the batch and accumulate gradients."]
+    if request is not None and not sentences:
+        sentences = [LAST_RESORT]
     return sentences
-
-
-def _one_request(requested_bytes: int | None, total: int, op: Op | None) -> list[Finding]:
-    if requested_bytes is None or requested_bytes < total:
-        return []
-    who = f"{op.name} at {op.where}" if op and op.where else op.name if op else "One op"
-    shapes = f" Its inputs are {_shapes(op)}." if op and op.inputs else ""
-    sentence = (
-        f"{who} asked for {size_text(requested_bytes)} at once, more than all that was allocated: "
-        f"check the shapes it is given, a broadcast or a missing reduction may have blown them up."
-        f"{shapes}"
-    )
-    return [(float(requested_bytes) * 10, sentence)]
-
-
-def _growth(memory: Memory, total: int) -> list[Finding]:
-    found = memory.growth()
-    if not found or found[0].bytes_per_step * _STEPS < _WORTH * total:
-        return []
-    worst = found[0]
-    held = [holder.name for holder in memory.holders() if holder.kind in {"container", "variable"}]
-    where = f", in {held[0]}" if held and worst.frame else ""
-    line = worst.where or "a line that is not known"
-    sentence = (
-        f"Memory grows by {size_text(worst.bytes_per_step)} a step at {line}: something keeps what "
-        f"it makes{where}. Keep numbers, not tensors: float(loss) or loss.item() for a history, "
-        "tensor.detach() where the tensor itself is needed."
-    )
-    return [(max(worst.total_bytes, 1) * 2.0, sentence)]
 
 
 def _held_by_the_notebook(memory: Memory, total: int) -> list[Finding]:
@@ -127,8 +97,8 @@ def _saved(share: Share) -> str:
 def _saved_in_vain(share: Share) -> str:
     return (
         f"{size_text(share.bytes)} ({share.share:.0%}) is activations kept for backward, and "
-        "nothing ran backward: if this is evaluation, put it under with paddle.no_grad():, which "
-        "keeps none of them."
+        "nothing ran backward: if this is evaluation, put it into a block of paddle.no_grad(), "
+        "which keeps none of them."
     )
 
 
@@ -232,7 +202,3 @@ def _largest(share: Share, name: Callable[..., str]) -> tuple[str, int] | None:
         return None
     best = max(sizes, key=lambda text: sizes[text])
     return best, sizes[best]
-
-
-def _shapes(op: Op) -> str:
-    return ", ".join(str(list(tensor.shape)) for tensor in op.inputs[:4])

@@ -15,10 +15,12 @@ from paddle_lab.analysis.memory.breakdown import Breakdown, Grouping, breakdown
 from paddle_lab.analysis.memory.fragmentation import Fragmentation, fragmentation
 from paddle_lab.analysis.memory.growth import Growth, growth
 from paddle_lab.analysis.memory.holders import HolderTable, holders
+from paddle_lab.analysis.memory.leak_advice import leak_advice
 from paddle_lab.analysis.memory.out_of_memory import OutOfMemory, out_of_memory
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
-from paddle_lab.analysis.memory.timeline import Timeline, timeline
+from paddle_lab.analysis.memory.timeline import Timeline, counted_at_end, timeline
 from paddle_lab.analysis.trees import Keys
+from paddle_lab.trace.memory_notices import tell_of_missing_memory
 from paddle_lab.trace.record import Record
 
 
@@ -83,6 +85,14 @@ class Memory:
         return timeline(self.record, self.allocations.keys, self._codes[self.place])
 
     @property
+    def is_partial(self) -> bool:
+        """Whether a part of the run's memory was not recorded, as beside another profiler.
+
+        The peak is then the highest that was seen, and what came later is missing.
+        """
+        return tell_of_missing_memory(self.record.origin.notices)
+
+    @property
     def peak_bytes(self) -> int:
         """The most that was allocated at any moment."""
         return self.timeline.peak_bytes
@@ -100,6 +110,9 @@ class Memory:
     @property
     def end_bytes(self) -> int:
         """Allocated when the trace ended."""
+        if self.is_partial:
+            counted = counted_at_end(self.record, self._codes[self.place])
+            return self.timeline.end_bytes if counted is None else counted
         return self.timeline.end_bytes
 
     @property
@@ -168,6 +181,12 @@ class Memory:
         moment = self.peak_ns if time_ns is None else time_ns
         return advice(self, self.record, time_ns=moment)
 
+    @property
+    def leak(self) -> str:
+        """A sentence on what grows from step to step, and where; ``""`` if little does."""
+        found = leak_advice(self, total_bytes=self.peak_bytes)
+        return found[1] if found else ""
+
     @cached_property
     def out_of_memory(self) -> OutOfMemory | None:
         """What was found at Paddle's out-of-memory error; None if the trace ended otherwise."""
@@ -207,14 +226,17 @@ class Memory:
 
     def one_line(self) -> str:
         """Return the peak, and what was allocated before and after, in one line."""
+        at_least = "at least " if self.is_partial else ""
+        missing = "; not all of it was recorded" if self.is_partial else ""
         return (
-            f"{size_text(self.peak_bytes)} peak on {self.place}, {moment_text(self.peak_ns)}; "
-            f"{size_text(self.start_bytes)} when the trace began, "
-            f"{size_text(self.end_bytes)} when it ended"
+            f"{at_least}{size_text(self.peak_bytes)} peak on {self.place}, "
+            f"{moment_text(self.peak_ns)}; {size_text(self.start_bytes)} when the trace began, "
+            f"{size_text(self.end_bytes)} when it ended{missing}"
         )
 
     def __repr__(self) -> str:
-        lines = [self.one_line(), f"{len(self.allocations):,} allocations"]
+        count = len(self.allocations)
+        lines = [self.one_line(), f"{count:,} allocation" + ("" if count == 1 else "s")]
         if self.fragmentation().is_known:
             lines.append(repr(self.fragmentation()))
         if len(self.record.steps) > 1:

@@ -98,6 +98,17 @@ def timeline(record: Record, keys: npt.NDArray[Any], place: int) -> Timeline:
 
 def counted_at_start(record: Record, place: int) -> int | None:
     """Return what Paddle's counter said when the trace began, None where it was not read."""
+    counted = _counted(record, place)
+    return int(counted[0]) if len(counted) else None
+
+
+def counted_at_end(record: Record, place: int) -> int | None:
+    """Return what Paddle's counter said last, None where it was not read."""
+    counted = _counted(record, place)
+    return int(counted[-1]) if len(counted) else None
+
+
+def _counted(record: Record, place: int) -> Bytes:
     totals = record.memory_totals
-    rows = np.flatnonzero(totals["place"] == place)
-    return int(totals["allocated_bytes"][rows[0]]) if len(rows) else None
+    counted: Bytes = totals["allocated_bytes"][totals["place"] == place]
+    return counted

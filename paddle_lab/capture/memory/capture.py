@@ -14,19 +14,7 @@ from paddle_lab.capture.memory.events import AllocatorEvents
 from paddle_lab.capture.memory.history import MemoryHistory
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.recorder import Recorder
-
-NO_PROFILER = (
-    "No memory is recorded: Paddle has one profiler at a time, and a paddle.profiler.Profiler was "
-    "there already when the trace began. Stop it, `del` its variable, then trace again."
-)
-
-DEVICES_ALONE = (
-    "Memory of devices alone is recorded, and no grad nodes: another profiler was running."
-)
-STEPPED_ASIDE = (
-    "Memory is recorded for the first {seconds:.3f} s only: then a paddle.profiler was started, "
-    "and Paddle runs but one profiler at a time."
-)
+from paddle_lab.trace.memory_notices import DEVICES_ALONE, NO_PROFILER, STEPPED_ASIDE
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lab.analysis.memory.out_of_memory import is_out_of_memory, requested_bytes
+from paddle_lab.analysis.memory.failed_request import is_out_of_memory, requested_bytes
 from paddle_lab.api import Trace
 from tests.analysis.memory.test_growth import loop
 from tests.trace.records import RecordWriter
@@ -138,7 +138,7 @@ def test_advice_fits_the_kind_that_is_most(kind, sentence):
 def test_evaluation_without_no_grad():
     (only,) = advice(with_kind("saved_activation", ran_backward=False))
     assert "nothing ran backward" in only
-    assert "with paddle.no_grad():" in only
+    assert "a block of paddle.no_grad()" in only
 
 
 def test_little_of_a_kind_is_not_worth_a_sentence():
@@ -153,6 +153,33 @@ def test_a_leak_comes_first_and_names_its_line():
     first = trace.memory.out_of_memory.advice[1]
     assert "Memory grows by 64 B a step at Cell 4, line 5" in first
     assert "float(loss)" in first
+
+
+def test_a_leak_names_what_gathers_it_and_not_what_is_largest():
+    trace = leaking_loop()
+    assert "keeps what it makes, in losses. Keep numbers" in trace.memory.leak
+
+
+def test_a_leak_over_many_lines_comes_before_the_activations_it_keeps():
+    first, second = leaking_loop().memory.advice()[:2]
+    assert first.startswith("Memory grows by ")
+    assert " a step at Cell 4, line 5: " in first
+    assert "is activations kept for backward" in second
+
+
+def leaking_loop() -> Trace:
+    """Return a loop in which a list keeps the backward graphs of its steps, made by two lines."""
+    w = RecordWriter()
+    weight = w.parameter("net.weight")
+    w.holder(w.allocation(2000, tensor=weight, kind="parameter", start_ns=-1), "variable", "net")
+    w.backward(w.grad_node("LinearGradNode", 0))
+    for step in range(8):
+        for line, size in ((5, 200), (7, 180)):
+            made = w.op(f"op{line}", line=line)
+            block = w.allocation(size, tensor=made, kind="saved_activation")
+            w.holder(block, "backward_graph", f"losses[{step}]")
+        w.step()
+    return Trace(w.record())
 
 
 def test_a_leak_of_a_few_bytes_is_not_worth_a_sentence():

@@ -1,0 +1,96 @@
+"""What could not be allocated: read from the text of Paddle's out-of-memory error."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.op import Op
+from paddle_lab.analysis.op_table import OpTable
+
+_SIGNS = re.compile(r"ResourceExhausted|[Oo]ut of memory error on|Fail to alloc memory")
+_REQUESTED = re.compile(r"Cannot allocate (?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[KMGT]?B)")
+_REQUESTED_BYTES = re.compile(r"Fail to alloc memory of (?P<size>\d{1,20}) size")
+_AVAILABLE = re.compile(
+    r"available memory is only (?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[KMGT]?B)"
+)
+_UNITS: dict[str, int] = {
+    unit: 1024**power for power, unit in enumerate(("B", "KB", "MB", "GB", "TB"))
+}
+
+
+@dataclass(frozen=True)
+class FailedRequest:
+    """The allocation that failed."""
+
+    op: Op | None
+    """The op that raised the error; None where it was raised inside backward."""
+    requested_bytes: int | None
+    """What Paddle could not allocate, None where the error does not say."""
+    available_bytes: int | None
+    """What the device still had, None where the error does not say."""
+
+    def headline(self, allocated_bytes: int) -> str:
+        """Return who asked for how much, and what was allocated then, in one line."""
+        asked = "" if self.requested_bytes is None else f" {size_text(self.requested_bytes)}"
+        who = ""
+        if self.op is not None:
+            layer = f" in {self.op.layer}" if self.op.layer else ""
+            line = f" at {self.op.where}" if self.op.where else ""
+            who = f": {self.op.name}{layer}{line} asked for{asked or ' more'}"
+        elif asked:
+            who = f": {asked.strip()} asked for"
+        left = "" if self.available_bytes is None else f", {size_text(self.available_bytes)} free"
+        return f"Out of memory{who}, {size_text(allocated_bytes)} allocated{left}"
+
+    def advice(self, allocated_bytes: int) -> str:
+        """Return a sentence where one request was for more than all there was, else ``""``."""
+        if self.requested_bytes is None or self.requested_bytes < allocated_bytes:
+            return ""
+        op = self.op
+        who = f"{op.name} at {op.where}" if op and op.where else op.name if op else "One op"
+        shapes = [str(list(tensor.shape)) for tensor in op.inputs[:4]] if op else []
+        inputs = f" Its inputs are {', '.join(shapes)}." if shapes else ""
+        return (
+            f"{who} asked for {size_text(self.requested_bytes)} at once, more than all that was "
+            "allocated: check the shapes it is given, a broadcast or a missing reduction may have "
+            f"blown them up.{inputs}"
+        )
+
+
+def is_out_of_memory(text: str) -> bool:
+    """Return whether the text of an exception is Paddle's out-of-memory error."""
+    return bool(_SIGNS.search(text))
+
+
+def failed_request(ops: OpTable, text: str) -> FailedRequest:
+    """Return what the out-of-memory error that ended a trace was about.
+
+    Parameters
+    ----------
+    ops
+        The trace's ops.
+    text
+        The error's text.
+    """
+    table = ops.record.ops
+    raised = np.flatnonzero(table["raised"])
+    # A PyLayer's own op is raised through too; the innermost one starts last.
+    op = ops[int(raised[np.argmax(table["start_ns"][raised])])] if len(raised) else None
+    return FailedRequest(op, requested_bytes(text), _size(_AVAILABLE, text))
+
+
+def requested_bytes(text: str) -> int | None:
+    """Return what Paddle could not allocate, from its error's text; None if it does not say."""
+    exact = _REQUESTED_BYTES.search(text)
+    return int(exact["size"]) if exact else _size(_REQUESTED, text)
+
+
+def _size(pattern: re.Pattern[str], text: str) -> int | None:
+    found = pattern.search(text)
+    if found is None:
+        return None
+    return round(float(found["size"]) * _UNITS[found["unit"]])

@@ -1,0 +1,64 @@
+"""What to say about a leak: how fast it grows, on which line, and in what it gathers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle_lab.analysis.memory.growth import LineGrowth
+from paddle_lab.analysis.memory.sizes import size_text
+
+if TYPE_CHECKING:
+    from paddle_lab.analysis.memory.memory import Memory
+
+_WORTH = 0.15
+"""What a long run would not fill this part of the memory with is not worth a sentence."""
+
+_STEPS = 10_000
+"""A long run."""
+
+_WHOLE = re.compile(r"[^.\[]+")
+"""The variable in ``"losses[3]"`` and ``"model.cache"``."""
+
+
+def leak_advice(memory: Memory, *, total_bytes: int) -> tuple[float, str] | None:
+    """Return how much memory is about to leak and a sentence on it, None where little does.
+
+    Parameters
+    ----------
+    memory
+        Memory of a place.
+    total_bytes
+        What was allocated in the moment that matters.
+    """
+    found = memory.growth()
+    if not found or found[0].bytes_per_step * _STEPS < _WORTH * total_bytes:
+        return None
+    worst = found[0]
+    keeper = _keeper(memory, worst)
+    where = f", in {keeper}" if keeper and worst.frame else ""
+    line = worst.where or "a line that is not known"
+    sentence = (
+        f"Memory grows by {size_text(worst.bytes_per_step)} a step at {line}: something keeps what "
+        f"it makes{where}. Keep numbers, not tensors: float(loss) or loss.item() for a history, "
+        "tensor.detach() where the tensor itself is needed."
+    )
+    # One thing that is kept keeps what many lines made: its backward graph.
+    return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
+
+
+def _keeper(memory: Memory, leak: LineGrowth) -> str:
+    """Return the variable that holds most of a leak, ``""`` where none holds half of it."""
+    leaked = leak.allocations
+    size = memory.record.allocations["bytes"]
+    held: dict[str, int] = {}
+    for holder in memory.holders():
+        whole = _WHOLE.match(holder.name)
+        if whole and holder.kind in {"variable", "container", "backward_graph", "view"}:
+            own = holder.allocations.keys
+            kept = int(size[own[np.isin(own, leaked.keys)]].sum())
+            held[whole[0]] = held.get(whole[0], 0) + kept
+    best = max(held, key=lambda name: held[name], default="")
+    return best if best and held[best] * 2 >= leaked.total_bytes > 0 else ""
