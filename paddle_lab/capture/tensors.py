@@ -61,6 +61,8 @@ class TensorPool:
         self.reads_place = reads_place
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
         """Called with each tensor that the trace meets without having seen an op make it."""
+        self.change_listeners: list[Callable[[Any, int], None]] = []
+        """Called with each known tensor that something else than an op has modified in place."""
         self.next_key = Counter()
 
     def key_of(self, tensor: Any) -> int:
@@ -145,9 +147,8 @@ class TensorPool:
 
     def _meet(self, tensor: Any, previous: int) -> int:
         key = self._row_of_met(tensor, previous)
-        if previous == NO_KEY:
-            for listener in self.meeting_listeners:
-                listener(tensor, key)
+        for listener in self.meeting_listeners if previous == NO_KEY else self.change_listeners:
+            listener(tensor, key)
         return key
 
     def _row_of_met(self, tensor: Any, previous: int) -> int:
