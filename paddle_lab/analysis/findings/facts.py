@@ -116,6 +116,26 @@ class Facts:
             tensor = int(previous[tensor])
         return tensor
 
+    def is_parameter_fed(self, tensor: int) -> bool:
+        """Tell whether a tensor is a parameter, or was computed from any."""
+        if self.tensor_kind(tensor) == PARAMETER:
+            return True
+        producer = self.producer(tensor)
+        return producer >= 0 and bool(self._fed_ops[producer])
+
+    @cached_property
+    def _fed_ops(self) -> npt.NDArray[np.bool_]:
+        fed = np.zeros(self.op_count, np.bool_)
+        edges = self.record.op_edges
+        sources: dict[int, list[int]] = {}
+        for source, target in zip(edges["source"].tolist(), edges["target"].tolist(), strict=True):
+            sources.setdefault(target, []).append(source)
+        for op in range(self.op_count):  # an op reads what ops before it made
+            fed[op] = any(self.tensor_kind(tensor) == PARAMETER for tensor in self.inputs(op)) or (
+                any(fed[source] for source in sources.get(op, ()))
+            )
+        return fed
+
     @cached_property
     def living(self) -> frozenset[int]:
         """The tensors that were alive when the trace ended."""

@@ -4,7 +4,8 @@ Broadcasting lines shapes up from the right, so the column of a model's outputs 
 targets make every pair of both. Nothing raises, the loss is a number, and training goes nowhere.
 
 It is an alarm where one side comes from parameters and the other does not, as a prediction and its
-target do: every pair of two embeddings, or of two rows of positions, is what somebody wanted.
+target do: every pair of two embeddings, or of two rows of positions, is what somebody wanted. So is
+every pair where the same line makes the column, as in ``x.unsqueeze(-1) - grid``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _ELEMENTWISE = frozenset(
     ("add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "equal",
      "not_equal", "elementwise_pow", "squared_difference")
 )  # fmt: skip
+_RESHAPING = frozenset(("unsqueeze", "reshape", "getitem", "expand"))
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -32,7 +34,7 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         left, right = (facts.shape(tensor) for tensor in inputs)
         made = facts.shape(outputs[0])
-        if not _is_surprising(left, right) or not _is_surprising_pair(facts, inputs):
+        if not _is_surprising(left, right) or not _is_surprising_pair(facts, op, inputs):
             continue
         yield Found(
             place=facts.place(op),
@@ -59,9 +61,15 @@ def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     )
 
 
-def _is_surprising_pair(facts: Facts, inputs: list[int]) -> bool:
+def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
     left, right = inputs
-    return facts.needs_grad(left) != facts.needs_grad(right)
+    if facts.is_parameter_fed(left) == facts.is_parameter_fed(right):
+        return False
+    column = max(inputs, key=lambda tensor: len(facts.shape(tensor)))
+    maker = facts.producer(column)
+    return not (
+        maker >= 0 and facts.op_name(maker) in _RESHAPING and facts.place(maker) == facts.place(op)
+    )
 
 
 CHECK = Check(
