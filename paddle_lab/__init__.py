@@ -21,11 +21,14 @@ from paddle_lab.trace.errors import TraceFileError
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from paddle_lab.views.check_list import CheckList
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Trace",
     "TraceFileError",
+    "checks",
     "language",
     "load",
     "load_ipython_extension",
@@ -35,6 +38,16 @@ __all__ = [
     "trace",
     "unload_ipython_extension",
 ]
+
+
+def checks() -> CheckList:
+    """Return all checks as a table: what each looks for, what it costs, what it needs.
+
+    In the language that :func:`language` says. Iterating over it gives the checks themselves.
+    """
+    from paddle_lab.views.check_list import CheckList
+
+    return CheckList()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

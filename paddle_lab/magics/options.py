@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 
+from paddle_lab.analysis.findings.registry import checks, chosen
+
 LEAST_HEIGHT_PX = 240
 LARGEST_HEIGHT_PX = 4000
 
@@ -45,6 +47,12 @@ def cell_options(name: str, *, views: Sequence[str], view_help: str) -> Callable
         argument("--title", help="What the view calls the trace; the cell's number unless given."),
         argument("--save", metavar="PATH", help="Also save the trace to this file."),
         argument("-q", "--quiet", action="store_true", help="Record, but show nothing."),
+        argument("--check", metavar="NAMES", help=_check_help()),
+        argument(
+            "--grads",
+            action="store_true",
+            help="Also record what is in each gradient: norm, extremes, zeros, NaN, a histogram.",
+        ),
     )
 
     def decorate(run: _Run) -> _Run:
@@ -92,4 +100,18 @@ def parse(magic: Any, line: str, *, name: str) -> Namespace:
             f"{name}: --height is {LEAST_HEIGHT_PX} to {LARGEST_HEIGHT_PX} pixels, "
             f"not {options.height}"
         )
+    try:
+        chosen(options.check)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from None
     return cast("Namespace", options)
+
+
+def _check_help() -> str:
+    """Return the help of ``--check``: every check and what it costs."""
+    costs = "; ".join(f"{kind} ({check.cost})" for kind, check in checks().items())
+    text = (
+        "What to look for: all, none, or names with commas between; unless given, what costs next "
+        f"to nothing. paddle_lab.checks() shows them as a table. There are: {costs}."
+    )
+    return text.replace("%", "%%")  # argparse formats it

@@ -52,7 +52,9 @@ class TracedCell:
         self._shell = shell
         self.options = options
         title = options.title or f"Cell {number}"
-        self._recording = Recording(title=title, anchor=anchor, memory=memory)
+        self._recording = Recording(
+            title=title, anchor=anchor, memory=memory, check=options.check, grads=options.grads
+        )
         try:
             self.trace: Trace = self._recording.__enter__()
         except ImportError as error:

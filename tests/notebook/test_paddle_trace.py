@@ -175,6 +175,9 @@ def test_a_trace_that_cannot_be_saved_is_still_there(
         ("-o 3x", "-o needs a variable name"),
         ("-o class", "-o needs a variable name"),
         ("-o 'x", "No closing quotation"),
+        ("--check broadcast", "no check 'broadcast'; did you mean 'broadcast-surprise'?"),
+        ("--check broadcast-surprise,alll", "no check 'alll'; did you mean 'all'?"),
+        ("--gards", "has no option --gards; did you mean --grads?"),
     ],
 )
 def test_a_wrong_option_is_one_sentence_and_the_cell_does_not_run(
@@ -193,8 +196,20 @@ def test_the_help_names_every_option(
 ) -> None:
     run(shell, "%%paddle_trace?")
     printed = capsys.readouterr().out
-    for option in ("--output", "--view", "--height", "--title", "--save", "--quiet"):
+    for option in ("--output", "--view", "--height", "--title", "--save", "--quiet", "--grads"):
         assert option in printed
+    help_text = " ".join(printed.split())
+    for check in paddle_lab.checks():
+        assert f"{check.kind} ({check.cost})" in help_text
+
+
+@pytest.mark.parametrize("magic", ["%%paddle_trace", "%%paddle_mem"])
+def test_a_cell_is_recorded_for_the_checks_it_names(shell: InteractiveShell, magic: str) -> None:
+    bug = "net(x)[:, :1] - paddle.ones([3])"
+    run(shell, f"{magic} -q --check broadcast-surprise\n{bug}").raise_error()
+    assert [finding.kind for finding in shell.user_ns["_trace"].findings] == ["broadcast-surprise"]
+    run(shell, f"{magic} -q --check none\n{bug}").raise_error()
+    assert shell.user_ns["_trace"].findings == []
 
 
 def test_loading_twice_changes_nothing_and_unloading_takes_all_away(
