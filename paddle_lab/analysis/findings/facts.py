@@ -24,7 +24,7 @@ from paddle_lab.trace.schema import (
 
 FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
-_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
+_INPUT, _OUTPUT, _RESULT = (ROLES.index(role) for role in ("input", "output", "result"))
 _REMAINING = BACKWARD_KINDS.index("remaining")
 
 
@@ -63,6 +63,14 @@ class Facts:
     def outputs(self, op: int) -> list[int]:
         """Return the tensors that an op made."""
         return self._used(op, _OUTPUT)
+
+    def results(self, op: int) -> list[int]:
+        """Return the tensors that a PyLayer's own ops handed to its op."""
+        return self._used(op, _RESULT)
+
+    def is_pylayer(self, op: int) -> bool:
+        """Tell whether an op is a call of a PyLayer."""
+        return bool(self.record.ops["is_pylayer"][op])
 
     def _used(self, op: int, role: int) -> list[int]:
         starts, order = self._uses
