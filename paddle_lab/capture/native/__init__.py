@@ -9,6 +9,7 @@ what the part is for; it runs where no C compiler was at hand, or where the envi
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -26,10 +27,10 @@ def _load() -> ModuleType | None:
 NATIVE = _load()
 """The extension module, or ``None``."""
 
-_Class = TypeVar("_Class", bound=type)
+_Part = TypeVar("_Part", bound=Callable[..., Any])
 
 
-def native_twin(python_class: _Class) -> _Class:
-    """Return the native class of the same name, which does the same, where it was built."""
-    native: Any = NATIVE and getattr(NATIVE, python_class.__name__)
-    return native or python_class
+def native_twin(part: _Part) -> _Part:
+    """Return the native class or function of the same name, which does the same, where built."""
+    native: Any = NATIVE and getattr(NATIVE, part.__name__)
+    return native or part

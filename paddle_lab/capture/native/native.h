@@ -1,8 +1,9 @@
 /* What the parts of the native hot path know of each other.
  *
  * Everything here has a twin in Python, which runs where this was not built; the twin's docstrings
- * say what each part is for. All of it runs with the interpreter lock held, and calls back into
- * Python only where the comments say so: what happens between two calls is atomic.
+ * say what each part is for. All of it but the scan of a large array runs with the interpreter lock
+ * held, and calls back into Python only where the comments say so: what happens between two calls is
+ * atomic.
  */
 #ifndef PADDLE_LAB_NATIVE_H
 #define PADDLE_LAB_NATIVE_H

@@ -1,0 +1,73 @@
+"""What is in an array of floats: the pass over its elements."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.native import native_twin
+
+KINDS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+"""The element types that can be scanned; of complex numbers it is the magnitude."""
+
+Scanned = tuple[int, int, int, float, float, float, float, bytes]
+"""zeros, nans, infs; smallest, largest, sum and sum of squares of the finite values; histogram.
+
+The histogram is rows of three int64: exponent, whether negative, count. A value counts for the
+exponent *e* where 2**e <= abs(value) < 2**(e + 1). Rows of negative values come first.
+"""
+
+_STORED = ("f2", "u2", "f4", "f8", "c8", "c16")
+
+
+@native_twin
+def scan(address: int, elements: int, kind: int, with_histogram: bool) -> Scanned:  # noqa: FBT001
+    """Look at every element of an array once.
+
+    The native one lets other threads run meanwhile, where the array is large.
+
+    Parameters
+    ----------
+    address
+        Of the first of ``elements`` contiguous ones, in the memory of this process. The caller
+        keeps the array alive.
+    kind
+        Position of the element type in :data:`KINDS`.
+    """
+    values = _values_at(address, elements, kind)
+    finite = values[np.isfinite(values)]
+    nans = int(np.isnan(values).sum())
+    zeros = int((finite == 0).sum())
+    infs = elements - finite.size - nans
+    histogram = _histogram(finite) if with_histogram else b""
+    if finite.size == 0:
+        return zeros, nans, infs, 0.0, 0.0, 0.0, 0.0, histogram
+    with np.errstate(over="ignore"):  # the sum of squares may be infinite
+        return (
+            zeros, nans, infs, float(finite.min()), float(finite.max()), float(finite.sum()),
+            float(np.square(finite).sum()), histogram,
+        )  # fmt: skip
+
+
+def _values_at(address: int, elements: int, kind: int) -> npt.NDArray[np.float64]:
+    item_bytes = np.dtype(_STORED[kind]).itemsize
+    memory = (ctypes.c_char * (elements * item_bytes)).from_address(address)
+    stored: npt.NDArray[Any] = np.frombuffer(memoryview(memory), _STORED[kind])
+    if KINDS[kind] == "bfloat16":  # the upper half of a float32
+        stored = (stored.astype(np.uint32) << 16).view(np.float32)
+    with np.errstate(invalid="ignore"):
+        if stored.dtype.kind == "c":
+            stored = np.hypot(stored.real.astype(np.float64), stored.imag.astype(np.float64))
+        return stored.astype(np.float64)
+
+
+def _histogram(finite: npt.NDArray[np.float64]) -> bytes:
+    rows = []
+    for is_negative, values in ((1, finite[finite < 0]), (0, finite[finite > 0])):
+        _, exponents = np.frexp(values)  # 0.5 <= mantissa < 1
+        for exponent, count in zip(*np.unique(exponents - 1, return_counts=True), strict=True):
+            rows.append((exponent, is_negative, count))
+    return np.array(rows, np.int64).tobytes()

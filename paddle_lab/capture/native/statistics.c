@@ -1,0 +1,292 @@
+/* What is in an array of floats, in one pass: capture/evidence/scan.py. */
+#include "native.h"
+#include <math.h>
+#include <string.h>
+
+/* What is not finite is masked out before any sum, and floats are compared as integers: so the
+ * compiler may reorder, and the loop becomes vector instructions. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "associative-math", "no-signed-zeros", "no-trapping-math")
+#endif
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#define FOR_THIS_MACHINE __attribute__((target_clones("avx2", "default")))
+#else
+#define FOR_THIS_MACHINE
+#endif
+
+#define BLOCK 1024
+#define MANY_ELEMENTS 16384 /* from here on other threads may run meanwhile */
+#define TABLES 4            /* so that equal exponents in a row do not wait for one another */
+#define UPPER_BITS 512      /* sign and exponent of a float */
+#define STRANGE 0x7f800000u /* the exponent of what is not finite */
+#define WITHOUT_SIGN 0x7fffffffu
+#define EXPONENTS 2304 /* of doubles: from -1074 to 1023 */
+#define LEAST_EXPONENT (-1100)
+/* The part of them that floats have. */
+#define FIRST_OF_FLOATS (-149 - LEAST_EXPONENT)
+#define FLOAT_EXPONENTS (149 + 128)
+
+enum { FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, KINDS };
+
+typedef struct {
+    int64_t zeros, nans, infs;
+    double smallest, largest, total, squares;
+    int64_t (*buckets)[EXPONENTS]; /* by sign and exponent, or NULL */
+    uint32_t tables[TABLES][UPPER_BITS];
+} Found;
+
+/* Integers in the order of the floats whose bits they are; the same again leads back. */
+static int32_t ordered(uint32_t bits) { return (int32_t)(bits ^ ((0u - (bits >> 31)) >> 1)); }
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int32_t least(int32_t one, int32_t other) { return one < other ? one : other; }
+
+static int32_t most(int32_t one, int32_t other) { return one > other ? one : other; }
+
+/* Of finite floats. Each loop does what the compiler makes vector instructions of. */
+FOR_THIS_MACHINE
+static void measure_floats(const uint32_t *block, int count, Found *found) {
+    int32_t smallest = INT32_MAX, largest = INT32_MIN, zeros = 0;
+    for (int i = 0; i < count; i++) {
+        zeros += (block[i] & WITHOUT_SIGN) == 0;
+        smallest = least(smallest, ordered(block[i]));
+        largest = most(largest, ordered(block[i]));
+    }
+    double total = 0, squares = 0;
+    for (int i = 0; i < count; i++) {
+        double value = (double)float_of(block[i]);
+        total += value;
+        squares += value * value;
+    }
+    double low = (double)float_of((uint32_t)ordered((uint32_t)smallest));
+    double high = (double)float_of((uint32_t)ordered((uint32_t)largest));
+    found->smallest = low < found->smallest ? low : found->smallest;
+    found->largest = high > found->largest ? high : found->largest;
+    found->zeros += zeros;
+    found->total += total;
+    found->squares += squares;
+}
+
+FOR_THIS_MACHINE
+static int count_strange(const uint32_t *block, int count) {
+    int32_t strange = 0;
+    for (int i = 0; i < count; i++) {
+        strange += (block[i] & STRANGE) == STRANGE;
+    }
+    return strange;
+}
+
+static void count_exponents(const uint32_t *block, int count, Found *found) {
+    int i = 0;
+    for (; i + TABLES <= count; i += TABLES) {
+        for (int table = 0; table < TABLES; table++) {
+            found->tables[table][block[i + table] >> 23]++;
+        }
+    }
+    for (; i < count; i++) {
+        found->tables[0][block[i] >> 23]++;
+    }
+}
+
+/* Add up the tables; subnormal values are not in them, for their bits do not tell the exponent. */
+static void add_up_tables(Found *found) {
+    for (int upper = 0; upper < UPPER_BITS; upper++) {
+        int biased = upper & 255;
+        for (int table = 0; biased != 0 && biased != 255 && table < TABLES; table++) {
+            found->buckets[upper >> 8][biased - 127 - LEAST_EXPONENT] +=
+                found->tables[table][upper];
+        }
+    }
+    memset(found->tables, 0, sizeof found->tables);
+}
+
+/* One block of floats, of which there are at most BLOCK. */
+static void scan_floats(const uint32_t *block, int count, Found *found) {
+    uint32_t finite[BLOCK];
+    if (count_strange(block, count) > 0) {
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            uint32_t size = block[i] & WITHOUT_SIGN;
+            found->nans += size > STRANGE;
+            found->infs += size == STRANGE;
+            if (size < STRANGE) {
+                finite[kept++] = block[i];
+            }
+        }
+        block = finite;
+        count = kept;
+        if (count == 0) {
+            return;
+        }
+    }
+    int64_t zeros_before = found->zeros;
+    measure_floats(block, count, found);
+    if (found->buckets == NULL) {
+        return;
+    }
+    count_exponents(block, count, found);
+    int64_t tiny = zeros_before - found->zeros;
+    for (int table = 0; table < TABLES; table++) {
+        tiny += found->tables[table][0] + found->tables[table][UPPER_BITS / 2];
+        found->tables[table][0] = found->tables[table][UPPER_BITS / 2] = 0;
+    }
+    for (int i = 0; tiny > 0 && i < count; i++) {
+        uint32_t size = block[i] & WITHOUT_SIGN;
+        if (size != 0 && size < 1u << 23) {
+            int exponent = ilogb((double)size) - 149;
+            found->buckets[block[i] >> 31][exponent - LEAST_EXPONENT]++;
+        }
+    }
+}
+
+/* One block of doubles. */
+static void scan_doubles(const double *block, int count, Found *found) {
+    for (int i = 0; i < count; i++) {
+        double value = block[i];
+        if (isfinite(value)) {
+            found->smallest = value < found->smallest ? value : found->smallest;
+            found->largest = value > found->largest ? value : found->largest;
+            found->total += value;
+            found->squares += value * value;
+            if (value == 0) {
+                found->zeros++;
+            } else if (found->buckets != NULL) {
+                found->buckets[value < 0][ilogb(value) - LEAST_EXPONENT]++;
+            }
+        } else if (isnan(value)) {
+            found->nans++;
+        } else {
+            found->infs++;
+        }
+    }
+}
+
+static uint32_t from_half(uint16_t half) {
+    /* A subnormal half is a multiple of 2**-24; the others keep their bits, at another place. */
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half & 0x7c00;
+    uint32_t bits =
+        ((uint32_t)(half & 0x7fff) << 13) + (exponent == 0x7c00 ? 224u << 23 : 112u << 23);
+    float subnormal = (float)(half & 0x3ff) * 0x1p-24f;
+    uint32_t subnormal_bits;
+    memcpy(&subnormal_bits, &subnormal, sizeof subnormal_bits);
+    return sign | (exponent == 0 ? subnormal_bits : bits);
+}
+
+FOR_THIS_MACHINE
+static void widen_halves(const uint16_t *halves, int count, uint32_t *block) {
+    for (int i = 0; i < count; i++) {
+        block[i] = from_half(halves[i]);
+    }
+}
+
+static void scan(const char *data, Py_ssize_t count, int kind, Found *found) {
+    uint32_t floats[BLOCK];
+    double doubles[BLOCK];
+    for (Py_ssize_t start = 0; start < count; start += BLOCK) {
+        int size = count - start < BLOCK ? (int)(count - start) : BLOCK;
+        const uint16_t *halves = (const uint16_t *)data + start;
+        switch (kind) {
+        case FLOAT16:
+            widen_halves(halves, size, floats);
+            scan_floats(floats, size, found);
+            break;
+        case BFLOAT16:
+            for (int i = 0; i < size; i++) {
+                floats[i] = (uint32_t)halves[i] << 16;
+            }
+            scan_floats(floats, size, found);
+            break;
+        case FLOAT32:
+            scan_floats((const uint32_t *)data + start, size, found);
+            break;
+        case FLOAT64:
+            scan_doubles((const double *)data + start, size, found);
+            break;
+        case COMPLEX64:
+            for (int i = 0; i < size; i++) {
+                const float *parts = (const float *)data + 2 * (start + i);
+                doubles[i] = hypot((double)parts[0], (double)parts[1]);
+            }
+            scan_doubles(doubles, size, found);
+            break;
+        default:
+            for (int i = 0; i < size; i++) {
+                const double *parts = (const double *)data + 2 * (start + i);
+                doubles[i] = hypot(parts[0], parts[1]);
+            }
+            scan_doubles(doubles, size, found);
+        }
+        if (found->buckets != NULL && kind < FLOAT64 && (start + BLOCK) % (1 << 30) == 0) {
+            add_up_tables(found); /* long before their counters are full */
+        }
+    }
+    if (found->buckets != NULL && kind < FLOAT64) {
+        add_up_tables(found);
+    }
+}
+
+/* Rows of exponent, sign and count; the negative ones first. */
+static PyObject *histogram_rows(int64_t (*buckets)[EXPONENTS], int first, int exponents) {
+    int64_t rows[2 * EXPONENTS][3];
+    Py_ssize_t filled = 0;
+    for (int negative = 1; negative >= 0; negative--) {
+        for (int i = first; i < first + exponents; i++) {
+            if (buckets[negative][i] != 0) {
+                rows[filled][0] = i + LEAST_EXPONENT;
+                rows[filled][1] = negative;
+                rows[filled++][2] = buckets[negative][i];
+            }
+        }
+    }
+    return PyBytes_FromStringAndSize((const char *)rows, filled * (Py_ssize_t)sizeof *rows);
+}
+
+PyObject *scan_array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
+    if (given != 4) {
+        return PyErr_Format(PyExc_TypeError,
+                            "scan() takes address, elements, kind, with_histogram");
+    }
+    const char *data = PyLong_AsVoidPtr(args[0]);
+    Py_ssize_t count = PyLong_AsSsize_t(args[1]);
+    long kind = PyLong_AsLong(args[2]);
+    int with_histogram = PyObject_IsTrue(args[3]);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (kind < 0 || kind >= KINDS || count < 0 || (count > 0 && data == NULL)) {
+        return PyErr_Format(PyExc_ValueError, "scan() was given no such array");
+    }
+    int first = kind < FLOAT64 ? FIRST_OF_FLOATS : 0;
+    int exponents = kind < FLOAT64 ? FLOAT_EXPONENTS : EXPONENTS;
+    int64_t buckets[2][EXPONENTS];
+    Found found = {.smallest = INFINITY, .largest = -INFINITY};
+    if (with_histogram) {
+        for (int negative = 0; negative < 2; negative++) {
+            memset(buckets[negative] + first, 0, (size_t)exponents * sizeof **buckets);
+        }
+        found.buckets = buckets;
+    }
+    if (count >= MANY_ELEMENTS) {
+        Py_BEGIN_ALLOW_THREADS;
+        scan(data, count, (int)kind, &found);
+        Py_END_ALLOW_THREADS;
+    } else {
+        scan(data, count, (int)kind, &found);
+    }
+    if (found.smallest > found.largest) { /* nothing finite */
+        found.smallest = found.largest = 0;
+    }
+    PyObject *rows = with_histogram ? histogram_rows(buckets, first, exponents)
+                                    : PyBytes_FromStringAndSize(NULL, 0);
+    if (rows == NULL) {
+        return NULL;
+    }
+    return Py_BuildValue("LLLddddN", (long long)found.zeros, (long long)found.nans,
+                         (long long)found.infs, found.smallest, found.largest, found.total,
+                         found.squares, rows);
+}

@@ -1,0 +1,130 @@
+"""What is said to be in a tensor is what numpy finds there, and nothing is done to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import paddle
+import pytest
+
+import paddle_lab
+from paddle_lab.capture.evidence.scan import KINDS, scan
+from paddle_lab.capture.evidence.statistics import statistics_and_histogram_of, statistics_of
+
+STORED = dict(zip(KINDS, ("f2", "u2", "f4", "f8", "c8", "c16"), strict=True))
+SIZES = [1, 7, 8, 9, 1023, 1024, 1025, 5000, 40_000]
+
+
+def arbitrary_bits(kind: str, size: int) -> npt.NDArray[Any]:
+    """Return an array of arbitrary bits: subnormals, infinities and NaN are among them."""
+    generator = np.random.default_rng(size)
+    stored = np.dtype(STORED[kind])
+    raw = generator.integers(0, 256, size * stored.itemsize, dtype=np.uint8).view(stored)
+    if stored.itemsize >= 8 and kind != "complex64":  # sums of squares stay below infinity
+        with np.errstate(all="ignore"):
+            raw = np.where(np.abs(raw) > 1e150, raw * stored.type(1e-160), raw)
+    raw[size // 2 :: 3] = 0
+    if kind == "float32":
+        raw[::5] = np.float32(1e-42)
+    return raw
+
+
+def magnitudes(kind: str, stored: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    if kind == "bfloat16":
+        stored = (stored.astype(np.uint32) << 16).view(np.float32)
+    with np.errstate(all="ignore"):
+        if stored.dtype.kind != "c":
+            return stored.astype(np.float64)
+        return np.hypot(stored.real.astype("f8"), stored.imag.astype("f8"))
+
+
+def rows(histogram: bytes) -> list[tuple[int, int, int]]:
+    return [tuple(row) for row in np.frombuffer(histogram, np.int64).reshape(-1, 3).tolist()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", SIZES)
+def test_finds_what_numpy_finds(kind: str, size: int) -> None:
+    stored = arbitrary_bits(kind, size)
+    values = magnitudes(kind, stored)
+    finite = values[np.isfinite(values)]
+
+    found = scan(stored.ctypes.data, size, KINDS.index(kind), True)
+
+    assert found[0] == (values == 0).sum()
+    assert found[1] == np.isnan(values).sum()
+    assert found[2] == np.isinf(values).sum()
+    assert found[3] == (finite.min() if finite.size else 0)
+    assert found[4] == (finite.max() if finite.size else 0)
+    np.testing.assert_allclose(found[5], finite.sum(), rtol=1e-6, atol=1e-6 * abs(found[4]))
+    np.testing.assert_allclose(found[6], np.square(finite).sum(), rtol=1e-9)
+    histogram = rows(found[7])
+    for exponent, is_negative, count in histogram:
+        sided = -finite if is_negative else finite
+        at_least, below = np.ldexp(1.0, exponent), np.ldexp(1.0, exponent + 1)
+        assert count == ((sided >= at_least) & (sided < below)).sum() > 0
+    assert sum(count for *_, count in histogram) == (finite != 0).sum()
+    assert histogram == sorted(histogram, key=lambda row: (-row[1], row[0]))
+
+
+def test_the_python_twin_passes_the_same_test() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    environment = {**os.environ, "PADDLE_LAB_PURE_PYTHON": "1"}
+    if os.environ.get("PADDLE_LAB_PURE_PYTHON"):
+        pytest.skip("this is the twin")
+    run = subprocess.run(
+        [*command, "-k", "numpy_finds"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+
+
+def test_nothing_finite_has_no_extremes() -> None:
+    found = statistics_of(paddle.to_tensor([float("nan"), float("inf")]))
+
+    assert found == (2, 0, 1, 1, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_empty_undefined_sparse_and_whole_numbers_are_passed_over() -> None:
+    coordinates = paddle.to_tensor([[0, 1], [1, 0]])
+    sparse = paddle.sparse.sparse_coo_tensor(coordinates, paddle.ones([2]), [2, 2])
+
+    for tensor in (paddle.Tensor(), paddle.empty([0, 3]), paddle.ones([2], "int64"), sparse):
+        assert statistics_of(tensor) is None
+
+
+def test_views_are_told_by_what_they_show() -> None:
+    whole = paddle.arange(24, dtype="float32").reshape([4, 6])
+    for view in (
+        whole[1:3],
+        whole.transpose([1, 0]),
+        whole[:, 2:4],
+        paddle.ones([3]).expand([4, 3]),
+        paddle.to_tensor(3.0),
+    ):
+        array = view.numpy()
+        found = statistics_of(view)
+        assert found is not None
+        assert found.elements == array.size
+        assert (found.smallest, found.largest) == (array.min(), array.max())
+        assert found.mean == pytest.approx(array.mean())
+        assert found.norm == pytest.approx(np.linalg.norm(array))
+
+
+def test_looking_leaves_no_op_and_no_event_in_an_open_trace() -> None:
+    tensor = paddle.randn([8, 8])
+    with paddle_lab.trace() as trace:
+        tensor + 1
+        found = statistics_and_histogram_of(tensor.transpose([1, 0]))
+        assert found is not None
+
+    assert [op.name for op in trace.ops] == ["add", "transpose"] or len(trace.ops) == 2
+    assert len(trace.record.tables["events"]) == 0
