@@ -6,10 +6,14 @@ from collections.abc import Collection
 from typing import Any
 
 from paddle_lab.capture.evidence.collector import Collector
+from paddle_lab.capture.evidence.values import Values
 from paddle_lab.capture.recorder import Recorder
 
 
 def collectors(paddle: Any, recorder: Recorder, evidence: Collection[str]) -> list[Collector]:
     """Return the collectors for what a trace is to record beside ops and graphs."""
-    del paddle, recorder, evidence
-    return []
+    del paddle
+    found: list[Collector] = []
+    if "values" in evidence:
+        found.append(Values(recorder))
+    return found

@@ -1,0 +1,71 @@
+"""What is in every tensor: looked at when an op has made it, or when the trace first meets it.
+
+Each row of ``tensors`` is a value, so one look at each is enough. Nothing is computed with Paddle:
+the numbers are read where they lie, and what is undefined is never touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.evidence.statistics import Statistics, statistics_of
+from paddle_lab.capture.tensors import NO_KEY
+from paddle_lab.trace.floats import float_bits
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+
+class Values:
+    """The collector behind ``value_stats``.
+
+    Parameters
+    ----------
+    recorder
+        Whose tensors are looked at.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._tensors = recorder.tensors
+        self._tensor_type = recorder.tensor_type
+        self._rows: list[tuple[int, Statistics]] = []
+
+    def open(self) -> None:
+        """Look at what ops make and at what the trace meets, from now on."""
+        self._recorder.on_op = self._on_op
+        self._tensors.meeting_listeners.append(self._look)
+        self._tensors.change_listeners.append(self._look)
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        self._recorder.on_op = None
+        for listeners in (self._tensors.meeting_listeners, self._tensors.change_listeners):
+            if self._look in listeners:
+                listeners.remove(self._look)
+
+    def _on_op(self, _op: int, result: Any) -> None:
+        if isinstance(result, self._tensor_type):
+            self._look(result, self._tensors.known_key(result))
+            return
+        for value in flat(result):
+            if isinstance(value, self._tensor_type):
+                self._look(value, self._tensors.known_key(value))
+
+    def _look(self, tensor: Any, key: int) -> None:
+        if key == NO_KEY:  # undefined: it has a row, but nobody can be told by it
+            return
+        statistics = statistics_of(tensor)
+        if statistics is not None:
+            self._rows.append((key, statistics))
+
+    def add_rows(
+        self, builders: dict[str, TableBuilder], _strings: StringPool, _op_keys: dict[int, int]
+    ) -> None:
+        """Fill ``value_stats``, by tensor; several rows of one are in the order of the looks."""
+        self._rows.sort(key=lambda row: row[0])
+        floats = float_bits([number for _, row in self._rows for number in row[4:]])
+        for at, (key, row) in enumerate(self._rows):
+            builders["value_stats"].append(key, *row[:4], *floats[4 * at : 4 * at + 4])
