@@ -28,8 +28,12 @@ const STYLE: PictureStyle = {
     isFrameSelected: () => false,
     isChipSelected: () => false,
     isEdgeStrong: () => false,
+    marksOf: () => [],
+    wayAlong: () => undefined,
+    endsAt: () => undefined,
   } as unknown as PictureStyle["emphasis"],
   showShapes: true,
+  norms: undefined,
 };
 
 const BOX: SceneBox = {
@@ -56,6 +60,7 @@ const EDGE: SceneEdge = {
   phase: "forward",
   label: "[4, 16]",
   tensor: 0,
+  gradEdges: [],
   count: 1,
   source: 0,
   target: 1,

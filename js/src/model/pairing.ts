@@ -23,6 +23,7 @@ export function litOps(trace: Trace, selection: Selection): Uint8Array {
       markLine(lit, trace, selection.file, selection.line);
       break;
     case "none":
+    case "gradient":
     case "allocation":
       break;
   }
@@ -37,6 +38,11 @@ export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array
   }
   if (selection.kind === "grad_node") {
     mark(lit, selection.gradNode);
+    return lit;
+  }
+  if (selection.kind === "gradient") {
+    mark(lit, trace.at("grad_edges", "source", selection.edge));
+    mark(lit, trace.at("grad_edges", "target", selection.edge));
     return lit;
   }
   const op = trace.table("grad_nodes").column("op");

@@ -1,4 +1,6 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
+import { type Finding, Findings } from "./findings.ts";
+import { Gradients } from "./gradients.ts";
 import { Hierarchy } from "./hierarchy.ts";
 import { initialOpen } from "./initial_open.ts";
 import { inGraph } from "./owner.ts";
@@ -12,6 +14,8 @@ export type Selection =
   | { kind: "group"; group: number }
   /** An edge or a chip. */
   | { kind: "tensor"; tensor: number }
+  /** An edge of the backward graph: a row of `grad_edges`, and those that the same line stands for. */
+  | { kind: "gradient"; edge: number; beside: readonly number[] }
   /** `file` is a string code, as in `frames.file`; `line` counts from 1. */
   | { kind: "line"; file: number; line: number }
   /** A block of memory: a row of `allocations`. In the graph it is its grad node, op or tensor. */
@@ -32,12 +36,20 @@ export interface ViewState {
   readonly showParameters: boolean;
   readonly showOptimizer: boolean;
   readonly showShapes: boolean;
+  /** The gradients' norms on the edges of the backward graph, where they were recorded. */
+  readonly showNorms: boolean;
   readonly query: string;
   /** What the search found: op keys in execution order. */
   readonly matches: readonly number[];
   readonly panelOpen: boolean;
   readonly outlineOpen: boolean;
+  /** Key of the finding that is told above the graph, and whose way is drawn; -1 for none. */
+  readonly finding: number;
+  readonly findingsShown: FindingsShown;
 }
+
+/** One sentence, all of them below it, or only how many there are. */
+export type FindingsShown = "one" | "all" | "count";
 
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
@@ -52,10 +64,14 @@ const UNDOABLE = [
   "showOptimizer",
 ] as const;
 const LONGEST_HISTORY = 200;
+/** In larger graphs the norms are drawn on request. */
+const MOST_GRAD_NODES_WITH_NORMS = 150;
 
 export class Store {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
+  readonly findings: Findings;
+  readonly gradients: Gradients;
   /** Called when a selection is to be brought into view. */
   readonly onReveal = new Set<RevealListener>();
   #state: ViewState;
@@ -70,6 +86,8 @@ export class Store {
   constructor(trace: Trace) {
     this.trace = trace;
     this.hierarchy = new Hierarchy(trace);
+    this.findings = new Findings(trace, this.hierarchy);
+    this.gradients = new Gradients(trace);
     this.#state = {
       mode: "forward",
       backwardCall: largestBackwardCall(trace),
@@ -79,10 +97,13 @@ export class Store {
       showParameters: false,
       showOptimizer: false,
       showShapes: true,
+      showNorms: this.gradients.isRecorded && trace.gradNodeCount <= MOST_GRAD_NODES_WITH_NORMS,
       query: "",
       matches: [],
       panelOpen: true,
       outlineOpen: false,
+      finding: this.findings.all.length ? 0 : -1,
+      findingsShown: "one",
     };
   }
 
@@ -94,6 +115,11 @@ export class Store {
   subscribe(listener: StoreListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** The finding that is told above the graph. */
+  get finding(): Finding | undefined {
+    return this.findings.all[this.#state.finding];
   }
 
   /** What the selection is in the graph, which knows no blocks of memory. */
@@ -238,6 +264,10 @@ export class Store {
         return hierarchy.groupOfGradNode[selection.gradNode] ?? -1;
       case "group":
         return trace.at("groups", "parent", selection.group);
+      case "gradient": {
+        const source = trace.at("grad_edges", "source", selection.edge);
+        return source >= 0 ? hierarchy.groupOfGradNode[source]! : -1;
+      }
       case "tensor": {
         const producer = trace.at("tensors", "producer", selection.tensor);
         return producer >= 0 ? hierarchy.groupOfOp[producer]! : -1;

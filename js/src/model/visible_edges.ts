@@ -17,6 +17,8 @@ export interface VisibleEdges {
   readonly count: Int32Array;
   /** 1 where no gradient can flow along any of them. */
   readonly isDetached: Uint8Array;
+  /** Rows of `grad_edges` that each stands for; none for the edges of tensors. */
+  readonly gradEdges: readonly (readonly number[])[];
 }
 
 /** String code of "". */
@@ -30,13 +32,21 @@ class EdgeCollector {
   readonly #shape: number[] = [];
   readonly #count: number[] = [];
   readonly #isDetached: number[] = [];
+  readonly #gradEdges: number[][] = [];
   readonly #itemCount: number;
 
   constructor(itemCount: number) {
     this.#itemCount = itemCount;
   }
 
-  add(source: number, target: number, tensor: number, shape: number, isDetached: boolean): void {
+  add(
+    source: number,
+    target: number,
+    tensor: number,
+    shape: number,
+    isDetached: boolean,
+    gradEdge = -1,
+  ): void {
     if (source < 0 || target < 0 || source === target) {
       return;
     }
@@ -50,7 +60,11 @@ class EdgeCollector {
       this.#shape.push(shape);
       this.#count.push(1);
       this.#isDetached.push(isDetached ? 1 : 0);
+      this.#gradEdges.push(gradEdge >= 0 ? [gradEdge] : []);
       return;
+    }
+    if (gradEdge >= 0) {
+      this.#gradEdges[row]!.push(gradEdge);
     }
     if (!isDetached) {
       this.#isDetached[row] = 0;
@@ -70,6 +84,7 @@ class EdgeCollector {
       shape: Int32Array.from(this.#shape),
       count: Int32Array.from(this.#count),
       isDetached: Uint8Array.from(this.#isDetached),
+      gradEdges: this.#gradEdges,
     };
   }
 }
@@ -110,11 +125,13 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
  * Gradient flow: from the loss to the leaves.
  *
  * @param withPylayerOps whether the ops in the tree are those of PyLayers' backwards
+ * @param cuts pairs of items between which a gradient would flow, and does not
  */
 export function backwardEdges(
   trace: Trace,
   tree: VisibleTree,
   withPylayerOps: boolean,
+  cuts: readonly (readonly [source: number, target: number])[] = [],
 ): VisibleEdges {
   const edges = trace.table("grad_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
@@ -128,8 +145,12 @@ export function backwardEdges(
         -1,
         shape[edge]!,
         false,
+        edge,
       );
     }
+  }
+  for (const [from, to] of cuts) {
+    collector.add(from, to, -1, NO_SHAPE, true);
   }
   if (withPylayerOps) {
     addPylayerEdges(trace, tree, collector);

@@ -7,9 +7,11 @@ import { mountBanner } from "./banner.ts";
 import { GraphCanvas } from "./canvas.ts";
 import { button, element } from "./element.ts";
 import { emptyState } from "./empty_state.ts";
+import { mountFindings } from "./findings_bar.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { TextMeasure } from "./measure.ts";
 import { mountMemory } from "./memory_view.ts";
+import { mountNormLegend } from "./norm_legend.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { toggleGroup } from "./opening.ts";
 import { mountPanel } from "./panel.ts";
@@ -48,7 +50,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
   const measure = new TextMeasure("sans-serif");
   const theme = readTheme(parts.app);
   measure.family = theme.font;
-  const tooltip = new Tooltip(parts.app, trace);
+  const tooltip = new Tooltip(parts.app, store);
   /** What was opened or closed last: it keeps its place while the rest moves. */
   let anchor: string | undefined;
   /** A selection that is brought into view once the picture shows it. */
@@ -153,7 +155,9 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
   });
   const dispose = [
     mountToolbar(parts.toolbar, store, () => canvas.scene),
+    mountFindings(parts.findings, store),
     mountBanner(parts.banner, store),
+    mountNormLegend(parts.canvas, store),
     mountPanel(parts.panel, store),
     listenToKeys(parts.app, store, canvas),
     keepNotebookKeysAway(parts.app),
@@ -220,6 +224,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
 interface Parts {
   readonly app: HTMLElement;
   readonly toolbar: HTMLElement;
+  readonly findings: HTMLElement;
   readonly banner: HTMLElement;
   readonly outline: HTMLElement;
   readonly canvas: HTMLElement;
@@ -230,6 +235,7 @@ interface Parts {
 
 function buildParts(options: AppOptions): Parts {
   const toolbar = element("header", { class: "pdl-toolbar" });
+  const findings = element("div", { class: "pdl-findings" });
   const banner = element("div", { class: "pdl-banner" });
   const outline = element("div", { class: "pdl-outline pdl-visually-hidden" });
   const buttons = element("div", { class: "pdl-canvas-buttons" });
@@ -240,6 +246,7 @@ function buildParts(options: AppOptions): Parts {
     "div",
     { class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app" },
     toolbar,
+    findings,
     banner,
     element("div", { class: "pdl-body" }, outline, canvas, panel),
     status,
@@ -247,7 +254,7 @@ function buildParts(options: AppOptions): Parts {
   if (options.height) {
     app.style.setProperty("--pdl-height", `${options.height}px`);
   }
-  return { app, toolbar, banner, outline, canvas, buttons, panel, status };
+  return { app, toolbar, findings, banner, outline, canvas, buttons, panel, status };
 }
 
 function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {

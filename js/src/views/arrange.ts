@@ -147,6 +147,7 @@ export function sceneEdges(
       phase: side,
       label: labelOf(store, side, edges, edge),
       tensor: edges.tensor[edge]!,
+      gradEdges: edges.gradEdges[edge]!,
       count: edges.count[edge]!,
       source: boxOfSource[edges.source[edge]!]!,
       target: boxOfTarget[edges.target[edge]!]!,

@@ -18,7 +18,7 @@ export function mountBanner(root: HTMLElement, store: Store): () => void {
   if (failed) {
     root.append(
       errorRow(
-        "Backward failed",
+        store.findings.tellsOfFailure ? "" : "Backward failed",
         failed.error,
         button("Show", () => store.update({ mode: "ladder", backwardCall: failed.call }), {
           title: "Show the graph of this backward call",
@@ -44,7 +44,11 @@ export function mountBanner(root: HTMLElement, store: Store): () => void {
   return () => root.replaceChildren();
 }
 
-/** The first line, the rest on request: Paddle's messages run over many lines. */
+/**
+ * The first line, the rest on request: Paddle's messages run over many lines.
+ *
+ * @param title "" where a finding has told it already: the message is only kept at hand
+ */
 function errorRow(title: string, message: string, action: HTMLElement | false): HTMLElement {
   const lines = message.trim().split("\n");
   const summary = summaryLine(lines);
@@ -61,10 +65,10 @@ function errorRow(title: string, message: string, action: HTMLElement | false): 
   );
   return element(
     "div",
-    { class: "pdl-banner-row pdl-warn", role: "note" },
-    element("strong", {}, title),
+    { class: title ? "pdl-banner-row pdl-warn" : "pdl-banner-row pdl-quiet-row", role: "note" },
+    element("strong", {}, title || "Paddle’s message"),
     text,
-    action,
+    !!title && action,
     (lines.length > 1 || summary.length > 120) && more,
   );
 }

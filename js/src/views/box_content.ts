@@ -148,6 +148,18 @@ export class BoxWriter {
     };
   }
 
+  /** Where a grad node would stand if gradients came this far. */
+  ghost(op: number, id: string): BoxContent {
+    return {
+      ...EMPTY,
+      ...this.#oneLine("no gradient", ""),
+      kind: "ghost",
+      phase: "backward",
+      op,
+      id,
+    };
+  }
+
   #tensor(item: VisibleItem): BoxContent {
     const { trace } = this;
     const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);

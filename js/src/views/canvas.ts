@@ -17,6 +17,7 @@ import {
 import { element } from "./element.ts";
 import { Emphasis } from "./emphasis.ts";
 import type { TextMeasure } from "./measure.ts";
+import { NormInk } from "./norm_ink.ts";
 import { paint } from "./paint.ts";
 import { listenToPointer } from "./pointer.ts";
 import { EMPTY_SCENE, type Scene } from "./scene.ts";
@@ -218,6 +219,7 @@ export class GraphCanvas {
       camera: this.#camera,
       showShapes: this.#store.state.showShapes,
       hovered: this.#hovered?.kind === "box" ? this.#hovered.box.id : "",
+      norms: NormInk.of(this.#store),
     };
     // Edges fade in at their new places, but are never all gone.
     paint(brush, index, this.#view, 0.3 + 0.7 * progress * progress);

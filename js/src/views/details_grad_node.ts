@@ -1,5 +1,7 @@
 /** The panel's page of a grad node. */
 import { copyButton } from "./clipboard.ts";
+import { findingNotes } from "./details_findings.ts";
+import { edgeNorm, gradientFacts, gradientLink } from "./details_gradient.ts";
 import { memoryFact } from "./details_memory.ts";
 import {
   type Fact,
@@ -37,6 +39,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
       op < 0 && element("span", { class: "pdl-chip" }, parameter >= 0 ? "leaf" : "no traced op"),
       ...groupChips(context, trace.groupOfGradNode(gradNode)),
     ),
+    ...findingNotes(context, -1, gradNode),
     facts([
       parameter >= 0 && (["accumulates into", tensorLink(context, parameter)] satisfies Fact),
       ["address", element("code", {}, address), copyButton("Copy", () => address)],
@@ -50,8 +53,18 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
       "the call's root: nothing comes before",
     ),
     edges(context, "Hands gradients to", next, "target", "nothing: the gradient ends here"),
+    ...beganWith(context, gradNode),
     ...(op >= 0 ? [renderStack(context, trace.stackOf(op), "Forward call stack")] : []),
   ];
+}
+
+/** The gradient that a backward call began with at this node. */
+function beganWith(context: PanelContext, gradNode: number): HTMLElement[] {
+  const { gradients, state } = context.store;
+  const rows = Array.from(gradients.beganAt(gradNode));
+  return rows.length
+    ? [section("Began with", "", ...gradientFacts(context, rows, state.backwardCall))]
+    : [];
 }
 
 function edges(
@@ -74,7 +87,8 @@ function edges(
           "span",
           {},
           gradNodeLink(context, trace.at("grad_edges", end, row)),
-          small(` ${dtype} ${shape}`),
+          small(` ${dtype} ${shape} `),
+          gradientLink(context, row, edgeNorm(context.store, row) || "gradient"),
         );
       }),
     ),

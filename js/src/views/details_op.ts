@@ -1,4 +1,5 @@
 /** The panel's page of an op. */
+import { findingNotes } from "./details_findings.ts";
 import { memoryFact } from "./details_memory.ts";
 import {
   type Fact,
@@ -11,6 +12,7 @@ import {
   tensorLink,
   timeFact,
 } from "./details_parts.ts";
+import { valueLine } from "./details_values.ts";
 import { element } from "./element.ts";
 import type { PanelContext } from "./panel_context.ts";
 import { renderStack } from "./stack.ts";
@@ -21,6 +23,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   return [
     heading(trace.opLabel(op), `#${op}`),
     chips(context, op),
+    ...findingNotes(context, op, -1),
     facts([
       ...tensorFacts(context, op, "in", trace.inputsOf(op)),
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
@@ -65,6 +68,7 @@ function tensorFacts(
       tensorLink(context, tensor),
       ...(producer >= 0 ? [small(" · from "), opLink(context, producer)] : []),
       versionNote(context, op, tensor, word === "out"),
+      valueLine(context, tensor),
     ];
   });
 }

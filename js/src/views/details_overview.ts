@@ -1,5 +1,6 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
 import { PHASES } from "../protocol.ts";
+import { depthSection } from "./depth_curve.ts";
 import { type Fact, facts, heading, list, section } from "./details_parts.ts";
 import { button, element } from "./element.ts";
 import { type PanelContext, parametersOf } from "./panel_context.ts";
@@ -35,6 +36,7 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
       versions.some(Boolean) && ["with", versions.filter(Boolean).join(" · ")],
       !!origin.created && ["at", readableTime(origin.created)],
     ]),
+    ...depthSection(context),
     ...backwardCalls(context),
   ];
 }

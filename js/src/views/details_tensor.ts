@@ -1,4 +1,5 @@
 /** The panel's page of a tensor: who made it, who reads it, what became of it. */
+import { edgeNorm, gradientLink, gradientName } from "./details_gradient.ts";
 import { memoryFact } from "./details_memory.ts";
 import {
   facts,
@@ -8,8 +9,10 @@ import {
   opItem,
   opLink,
   section,
+  small,
   tensorLink,
 } from "./details_parts.ts";
+import { valueFacts } from "./details_values.ts";
 import { button, element } from "./element.ts";
 import { jumpToGradNode } from "./jump.ts";
 import type { PanelContext } from "./panel_context.ts";
@@ -47,7 +50,9 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
       memoryFact(store),
       producer >= 0 && ["made by", opLink(context, producer)],
       detached >= 0 && ["detached from", tensorLink(context, detached)],
+      ...valueFacts(context, tensor),
     ]),
+    ...gradientOf(context, leaf),
     versions(context, tensor),
     section(
       "Read by",
@@ -59,6 +64,23 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
     ),
     ...(producer >= 0 ? [renderStack(context, trace.stackOf(producer), "Made at")] : []),
   ];
+}
+
+/** The gradients that were accumulated into a leaf. */
+function gradientOf(context: PanelContext, leaf: number): HTMLElement[] {
+  const { trace, store } = context;
+  if (leaf < 0 || !store.gradients.isRecorded) return [];
+  const items = [...trace.gradEdgesInto(leaf)].map((edge) =>
+    element(
+      "span",
+      {},
+      gradientLink(context, edge, gradientName(trace, edge)),
+      small([" ", edgeNorm(store, edge)].join(" ")),
+    ),
+  );
+  return items.length
+    ? [section("Gradients", "", list(items.slice(0, MOST_ITEMS), items.length))]
+    : [];
 }
 
 /** The tensor's values before and after it was modified in place; empty where it never was. */

@@ -1,7 +1,14 @@
 /** What of a scene stands out: the selection itself, and what it lights up. */
+import type { Mark, MarkRole, MarkSide } from "../model/findings.ts";
 import type { Store } from "../model/store.ts";
+import { marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
+
+/** Of the finding in view: what lies between two such boxes is its way. */
+const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
+
+const NO_MARKS: readonly Mark[] = [];
 
 export class Emphasis {
   readonly #store: Store;
@@ -9,6 +16,7 @@ export class Emphasis {
   readonly #gradNodes: Uint8Array;
   readonly #groups: Uint8Array;
   readonly #matches: ReadonlySet<number>;
+  readonly #marks = new Map<string, readonly Mark[]>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -66,8 +74,58 @@ export class Emphasis {
     return selection.kind === "tensor" && chip.tensor >= 0 && chip.tensor === selection.tensor;
   }
 
+  /** What findings say of a box, the most telling first. */
+  marksOf(box: SceneBox): readonly Mark[] {
+    if (!this.#store.findings.all.length) {
+      return NO_MARKS;
+    }
+    let marks = this.#marks.get(box.id);
+    if (!marks) {
+      marks = marksOfBox(this.#store, box);
+      this.#marks.set(box.id, marks);
+    }
+    return marks;
+  }
+
+  /** The cut before which gradients end at a box, in a picture that does not show the cut itself. */
+  endsAt(box: SceneBox): Mark | undefined {
+    return this.#store.state.mode === "backward" && box.gradNode >= 0
+      ? this.#store.findings.cutBehind(box.gradNode)
+      : undefined;
+  }
+
+  /** The mark of the finding in view where the edge is part of its way. */
+  wayAlong(edge: SceneEdge, boxes: readonly SceneBox[]): Mark | undefined {
+    const { finding } = this.#store;
+    // A pair's mark is told at both, but the way went along one.
+    const side = edge.phase === "backward" ? "grad_nodes" : "ops";
+    const onTheWay = (at: number): Mark | undefined => {
+      const box = boxes[at];
+      return box && this.#marksOn(box, side).find((mark) => ON_THE_WAY.has(mark.role));
+    };
+    return finding && onTheWay(edge.target) && onTheWay(edge.source);
+  }
+
+  /** Marks of the finding in view on one half. */
+  #marksOn(box: SceneBox, side: MarkSide): readonly Mark[] {
+    if (!this.marksOf(box).length) {
+      return NO_MARKS;
+    }
+    const key = `${side} ${box.id}`;
+    let marks = this.#marks.get(key);
+    if (!marks) {
+      const { finding } = this.#store;
+      marks = marksOfBox(this.#store, box, side, false).filter((mark) => mark.finding === finding);
+      this.#marks.set(key, marks);
+    }
+    return marks;
+  }
+
   isEdgeStrong(edge: SceneEdge, boxes: readonly SceneBox[]): boolean {
     const selection = this.#store.selectionInGraph;
+    if (selection.kind === "gradient") {
+      return edge.gradEdges.includes(selection.edge);
+    }
     if (selection.kind === "tensor") {
       return edge.tensor === selection.tensor;
     }

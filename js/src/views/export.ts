@@ -7,6 +7,7 @@ import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
 import { opList } from "./export_text.ts";
 import { TextMeasure } from "./measure.ts";
 import { menuItem, menuLine, mountMenu } from "./menu.ts";
+import { NormInk } from "./norm_ink.ts";
 import type { Scene } from "./scene.ts";
 import { readTheme } from "./theme.ts";
 
@@ -62,6 +63,7 @@ export function mountExportMenu(
       measure: new TextMeasure(theme.font),
       emphasis: new Emphasis(store),
       showShapes,
+      norms: NormInk.of(store),
     };
   }
 

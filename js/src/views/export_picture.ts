@@ -11,7 +11,7 @@ const LONGEST_SIDE_PX = 16_000;
 const LARGEST_AREA_PX = 200_000_000;
 
 /** How the picture is drawn: in whose colours, and what stands out. */
-export type PictureStyle = Pick<Brush, "theme" | "measure" | "emphasis" | "showShapes">;
+export type PictureStyle = Pick<Brush, "theme" | "measure" | "emphasis" | "showShapes" | "norms">;
 
 /** The scene as the text of a self-contained SVG file. */
 export function exportSvg(scene: Scene, style: PictureStyle, title: string): string {

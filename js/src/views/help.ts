@@ -7,6 +7,7 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["[ ]", "previous, next op in the order they ran"],
   ["Enter", "open or close the group"],
   ["p", "go to the paired op or grad node"],
+  ["e", "the next finding in the graph; Shift+e the one before"],
   ["Escape", "let go of the selection"],
   ["/", "search; Enter and Shift+Enter step through"],
   ["1 2 3 4", "forward, backward, ladder, memory"],

@@ -1,4 +1,5 @@
 /** Selects and shows what may lie in a part of the graph that is not on screen. */
+import type { Finding } from "../model/findings.ts";
 import type { Mode, Store } from "../model/store.ts";
 
 /** From the forward picture, a grad node is shown beside its op: in the ladder. */
@@ -15,6 +16,38 @@ export function jumpToGradNode(store: Store, gradNode: number): void {
 export function jumpToOp(store: Store, op: number): void {
   if (store.state.mode === "backward") store.update({ mode: "ladder" });
   store.select({ kind: "op", op }, { reveal: true });
+}
+
+/** Tells a finding above the graph and shows its op or grad node, where it has one. */
+export function showFinding(store: Store, finding: Finding): void {
+  const { findingsShown, mode } = store.state;
+  store.update({
+    finding: finding.key,
+    findingsShown: findingsShown === "count" ? "one" : findingsShown,
+    ...(mode === "memory" ? { mode: "forward" } : {}),
+  });
+  if (finding.gradNode >= 0) {
+    jumpToGradNode(store, finding.gradNode);
+  } else if (finding.op >= 0) {
+    jumpToOp(store, finding.op);
+  }
+}
+
+/** The next finding, from the last on to the first again; the one in view if nothing of it is. */
+export function showNextFinding(store: Store, by: 1 | -1): boolean {
+  const { all } = store.findings;
+  const current = store.finding;
+  if (!current) {
+    return false;
+  }
+  const selection = store.selectionInGraph;
+  const isShown =
+    (selection.kind === "op" && selection.op === current.op) ||
+    (selection.kind === "grad_node" && selection.gradNode === current.gradNode);
+  const isFirst = !isShown && (current.op >= 0 || current.gradNode >= 0) && by > 0;
+  const to = isFirst ? current.key : (current.key + by + all.length) % all.length;
+  showFinding(store, all[to]!);
+  return true;
 }
 
 /** Coming from the memory, what is selected there is brought into view in the graph. */

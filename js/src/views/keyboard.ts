@@ -3,7 +3,7 @@ import type { Store } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
 import type { GraphCanvas } from "./canvas.ts";
 import { openHelp } from "./help.ts";
-import { jumpToGradNode, jumpToOp, switchMode } from "./jump.ts";
+import { jumpToGradNode, jumpToOp, showNextFinding, switchMode } from "./jump.ts";
 import { type Direction, neighbour } from "./neighbours.ts";
 import { isFolded, toggleGroup } from "./opening.ts";
 import { boxOfSelection, selectionOfBox } from "./selecting.ts";
@@ -106,6 +106,10 @@ function pressPlain(
       return alongExecution(store, 1);
     case "p":
       return toPair(store);
+    case "e":
+      return showNextFinding(store, 1);
+    case "E":
+      return showNextFinding(store, -1);
     default:
       return false;
   }

@@ -4,6 +4,7 @@ import { isLeaf, type VisibleItem } from "../model/visible.ts";
 import { backwardEdges, type VisibleEdges } from "../model/visible_edges.ts";
 import { type Arrangement, arrange, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
+import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
 import type { TextMeasure } from "./measure.ts";
 
 /** Between the boxes of one op's grad nodes, where it has several. */
@@ -44,9 +45,11 @@ export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrange
     nodes.push(node);
     nodesOfItem.set(item, nodes);
   }
-  const rows = tree.items.map((item, index) =>
-    rowOf(store, writer, item, nodesOfItem.get(index) ?? []),
-  );
+  const rows = tree.items.map((item, index) => {
+    const row = rowOf(store, writer, item, nodesOfItem.get(index) ?? []);
+    const ghost = row.length ? undefined : ghostOfCut(store, writer, item);
+    return ghost ? [ghost] : row;
+  });
   const contents = forward.contents.map((content, index) =>
     content ? { ...content, height: Math.max(content.height, heightOf(rows[index]!)) } : undefined,
   );
@@ -56,7 +59,8 @@ export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrange
       graph.width[index] = Math.max(graph.width[index]!, 2 * extentOf(box));
     }
   });
-  const gradEdges = backwardEdges(trace, { ...tree, boxOfGradNode }, false);
+  const cuts = cutEdges(trace, tree, rows);
+  const gradEdges = backwardEdges(trace, { ...tree, boxOfGradNode }, false, cuts);
   const gradNodeCounts = new Int32Array(tree.items.length);
   for (let index = tree.items.length - 1; index >= 0; index--) {
     gradNodeCounts[index]! += nodesOfItem.get(index)?.length ?? 0;

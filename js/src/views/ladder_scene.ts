@@ -54,10 +54,10 @@ export function composeLadder(
         bottom[item] = box;
       } else {
         const below = boxes[top[item]!]!;
-        if (handsOn(store, below, content)) {
-          inner.push(
-            innerEdge(top[item]!, box, x, below.y - below.height / 2, y + content.height / 2),
-          );
+        const gradEdges = edgesBetween(store, below, content);
+        if (gradEdges) {
+          const [from, to] = [below.y - below.height / 2, y + content.height / 2];
+          inner.push(innerEdge(top[item]!, box, x, from, to, gradEdges));
         }
       }
       top[item] = box;
@@ -108,15 +108,22 @@ function shownItems({ tree, rows }: LadderArrangement): Uint8Array {
   return shown;
 }
 
-/** Whether a gradient goes from the lower box of a row straight to the next one up. */
-function handsOn({ trace }: Store, below: BoxContent, above: BoxContent): boolean {
+/**
+ * The gradients that go from the lower box of a row straight to the next one up: rows of
+ * `grad_edges`, none where it is an op's tensor; undefined where nothing goes.
+ */
+function edgesBetween(
+  { trace }: Store,
+  below: BoxContent,
+  above: BoxContent,
+): number[] | undefined {
   if (above.op >= 0) {
     const feeds = (edge: number): boolean => trace.at("op_edges", "target", edge) === above.op;
-    return below.op < 0 || Array.from(trace.edgesFrom(below.op)).some(feeds);
+    return below.op < 0 || Array.from(trace.edgesFrom(below.op)).some(feeds) ? [] : undefined;
   }
-  const feeds = (edge: number): boolean =>
-    trace.at("grad_edges", "target", edge) === above.gradNode;
-  return below.gradNode >= 0 && Array.from(trace.gradEdgesFrom(below.gradNode)).some(feeds);
+  const edges = below.gradNode < 0 ? [] : Array.from(trace.gradEdgesFrom(below.gradNode));
+  const between = edges.filter((edge) => trace.at("grad_edges", "target", edge) === above.gradNode);
+  return between.length ? between : undefined;
 }
 
 /**
@@ -145,7 +152,14 @@ function straightened(edges: SceneEdge[], boxes: readonly SceneBox[]): SceneEdge
   });
 }
 
-function innerEdge(source: number, target: number, x: number, from: number, to: number): SceneEdge {
+function innerEdge(
+  source: number,
+  target: number,
+  x: number,
+  from: number,
+  to: number,
+  gradEdges: readonly number[],
+): SceneEdge {
   return {
     pathX: [x, x],
     pathY: [from, to],
@@ -153,6 +167,7 @@ function innerEdge(source: number, target: number, x: number, from: number, to: 
     phase: "backward",
     label: "",
     tensor: -1,
+    gradEdges,
     count: 1,
     source,
     target,

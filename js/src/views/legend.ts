@@ -12,6 +12,11 @@ const SHAPES = {
   under: "M7 20q1 3 5 3h22q4 0 5-3",
   sign: "M10 8.5l4 3.5l-4 3.5",
   line: "M4 12h38",
+  octagon: "M7 6h4l3 3v4l-3 3H7l-3-3V9z",
+  triangle: "M23 5l6 11H17z",
+  disc: "M38 6a5 5 0 1 0 0 10a5 5 0 1 0 0-10z",
+  stub: "M4 12h38",
+  cut: "M18 18l5-12m1 12l5-12",
 } as const;
 
 type Sample = `${keyof typeof SHAPES}${"" | ` ${string}`}`;
@@ -28,6 +33,13 @@ const SAMPLES: readonly (readonly [meaning: string, ...shapes: Sample[]])[] = [
   ["a parameter, a buffer, a gradient's leaf", "chip leaf"],
   ["data, a constant", "chip soft dashed"],
   ["it raised, or changed a tensor in place", "box warn full"],
+  [
+    "an error, a warning, a note of the checks",
+    "octagon warn full",
+    "triangle caution full",
+    "disc soft full",
+  ],
+  ["a gradient is cut", "stub detach dotted", "cut warn"],
   ["selected", "ring select", "box forward lit"],
   ["belongs to the selection: its pair, its line", "box forward lit"],
   ["found by the search", "ring soft dashed", "box forward"],

@@ -1,7 +1,8 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
 import type { Store } from "../model/store.ts";
-import type { VisibleItem, VisibleTree } from "../model/visible.ts";
+import type { ItemKind, VisibleItem, VisibleTree } from "../model/visible.ts";
 import { isLeaf } from "../model/visible.ts";
+import { markLines, marksOfBox, SEVERITY_WORDS } from "./box_marks.ts";
 import { countOf } from "./quantities.ts";
 
 export interface OutlineRow {
@@ -12,6 +13,8 @@ export interface OutlineRow {
   readonly sublabel: string;
   /** All there is to say, for those who do not see the picture. */
   readonly name: string;
+  /** Signs of the findings that point at it: "✕"; "" for none. */
+  readonly sign: string;
   readonly expanded: boolean | undefined;
   readonly op: number;
   readonly gradNode: number;
@@ -53,10 +56,14 @@ export function outlineRows(
       pairs && item.kind === "op"
         ? Array.from(store.trace.gradNodesOfOp(item.key)).filter((node) => isMember[node])
         : [];
-    rows.push({ ...writer.row(item), ...place, ...(nodes.length ? { expanded: true } : {}) });
+    rows.push({
+      ...writer.marked(writer.row(item), item.kind),
+      ...place,
+      ...(nodes.length ? { expanded: true } : {}),
+    });
     nodes.forEach((node, at) => {
       rows.push({
-        ...writer.gradNode(node, "", `grad_node:${node}`),
+        ...writer.marked(writer.gradNode(node, "", `grad_node:${node}`), "grad_node"),
         level: place.level + 1,
         position: at + 1,
         siblings: nodes.length,
@@ -69,6 +76,7 @@ export function outlineRows(
 type RowContent = Omit<OutlineRow, "level" | "position" | "siblings">;
 
 const NOTHING = {
+  sign: "",
   sublabel: "",
   expanded: undefined,
   op: -1,
@@ -80,6 +88,26 @@ const NOTHING = {
 
 class RowWriter {
   constructor(readonly store: Store) {}
+
+  /** The row with what findings say of it. */
+  marked(row: RowContent, kind: ItemKind): RowContent {
+    const box = { ...row, kind: kind === "fold" ? kind : ("op" as const) };
+    // A group's row stands for both halves; what is in an open one has rows of its own.
+    const isGroup = kind === "group" || kind === "fold";
+    const marks = isGroup
+      ? row.expanded
+        ? []
+        : marksOfBox(this.store, box, undefined, true)
+      : marksOfBox(this.store, box);
+    const [first] = marks;
+    return first
+      ? {
+          ...row,
+          sign: SEVERITY_WORDS[first.finding.severity][1],
+          name: [row.name, ...markLines(marks)].join(", "),
+        }
+      : row;
+  }
 
   row(item: VisibleItem): RowContent {
     switch (item.kind) {

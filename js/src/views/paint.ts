@@ -3,9 +3,11 @@ import type { Camera, Size } from "./camera.ts";
 import { colourOfBox, mix } from "./drawing_style.ts";
 import type { Emphasis } from "./emphasis.ts";
 import type { TextMeasure } from "./measure.ts";
+import type { NormInk } from "./norm_ink.ts";
 import { paintBox } from "./paint_box.ts";
 import { paintEdgeLabels, paintEdges } from "./paint_edge.ts";
 import { paintFrame, paintFrameTitle } from "./paint_frame.ts";
+import { paintCuts, paintMarks } from "./paint_mark.ts";
 import type { Scene, SceneBox } from "./scene.ts";
 import type { SceneIndex } from "./scene_index.ts";
 import type { Extent } from "./spatial_index.ts";
@@ -19,12 +21,16 @@ export interface Brush {
   readonly camera: Camera;
   readonly showShapes: boolean;
   readonly hovered: string;
+  /** The gradients' norms, where they are shown. */
+  readonly norms: NormInk | undefined;
 }
 
 /** Text smaller than this on screen is left out. */
 const LEAST_TEXT_PX = 6;
 /** Boxes lower than this on screen are drawn as plain rectangles, all of a colour at once. */
 const LEAST_BOX_PX = 11;
+/** From further away a cut through a line is not seen; the sign on its box is. */
+const LEAST_CUT_SCALE = 0.3;
 
 export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: number): void {
   const { context, camera, theme } = brush;
@@ -44,7 +50,8 @@ export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: nu
   for (const key of index.framesIn(area)) {
     paintFrameTitle(brush, scene.frames[key]!, area);
   }
-  const boxes = index.boxesIn(area).map((key) => scene.boxes[key]!);
+  const boxKeys = index.boxesIn(area);
+  const boxes = boxKeys.map((key) => scene.boxes[key]!);
   if (28 * camera.scale < LEAST_BOX_PX) {
     paintPlainBoxes(brush, boxes);
   } else {
@@ -52,9 +59,14 @@ export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: nu
       paintBox(brush, box, isReadable(brush, 12.5));
     }
   }
-  if (brush.showShapes && isReadable(brush, 10.5) && edgeAlpha > 0.9) {
+  const isStill = edgeAlpha > 0.9;
+  if (isStill && camera.scale > LEAST_CUT_SCALE) {
+    paintCuts(brush, scene, boxKeys, edges);
+  }
+  if ((brush.showShapes || brush.norms) && isReadable(brush, 10.5) && isStill) {
     paintEdgeLabels(brush, edges, scene.boxes);
   }
+  paintMarks(brush, boxes, isReadable(brush, 10.5));
   paintLabels(brush, scene);
   context.restore();
 }

@@ -14,6 +14,7 @@ import {
 } from "./drawing_style.ts";
 import type { Brush } from "./paint.ts";
 import { paintChevron } from "./paint_frame.ts";
+import { colourOfMark } from "./paint_mark.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
 
@@ -24,7 +25,12 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   const top = box.y - box.height / 2;
   const isSelected = emphasis.isSelected(box);
   const isLit = isSelected || emphasis.isLit(box);
-  const stroke = strokeOfBox(box, theme);
+  const mark = emphasis.marksOf(box)[0];
+  const isFailed = mark?.role === "failed";
+  const plain = strokeOfBox(box, theme);
+  const stroke = mark
+    ? { ...plain, colour: colourOfMark(mark, theme), width: isFailed ? 2.6 : 1.9 }
+    : plain;
   const radius = box.kind === "parameter" || box.kind === "leaf" ? box.height / 2 : BOX_RADIUS_PX;
   if (box.kind === "fold") {
     paintCards(brush, box, stroke.colour);
@@ -32,17 +38,19 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   context.beginPath();
   context.roundRect(left, top, box.width, box.height, radius);
   // Without text a box has to be told from what is around it by its colour.
-  const isBare = !withText && !isLit && box.state === "normal";
+  const isBare = !withText && !isLit && !mark && box.state === "normal";
   context.fillStyle = isBare
     ? mix(theme.bg, theme[colourOfBox(box)], 0.25)
-    : fillOfBox(box, theme, isLit);
+    : mark && !isLit
+      ? mix(theme.bg, stroke.colour, isFailed ? 0.22 : 0.1)
+      : fillOfBox(box, theme, isLit);
   context.fill();
   context.strokeStyle = stroke.colour;
   context.lineWidth = isLit || brush.hovered === box.id ? stroke.width + 0.9 : stroke.width;
   context.setLineDash([...stroke.dash]);
   context.stroke();
   context.setLineDash([]);
-  if (box.kind === "pylayer") {
+  if (box.kind === "pylayer" || isFailed) {
     context.lineWidth = 1;
     context.beginPath();
     context.roundRect(left + 3, top + 3, box.width - 6, box.height - 6, radius - 2);

@@ -1,7 +1,9 @@
 /** Draws edges, all of a style in one stroke, and the shapes beside them. */
 import { traceEdge } from "../layout/curve.ts";
+import type { Mark } from "../model/findings.ts";
 import { mix, type Stroke, strokeOfEdge } from "./drawing_style.ts";
 import type { Brush } from "./paint.ts";
+import { colourOfMark } from "./paint_mark.ts";
 import type { Scene, SceneEdge } from "./scene.ts";
 
 /** Below this scale an edge is drawn as a straight line from end to end. */
@@ -9,15 +11,27 @@ const CURVE_SCALE = 0.16;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
 const LONGEST_LABEL_PX = 130;
+/** The way of a finding. */
+const WAY_PX = 3.2;
 
 export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha: number): void {
-  const { context, camera, emphasis, theme } = brush;
+  const { context, camera, emphasis, theme, norms } = brush;
+  const stroke = (edge: SceneEdge, isStrong: boolean, way: Mark | undefined, norm: string) => {
+    const plain = strokeOfEdge(edge, theme, isStrong);
+    if (way) {
+      return { ...plain, colour: colourOfMark(way, theme), width: WAY_PX, alpha: 1 };
+    }
+    return isStrong ? plain : (norms?.stroke(plain, norm, theme) ?? plain);
+  };
   const styles = new Map<string, { stroke: Stroke; edges: SceneEdge[] }>();
   for (const edge of edges) {
     const isStrong = emphasis.isEdgeStrong(edge, scene.boxes);
+    const way = emphasis.wayAlong(edge, scene.boxes);
+    const norm = norms?.classOf(edge) ?? "";
     // Strong edges lie above the others: their key comes last.
-    const key = `${isStrong ? "2" : "1"}${edge.kind}${edge.phase}`;
-    const style = styles.get(key) ?? { stroke: strokeOfEdge(edge, theme, isStrong), edges: [] };
+    const rank = way ? "3" : isStrong ? "2" : "1";
+    const key = `${rank}${edge.kind}${edge.phase}${way?.finding.key ?? ""} ${norm}`;
+    const style = styles.get(key) ?? { stroke: stroke(edge, isStrong, way, norm), edges: [] };
     style.edges.push(edge);
     styles.set(key, style);
   }
@@ -38,7 +52,7 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
       context.fillStyle = stroke.colour;
       context.beginPath();
       for (const edge of alike) {
-        traceArrow(context, edge);
+        traceArrow(context, edge, stroke.width > 2.8 ? 1.5 : 1);
       }
       context.fill();
     }
@@ -48,7 +62,7 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
 
 /** Each tensor's shape once, where it leaves its box. */
 export function paintEdgeLabels(
-  { context, theme, measure, emphasis }: Brush,
+  { context, theme, measure, emphasis, norms, showShapes }: Brush,
   edges: readonly SceneEdge[],
   boxes: Scene["boxes"],
 ): void {
@@ -66,12 +80,14 @@ export function paintEdgeLabels(
   }
   const taken = new Map<number, { from: number; to: number }[]>();
   for (const edge of edges) {
-    if (!edge.label || edge.pathX.length < 2) {
+    const norm = norms?.label(edge);
+    const label = [norm && `‖${norm}‖`, showShapes && edge.label].filter(Boolean).join(" ");
+    if (!label || edge.pathX.length < 2) {
       continue;
     }
-    const text = measure.fit(edge.label, "small", LONGEST_LABEL_PX);
+    const text = measure.fit(label, "small", LONGEST_LABEL_PX);
     const width = measure.width(text, "small");
-    const place = labelPlace(edge, width, turns.get(edge.source)!);
+    const place = labelPlace(edge, width, turns.get(edge.source)!, norms ? 9 : 6);
     const range = { from: place.x - 4, to: place.x + width + 4 };
     const beside = taken.get(edge.source) ?? [];
     if (beside.some((other) => other.from < range.to && range.from < other.to)) {
@@ -89,10 +105,11 @@ function labelPlace(
   { pathX, pathY }: SceneEdge,
   width: number,
   turns: { left: boolean; right: boolean },
+  away: number,
 ): { x: number; y: number } {
   const [x, y] = [pathX[0]!, pathY[0]!];
   const isLeft = turns.right && (!turns.left || pathX[1]! > x);
-  return { x: isLeft ? x - 6 - width : x + 6, y: y + Math.sign(pathY[1]! - y) * 11 };
+  return { x: isLeft ? x - away - width : x + away, y: y + Math.sign(pathY[1]! - y) * 11 };
 }
 
 function tracePath(context: CanvasRenderingContext2D, edge: SceneEdge, isStraight: boolean): void {
@@ -118,7 +135,11 @@ function tracePath(context: CanvasRenderingContext2D, edge: SceneEdge, isStraigh
 const NO_KINDS = new Uint8Array(1);
 
 /** A small head at the target, along the last step. */
-function traceArrow(context: CanvasRenderingContext2D, { pathX, pathY }: SceneEdge): void {
+function traceArrow(
+  context: CanvasRenderingContext2D,
+  { pathX, pathY }: SceneEdge,
+  grow: number,
+): void {
   const last = pathX.length - 1;
   if (last < 1) {
     return;
@@ -127,8 +148,9 @@ function traceArrow(context: CanvasRenderingContext2D, { pathX, pathY }: SceneEd
   const [dx, dy] = [x - pathX[last - 1]!, y - pathY[last - 1]!];
   // Slanted steps arrive vertically.
   const [ux, uy] = dy === 0 ? [Math.sign(dx), 0] : [0, Math.sign(dy)];
+  const [long, half] = [ARROW_PX * grow, 3 * grow];
   context.moveTo(x, y);
-  context.lineTo(x - ux * ARROW_PX - uy * 3, y - uy * ARROW_PX - ux * 3);
-  context.lineTo(x - ux * ARROW_PX + uy * 3, y - uy * ARROW_PX + ux * 3);
+  context.lineTo(x - ux * long - uy * half, y - uy * long - ux * half);
+  context.lineTo(x - ux * long + uy * half, y - uy * long + ux * half);
   context.closePath();
 }

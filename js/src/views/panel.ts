@@ -1,9 +1,9 @@
 /** The side panel: details of the selection, and the source. */
 import type { Selection, Store } from "../model/store.ts";
-import { OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../protocol.ts";
 import { copyButton } from "./clipboard.ts";
 import { allocationDetails } from "./details_allocation.ts";
 import { gradNodeDetails } from "./details_grad_node.ts";
+import { gradientDetails } from "./details_gradient.ts";
 import { groupDetails } from "./details_group.ts";
 import { lineDetails } from "./details_line.ts";
 import { opDetails } from "./details_op.ts";
@@ -11,6 +11,7 @@ import { overviewDetails } from "./details_overview.ts";
 import { tensorDetails } from "./details_tensor.ts";
 import { detailsText } from "./details_text.ts";
 import { button, element } from "./element.ts";
+import { askForSource } from "./open_source.ts";
 import { type PanelContext, traceTotals } from "./panel_context.ts";
 import { mountSplitter } from "./panel_splitter.ts";
 import { mountSource } from "./source.ts";
@@ -32,8 +33,9 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
     trace,
     totals: traceTotals(trace),
     openFrame(frame) {
-      if (root.dispatchEvent(openSourceEvent(frame))) {
-        context.showSource(trace.at("frames", "file", frame), trace.at("frames", "line", frame));
+      const at = (column: "file" | "line" | "cell") => trace.at("frames", column, frame);
+      if (!askForSource(root, trace, { file: at("file"), line: at("line"), cell: at("cell") })) {
+        context.showSource(at("file"), at("line"));
       }
     },
     showSource(file, line) {
@@ -45,7 +47,9 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   const unsubscribe = store.subscribe((state, previous) => {
     const isOther = state.selection !== previous.selection;
     const isGroup = state.selection.kind === "group" && state.open !== previous.open;
-    if (isOther || isGroup) renderDetails();
+    // Gradients are those of the backward call in view.
+    const isOtherCall = state.backwardCall !== previous.backwardCall && store.gradients.isRecorded;
+    if (isOther || isGroup || isOtherCall) renderDetails();
     if (!isOther) return;
     pages.details.scrollTop = 0;
     if (state.selection.kind === "line") turnTo("source");
@@ -121,21 +125,6 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
     tabs[other].focus();
   }
 
-  function openSourceEvent(frame: number): CustomEvent<OpenSourceDetail> {
-    const cell = trace.at("frames", "cell", frame);
-    return new CustomEvent(OPEN_SOURCE_EVENT, {
-      bubbles: true,
-      cancelable: true,
-      composed: true,
-      detail: {
-        file: trace.textAt("frames", "file", frame),
-        line: trace.at("frames", "line", frame),
-        cell,
-        source_text: cell >= 0 ? (trace.sourceOf(frame)?.text ?? "") : "",
-      },
-    });
-  }
-
   return () => {
     unsubscribe();
     source.dispose();
@@ -154,6 +143,8 @@ function detailsOf(context: PanelContext, selection: Selection): HTMLElement[] {
       return groupDetails(context, selection.group);
     case "tensor":
       return tensorDetails(context, selection.tensor);
+    case "gradient":
+      return gradientDetails(context, selection.edge, selection.beside);
     case "allocation":
       return allocationDetails(context, selection.allocation);
     case "line":

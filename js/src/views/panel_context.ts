@@ -19,6 +19,8 @@ export interface TraceTotals {
   readonly threadCount: number;
   /** By tensor: what the tensor became when it was modified in place, -1 where it was not. */
   readonly nextVersion: Int32Array;
+  /** By tensor: its row of `value_stats`, -1 where its values were not recorded. */
+  readonly valueStat: Int32Array;
 }
 
 export function traceTotals(trace: Trace): TraceTotals {
@@ -29,7 +31,15 @@ export function traceTotals(trace: Trace): TraceTotals {
     .forEach((previous, tensor) => {
       if (previous >= 0) nextVersion[previous] = tensor;
     });
+  const valueStat = new Int32Array(trace.table("tensors").length).fill(-1);
+  trace
+    .table("value_stats")
+    .column("tensor")
+    .forEach((tensor, row) => {
+      if (tensor >= 0) valueStat[tensor] = row;
+    });
   return {
+    valueStat,
     duration_ns: durationOf(trace, () => true),
     threadCount: new Set(trace.table("ops").column("thread")).size,
     nextVersion,

@@ -47,3 +47,12 @@ function significant(value: number): string {
     value < 100 ? Number(value.toPrecision(2 + Number(value >= 10))) : Math.round(value),
   );
 }
+
+/** A value of a tensor: `0`, `0.25`, `−3.14`, `3.2e−8`, `1.5e+9`. */
+export function formatValue(value: number): string {
+  if (value === 0 || !Number.isFinite(value)) return String(value).replace("-", "−");
+  const size = Math.abs(value);
+  const text =
+    size >= 1e-3 && size < 1e5 ? String(Number(value.toPrecision(3))) : value.toExponential(1);
+  return text.replaceAll("-", "−");
+}

@@ -79,6 +79,8 @@ export interface SceneEdge {
   /** Shape of the tensor, "" for none. */
   readonly label: string;
   readonly tensor: number;
+  /** Rows of `grad_edges` that this line stands for; none for tensors. */
+  readonly gradEdges: readonly number[];
   /** How many tensors this one line stands for. */
   readonly count: number;
   /** Positions in `boxes`. */

@@ -1,7 +1,7 @@
 /** From what is drawn to what is selected, and back. */
 import type { Selection, Store } from "../model/store.ts";
 import type { Rectangle } from "./camera.ts";
-import type { Scene, SceneBox } from "./scene.ts";
+import type { Scene, SceneBox, SceneEdge } from "./scene.ts";
 import { type Hit, isGroup, TITLE_HEIGHT_PX } from "./scene_index.ts";
 
 export function selectionOfBox(box: SceneBox): Selection {
@@ -16,7 +16,15 @@ export function selectionOfBox(box: SceneBox): Selection {
     : { kind: "group", group: box.group };
 }
 
-/** What a click selects: an edge its tensor, an empty place nothing. */
+function selectionOfEdge({ tensor, gradEdges }: SceneEdge): Selection {
+  const [edge, ...beside] = gradEdges;
+  if (edge !== undefined) {
+    return { kind: "gradient", edge, beside };
+  }
+  return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
+}
+
+/** What a click selects: an edge its tensor or gradient, an empty place nothing. */
 export function selectionOfHit(hit: Hit | undefined): Selection {
   switch (hit?.kind) {
     case "box":
@@ -28,7 +36,7 @@ export function selectionOfHit(hit: Hit | undefined): Selection {
     case "frame":
       return { kind: "group", group: hit.frame.group };
     case "edge":
-      return hit.edge.tensor >= 0 ? { kind: "tensor", tensor: hit.edge.tensor } : { kind: "none" };
+      return selectionOfEdge(hit.edge);
     default:
       return { kind: "none" };
   }
@@ -50,6 +58,12 @@ export function boxOfSelection(store: Store, scene: Scene): number {
     }
     case "group":
       return boxAround(store, scene, selection.group);
+    case "gradient": {
+      const node = trace.at("grad_edges", "source", selection.edge);
+      const at = scene.boxes.findIndex((box) => node >= 0 && box.gradNode === node);
+      const group = node >= 0 ? hierarchy.groupOfGradNode[node]! : -1;
+      return at >= 0 ? at : boxAround(store, scene, group);
+    }
     case "tensor": {
       const producer = trace.at("tensors", "producer", selection.tensor);
       return scene.boxes.findIndex(

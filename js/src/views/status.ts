@@ -1,6 +1,7 @@
 /** The line below the picture: what is selected, how much is shown, and what is being worked on. */
 import type { Store } from "../model/store.ts";
 import { blockLine } from "./details_allocation.ts";
+import { gradientName } from "./details_gradient.ts";
 import { button, element } from "./element.ts";
 import { countOf, formatCount } from "./quantities.ts";
 import type { Scene } from "./scene.ts";
@@ -80,6 +81,8 @@ export class StatusLine {
       }
       case "group":
         return trace.groupName(selection.group);
+      case "gradient":
+        return gradientName(trace, selection.edge);
       case "tensor":
         return `${trace.tensorLabel(selection.tensor)} ${trace.textAt("tensors", "shape", selection.tensor)}`.trim();
       case "line": {

@@ -13,6 +13,7 @@ export const COLOUR_NAMES = [
   "optimizer",
   "leaf",
   "warn",
+  "caution",
   "lit",
   "select",
   "detach",

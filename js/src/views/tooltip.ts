@@ -1,6 +1,9 @@
 /** What is under the pointer, in a few lines beside it. */
+import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
+import { markLines, marksOfBox } from "./box_marks.ts";
 import { element } from "./element.ts";
+import { normText } from "./norm_ink.ts";
 import { formatBytes, formatDuration } from "./quantities.ts";
 import type { SceneBox, SceneEdge } from "./scene.ts";
 import { type Hit, isGroup } from "./scene_index.ts";
@@ -12,21 +15,21 @@ const AWAY_PX = 14;
 export class Tooltip {
   readonly #element: HTMLElement;
   readonly #root: HTMLElement;
-  readonly #trace: Trace;
+  readonly #store: Store;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shown = "";
 
   /** @param root the `.pdl-app` element */
-  constructor(root: HTMLElement, trace: Trace) {
+  constructor(root: HTMLElement, store: Store) {
     this.#root = root;
-    this.#trace = trace;
+    this.#store = store;
     this.#element = element("div", { class: "pdl-tooltip", role: "tooltip", hidden: true });
     root.append(this.#element);
   }
 
   /** `x`, `y` relative to the app. */
   show(hit: Hit | undefined, x: number, y: number): void {
-    const lines = hit ? linesOf(this.#trace, hit) : [];
+    const lines = hit ? linesOf(this.#store, hit) : [];
     const key = lines.join("\n");
     clearTimeout(this.#timer);
     if (!key) {
@@ -73,17 +76,18 @@ export class Tooltip {
   }
 }
 
-function linesOf(trace: Trace, hit: Hit): string[] {
+function linesOf(store: Store, hit: Hit): string[] {
+  const { trace } = store;
   switch (hit.kind) {
     case "box":
-      return boxLines(trace, hit.box);
+      return [...boxLines(trace, hit.box), ...markLines(marksOfBox(store, hit.box))];
     case "chip":
       if (hit.chip.kind === "refold") {
         return ["Show the repeated groups as one box"];
       }
       return hit.chip.tensor >= 0 ? tensorLines(trace, hit.chip.tensor) : [];
     case "edge":
-      return [`${hit.from} → ${hit.to}`, ...edgeLines(trace, hit.edge)];
+      return [`${hit.from} → ${hit.to}`, ...edgeLines(store, hit.edge)];
     case "frame":
       return hit.onToggle
         ? [`Close ${hit.frame.title}`]
@@ -141,12 +145,20 @@ function tensorLines(trace: Trace, tensor: number): string[] {
   ];
 }
 
-function edgeLines(trace: Trace, edge: SceneEdge): string[] {
+function edgeLines({ trace, gradients, state }: Store, edge: SceneEdge): string[] {
+  const norm = edge.gradEdges.length
+    ? gradients.normOf(edge.gradEdges, state.backwardCall)
+    : undefined;
+  const norms = norm ? [`norm ${normText(norm)}`] : [];
   if (edge.count > 1) {
-    return [edge.phase === "backward" ? `${edge.count} gradients` : `${edge.count} tensors`];
+    const noun = edge.phase === "backward" ? "gradients" : "tensors";
+    return [`${edge.count} ${noun}`, ...norms];
+  }
+  if (edge.kind === "detach" && edge.phase === "backward") {
+    return ["the gradient ends here"];
   }
   const note = edge.kind === "detach" ? "detached: no gradient flows here" : "";
   return edge.tensor >= 0
     ? [tensorLines(trace, edge.tensor)[1]!, note].filter(Boolean)
-    : [`gradient ${edge.label}`];
+    : [`gradient ${edge.label}`, ...norms];
 }

@@ -24,6 +24,7 @@ export class Outline {
   #typed = "";
   #typed_ms = 0;
   #centres = new Map<string, string>();
+  #tree: VisibleTree | undefined;
   readonly #unsubscribe: () => void;
 
   constructor(root: HTMLElement, store: Store) {
@@ -39,6 +40,10 @@ export class Outline {
       if (state.selection !== previous.selection) {
         this.#follow(this.#store.selectionInGraph);
       }
+      // Some marks are shown for the finding in view alone.
+      if (state.finding !== previous.finding && this.#tree) {
+        this.show(this.#tree);
+      }
     });
   }
 
@@ -48,6 +53,7 @@ export class Outline {
   }
 
   show(tree: VisibleTree): void {
+    this.#tree = tree;
     const { state, trace } = this.#store;
     const isLadder = state.mode === "ladder";
     const isMember = isLadder ? membersOf(trace, state.backwardCall) : new Uint8Array(0);
@@ -132,6 +138,7 @@ export class Outline {
       "div",
       { class: isLit ? "pdl-row pdl-row-lit" : "pdl-row" },
       element("span", { class: "pdl-row-sign", "aria-hidden": "true" }, sign),
+      !!row.sign && element("span", { class: "pdl-row-mark" }, row.sign),
       element("span", {}, row.label),
       !!row.sublabel && element("small", {}, row.sublabel),
     );
@@ -284,7 +291,7 @@ export class Outline {
 }
 
 /** Keys that the app answers wherever the focus is. */
-const COMMANDS = new Set(["f", "p"]);
+const COMMANDS = new Set(["e", "f", "p"]);
 
 function selectionOf(row: OutlineRow): Selection {
   if (row.op >= 0) {

@@ -9,7 +9,7 @@ import { menuItem, menuLine, mountMenu } from "./menu.ts";
 export function mountViewMenu(root: HTMLElement, store: Store): () => void {
   const check = (
     label: string,
-    name: "showShapes" | "showParameters" | "showOptimizer" | "outlineOpen",
+    name: "showShapes" | "showNorms" | "showParameters" | "showOptimizer" | "outlineOpen",
   ): HTMLElement => {
     const isChecked = store.state[name];
     return menuItem(label, () => store.update({ [name]: !isChecked }), { isChecked });
@@ -24,6 +24,7 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     menuItem("Redo", () => store.redo(), { isEnabled: store.canRedo, note: "Ctrl+Y" }),
     menuLine(),
     check("Shapes on edges", "showShapes"),
+    store.gradients.isRecorded && check("Gradient norms on edges", "showNorms"),
     check("Parameters and inputs as boxes", "showParameters"),
     check("Optimizer ops", "showOptimizer"),
     check("Outline", "outlineOpen"),

@@ -26,6 +26,7 @@ const edge = (source: number, target: number): SceneEdge => ({
   phase: "forward",
   label: "",
   tensor: -1,
+  gradEdges: [],
   count: 1,
   source,
   target,
