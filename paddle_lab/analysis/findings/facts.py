@@ -72,6 +72,17 @@ class Facts:
         """Tell whether an op is a call of a PyLayer."""
         return bool(self.record.ops["is_pylayer"][op])
 
+    def slots(self, op: int, role: int) -> list[tuple[int, int]]:
+        """Return slot and tensor of what an op used in one role (an index of ``ROLES``)."""
+        starts, order = self._uses
+        rows = order[starts[op] : starts[op + 1]].tolist()
+        uses = self.record.uses
+        return [
+            (int(uses["slot"][row]), int(uses["tensor"][row]))
+            for row in rows
+            if uses["role"][row] == role
+        ]
+
     def _used(self, op: int, role: int) -> list[int]:
         starts, order = self._uses
         rows = order[starts[op] : starts[op + 1]].tolist()
@@ -161,6 +172,49 @@ class Facts:
     def _paired(self) -> tuple[Keys, Keys]:
         return grad_nodes_of_ops(self.record)
 
+    def grad_node_name(self, node: int) -> str:
+        """Return Paddle's name of a grad node: ``"PowGradNode"``."""
+        return self.record.text(int(self.record.grad_nodes["name"][node]))
+
+    def op_of_node(self, node: int) -> int:
+        """Return the op that made a grad node, -1 where none did."""
+        return int(self.record.grad_nodes["op"][node])
+
+    def backward_error(self, call: int) -> str:
+        """Return the text of the exception that a backward call raised, ``""`` for none."""
+        return self.record.text(int(self.record.backward_calls["error"][call]))
+
+    def ops_before(self, call: int) -> int:
+        """Return how many ops had been recorded when a backward call began."""
+        return int(self.record.backward_calls["ops_before"][call])
+
+    def nodes_of_call(self, call: int) -> list[int]:
+        """Return the grad nodes of a backward call's graph."""
+        starts, order = self._members
+        members = self.record.backward_members["grad_node"]
+        found: list[int] = members[order[starts[call] : starts[call + 1]]].tolist()
+        return found
+
+    @cached_property
+    def _members(self) -> tuple[Keys, Keys]:
+        members = self.record.backward_members["backward_call"]
+        return csr(members, len(self.record.backward_calls))
+
+    def roots(self, call: int) -> list[int]:
+        """Return the grad nodes at which a backward call began."""
+        roots = self.record.grad_roots
+        found: list[int] = roots["grad_node"][roots["backward_call"] == call].tolist()
+        return found
+
+    @cached_property
+    def following_nodes(self) -> dict[int, list[int]]:
+        """Of each grad node, the nodes to which it hands gradients, by slot."""
+        following: dict[int, list[int]] = {}
+        edges = self.record.grad_edges
+        for source, target in zip(edges["source"].tolist(), edges["target"].tolist(), strict=True):
+            following.setdefault(source, []).append(target)
+        return following
+
     @cached_property
     def user_backward_calls(self) -> list[int]:
         """The backward calls of the user's, in order; ``remaining`` graphs are nobody's call."""
@@ -202,16 +256,21 @@ class Facts:
     @cached_property
     def step_ends(self) -> list[int]:
         """How many ops had been called at the end of each optimizer step, by time."""
+        return [ops[-1] + 1 for ops in self.step_ops]
+
+    @cached_property
+    def step_ops(self) -> list[list[int]]:
+        """The ops of each optimizer step, by time."""
         scopes, parents = self.record.scopes["kind"], self.record.scopes["parent"]
         step = np.where(scopes == SCOPE_KINDS.index("optimizer"), np.arange(len(scopes)), -1)
         for scope, parent in enumerate(parents.tolist()):
             if 0 <= parent < scope and step[parent] >= 0:
                 step[scope] = step[parent]
-        ends: dict[int, int] = {}
+        ops: dict[int, list[int]] = {}
         for op, scope in enumerate(self.record.ops["scope"].tolist()):
             if scope >= 0 and step[scope] >= 0:
-                ends[int(step[scope])] = op + 1
-        return sorted(ends.values())
+                ops.setdefault(int(step[scope]), []).append(op)
+        return sorted(ops.values())
 
     # -- places -------------------------------------------------------------------------------
 
@@ -223,6 +282,10 @@ class Facts:
         """Return the innermost line of the user's in a stack."""
         frame = int(self._stack_frames[stack]) if stack >= 0 else -1
         return Place.of(Frame(self.record, frame) if frame >= 0 else None)
+
+    def place_of_call(self, call: int) -> Place:
+        """Return the innermost line of the user's that called backward."""
+        return self.place_of_stack(int(self.record.backward_calls["stack"][call]))
 
     def model_place(self, op: int) -> Place:
         """Return the user's line that called the outermost layer around an op.

@@ -1,0 +1,127 @@
+"""Changes of saved tensors that Paddle does not count: its versions stay, and nothing raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.saved_tensors import saved_tensors
+from paddle_lab.analysis.findings.storages import Storages
+
+# Their grad nodes need each input only for the gradients of the others.
+_PRODUCTS = frozenset(
+    ("matmul", "linear", "multiply", "bmm", "mv", "dot", "conv2d", "depthwise_conv2d", "conv3d",
+     "conv2d_transpose", "conv3d_transpose", "depthwise_conv2d_transpose", "kron", "outer")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SilentChange:
+    """A saved tensor that was written to before the grad node that saved it ran."""
+
+    place: Place
+    """The user's line that wrote."""
+    op: int
+    """The op of an optimizer that wrote, -1 for what is no op."""
+    saver: int
+    """The op that had saved the tensor."""
+    grad_node: int
+
+
+@dataclass(frozen=True)
+class _Write:
+    place: Place
+    op: int
+    tensor: int
+
+
+def silent_changes(facts: Facts) -> Iterator[SilentChange]:
+    """Yield one change for each line that wrote to saved tensors without being counted."""
+    storages: Storages | None = None
+    named: set[Place] = set()
+    runs = _runs(facts)
+    for position, writes in _moments(facts):
+        nodes = _waiting_nodes(runs, position, writes[0]) if writes else []
+        if not nodes:
+            continue
+        storages = storages or Storages(facts)
+        saved: dict[int, tuple[int, int]] = {}
+        for node in nodes:
+            op = facts.op_of_node(node)
+            for tensor in saved_tensors(facts, op):
+                if _is_needed(facts, op, tensor):
+                    saved.setdefault(storages.root(tensor), (op, node))
+        for write in writes:
+            found = saved.get(storages.root(write.tensor))
+            if found is not None and write.place not in named:
+                named.add(write.place)
+                yield SilentChange(write.place, write.op, *found)
+
+
+def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
+    """Tell whether an op's grad node computes anything from a value that it saved."""
+    if facts.op_name(op) not in _PRODUCTS:
+        return True
+    return any(facts.needs_grad(other) for other in facts.inputs(op) if other != tensor)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A backward call that succeeded: when it began, and the ops of its grad nodes."""
+
+    before: int
+    place: Place
+    nodes: npt.NDArray[np.int64]
+    ops: npt.NDArray[np.int64]
+    first_op: int
+
+
+def _runs(facts: Facts) -> list[_Run]:
+    ops_of_nodes = facts.record.grad_nodes["op"]
+    runs = []
+    for call in facts.user_backward_calls:
+        nodes = np.asarray(facts.nodes_of_call(call), np.int64)
+        nodes = nodes[ops_of_nodes[nodes] >= 0]
+        if len(nodes) and not facts.backward_error(call):
+            ops = ops_of_nodes[nodes].astype(np.int64)
+            place = facts.place_of_call(call)
+            runs.append(_Run(facts.ops_before(call), place, nodes, ops, int(ops.min())))
+    return runs
+
+
+def _waiting_nodes(runs: list[_Run], position: int, write: _Write) -> list[int]:
+    """Return the grad nodes that had been made at a position, and that a later call ran."""
+    found: set[int] = set()
+    for run in runs:
+        if run.first_op < position <= run.before and _is_before(position, write, run):
+            found.update(run.nodes[run.ops < position].tolist())
+    return sorted(found)
+
+
+def _is_before(position: int, write: _Write, run: _Run) -> bool:
+    if position < run.before:
+        return True
+    # With no op between both, the lines tell which came first; a step begins with an op.
+    line, place = write.place.line, run.place
+    return write.op < 0 and write.place.file == place.file and 0 < line < place.line
+
+
+def _moments(facts: Facts) -> Iterator[tuple[int, list[_Write]]]:
+    """Yield the steps of optimizers and what else writes without an op, as positions and writes."""
+    for ops in facts.step_ops:
+        yield (
+            ops[0],
+            [_Write(facts.place(op), op, tensor) for op in ops for tensor in facts.outputs(op)],
+        )
+    events = facts.record.events
+    for event in facts.events("overwritten"):
+        tensor = int(events["tensor"][event])
+        if tensor >= 0:
+            position = int(events["ops_before"][event])
+            place = facts.place_of_stack(int(events["stack"][event]))
+            yield position, [_Write(place, -1, tensor)]
