@@ -49,6 +49,7 @@ export const EVENT_KINDS = [
   "gradient_on",
   "stale_gradient",
   "pylayer_rule",
+  "rootless_backward",
 ] as const;
 export const SEVERITIES = ["error", "warning", "info"] as const;
 export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
@@ -114,7 +115,7 @@ export const TABLES = {
   events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
   living_tensors: ["tensor"],
   eval_scopes: ["scope"],
-  optimizers: ["class"],
+  optimizers: ["class", "steps"],
   optimizer_parameters: ["optimizer", "tensor"],
   value_stats: [
     "tensor",

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.double_grad import attribute_made_nodes
+from paddle_lab.capture.evidence.rootless import note_rootless
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.patches import AttributePatch
@@ -164,6 +165,7 @@ def _open(
     key = recorder.next_backward_call()
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
     saved_scope = state.scope
+    note_rootless(recorder, tensors, caller)
     reached = recorder.backward.walk(tensors, key)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
     if create_graph:

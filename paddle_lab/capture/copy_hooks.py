@@ -1,4 +1,7 @@
-"""Hooks around what allocates without being an op: copies from and to numpy and other devices."""
+"""The hook around what allocates without being an op: copies from and to numpy and other devices.
+
+Who notes such a call as an event puts it around the same function.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.memory.capture import OPEN_CAPTURES, note_copy
-from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.tracebacks import drop_frame
-
-# All other methods that copy (cpu, cuda, to, item, tolist, __array__) come down to these.
-_TENSOR_METHODS = ("numpy", "_copy_to", "copy_")
-
-
-def copy_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that tell of every copy once it has ended, or failed."""
-    patches = [
-        AttributePatch(paddle.Tensor, name, noting_copies)
-        for name in _TENSOR_METHODS
-        if hasattr(paddle.Tensor, name)
-    ]
-    creation = paddle.tensor.creation
-    # What paddle.to_tensor, of which many modules hold a binding, calls by name.
-    patches.append(AttributePatch(creation, "_to_tensor_non_static", noting_copies))
-    return patches
 
 
 def noting_copies(function: Any) -> Callable[..., Any]:
@@ -52,6 +38,11 @@ def noting_copies(function: Any) -> Callable[..., Any]:
 def _caller() -> FrameType:
     """Return the frame that called a wrapper of ours, whatever stands around it."""
     frame = _getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+    while frame.f_back is not None and _is_own(frame):
         frame = frame.f_back
     return frame
+
+
+def _is_own(frame: FrameType) -> bool:
+    package = frame.f_globals.get("__package__") or ""
+    return package == __package__ or package.startswith(f"{__package__}.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from paddle_lab.capture.backward_hooks import backward_patches
-from paddle_lab.capture.copy_hooks import copy_patches
+from paddle_lab.capture.evidence.event_hooks import event_patches
 from paddle_lab.capture.layer_hooks import layer_patches
 from paddle_lab.capture.op_hooks import OpHooks
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
@@ -47,7 +47,7 @@ class Hooks:
         # Made anew each time: a class may have been patched by others since.
         self._patches = [
             *self._op_hooks.patches(),
-            *copy_patches(paddle),
+            *event_patches(paddle),
             *layer_patches(paddle),
             *pylayer_patches(paddle),
             *backward_patches(paddle),

@@ -69,7 +69,7 @@ def _around_layer(call: Any) -> Callable[..., Any]:
 
 def _around_step(step: Any) -> Callable[..., Any]:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        opened = [_enter_step(recorder, type(self).__name__) for recorder in SINKS.active]
+        opened = [_enter_step(recorder, self) for recorder in SINKS.active]
         try:
             if opened and step.__name__ == "step" and args and callable(args[0]):
                 args = (_outside(args[0], opened), *args[1:])
@@ -87,11 +87,12 @@ def _around_step(step: Any) -> Callable[..., Any]:
     return wrapper
 
 
-def _enter_step(recorder: Recorder, name: str) -> tuple[ThreadState, Saved]:
+def _enter_step(recorder: Recorder, optimizer: Any) -> tuple[ThreadState, Saved]:
     state = recorder.thread()
     saved = state.save()
     if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
-        recorder.open_scope(state, OPTIMIZER_STEP, name)
+        recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__)
+        attempt(recorder, recorder.optimizers.note_step, optimizer)
         state.phase = OPTIMIZER
     return state, saved
 

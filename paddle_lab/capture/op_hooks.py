@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.evidence.gradient_stops import note_detached
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.op_wrapper import OpWrapping
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
@@ -111,6 +113,7 @@ def _around_detach(method: Any) -> Callable[..., Any]:
         result = method(tensor, *args, **kwargs)
         for recorder in SINKS.active:
             attempt(recorder, recorder.tensors.detach, tensor, result)
+            attempt(recorder, note_detached, recorder, _getframe(1), tensor, result)
         return result
 
     detach.__doc__ = getattr(method, "__doc__", None)

@@ -13,7 +13,7 @@ from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.evidence.collectors import collectors
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.memory.capture import MemoryCapture
@@ -99,6 +99,7 @@ class CaptureSession:
         HOOKS.close(recorder)
         for collector in recorder.collectors:
             collector.close()
+        attempt(recorder, recorder.optimizers.finish, self._paddle)
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(

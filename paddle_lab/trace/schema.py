@@ -61,13 +61,15 @@ EVENT_KINDS: Final = (
     "gradient_on",
     "stale_gradient",
     "pylayer_rule",
+    "rootless_backward",
 )
 """What the traced code did besides ops. ``read``: a tensor's values went to Python
 (``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made of Python's values
 (``paddle.to_tensor``); ``overwritten``: written to by what is no op (``set_value``);
 ``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
-step before had used already; ``pylayer_rule``: a PyLayer was called against its rules."""
+step before had used already; ``pylayer_rule``: a PyLayer was called against its rules;
+``rootless_backward``: a backward call began at a tensor that no gradient can leave."""
 SEVERITIES: Final = ("error", "warning", "info")
 MARK_ROLES: Final = ("origin", "path", "cut", "failed", "related")
 """What a finding says of an op or grad node: where it begins, what it passed along, where a
@@ -226,8 +228,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
-    # One row a living optimizer, and what it was given to train.
-    "optimizers": {"class": "str"},
+    # One row an optimizer that stepped or was alive when the trace ended, and what it was given to
+    # train.
+    "optimizers": {"class": "str", "steps": "i32"},  # how often it stepped during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
     # What was in a tensor when an op had made it, or when the trace met it.
     "value_stats": {

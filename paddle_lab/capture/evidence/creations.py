@@ -1,0 +1,57 @@
+"""Hooks around what makes tensors of Python's values, and parameters.
+
+Each new tensor of numbers gets its row at once, so that the ops that read it later are known to
+read what was made at this line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.evidence.noting import Call, is_floating, noting
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.recorder import Recorder
+
+PARAMETER_DETAIL = "parameter"
+
+
+def creation_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches that note ``created`` events."""
+    creation = paddle.tensor.creation
+    parameter = paddle.base.framework.EagerParamBase
+    layer_helper = paddle.base.layer_helper_base.LayerHelperBase
+    core = paddle.base.core
+    return [
+        # What paddle.to_tensor, of which many modules hold a binding, calls by name.
+        AttributePatch(
+            creation,
+            "_to_tensor_non_static",
+            lambda function: noting(noting_copies(function), _to_tensor),
+        ),
+        AttributePatch(core, "from_dlpack", lambda function: noting(function, _from_dlpack)),
+        AttributePatch(layer_helper, "create_parameter", lambda method: noting(method, _parameter)),
+        AttributePatch(parameter, "__deepcopy__", lambda method: noting(method, _parameter)),
+    ]
+
+
+def _to_tensor(recorder: Recorder, call: Call) -> None:
+    _note(recorder, call, "to_tensor")
+
+
+def _from_dlpack(recorder: Recorder, call: Call) -> None:
+    if isinstance(call.result, recorder.tensor_type):
+        _note(recorder, call, "from_dlpack")
+
+
+def _parameter(recorder: Recorder, call: Call) -> None:
+    if isinstance(call.result, recorder.parameter_type):
+        _note(recorder, call, PARAMETER_DETAIL)
+
+
+def _note(recorder: Recorder, call: Call, detail: str) -> None:
+    tensor = call.result
+    # Labels and indices carry no gradient, whatever they were made of.
+    if tensor._is_initialized() and is_floating(tensor):
+        key = recorder.tensors.key_of(tensor)
+        recorder.events.note("created", call.frame, tensor=key, detail=detail)

@@ -1,0 +1,47 @@
+"""The shape of a hook that notes an event after a call of the user's or of Paddle's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from types import FrameType
+from typing import Any, NamedTuple
+
+from paddle_lab.capture.faults import attempt
+from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.tracebacks import drop_frame
+
+
+class Call(NamedTuple):
+    """A call that returned."""
+
+    frame: FrameType
+    """The caller's."""
+    args: tuple[Any, ...]
+    result: Any
+
+
+def noting(function: Any, note: Callable[[Recorder, Call], None]) -> Callable[..., Any]:
+    """Wrap a function so that ``note`` hears of every call that returned."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        for recorder in SINKS.active:
+            attempt(recorder, note, recorder, Call(_getframe(1), args, result))
+        return result
+
+    call.__name__ = getattr(function, "__name__", "call")
+    call.__qualname__ = getattr(function, "__qualname__", call.__name__)
+    call.__doc__ = getattr(function, "__doc__", None)
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call
+
+
+def is_floating(tensor: Any) -> bool:
+    """Tell whether gradients can exist for a tensor's values."""
+    return str(tensor.dtype).startswith(("paddle.float", "paddle.bfloat", "paddle.complex"))

@@ -1,0 +1,128 @@
+"""Which optimizers there are, what they train, and how often each stepped."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.capture.faults import attempt
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.tracebacks import drop_frame
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+
+class _Seen:
+    """One optimizer of a trace."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.reference = weakref.ref(optimizer)
+        self.class_name = type(optimizer).__name__
+        self.steps = 0
+        self.parameters: list[int] = []
+        """Rows of ``tensors``."""
+
+
+class OptimizerLog:
+    """The optimizers that were made during a trace or stepped in it.
+
+    None is kept alive. One that lives only as long as a function of the user's is known by what it
+    held when it stepped.
+
+    Parameters
+    ----------
+    recorder
+        Whose rows stand for the parameters.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._seen: dict[int, _Seen] = {}
+
+    def note_made(self, optimizer: Any) -> None:
+        """Note an optimizer; what it trains is asked when it steps, or at the end."""
+        self._entry(optimizer)
+
+    def note_step(self, optimizer: Any) -> None:
+        """Note that a step of the user's begins."""
+        seen = self._entry(optimizer)
+        seen.steps += 1
+        held = list(parameters_of(optimizer))
+        # Groups can be added between steps; else one look is enough.
+        if len(held) != len(seen.parameters):
+            seen.parameters = self._rows(held)
+
+    def add_rows(self, builders: dict[str, TableBuilder], strings: StringPool) -> None:
+        """Fill ``optimizers`` and ``optimizer_parameters``."""
+        for seen in self._seen.values():
+            optimizer = seen.reference()
+            if optimizer is None and not seen.steps:
+                continue
+            key = builders["optimizers"].append(strings[seen.class_name], seen.steps)
+            for row in seen.parameters:
+                builders["optimizer_parameters"].append(key, row)
+
+    def finish(self, paddle: Any) -> None:
+        """Look at the optimizers that are alive when the trace ends; before tensors get columns."""
+        if not self._seen and self._recorder.backward_calls:
+            # The trace may hold a part of a training loop, and the optimizer be from before it.
+            for optimizer in _living(paddle.optimizer.Optimizer):
+                self._entry(optimizer)
+        for seen in self._seen.values():
+            optimizer = seen.reference()
+            if optimizer is not None and not seen.parameters:
+                seen.parameters = self._rows(parameters_of(optimizer))
+
+    def _rows(self, parameters: Iterable[Any]) -> list[int]:
+        tensors = self._recorder.tensors
+        return [tensors.key_of(tensor) for tensor in parameters if tensor._is_initialized()]
+
+    def _entry(self, optimizer: Any) -> _Seen:
+        seen = self._seen.get(id(optimizer))
+        if seen is None or seen.reference() is not optimizer:
+            if seen is not None:
+                self._seen[-1 - len(self._seen)] = seen  # its address is another's now
+            seen = self._seen[id(optimizer)] = _Seen(optimizer)
+        return seen
+
+
+def parameters_of(optimizer: Any) -> Iterator[Any]:
+    """Iterate over the parameters an optimizer was given, those of its groups included."""
+    for given in getattr(optimizer, "_parameter_list", None) or ():
+        yield from given["params"] if isinstance(given, dict) else (given,)
+
+
+def optimizer_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patch that sees optimizers made; their steps have a hook already."""
+    return [AttributePatch(paddle.optimizer.Optimizer, "__init__", _around_init)]
+
+
+def _around_init(init: Any) -> Callable[..., None]:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        try:
+            init(self, *args, **kwargs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        for recorder in SINKS.active:
+            attempt(recorder, recorder.optimizers.note_made, self)
+
+    __init__.__doc__ = init.__doc__
+    __init__.__wrapped__ = init  # type: ignore[attr-defined]
+    return __init__
+
+
+def _living(root: type) -> list[Any]:
+    kinds = {root}
+    pending = [root]
+    while pending:
+        subclasses: list[type] = pending.pop().__subclasses__()
+        pending.extend(kind for kind in subclasses if kind not in kinds)
+        kinds.update(subclasses)
+    # isinstance() would ask every object in the process for its __class__.
+    return [value for value in gc.get_objects() if type(value) in kinds]

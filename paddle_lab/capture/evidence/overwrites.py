@@ -1,0 +1,38 @@
+"""Hooks around what writes into a tensor without an op.
+
+Paddle does not count these writes as versions, so the tensor keeps its row, and the event tells
+from which op on its values are others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.evidence.noting import Call, noting
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.recorder import Recorder
+
+
+def overwrite_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches that note ``overwritten`` events."""
+    tensor = paddle.Tensor
+    return [
+        AttributePatch(tensor, "set_value", lambda method: noting(method, _set_value)),
+        AttributePatch(tensor, "copy_", lambda native: noting(noting_copies(native), _copy)),
+    ]
+
+
+def _set_value(recorder: Recorder, call: Call) -> None:
+    _note(recorder, call, "set_value")
+
+
+def _copy(recorder: Recorder, call: Call) -> None:
+    _note(recorder, call, "copy_")
+
+
+def _note(recorder: Recorder, call: Call, detail: str) -> None:
+    tensor = call.args[0]
+    if isinstance(tensor, recorder.tensor_type) and tensor._is_initialized():
+        key = recorder.tensors.key_of(tensor)
+        recorder.events.note("overwritten", call.frame, tensor=key, detail=detail)
