@@ -76,6 +76,13 @@ class Trace:
         return with_answers(self.record)
 
     @property
+    def _told_record(self) -> Record:
+        """The record with what its views need and what the checks found."""
+        from paddle_lab.analysis.findings.tables import with_findings
+
+        return with_findings(self.view_record, self.findings)
+
+    @property
     def findings(self) -> list[Finding]:
         """What is wrong and which line did it: worst first, cause before consequence.
 
@@ -201,7 +208,7 @@ class Trace:
         from paddle_lab.trace.file import write_atomically
         from paddle_lab.views.html_page import html_page
 
-        page = html_page(self.view_record, payload=self.payload())
+        page = html_page(self._told_record, payload=self.payload())
         return write_atomically(path, page.encode("utf-8"))
 
     @hints_options
@@ -236,7 +243,7 @@ class Trace:
         from paddle_lab.trace.file import write_atomically
         from paddle_lab.views.svg import svg_picture
 
-        picture = svg_picture(self.view_record, view=view, theme=theme, depth=depth)
+        picture = svg_picture(self._told_record, view=view, theme=theme, depth=depth)
         return write_atomically(path, picture.encode("utf-8"))
 
     def to_chrome_trace(self, path: PathLike) -> Path:
@@ -306,7 +313,7 @@ class Trace:
         """Return the trace in a page of text: counts, layers, slowest ops, backward calls."""
         from paddle_lab.views.text import summary_text
 
-        return summary_text(self.view_record)
+        return summary_text(self._told_record)
 
     def payload(self) -> bytes:
         """Return the bytes that the front end draws from: the record and the answer tables."""
@@ -314,16 +321,15 @@ class Trace:
 
     @cached_property
     def _payload(self) -> bytes:
-        from paddle_lab.analysis.findings.tables import with_findings
         from paddle_lab.trace.pack import pack
 
-        return pack(with_findings(self.view_record, self.findings))
+        return pack(self._told_record)
 
     def fallback_html(self) -> str:
         """Return the HTML that stands for the graph where no widget can be drawn."""
         from paddle_lab.views.fallback import fallback_html
 
-        return fallback_html(self.view_record)
+        return fallback_html(self._told_record)
 
     @hints_options
     def widget(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget:
@@ -361,7 +367,7 @@ class Trace:
             return "<Trace: still recording>"
         from paddle_lab.views.text import one_line
 
-        return f"<Trace: {one_line(self._record)}>"
+        return f"<Trace: {one_line(self._told_record)}>"
 
 
 def load(path: PathLike) -> Trace:

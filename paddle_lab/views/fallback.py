@@ -16,6 +16,7 @@ from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.summaries import backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
+from paddle_lab.views.finding_text import told_findings
 from paddle_lab.views.svg import svg_picture
 from paddle_lab.views.svg_classes import with_classes
 from paddle_lab.views.text import (
@@ -28,6 +29,8 @@ from paddle_lab.views.text import (
 
 _LARGEST_BYTES = 30_000
 _ROWS = (44, 36, 30, 24, 18, 12)
+_MOST_FINDINGS = 30
+_NAMES = {"error": "Error", "warning": "Warning", "info": "Note"}
 _PLACE = ("file", "cell", "line", "function")
 _MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 60, 3, 8
 
@@ -41,7 +44,8 @@ def fallback_html(record: Record) -> str:
         A record with answer tables.
     """
     title = escape(record.origin.title or "Trace")
-    problems = "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
+    problems = _findings(record)
+    problems += "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
     back = (
         "<p><i>A still picture. For the interactive graph run the cell again, or open a saved "
@@ -60,6 +64,30 @@ def fallback_html(record: Record) -> str:
     room = _LARGEST_BYTES - len(rest.encode())
     head = _picture(record, room) or f"<p><b>{title}</b> {escape(counts(record))}</p>"
     return f"<div>{head}{rest}</div>"
+
+
+def _findings(record: Record) -> str:
+    """Return the findings: the worst in full, the others behind a click."""
+    items = [
+        f"<p><b>{finding.sign} {_NAMES[finding.severity]}</b> {_code(finding.message)}"
+        f"{f' <i>{escape(finding.where)}</i>' if finding.where else ''}"
+        f"{f'<br>{_code(finding.advice)}' if finding.advice else ''}</p>"
+        for finding in told_findings(record)
+    ]
+    if len(items) < 2:
+        return "".join(items)
+    shown = items[1:_MOST_FINDINGS]
+    more = f"{len(items) - 1:,} more finding{'s' * (len(items) > 2)}"
+    return f"{items[0]}<details><summary>{more}</summary>{''.join(shown)}</details>"
+
+
+def _code(sentence: str) -> str:
+    """Return a sentence as HTML, what stands between backticks as code."""
+    parts = escape(sentence).split("`")
+    # A last backtick without its partner is plain.
+    end = len(parts) - 1 if len(parts) % 2 == 0 else len(parts)
+    made = [f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts[:end])]
+    return "".join(made) + "".join(f"`{part}" for part in parts[end:])
 
 
 def _picture(record: Record, room_bytes: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from paddle_lab.views.ladder_layout import BOX_HEIGHT_PX, BOX_WIDTH_PX, CHIPS_PX
 from paddle_lab.views.palette import Palette
 from paddle_lab.views.row_content import RowContent
+from paddle_lab.views.row_marks import RowMark
 from paddle_lab.views.svg_writer import Span, SvgWriter
 from paddle_lab.views.text import number
 
@@ -21,17 +22,23 @@ class RowPainter:
     has_leaves
         Whether grad nodes have chips for the leaves they reach; where the forward side is shown,
         its parameters are there.
+    has_backward
+        Whether grad nodes are shown; where they are not, ops carry their marks.
     """
 
-    def __init__(self, svg: SvgWriter, colours: Palette, *, has_leaves: bool) -> None:
+    def __init__(
+        self, svg: SvgWriter, colours: Palette, *, has_leaves: bool, has_backward: bool
+    ) -> None:
         self._svg, self._colours, self._has_leaves = svg, colours, has_leaves
+        self._has_backward = has_backward
 
     def paint_forward(self, content: RowContent, x: float, y: float) -> None:
         """Paint an op or group and its chips."""
         colours = self._colours
         colour = colours.of_phase(content.phase)
         colour = colours.warn if content.raised or content.in_place else colour
-        self._paint_box(content, x, y, colour, content.label, content.detail)
+        told = content.mark or (None if self._has_backward else content.grad_mark)
+        self._paint_box(content, x, y, colour, content.label, content.detail, told)
         mark = "✕ raised" if content.raised else "in place" if content.in_place else ""
         chip_x = x + BOX_WIDTH_PX + 8
         if mark:
@@ -43,18 +50,30 @@ class RowPainter:
 
     def paint_backward(self, content: RowContent, x: float, y: float) -> None:
         """Paint the grad nodes of an op or group."""
-        self._paint_box(content, x, y, self._colours.backward, content.grad_label, "")
+        # Without the forward side, its marks are told here.
+        told = content.grad_mark or (content.mark if self._has_leaves else None)
+        self._paint_box(content, x, y, self._colours.backward, content.grad_label, "", told)
         if self._has_leaves and content.leaf_count:
             word = "leaf" if content.leaf_count == 1 else "leaves"
             chip = Span(f"{content.leaf_count:,} {word}", 10, self._colours.leaf)
             self._paint_chip(x - 8 - chip.width_px - 12, y, chip)
 
     def _paint_box(
-        self, content: RowContent, x: float, y: float, colour: str, label: str, detail: str
+        self,
+        content: RowContent,
+        x: float,
+        y: float,
+        colour: str,
+        label: str,
+        detail: str,
+        mark: RowMark | None,
     ) -> None:
         colours = self._colours
         top, width, height = y - BOX_HEIGHT_PX / 2, BOX_WIDTH_PX, BOX_HEIGHT_PX
         style: dict[str, Any] = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
+        if mark is not None:
+            is_failed = mark.role == "failed"
+            style |= {"stroke": mark.colour(colours), "stroke_width": 3 if is_failed else 2}
         if content.is_gap:
             self._svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
         else:
@@ -74,6 +93,16 @@ class RowPainter:
         extra = extra.fitted(room if room > 24 else 0)
         full = f"{label} {detail}".strip()
         self._svg.text(x + width / 2, y + 4, name, extra, tooltip=full, text_anchor="middle")
+        if mark is not None:
+            self._paint_mark(mark, x, top)
+
+    def _paint_mark(self, mark: RowMark, x: float, top: float) -> None:
+        """Paint what a finding says on the upper left corner of a box."""
+        colour = mark.colour(self._colours)
+        span = Span(mark.text, 10, colour, is_bold=True)
+        pill: dict[str, Any] = {"fill": self._colours.ground, "stroke": colour}
+        self._svg.rect(x - 7, top - 8, span.width_px + 10, 14, radius=7, **pill)
+        self._svg.text(x - 2, top + 2.5, span)
 
     def _paint_chips(self, content: RowContent, x: float, y: float, room: float) -> None:
         leaf, soft = self._colours.leaf, self._colours.soft

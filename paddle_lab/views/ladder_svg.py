@@ -68,7 +68,12 @@ class LadderPainter:
         for frame, (top, _) in frames:
             self._paint_title(frame, top)
         forward, backward = self.columns.forward, self.columns.backward
-        rows = RowPainter(self._svg, self._colours, has_leaves=forward is None)
+        rows = RowPainter(
+            self._svg,
+            self._colours,
+            has_leaves=forward is None,
+            has_backward=backward is not None,
+        )
         for content, y in zip(self._contents, self._layout.row_y, strict=True):
             if forward is not None:
                 rows.paint_forward(content, forward, y)

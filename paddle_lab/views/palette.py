@@ -21,6 +21,7 @@ class Palette:
     optimizer: str
     leaf: str
     warn: str
+    caution: str
     detach: str
 
     def of_phase(self, phase: str) -> str:
@@ -42,6 +43,7 @@ PALETTES = {
         optimizer="#7446bd",
         leaf="#1f734c",
         warn="#bf2837",
+        caution="#8a5a00",
         detach="#838b9c",
     ),
     "dark": Palette(
@@ -57,6 +59,7 @@ PALETTES = {
         optimizer="#c3a0ff",
         leaf="#6fcf9f",
         warn="#ff828b",
+        caution="#f0c04a",
         detach="#78819a",
     ),
 }

@@ -14,6 +14,7 @@ from paddle_lab.analysis.trees import Keys, csr
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
 from paddle_lab.views.folding import Folded, Item, fold_label
+from paddle_lab.views.row_marks import RowMark, row_marks
 
 _INPUT = ROLES.index("input")
 _PARAMETER, _BUFFER = TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer")
@@ -40,6 +41,10 @@ class RowContent:
     grad_label: str = ""
     grad_count: int = 0
     leaf_count: int = 0
+    mark: RowMark | None = None
+    """What a finding says of its ops."""
+    grad_mark: RowMark | None = None
+    """What a finding says of its grad nodes."""
 
 
 class RowReader:
@@ -61,6 +66,7 @@ class RowReader:
         self._grad_nodes = grad_nodes_of_ops(record)
         self._leaf_edges = csr(self._leaf_sources(), len(record.grad_nodes))
         self._rows = folded.rows
+        self._marks, self._grad_marks = row_marks(record, folded)
         self._is_made = producers(record)[0] >= 0
 
     def read(self, row: int) -> RowContent:
@@ -81,6 +87,8 @@ class RowReader:
         if content.phase != "optimizer":
             self._add_inputs(content, ops)
         self._add_grad_nodes(content, ops)
+        content.mark = self._marks.get(row)
+        content.grad_mark = self._grad_marks.get(row)
         return content
 
     def title(self, item: Item) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from paddle_lab.trace.record import Record
+from paddle_lab.views.finding_text import told_findings
 from paddle_lab.views.folding import Folded, fold, keep_rows
 from paddle_lab.views.ladder_svg import LadderPainter
 from paddle_lab.views.palette import PALETTES, Palette
@@ -57,7 +58,7 @@ def svg_picture(
     folded = fold(record, depth=depth, most_rows=most_rows)
     if view == "backward":
         _keep_rows_with_grad_nodes(record, folded)
-    problems = failures(record)
+    problems = _problems(record, palette)
     top = _HEADER_PX + _BANNER_PX * len(problems)
     svg = SvgWriter()
     painter = LadderPainter(svg, record, folded, view=view, palette=palette, top=top)
@@ -82,17 +83,34 @@ def _keep_rows_with_grad_nodes(record: Record, folded: Folded) -> None:
 
 
 def _paint_header(
-    svg: SvgWriter, record: Record, palette: Palette, width: float, problems: list[str]
+    svg: SvgWriter,
+    record: Record,
+    palette: Palette,
+    width: float,
+    problems: list[tuple[str, str]],
 ) -> None:
     title = Span(record.origin.title or "Trace", 14, palette.ink, is_bold=True).fitted(width * 0.5)
     size = Span(counts(record), 12, palette.soft).fitted(width - title.width_px - 40)
     svg.text(14, 25, title, size)
     svg.path(f"M0 38.5H{width:g}", stroke=palette.line)
-    for i, problem in enumerate(problems):
+    for i, (problem, colour) in enumerate(problems):
         y = 39 + _BANNER_PX * i
-        svg.rect(0, y, 4, _BANNER_PX, radius=0, fill=palette.warn)
-        svg.text(16, y + 18, Span(problem, 12, palette.warn).fitted(width - 34), tooltip=problem)
+        svg.rect(0, y, 4, _BANNER_PX, radius=0, fill=colour)
+        svg.text(16, y + 18, Span(problem, 12, colour).fitted(width - 34), tooltip=problem)
         svg.path(f"M0 {y + _BANNER_PX:g}H{width:g}", stroke=palette.line)
+
+
+def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
+    """Return sentences and their colours: the worst finding, or else what failed."""
+    told = told_findings(record)
+    problems = [(sentence, palette.warn) for sentence in failures(record)]
+    if not told:
+        return problems
+    colours = {"error": palette.warn, "warning": palette.caution, "info": palette.soft}
+    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    first = (f"{told[0].sign} {told[0].message}{more}", colours[told[0].severity])
+    # An error among the findings says why it failed.
+    return [first] if told[0].severity == "error" else [first, *problems]
 
 
 def _note(record: Record, folded: Folded, view: str) -> str:

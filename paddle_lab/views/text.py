@@ -10,12 +10,20 @@ from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.analysis.summaries import BackwardCall, backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES
+from paddle_lab.views.finding_text import finding_counts, finding_lines, told_findings
 from paddle_lab.views.memory_text import memory_lines
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 
 
 def one_line(record: Record) -> str:
+    """Return the trace's title, counts and worst finding in one line."""
+    told = told_findings(record)
+    found = f" · {finding_counts(record)}: {told[0].message}" if told else ""
+    return f"{title_line(record)}{found}"
+
+
+def title_line(record: Record) -> str:
     """Return the trace's title and counts in one line."""
     return f"{record.origin.title}: {counts(record)}" if record.origin.title else counts(record)
 
@@ -75,8 +83,8 @@ def summary_text(record: Record) -> str:
     by_phase = ", ".join(
         f"{count:,} {phase}" for phase, count in zip(PHASES, phases, strict=True) if count
     )
-    parts = [[one_line(record), *([made_by] if made_by else []), f"Ops: {by_phase or 'none'}"]]
-    parts += [failures(record), list(origin.notices), memory_lines(record)]
+    parts = [[title_line(record), *([made_by] if made_by else []), f"Ops: {by_phase or 'none'}"]]
+    parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
     parts += [_section("Layers", layer_rows(record)), _section("Slowest ops", slowest_rows(record))]
     calls = [backward_line(call) for call in backward_calls(record)]
     parts.append(["Backward calls", *(f"  {line}" for line in calls)] if calls else [])

@@ -1,0 +1,70 @@
+"""Findings in words, for pictures and pages that stand still."""
+
+from __future__ import annotations
+
+import ntpath
+from dataclasses import dataclass
+
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SEVERITIES
+
+SIGNS = {"error": "✕", "warning": "▲", "info": "ⓘ"}
+"""A sign a severity, where colour cannot be."""
+_NOUNS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+@dataclass(frozen=True)
+class ToldFinding:
+    """A row of ``findings``, as text."""
+
+    severity: str
+    message: str
+    advice: str
+    where: str
+    """``"Cell 4, line 8"``; ``""`` where no line is known."""
+
+    @property
+    def sign(self) -> str:
+        """``"✕"`` for an error, ``"▲"`` for a warning, ``"ⓘ"`` for a note."""
+        return SIGNS[self.severity]
+
+
+def told_findings(record: Record) -> list[ToldFinding]:
+    """Return a record's findings, the worst first; none where it has no table of them."""
+    table = record.tables.get("findings")
+    if table is None:
+        return []
+    columns = [table[name].tolist() for name in ("severity", "message", "advice")]
+    places = [table[name].tolist() for name in ("file", "line", "cell")]
+    return [
+        ToldFinding(
+            SEVERITIES[severity],
+            record.text(message),
+            record.text(advice),
+            _where(record.text(file), line, cell),
+        )
+        for severity, message, advice, file, line, cell in zip(*columns, *places, strict=True)
+    ]
+
+
+def finding_counts(record: Record) -> str:
+    """Return ``"1 error, 2 warnings"``, ``""`` where nothing was found."""
+    severities = [finding.severity for finding in told_findings(record)]
+    counted = [(severities.count(name), _NOUNS[name]) for name in SEVERITIES]
+    return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counted if count)
+
+
+def finding_lines(record: Record) -> list[str]:
+    """Return the findings as lines of text, each with what to do below it."""
+    lines: list[str] = []
+    for finding in told_findings(record):
+        lines.append(f"{finding.sign} {finding.message}")
+        if finding.advice:
+            lines.append(f"    {finding.advice}")
+    return [f"{finding_counts(record)}:", *(f"  {line}" for line in lines)] if lines else []
+
+
+def _where(file: str, line: int, cell: int) -> str:
+    if line < 1:
+        return ""
+    return f"Cell {cell}, line {line}" if cell >= 0 else f"{ntpath.basename(file)}:{line}"

@@ -1,0 +1,67 @@
+"""Which rows of a static picture findings point at, and what is said there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import MARK_ROLES, SEVERITIES
+from paddle_lab.views.finding_text import SIGNS
+from paddle_lab.views.folding import Folded
+from paddle_lab.views.palette import Palette
+
+_TOLD_FIRST = ("failed", "cut", "origin", "", "path")
+"""Roles that are drawn; ``""`` is where a finding leads without a mark."""
+_WORDS = {"failed": "failed", "cut": "cut", "origin": "origin"}
+
+
+@dataclass(frozen=True)
+class RowMark:
+    """What the worst finding says of a row's op, or of its grad node."""
+
+    severity: str
+    role: str
+
+    @property
+    def text(self) -> str:
+        """``"✕ failed"``, or the sign alone."""
+        return f"{SIGNS[self.severity]} {_WORDS.get(self.role, '')}".strip()
+
+    def colour(self, palette: Palette) -> str:
+        """Return the severity's colour."""
+        return {"error": palette.warn, "warning": palette.caution}.get(self.severity, palette.soft)
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Less is told first."""
+        return SEVERITIES.index(self.severity), _TOLD_FIRST.index(self.role)
+
+
+def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[int, RowMark]]:
+    """Return by row what is said of its ops, and of its grad nodes; empty without findings."""
+    of_ops: dict[int, RowMark] = {}
+    of_grad_nodes: dict[int, RowMark] = {}
+    if "findings" not in record.tables:
+        return of_ops, of_grad_nodes
+    row_of_op = folded.row_of_op.tolist()
+    op_of_node = record.grad_nodes["op"].tolist()
+
+    def put(severity: str, role: str, op: int, grad_node: int) -> None:
+        mark = RowMark(severity, role)
+        maker = op_of_node[grad_node] if grad_node >= 0 else -1
+        for marks, key in ((of_ops, op), (of_grad_nodes, maker)):
+            row = row_of_op[key] if key >= 0 else -1
+            if row >= 0 and (row not in marks or mark.rank < marks[row].rank):
+                marks[row] = mark
+
+    findings, marks = record.findings, record.finding_marks
+    severities = [SEVERITIES[severity] for severity in findings["severity"].tolist()]
+    leads = zip(findings["op"].tolist(), findings["grad_node"].tolist(), strict=True)
+    for finding, (op, grad_node) in enumerate(leads):
+        put(severities[finding], "", op, grad_node)
+    columns = (marks[name].tolist() for name in ("finding", "role", "op", "grad_node"))
+    for finding, role, op, grad_node in zip(*columns, strict=True):
+        # Other findings' ways would hide the first one's.
+        if MARK_ROLES[role] in _WORDS or (MARK_ROLES[role] == "path" and finding == 0):
+            put(severities[finding], MARK_ROLES[role], op, grad_node)
+    return of_ops, of_grad_nodes
