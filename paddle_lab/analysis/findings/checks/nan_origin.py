@@ -1,0 +1,142 @@
+"""The first op whose output has NaN or Inf while its inputs have none, and what became of it.
+
+Once a number is NaN, everything made of it is NaN: the loss, the gradients, after one step all
+parameters. Only the first op is worth looking at. It may be one whose forward is finite and only
+whose backward makes NaN, as the square root of 0. Or no op at all: NaN that came in with the data.
+
+Inf alone is no mistake. Attention masks are made of it, and softmax makes finite numbers of those.
+It is one where it becomes NaN, or reaches a loss, a gradient or a parameter; and even then a
+constant that somebody wrote is not to blame, but the op that made NaN of it. NaN that was made and
+then masked away, as ``paddle.where`` can, is told as information only, as is Inf that nothing used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.finding import Found, Severity
+from paddle_lab.analysis.findings.nan_backward import add_backward_sources, bad_gradients
+from paddle_lab.analysis.findings.nan_causes import cause_in_backward, cause_in_forward
+from paddle_lab.analysis.findings.nan_ends import note_reach
+from paddle_lab.analysis.findings.nan_path import path_marks
+from paddle_lab.analysis.findings.nan_sentences import (
+    OUTSIDE_ADVICE,
+    message_of,
+    place_of,
+)
+from paddle_lab.analysis.findings.nan_sources import Flow, Source, is_optimizers
+from paddle_lab.analysis.findings.numbers import TensorNumbers
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.text import Text
+
+_MOST_LINES = 5
+_SCALER = "check_finite_and_unscale_"
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines where NaN or Inf began."""
+    numbers = TensorNumbers(facts)
+    calls = bad_gradients(facts)
+    if not numbers.has_bad and not calls:
+        return
+    flow = Flow(facts, numbers)
+    note_reach(flow)
+    add_backward_sources(flow, calls)
+    told: dict[Place, int] = {}
+    for source in sorted(flow.sources, key=_order(facts)):
+        severity = _severity(facts, source)
+        place = place_of(facts, source)
+        if severity is None or place in told or _was_seen_before(flow, source):
+            continue
+        if len(told) == _MOST_LINES:
+            return
+        told[place] = source.op
+        yield _found(flow, source, place, severity)
+
+
+def _found(flow: Flow, source: Source, place: Place, severity: Severity) -> Found:
+    facts, numbers = flow.facts, flow.numbers
+    if source.kind == "backward":
+        cause = cause_in_backward(facts, numbers, source.op) if source.op >= 0 else None
+    elif source.kind == "op":
+        cause = cause_in_forward(facts, numbers, source.op, is_nan=source.is_nan)
+    else:
+        cause = None
+    is_data = source.kind in ("outside", "gradient")
+    return Found(
+        place=place,
+        op=source.op,
+        grad_node=source.grad_node if source.kind == "backward" else -1,
+        severity=severity,
+        message=message_of(flow, source, place, cause),
+        marks=path_marks(flow, source),
+        advice=OUTSIDE_ADVICE if is_data else cause.advice if cause is not None else None,
+    )
+
+
+def _order(facts: Facts) -> Callable[[Source], tuple[int, int, int]]:
+    def key(source: Source) -> tuple[int, int, int]:
+        severity = _severity(facts, source)
+        rank = 2 if severity is None else 1 if severity == "info" else 0
+        # Backward runs from the last op to the first.
+        within = -source.op if source.kind == "backward" else 0
+        return rank, _moment(facts, source), within
+
+    return key
+
+
+def _severity(facts: Facts, source: Source) -> Severity | None:
+    """Return how bad it is, ``None`` where it is nothing."""
+    reaches = source.reaches
+    if source.kind == "gradient":
+        return "error" if reaches else None
+    if "loss" in reaches or "parameter" in reaches:
+        return "error"
+    if "gradient" in reaches:
+        # A scaler leaves out the step and makes the scale smaller: that is how it finds its scale.
+        is_scaled = any(facts.op_name(op) == _SCALER for op in range(facts.op_count))
+        return "info" if is_scaled else "error"
+    if "end" in reaches:
+        return "error"
+    if source.is_meant or source.kind == "outside":
+        return None
+    if source.is_nan or "inf_end" in reaches:
+        return "info"
+    return None
+
+
+def _was_seen_before(flow: Flow, source: Source) -> bool:
+    """Tell whether a loss or gradient that was bad before explains what looks like a source."""
+    facts = flow.facts
+    is_late = source.kind == "gradient" or (
+        source.kind == "op"
+        and (is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad")
+    )
+    return is_late and any(
+        "loss" in other.reaches or "gradient" in other.reaches
+        for other in flow.sources
+        if other is not source and other.kind != "gradient" and _moment(facts, other) <= source.op
+    )
+
+
+def _moment(facts: Facts, source: Source) -> int:
+    if source.kind == "backward":
+        return int(facts.record.backward_calls["ops_before"][source.backward_call])
+    return source.op
+
+
+CHECK = Check(
+    kind="nan-origin",
+    title=Text(en="Where NaN or Inf begins", zh="NaN 或 Inf 从哪里开始"),
+    advice=Text(
+        en="Look at what goes into this line: divisions, logarithms and roots near 0, numbers that "
+        "have grown too large, a learning rate that is too high.",
+        zh="检查这一行的输入:是否有在 0 附近的除法、对数或开方,数值是否过大,学习率是否过高。",
+    ),
+    find=find,
+    example="entropy = -(p * paddle.log(p)).sum()  # p is 0 here and there",
+    cost="one look at the numbers in every tensor and gradient",
+    needs=("events", "values", "gradients"),
+)

@@ -1,0 +1,224 @@
+"""Where NaN and Inf begin, and where what began there went.
+
+A *source* is an op that made NaN or Inf of finite numbers, a tensor that had them when the trace
+met it, or a grad node whose backward made them. Each bad tensor knows the sources it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from paddle_lab.analysis.findings.facts import BACKWARD, GRADIENT, OPTIMIZER, PARAMETER, Facts
+from paddle_lab.analysis.findings.numbers import TensorNumbers
+
+SourceKind = Literal["op", "outside", "gradient", "backward"]
+Sources = tuple[int, ...]
+
+_BAD_CONSTANT = re.compile(r"(?<![\w.'])-?(?P<value>inf|nan)\b")
+_UNINITIALISED = frozenset(("empty", "empty_like"))
+_MOST_SOURCES = 8
+"""Of one tensor: who wants more has lost the first ones long ago."""
+_PROGRAM = "run_program"
+
+
+@dataclass
+class Source:
+    """Where NaN or Inf began."""
+
+    kind: SourceKind
+    """``gradient``: a gradient that had them, while no backward call was seen to make them."""
+    op: int
+    """What made it, read it first, or made the grad node."""
+    tensor: int = -1
+    grad_node: int = -1
+    backward_call: int = -1
+    is_nan: bool = False
+    """Whether it began as NaN; else as Inf."""
+    is_meant: bool = False
+    """A constant that somebody wrote, or memory nobody has written to yet."""
+    became_nan: int = -1
+    """The op that made NaN of its Inf, -1 for none."""
+    reaches: set[str] = field(default_factory=set)
+    """``loss``, ``parameter``, ``gradient``; ``end`` and ``inf_end``: NaN or Inf in what no op took
+    any further."""
+
+
+class Flow:
+    """The sources of a record's ops, and of which of them each bad tensor has something."""
+
+    def __init__(self, facts: Facts, numbers: TensorNumbers) -> None:
+        self.facts = facts
+        self.numbers = numbers
+        self.sources: list[Source] = []
+        self.nan_of: dict[int, Sources] = {}
+        """NaN of a tensor to the sources it comes from."""
+        self.inf_of: dict[int, Sources] = {}
+        self.bad_ops: list[int] = []
+        """Ops that made or handed on NaN or Inf, in order."""
+        bad = numbers.bad_tensors
+        producers = facts.record.tensors["producer"]
+        self.bad_ops = sorted({int(producers[tensor]) for tensor in bad} - {-1})
+        for op in self.bad_ops:
+            self._follow(op)
+        for tensor in bad:
+            readers = facts.consumers(tensor)
+            if readers and producers[tensor] < 0:
+                self._meet(tensor, readers[0])
+
+    def add(self, source: Source) -> int:
+        """Keep a source, and return its number."""
+        self.sources.append(source)
+        return len(self.sources) - 1
+
+    def of_op(self, op: int) -> Sources:
+        """Return the sources of NaN, and of Inf that nobody meant, in what an op read and made."""
+        found: list[int] = []
+        for tensor in (*self.inputs(op), *self.facts.outputs(op)):
+            found.extend(self.nan_of.get(tensor, ()))
+            found.extend(self._not_meant(self.inf_of.get(tensor, ())))
+        return _merged(found)
+
+    def inputs(self, op: int) -> list[int]:
+        """Return what an op's outputs were made of; of a PyLayer also what its own ops made."""
+        facts = self.facts
+        if facts.is_pylayer(op):
+            return [*facts.inputs(op), *facts.results(op)]
+        if facts.op_name(op) == _PROGRAM:
+            return [*facts.inputs(op), *self._parameters_before(op)]
+        return facts.inputs(op)
+
+    def _follow(self, op: int) -> None:
+        numbers = self.numbers
+        read = self.inputs(op)
+        for tensor in read:
+            self._meet(tensor, op)
+        nan_in = _merged(
+            source for tensor in read if numbers.has_nan(tensor, op)
+            for source in self.nan_of.get(tensor, ())
+        )  # fmt: skip
+        inf_in = _merged(
+            source for tensor in read if numbers.has_inf(tensor, op)
+            for source in self.inf_of.get(tensor, ())
+        )  # fmt: skip
+        made: Sources = ()
+        for tensor in self.facts.outputs(op):
+            if numbers.has_nan(tensor):
+                sources = nan_in or self._not_meant(inf_in) or made
+                if not sources:
+                    made = sources = self._begin(op, is_nan=True)
+                if not nan_in:
+                    self._note_nan(sources, op)
+                self.nan_of[tensor] = sources
+            if numbers.has_inf(tensor):
+                sources = inf_in or nan_in or self.nan_of.get(tensor, ()) or made
+                if not sources:
+                    made = sources = self._begin(op, is_nan=False)
+                self.inf_of[tensor] = sources
+
+    def _begin(self, op: int, *, is_nan: bool) -> Sources:
+        facts = self.facts
+        written = {match["value"] for match in _BAD_CONSTANT.finditer(facts.attributes(op))}
+        name = facts.op_name(op)
+        return (
+            self.add(
+                Source(
+                    "op",
+                    op,
+                    is_nan=is_nan,
+                    is_meant=("nan" if is_nan else "inf") in written or name in _UNINITIALISED,
+                )
+            ),
+        )
+
+    def _meet(self, tensor: int, op: int) -> None:
+        """Make a source of a tensor that no op made."""
+        numbers, record = self.numbers, self.facts.record
+        tensors = record.tensors
+        has_nan, has_inf = numbers.has_nan(tensor, op), numbers.has_inf(tensor, op)
+        is_new = (has_nan and tensor not in self.nan_of) or (
+            has_inf and tensor not in self.inf_of and tensor not in self.nan_of
+        )
+        if not is_new:
+            return
+        shared = numbers.source(tensor)
+        if shared != tensor:
+            self._meet(shared, op)
+        elif tensors["producer"][tensor] < 0 and tensors["previous"][tensor] in self.nan_of:
+            # Changed by what is no op, and bad before already.
+            shared = int(tensors["previous"][tensor])
+        nan_of, inf_of = self.nan_of.get(shared), self.inf_of.get(shared)
+        if not (nan_of or inf_of):
+            found = numbers.of(tensor, op)
+            kind: SourceKind = "gradient" if self._is_gradient(tensor, op) else "outside"
+            source = Source(
+                kind,
+                op,
+                tensor=tensor,
+                is_nan=has_nan,
+                is_meant=not has_nan and found is not None and found.is_mask,
+            )
+            nan_of = inf_of = (self.add(source),)
+        if has_nan:
+            self.nan_of[tensor] = nan_of or inf_of or ()
+        if has_inf:
+            self.inf_of[tensor] = inf_of or nan_of or ()
+
+    def _is_gradient(self, tensor: int, op: int) -> bool:
+        facts = self.facts
+        if facts.tensor_kind(tensor) == GRADIENT:
+            return True
+        # What ``parameter.grad`` hands out is like any other tensor, but of a parameter's shape.
+        if facts.tensor_kind(tensor) == PARAMETER or op < self._first_backward:
+            return False
+        return facts.shape(tensor) in self._parameter_shapes
+
+    @cached_property
+    def _first_backward(self) -> int:
+        facts = self.facts
+        before = facts.record.backward_calls["ops_before"][facts.user_backward_calls]
+        return int(before.min()) if len(before) else facts.op_count
+
+    @cached_property
+    def _parameter_shapes(self) -> frozenset[tuple[int, ...]]:
+        facts = self.facts
+        is_parameter = facts.record.tensors["kind"] == PARAMETER
+        return frozenset(facts.shape(tensor) for tensor in np.flatnonzero(is_parameter).tolist())
+
+    def _note_nan(self, sources: Sources, op: int) -> None:
+        for number in sources:
+            source = self.sources[number]
+            if not source.is_nan and source.became_nan < 0:
+                source.became_nan = op
+
+    def _not_meant(self, sources: Sources) -> Sources:
+        return tuple(number for number in sources if not self.sources[number].is_meant)
+
+    def _parameters_before(self, op: int) -> list[int]:
+        """Return the parameters with NaN that a static program may have read."""
+        outputs = self.facts.outputs(op)
+        first = min(outputs) if outputs else 0
+        return [
+            tensor
+            for tensor in self.numbers.bad_tensors
+            if tensor < first and self.facts.tensor_kind(tensor) == PARAMETER
+        ]
+
+
+def is_optimizers(facts: Facts, source: Source) -> bool:
+    """Tell whether an optimizer's own op is where it began."""
+    return source.kind == "op" and facts.phase(source.op) == OPTIMIZER
+
+
+def is_in_backward(facts: Facts, source: Source) -> bool:
+    """Tell whether it began in an op that ran in a backward call: of a PyLayer, or recomputed."""
+    return source.kind == "op" and facts.phase(source.op) == BACKWARD
+
+
+def _merged(sources: Iterable[int]) -> Sources:
+    return tuple(sorted(set(sources)))[:_MOST_SOURCES]
