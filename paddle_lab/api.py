@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.op_table import OpTable
     from paddle_lab.analysis.summaries import BackwardCall, Region
     from paddle_lab.analysis.tensors import TensorTable
+    from paddle_lab.error_help.known_error import ErrorHelp
     from paddle_lab.views.widgets.graph_widget import GraphWidget
 
 PathLike = str | os.PathLike[str]
@@ -95,6 +96,16 @@ class Trace:
         if speaks not in self._findings:
             self._findings[speaks] = find(self.view_record)
         return list(self._findings[speaks])
+
+    @property
+    def error_help(self) -> list[ErrorHelp]:
+        """What to do about the error that ended the trace, where it is one of Paddle's known ones.
+
+        In the language that :func:`paddle_lab.language` says. :attr:`findings` name the line.
+        """
+        from paddle_lab.error_help.lookup import error_help
+
+        return error_help(self.record.origin.exception)
 
     @cached_property
     def ops(self) -> OpTable:

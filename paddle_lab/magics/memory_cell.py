@@ -10,6 +10,7 @@ from IPython.display import display
 from paddle_lab.holders.record import held_by, unexplained_bytes, with_holders
 from paddle_lab.holders.storages import releasable_bytes, storages
 from paddle_lab.ledger import Entry
+from paddle_lab.magics.error_note import show_error_note
 from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import cell_options, parse
@@ -75,6 +76,7 @@ class _MeasuredCell:
         cell.keep()
         entry = self._enter(tensors)
         if not cell.options.quiet:
+            show_error_note(cell.trace, error)
             cell.show(cell.options.view)
             report_out_of_memory(cell.trace, error, self._memory)
             if entry is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any
 
+from paddle_lab.magics.error_note import show_error_note
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import cell_options, parse
 from paddle_lab.magics.out_of_memory import report_out_of_memory
@@ -52,5 +53,6 @@ class _GraphedCell:
         cell.end(error)
         cell.keep()
         if not cell.options.quiet:
+            show_error_note(cell.trace, error)
             cell.show(cell.options.view)
         report_out_of_memory(cell.trace, error, self._memory)

@@ -1,0 +1,1 @@
+"""What to do about errors of Paddle's: a table from an error's text to advice."""

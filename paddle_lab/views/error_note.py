@@ -1,0 +1,71 @@
+"""What stands below a traceback: the cause and its line, then what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from paddle_lab.analysis.findings.finding import Finding
+from paddle_lab.analysis.findings.language import language
+from paddle_lab.analysis.findings.text import Text
+from paddle_lab.error_help.known_error import ErrorHelp
+
+# Notebooks' own variables, with what they are in light pages; a box of text is readable in both.
+_BOX: Final = (
+    "border-left: 4px solid var(--jp-warn-color1, #b85c00); padding: 4px 12px; margin: 6px 0; "
+    "color: var(--jp-content-font-color1, inherit); background: var(--jp-layout-color1, inherit)"
+)
+_QUIET: Final = "color: var(--jp-content-font-color2, inherit); font-size: 90%"
+_CODE = re.compile(r"`([^`]+)`")
+_SOURCE = Text(en="Source", zh="来源")
+
+
+class ErrorNote:
+    """A note on the error that ended a cell.
+
+    Parameters
+    ----------
+    findings
+        Findings that explain the error.
+    helps
+        What the table of known errors says of it.
+    """
+
+    def __init__(self, findings: Sequence[Finding], helps: Sequence[ErrorHelp]) -> None:
+        self._findings = findings
+        self._helps = helps
+
+    def __bool__(self) -> bool:
+        return bool(self._findings or self._helps)
+
+    def __repr__(self) -> str:
+        lines = []
+        for finding in self._findings:
+            lines += [finding.message, f"    {finding.advice}"]
+        for known in self._helps:
+            lines += [f"{known.title}.", f"    {known.advice}"]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        told = [(finding.message, finding.advice, "") for finding in self._findings]
+        told += [(known.title, known.advice, known.source) for known in self._helps]
+        paragraphs = "".join(
+            f"<p><b>{_text(title)}</b></p><p>{_text(advice)}</p>{_source(source)}"
+            for title, advice, source in told
+        )
+        return f'<div style="{_BOX}">{paragraphs}</div>'
+
+
+def _text(text: str) -> str:
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+def _source(source: str) -> str:
+    if not source:
+        return ""
+    shown = escape(source)
+    if source.startswith("https://"):
+        shown = f'<a href="{shown}" target="_blank" rel="noopener">{shown}</a>'
+    return f'<p style="{_QUIET}">{_SOURCE.in_language(language())}: {shown}</p>'
