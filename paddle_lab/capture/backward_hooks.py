@@ -166,6 +166,8 @@ def _open(
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
     saved_scope = state.scope
     note_rootless(recorder, tensors, caller)
+    if kind != PADDLE_GRAD:
+        recorder.step_gradients.note_backward()
     reached = recorder.backward.walk(tensors, key)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
     if create_graph:

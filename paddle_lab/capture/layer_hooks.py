@@ -93,6 +93,7 @@ def _enter_step(recorder: Recorder, optimizer: Any) -> tuple[ThreadState, Saved]
     if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
         recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__)
         attempt(recorder, recorder.optimizers.note_step, optimizer)
+        attempt(recorder, recorder.step_gradients.note_step, optimizer)
         state.phase = OPTIMIZER
     return state, saved
 

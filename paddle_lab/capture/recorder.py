@@ -21,6 +21,7 @@ from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.event_log import EventLog
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
+from paddle_lab.capture.evidence.step_gradients import StepGradients
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.op_names import OP_NAMES
@@ -90,6 +91,7 @@ class Recorder:
         """Scopes of calls of layers in eval mode."""
         self.events = EventLog(self)
         self.optimizers = OptimizerLog(self)
+        self.step_gradients = StepGradients(self)
         self.collectors: list[Collector] = []
         """What collects evidence that was asked for."""
         self.on_op: Callable[[int, Any], None] | None = None
