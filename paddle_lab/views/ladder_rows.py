@@ -37,7 +37,9 @@ class RowPainter:
         colours = self._colours
         colour = colours.of_phase(content.phase)
         colour = colours.warn if content.raised or content.in_place else colour
-        told = content.mark or (None if self._has_backward else content.grad_mark)
+        told = content.mark
+        if not self._has_backward:
+            told = RowMark.first(content.mark, content.grad_mark)
         self._paint_box(content, x, y, colour, content.label, content.detail, told)
         mark = "✕ raised" if content.raised else "in place" if content.in_place else ""
         chip_x = x + BOX_WIDTH_PX + 8
@@ -51,7 +53,9 @@ class RowPainter:
     def paint_backward(self, content: RowContent, x: float, y: float) -> None:
         """Paint the grad nodes of an op or group."""
         # Without the forward side, its marks are told here.
-        told = content.grad_mark or (content.mark if self._has_leaves else None)
+        told = content.grad_mark
+        if self._has_leaves:
+            told = RowMark.first(content.grad_mark, content.mark)
         self._paint_box(content, x, y, self._colours.backward, content.grad_label, "", told)
         if self._has_leaves and content.leaf_count:
             word = "leaf" if content.leaf_count == 1 else "leaves"

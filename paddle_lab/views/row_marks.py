@@ -31,6 +31,11 @@ class RowMark:
         """Return the severity's colour."""
         return {"error": palette.warn, "warning": palette.caution}.get(self.severity, palette.soft)
 
+    @staticmethod
+    def first(*marks: RowMark | None) -> RowMark | None:
+        """Return the one that is told first, None of none."""
+        return min((mark for mark in marks if mark), key=lambda mark: mark.rank, default=None)
+
     @property
     def rank(self) -> tuple[int, int]:
         """Less is told first."""
@@ -49,6 +54,8 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
     def put(severity: str, role: str, op: int, grad_node: int) -> None:
         mark = RowMark(severity, role)
         maker = op_of_node[grad_node] if grad_node >= 0 else -1
+        # With both, the grad node is meant; the op says where it comes from.
+        op = -1 if grad_node >= 0 and op == maker and role else op
         for marks, key in ((of_ops, op), (of_grad_nodes, maker)):
             row = row_of_op[key] if key >= 0 else -1
             if row >= 0 and (row not in marks or mark.rank < marks[row].rank):

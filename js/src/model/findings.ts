@@ -79,17 +79,17 @@ export class Findings {
       const finding = this.all[trace.at("finding_marks", "finding", row)];
       if (finding) {
         const role = MARK_ROLES[trace.at("finding_marks", "role", row)]!;
-        this.#put(finding, role, trace.at("finding_marks", "op", row), -1);
-        this.#put(finding, role, -1, trace.at("finding_marks", "grad_node", row));
+        const op = trace.at("finding_marks", "op", row);
+        const gradNode = trace.at("finding_marks", "grad_node", row);
+        // With both, the grad node is meant; the op says where it comes from.
+        const isPair = gradNode >= 0 && trace.at("grad_nodes", "op", gradNode) === op;
+        this.#put(finding, role, isPair ? -1 : op, gradNode);
       }
     }
     for (const finding of this.all) {
-      if (!has(this.#ofOp.get(finding.op), finding)) {
-        this.#put(finding, "here", finding.op, -1);
-      }
-      if (!has(this.#ofGradNode.get(finding.gradNode), finding)) {
-        this.#put(finding, "here", -1, finding.gradNode);
-      }
+      const isMarked = has(this.#ofOp.get(finding.op), finding);
+      const isNodeMarked = has(this.#ofGradNode.get(finding.gradNode), finding);
+      this.#put(finding, "here", isMarked ? -1 : finding.op, isNodeMarked ? -1 : finding.gradNode);
     }
   }
 
@@ -119,8 +119,7 @@ export class Findings {
     const [own, other] = [this.#of(thing, side), this.#of(thing, OTHER_SIDE[side])];
     const found = new Set<Mark>(own);
     for (const mark of withPair ? other : NONE) {
-      const isTold = own.some(({ finding }) => finding === mark.finding);
-      if (TELLING.has(mark.role) && !isTold) {
+      if (TELLING.has(mark.role)) {
         found.add(mark);
       }
     }

@@ -79,9 +79,11 @@ export function gradientFacts(
     const [nans, infs] = [count("nans"), count("infs")];
     const hasFinite = count("elements") > nans + infs;
     const shape = typeText(trace, "grad_stats", row);
+    const edge = trace.at("grad_stats", "grad_edge", row);
+    const isNews = edge < 0 || shape !== typeText(trace, "grad_edges", edge);
     return [
       facts([
-        !!shape && ["shape", shape],
+        !!shape && isNews && ["shape", shape],
         ["norm", formatValue(value("norm")), small(nans + infs ? " of the finite values" : "")],
         [
           "min … max",

@@ -15,6 +15,8 @@ const ZERO_PX = 14;
 /** More bars a side are drawn together. */
 const MOST_BARS = 32;
 const LEAST_BAR_PX = 1.5;
+/** A few bars stand close to zero, not spread out. */
+const WIDEST_BAR_PX = 22;
 
 interface Bar {
   /** Values lie in [2^from, 2^to). */
@@ -30,7 +32,8 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
   const most = Math.max(1, zeros, ...bars.flatMap((bar) => [bar.negative, bar.positive]));
   const total = zeros + bars.reduce((sum, bar) => sum + bar.negative + bar.positive, 0);
   const half = (WIDTH_PX - 2 * SIDE_PX - ZERO_PX - 2 * GAP_PX) / 2;
-  const step = half / Math.max(1, bars.length);
+  const step = Math.min(WIDEST_BAR_PX, half / Math.max(1, bars.length));
+  const used = step * bars.length;
   const zeroLeft = SIDE_PX + half + GAP_PX;
   const positiveLeft = zeroLeft + ZERO_PX + GAP_PX;
   const column = (left: number, width: number, count: number, title: string, kind: string) => {
@@ -46,13 +49,15 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
   const bar = Math.max(0.5, step - Math.min(1, step * 0.15));
   const first = bars[0];
   const last = bars.at(-1);
+  // At the picture's edges the labels stay inside; short of them they must not meet the inner ones.
+  const outer = used > half - 20 ? (["start", "end"] as const) : (["end", "start"] as const);
   const ends =
     first && last
       ? [
-          label(SIDE_PX, BASE_PX + 13, `−${power(last.to)}`, "start"),
+          label(SIDE_PX + half - used, BASE_PX + 13, `−${power(last.to)}`, outer[0]),
           label(SIDE_PX + half, BASE_PX + 13, `−${power(first.from)}`, "end"),
           label(positiveLeft, BASE_PX + 13, power(first.from), "start"),
-          label(positiveLeft + half, BASE_PX + 13, power(last.to), "end"),
+          label(positiveLeft + used, BASE_PX + 13, power(last.to), outer[1]),
         ]
       : [];
   const picture = svgElement(

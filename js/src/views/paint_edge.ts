@@ -11,6 +11,7 @@ const CURVE_SCALE = 0.16;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
 const LONGEST_LABEL_PX = 130;
+const SHORTEST_LABELLED_PX = 18;
 /** The way of a finding. */
 const WAY_PX = 3.2;
 
@@ -21,7 +22,8 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
     if (way) {
       return { ...plain, colour: colourOfMark(way, theme), width: WAY_PX, alpha: 1 };
     }
-    return isStrong ? plain : (norms?.stroke(plain, norm, theme) ?? plain);
+    const weighed = norms?.stroke(plain, norm, theme) ?? plain;
+    return isStrong ? { ...plain, width: Math.max(plain.width, weighed.width + 1) } : weighed;
   };
   const styles = new Map<string, { stroke: Stroke; edges: SceneEdge[] }>();
   for (const edge of edges) {
@@ -82,7 +84,7 @@ export function paintEdgeLabels(
   for (const edge of edges) {
     const norm = norms?.label(edge);
     const label = [norm && `‖${norm}‖`, showShapes && edge.label].filter(Boolean).join(" ");
-    if (!label || edge.pathX.length < 2) {
+    if (!label || edge.pathX.length < 2 || isTooShort(edge)) {
       continue;
     }
     const text = measure.fit(label, "small", LONGEST_LABEL_PX);
@@ -98,6 +100,12 @@ export function paintEdgeLabels(
     context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
     context.fillText(text, place.x, place.y);
   }
+}
+
+/** Between boxes that stand close there is no room for a word. */
+function isTooShort({ pathX, pathY }: SceneEdge): boolean {
+  const last = pathX.length - 1;
+  return Math.abs(pathY[last]! - pathY[0]!) < SHORTEST_LABELLED_PX && pathX[last] === pathX[0];
 }
 
 /** Beside the beginning of the edge, on the side to which no edge of its box turns. */
