@@ -1,48 +1,34 @@
 /** Blocks by layer. */
 import type { Trace } from "../model/trace.ts";
 import type { Groups } from "./grouping.ts";
+import { LayerNames } from "./layer_names.ts";
 import { remembered } from "./numbering.ts";
 
-/** Layers by path; a parameter from before the trace is its layer's. */
+/** Layers by name, all their calls in one; a parameter from before the trace is its layer's. */
 export function byLayer(trace: Trace): Groups {
-  const paths: string[] = [];
+  const layers = new LayerNames(trace);
+  const groups = firstGroups(trace, layers);
+  const names: string[] = [];
   const numbers = new Map<string, number>();
-  const groups: number[] = [];
-  const numberOf = (path: string, group: number): number => {
-    let number = numbers.get(path);
-    if (number === undefined) {
-      number = paths.push(path) - 1;
-      numbers.set(path, number);
-      groups.push(group);
-    }
+  const numberOf = (name: string): number => {
+    const number = numbers.get(name) ?? names.push(name) - 1;
+    numbers.set(name, number);
     return number;
   };
-  const ofGroup = remembered(trace.groupCount, (group) => {
-    const layer = layerGroup(trace, group);
-    return numberOf(layer < 0 ? "" : trace.groupName(layer), layer);
+  const outside = numberOf("");
+  const ofScope = remembered(layers.layerOfScope.length, (scope) => {
+    const layer = layers.layerOfScope[scope]!;
+    return layer >= 0 ? numberOf(layers.names[layer]!) : outside;
   });
-  const layerGroups = new Map<string, number>();
-  for (let group = 0; group < trace.groupCount; group++) {
-    if (trace.groupKind(group) === "layer" && !layerGroups.has(trace.groupName(group))) {
-      layerGroups.set(trace.groupName(group), group);
-    }
-  }
-  const ofTensor = remembered(trace.table("tensors").length, (tensor) => {
-    const path = trace.textAt("tensors", "path", tensor);
-    const layer = path.slice(0, Math.max(0, path.lastIndexOf(".")));
-    return numberOf(layer, layerGroups.get(layer) ?? -1);
-  });
-  const ofScope = remembered(trace.table("scopes").length, (scope) => {
-    const path = layerOfScope(trace, scope);
-    return numberOf(path, layerGroups.get(path) ?? -1);
-  });
+  const ofTensor = remembered(trace.table("tensors").length, (tensor) =>
+    numberOf(layers.ownerOf(tensor)),
+  );
   const table = trace.table("allocations");
-  const groupOfOp = trace.table("op_groups").column("group");
+  const scopeOfOp = trace.table("ops").column("scope");
   const parameterOf = trace.table("grad_nodes").column("parameter");
   const gradNodeOf = table.column("grad_node");
   const scopeOf = table.column("scope");
   const tensorOf = table.column("tensor");
-  numberOf("", -1);
   // Inside a backward call the op says whose gradient it is; the scope is the call.
   const opOf = table.column("op");
   const groupOf = new Int32Array(table.length);
@@ -51,35 +37,35 @@ export function byLayer(trace: Trace): Groups {
     const parameter = gradNode >= 0 ? parameterOf[gradNode]! : -1;
     const tensor = parameter >= 0 ? parameter : tensorOf[row]!;
     groupOf[row] =
-      (op >= 0 && ofGroup(groupOfOp[op]!)) ||
+      (op >= 0 && scopeOfOp[op]! >= 0 && ofScope(scopeOfOp[op]!)) ||
       (scope >= 0 && ofScope(scope)) ||
-      (tensor >= 0 ? ofTensor(tensor) : 0);
+      (tensor >= 0 ? ofTensor(tensor) : outside);
   }
+  const groupNamed = (number: number): number => groups.get(names[number]!) ?? -1;
   return {
     groupOf,
-    count: paths.length,
-    label: (number) => paths[number] || "outside of layers",
-    note: (number) =>
-      groups[number]! >= 0 ? trace.textAt("groups", "class", groups[number]!) : "",
-    selection: (number) =>
-      groups[number]! >= 0 ? { kind: "group", group: groups[number]! } : { kind: "none" },
+    count: names.length,
+    label: (number) => names[number] || "outside of layers",
+    note: (number) => {
+      const group = groupNamed(number);
+      return group >= 0 ? trace.textAt("groups", "class", group) : "";
+    },
+    selection: (number) => {
+      const group = groupNamed(number);
+      return group >= 0 ? { kind: "group", group } : { kind: "none" };
+    },
   };
 }
 
-function layerOfScope(trace: Trace, scope: number): string {
-  for (let at = scope; at >= 0; at = trace.at("scopes", "parent", at)) {
-    const layer = trace.at("scopes", "layer", at);
-    if (layer >= 0) {
-      return trace.textAt("layers", "path", layer);
+/** The first call of each layer in the graph, by the layer's name. */
+function firstGroups(trace: Trace, layers: LayerNames): Map<string, number> {
+  const groups = new Map<string, number>();
+  for (let group = 0; group < trace.groupCount; group++) {
+    const scope = trace.groupKind(group) === "layer" ? trace.at("groups", "scope", group) : -1;
+    const name = scope >= 0 ? layers.names[layers.layerOfScope[scope]!] : undefined;
+    if (name && !groups.has(name)) {
+      groups.set(name, group);
     }
   }
-  return "";
-}
-
-function layerGroup(trace: Trace, group: number): number {
-  let at = group;
-  while (at >= 0 && trace.groupKind(at) !== "layer") {
-    at = trace.at("groups", "parent", at);
-  }
-  return at;
+  return groups;
 }

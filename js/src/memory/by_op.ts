@@ -2,6 +2,7 @@
 import type { Selection } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import type { Groups } from "./grouping.ts";
+import { LayerNames } from "./layer_names.ts";
 import { Numbers } from "./numbering.ts";
 
 /** Ops; in the backward, grad nodes; of blocks from before, their tensors. */
@@ -14,12 +15,30 @@ export function byOp(trace: Trace): Groups {
   const gradEnd = opEnd + trace.gradNodeCount;
   const numbers = new Numbers(gradEnd + trace.table("tensors").length);
   const groupOf = new Int32Array(length);
+  /** A tensor with a name that the op made: what was made says more than where. */
+  const made: number[] = [];
+  const paths = trace.table("tensors").column("path");
   for (let row = 0; row < length; row++) {
     const [gradNode, op, tensor] = [gradNodeOf[row]!, opOf[row]!, tensorOf[row]!];
-    groupOf[row] = numbers.of(
+    const group = numbers.of(
       gradNode >= 0 ? opEnd + gradNode : op >= 0 ? op : tensor >= 0 ? gradEnd + tensor : -1,
     );
+    groupOf[row] = group;
+    if (tensor >= 0 && paths[tensor]! > 0) {
+      made[group] ??= tensor;
+    }
   }
+  let layers: LayerNames | undefined;
+  const pathOf = (tensor: number): string => {
+    const path = trace.textAt("tensors", "path", tensor);
+    if (!path) {
+      return "";
+    }
+    layers ??= new LayerNames(trace);
+    return [layers.ownerOf(tensor), path.slice(path.lastIndexOf(".") + 1)]
+      .filter(Boolean)
+      .join(".");
+  };
   const selection = (group: number): Selection => {
     const key = numbers.keys[group]!;
     if (key < 0) {
@@ -34,8 +53,16 @@ export function byOp(trace: Trace): Groups {
   return {
     groupOf,
     count: numbers.keys.length,
-    label: (group) => labelOf(trace, selection(group)),
-    note: (group) => noteOf(trace, selection(group)),
+    label(group) {
+      const chosen = selection(group);
+      return (chosen.kind === "tensor" && pathOf(chosen.tensor)) || labelOf(trace, chosen);
+    },
+    note(group) {
+      const [chosen, tensor] = [selection(group), made[group]];
+      return (
+        (chosen.kind === "op" && tensor !== undefined && pathOf(tensor)) || noteOf(trace, chosen)
+      );
+    },
     selection,
   };
 }

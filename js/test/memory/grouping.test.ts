@@ -4,12 +4,14 @@ import { type Grouping, groupAllocations, sumGroups, UNMET } from "../../src/mem
 import { litAllocations } from "../../src/memory/lit.ts";
 import { Store } from "../../src/model/store.ts";
 import type { Trace } from "../../src/model/trace.ts";
-import { encoder } from "../synthetic.ts";
+import { SCOPE_KINDS } from "../../src/protocol.ts";
+import { encoder, SyntheticTrace } from "../synthetic.ts";
 import { MemoryWriter } from "./made_memory.ts";
 
 /** An encoder whose op 2 (gelu of blocks.0) and whose grad node of it allocated. */
 async function traced(): Promise<{ trace: Trace; gradNode: number; parameter: number }> {
   const made = encoder(1);
+  nameLayers(made);
   const gradNode = made.tables.grad_nodes.op!.indexOf(2);
   const parameter = made.tables.tensors.path!.indexOf(made.text("blocks.0.fc1.weight"));
   const writer = new MemoryWriter(made);
@@ -20,6 +22,20 @@ async function traced(): Promise<{ trace: Trace; gradNode: number; parameter: nu
   writer.block(30, -1, 7, { op: 2, gradNode, stack, kind: "gradient", phase: "backward" });
   writer.block(40, -1, 1);
   return { trace: await made.trace(), gradNode, parameter };
+}
+
+/** Calls of "net" and of its "blocks.0", in which op 2 ran, as a graph's groups have them. */
+function nameLayers(made: SyntheticTrace): void {
+  const net = made.add("layers", { path: made.text("net"), parent: -1 });
+  const block = made.add("layers", { path: made.text("blocks.0"), parent: net });
+  const inner = layerCall(made, block, layerCall(made, net, -1));
+  made.tables.ops.scope![2] = inner;
+  made.tables.groups.scope![made.tables.op_groups.group![2]!] = inner;
+}
+
+function layerCall(made: SyntheticTrace, layer: number, parent: number): number {
+  const kind = SCOPE_KINDS.indexOf("layer");
+  return made.add("scopes", { kind, layer, parent, op: -1, backward_call: -1 });
 }
 
 function rowsOf(trace: Trace, grouping: Grouping): string[] {
@@ -53,9 +69,50 @@ describe("blocks are grouped", () => {
     const { trace } = await traced();
     expect(rowsOf(trace, "layer")).toEqual([
       "blocks.0.fc1: 1024 in 1",
-      "net.blocks.0: 157 in 3",
+      "blocks.0: 157 in 3",
       "outside of layers: 1 in 1",
     ]);
+    const groups = groupAllocations(trace, "layer");
+    expect(groups.note(groups.groupOf[1]!)).toBe("Block");
+    const group = trace.groupOfOp(2);
+    expect(groups.selection(groups.groupOf[1]!)).toEqual({ kind: "group", group });
+  });
+
+  test("by layer, the layers of two models apart and all calls of one together", async () => {
+    const made = new SyntheticTrace();
+    const writer = new MemoryWriter(made);
+    for (const [model, size] of [
+      ["G", 1000],
+      ["D", 10],
+    ] as const) {
+      const root = made.add("layers", { path: made.text(model), parent: -1 });
+      const layer = made.add("layers", { path: made.text("0"), parent: root });
+      const path = "0.weight";
+      const weight = made.tensor("[4]", { kind: "parameter", path });
+      const changed = made.tensor("[4]", { kind: "parameter", path });
+      made.tables.tensors.previous![changed] = weight;
+      for (let call = 0; call < 2; call++) {
+        const scope = layerCall(made, layer, -1);
+        const { op } = made.op("linear", { inputs: [weight] });
+        made.tables.ops.scope![op] = scope;
+        writer.block(10, -1, 2 * size, { op });
+      }
+      writer.block(-1, -1, size, { kind: "parameter", tensor: changed });
+    }
+    const trace = await made.trace();
+    expect(rowsOf(trace, "layer")).toEqual(["G.0: 5000 in 3", "D.0: 50 in 3"]);
+    const names = groupAllocations(trace, "op");
+    expect(names.label(names.groupOf[2]!)).toBe("G.0.weight");
+  });
+
+  test("by op, with the name of the parameter that it made", async () => {
+    const made = new SyntheticTrace();
+    const { op, out } = made.op("gaussian");
+    made.tables.tensors.path![out[0]!] = made.text("fc.weight");
+    new MemoryWriter(made).block(10, -1, 9, { kind: "parameter", op, tensor: out[0]! });
+    const groups = groupAllocations(await made.trace(), "op");
+    expect(groups.label(0)).toBe("gaussian #0");
+    expect(groups.note(0)).toBe("fc.weight");
   });
 
   test("by the person's own line", async () => {

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.memory.layer_names import LayerNames, layers_of_scopes
 from paddle_lab.analysis.op_table import OpTable
-from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.analysis.trees import Keys
 from paddle_lab.analysis.user_frames import stack_frames
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.trace.table import StringPool
 
 
@@ -71,24 +71,18 @@ class Attribution:
     def _layer_codes_and_names(self) -> tuple[Keys, Sequence[str]]:
         record = self.record
         names = StringPool()
-        layer_names = np.array(
-            [names[record.text(code)] for code in record.layers["path"].tolist()], np.int32
-        )
-        is_layer = record.scopes["kind"] == SCOPE_KINDS.index("layer")
-        scope_layer = _taken(
-            record.scopes["layer"], nearest_marked(record.scopes["parent"], is_layer)
-        )
+        known = LayerNames(record)
+        layer_names = np.array([names[name] for name in known.names], np.int32)
+        scope_layer = layers_of_scopes(record)
         blocks = record.allocations
         # Inside backward the scope is the backward call; the op says whose gradient it is.
         layer = _taken(_taken(scope_layer, record.ops["scope"]), blocks["op"])
         layer = np.where(layer >= 0, layer, _taken(scope_layer, blocks["scope"]))
         code = np.where(layer >= 0, _taken(layer_names, layer), 0)
         path = _taken(record.tensors["path"], blocks["tensor"])
-        is_owned = (path > 0) & (layer < 0)
-        owners = np.zeros(len(record.strings), np.int32)
-        for text in np.unique(path[is_owned]).tolist():
-            owners[text] = names[record.text(text).rpartition(".")[0]]
-        code[is_owned] = owners[path[is_owned]]
+        owned = np.flatnonzero((path > 0) & (layer < 0))
+        owners = known.owners(blocks["tensor"][owned])
+        code[owned] = [names[owner] for owner in owners]
         return code.astype(np.int32), names.to_list()
 
 

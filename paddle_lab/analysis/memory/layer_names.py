@@ -1,0 +1,97 @@
+"""Layers by name, so that those of two models are told apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
+
+
+class LayerNames:
+    """Names of a record's layers, and which layer a parameter belongs to.
+
+    A path is relative to its model: ``"0"`` is the first layer of any ``Sequential``. Where it
+    begins with a number, or two models have it, the model's own name comes first: ``"critic.0"``.
+
+    Parameters
+    ----------
+    record
+        The record.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._paths = [record.text(code) for code in record.layers["path"].tolist()]
+        self._roots = _first(record.layers["parent"]).tolist()
+        self._roots_with: defaultdict[str, set[int]] = defaultdict(set)
+        for path, root in zip(self._paths, self._roots, strict=True):
+            self._roots_with[path].add(root)
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each layer."""
+        return [
+            path if layer == root else self._name(path, root)
+            for layer, (path, root) in enumerate(zip(self._paths, self._roots, strict=True))
+        ]
+
+    def owners(self, tensors: Keys) -> list[str]:
+        """Return the name of the layer that each of these parameters belongs to.
+
+        Parameters
+        ----------
+        tensors
+            Keys of tensors that have a path, shape ``[tensors]``.
+        """
+        of_tensors = [self._record.tensors["path"], self._roots_of_tensors()]
+        kinds, kind = np.unique(
+            np.stack([column[tensors] for column in of_tensors], axis=1),
+            axis=0,
+            return_inverse=True,
+        )
+        names = [
+            self._name(self._record.text(path).rpartition(".")[0], root)
+            for path, root in kinds.tolist()
+        ]
+        return [names[number] for number in kind.ravel().tolist()]
+
+    def _name(self, path: str, root: int) -> str:
+        if root < 0 or not path:
+            return path or (self._paths[root] if root >= 0 else "")
+        is_ambiguous = path[0].isdecimal() or len(self._roots_with[path]) > 1
+        return f"{self._paths[root]}.{path}" if is_ambiguous and self._paths[root] else path
+
+    def _roots_of_tensors(self) -> npt.NDArray[np.int64]:
+        """Return the model in whose layers each tensor was used, -1 where in none's.
+
+        A parameter that an optimizer has changed is another tensor, of the same model.
+        """
+        record = self._record
+        first = _first(record.tensors["previous"])
+        layer = np.append(layers_of_scopes(record), -1)[
+            record.ops["scope"][record.uses["op"]].astype(np.int64)
+        ]
+        inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use comes last, and stays
+        root = np.full(len(record.tensors), -1)
+        roots = np.array([*self._roots, -1])
+        root[first[record.uses["tensor"][inside]]] = roots[layer[inside]]
+        found: npt.NDArray[np.int64] = root[first]
+        return found
+
+
+def _first(before: npt.NDArray[Any]) -> Keys:
+    """Return the first of each row's ancestors, of a row without any itself."""
+    return nearest_marked(before, before < 0)
+
+
+def layers_of_scopes(record: Record) -> npt.NDArray[Any]:
+    """Return the innermost layer of each scope, -1 outside layers."""
+    is_layer = record.scopes["kind"] == SCOPE_KINDS.index("layer")
+    nearest = nearest_marked(record.scopes["parent"], is_layer)
+    return np.append(record.scopes["layer"], -1)[nearest]
