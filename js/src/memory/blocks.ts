@@ -106,7 +106,23 @@ function countedSpan(trace: Trace, place: number): { from_ns: number; to_ns: num
   const placeOf = trace.table("memory_totals").column("place");
   const times_ns = trace.table("memory_totals").column("time_ns");
   const [first, last] = [placeOf.indexOf(place), placeOf.lastIndexOf(place)];
-  return last > first ? { from_ns: times_ns[first]!, to_ns: times_ns[last]! } : undefined;
+  if (last <= first) {
+    return undefined;
+  }
+  const from_ns = times_ns[first]!;
+  // After an error the notebook writes the traceback, which may take longer than the cell did.
+  const to_ns = trace.origin.exception ? lastOpEnd(trace) : Infinity;
+  return { from_ns, to_ns: Math.max(from_ns + 1, Math.min(times_ns[last]!, to_ns)) };
+}
+
+function lastOpEnd(trace: Trace): number {
+  const ops = trace.table("ops");
+  const [startOf, durationOf] = [ops.column("start_ns"), ops.column("duration_ns")];
+  let last_ns = 0;
+  for (let op = 0; op < startOf.length; op++) {
+    last_ns = Math.max(last_ns, startOf[op]! + durationOf[op]!);
+  }
+  return last_ns;
 }
 
 /** What Paddle's counter held when the trace began, less the blocks from before that it met. */

@@ -137,3 +137,21 @@ test("times are sorted as by any other way, equal ones left in order", () => {
   const expected = [...times.keys()].sort((a, b) => times[a]! - times[b]! || a - b);
   expect([...timeOrder(times)]).toEqual(expected);
 });
+
+test("after an error the timeline ends with the last op, not with the traceback's text", async () => {
+  for (const [exception, end_ns] of [
+    ["ValueError: no", 40],
+    ["", 900],
+  ] as const) {
+    const { trace, writer } = made();
+    trace.origin.exception = exception;
+    const { op } = trace.op("matmul");
+    Object.assign(trace.tables.ops.start_ns!, { [op]: 10 });
+    Object.assign(trace.tables.ops.duration_ns!, { [op]: 30 });
+    writer.block(20, -1, 8, { op });
+    for (const time_ns of [5, 900]) {
+      trace.add("memory_totals", { time_ns, place: trace.text("cpu"), allocated_bytes: 0 });
+    }
+    expect(blocksByPlace(await trace.trace())[0]!.last_ns).toBe(end_ns);
+  }
+});
