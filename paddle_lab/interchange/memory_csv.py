@@ -6,6 +6,7 @@ import csv
 import io
 
 from paddle_lab.analysis.memory.allocation import Allocation
+from paddle_lab.analysis.memory.breakdown import UNSEEN
 from paddle_lab.analysis.memory.memory import Memory
 
 COLUMNS = (
@@ -33,6 +34,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def memory_csv(memory: Memory, *, time_ns: int | None = None) -> str:
     """Return one line a block that was alive, largest first, after a line of column names.
 
+    What was there before the trace and not used in it is known as a sum only, which comes last: so
+    the sizes add up to what was allocated.
+
     What is unknown is empty. A text that a spreadsheet would take for a formula gets an apostrophe
     before it, as a trace may come from someone else.
 
@@ -47,6 +51,9 @@ def memory_csv(memory: Memory, *, time_ns: int | None = None) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(_row(block) for block in memory.alive_at(time_ns))
+    if memory.unseen_bytes:
+        row = {"bytes": memory.unseen_bytes, "kind": UNSEEN, "place": memory.place}
+        writer.writerow(row.get(column, "") for column in COLUMNS)
     return text.getvalue()
 
 

@@ -22,7 +22,11 @@ def test_it_is_what_was_alive_at_the_peak(tmp_path):
     path = trace.to_memory_csv(tmp_path / "peak.csv")
     found = rows(path.read_text(encoding="utf-8"))
     assert tuple(found[0]) == COLUMNS
-    assert sum(int(row["bytes"]) for row in found) == trace.memory.alive_at().total_bytes
+    assert sum(int(row["bytes"]) for row in found) == trace.memory.peak_bytes
+    last = found[-1]
+    assert (last["bytes"], last["kind"], last["place"], last["address"]) == (
+        "10000", "before the trace, not used in it", "cpu", "",
+    )  # fmt: skip
     first = found[0]
     assert (first["bytes"], first["kind"], first["op_name"], first["layer"], first["line"]) == (
         "100000", "saved_activation", "linear", "net.fc", "3",
