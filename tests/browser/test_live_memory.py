@@ -291,3 +291,16 @@ def test_a_page_opened_again_shows_what_was_before(lab_page: OpenNotebook):
     # The cell ran before this page was there.
     chart.get_by_role("button", name="All", exact=True).click()
     assert chart.locator(".pdl-live-chart").evaluate(PAINTED_CANVASES) >= 2
+
+
+def test_without_its_kernel_it_says_what_stood_there(lab_page: OpenNotebook):
+    notebook = lab_page(notebook_of(CHART_ON))
+    notebook.run_cell(0)
+    chart_of(notebook)
+    notebook.save()
+    notebook.leave()
+    for kernel in (False, True):
+        again = notebook.reopened(kernel=kernel)
+        expect(again.page.locator(".pdl-live-gone")).to_contain_text("A live chart of memory stood")
+        expect(again.page.get_by_text("Loading widget")).to_have_count(0)
+        expect(again.page.get_by_text("model not found")).to_have_count(0)

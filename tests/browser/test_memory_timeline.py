@@ -256,6 +256,30 @@ def test_addresses_and_holders(memory_page: Memory, screenshots: Path) -> None:
     assert trouble == []
 
 
+def test_names_that_hold_the_same_blocks_are_one_row(
+    page_of: Callable[[Trace], tuple[Page, list[str]]],
+) -> None:
+    w = RecordWriter()
+    block = w.allocation(8 * MIB, kind="parameter", start_ns=-1)
+    w.holder(block, "container", "net.weight")
+    w.holder(block, "container", "adam._parameter_list[0]")
+    page, _ = page_of(Trace(w.record()))
+    memory = MemoryView(page.locator(".pdl-app"))
+    memory.open()
+    memory.section.get_by_role("button", name="Still alive").click()
+    expect(memory.section).to_contain_text("8 MiB alive at the end, by who holds it")
+    (row,) = memory.section.locator("summary").all()
+    expect(row).to_have_text("net.weightalso adam._parameter_list[0]8 MiB1 block")
+
+
+def test_a_narrow_view_cuts_nothing_off(memory_page: Memory) -> None:
+    page, memory, _ = memory_page
+    page.set_viewport_size({"width": 400, "height": 900})
+    kinds = memory.app.get_by_role("group", name="Kinds")
+    expect(kinds.get_by_role("button", name=re.compile("^gradient"))).to_be_visible()
+    assert kinds.evaluate("kinds => kinds.scrollWidth <= kinds.clientWidth")
+
+
 def test_a_trace_without_memory_has_no_such_mode(
     page_of: Callable[[Trace], tuple[Page, list[str]]],
 ) -> None:
@@ -265,6 +289,16 @@ def test_a_trace_without_memory_has_no_such_mode(
     expect(page.get_by_role("button", name="Forward")).to_be_visible()
     expect(page.get_by_role("button", name="Memory")).to_have_count(0)
     assert page.evaluate("globalThis.Bokeh === undefined")
+
+
+def test_without_a_kernel_it_is_still_the_memory_that_shows(lab_page: OpenNotebook) -> None:
+    notebook = lab_page(notebook_of(CELL, 'trace.widget(view="memory")'))
+    notebook.run_all()
+    notebook.save()
+    notebook.leave()
+    again = notebook.reopened(kernel=False)
+    memory = MemoryView(again.cell(1).locator(".pdl-app"))
+    expect(memory.app.locator(".pdl-timeline[data-drawn]")).to_be_visible()
 
 
 def test_it_is_drawn_in_a_notebook(jupyter_page: OpenNotebook) -> None:

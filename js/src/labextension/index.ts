@@ -6,6 +6,7 @@ import { offerView } from "../offered_view.ts";
 import { findCell } from "./find_cell.ts";
 import flash_css from "./flash.css";
 import { graphRendererFactory } from "./graph_renderer.ts";
+import { liveRendererFactory } from "./live_renderer.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
 import { revealCell } from "./reveal_cell.ts";
 import { serverPath } from "./server_path.ts";
@@ -24,6 +25,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
       tracker.find((panel) => panel.node.contains(node)) ?? null;
     offerView({ build: VIEW_BUILD, load: () => import("../widget_view.ts") });
     rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
+    rendermime.addFactory(liveRendererFactory(panelAround), GRAPH_RANK);
   },
 };
 

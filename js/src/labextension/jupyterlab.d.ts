@@ -104,7 +104,10 @@ declare module "@jupyterlab/notebook" {
   export interface NotebookPanel {
     readonly id: string;
     readonly node: HTMLElement;
-    readonly sessionContext: { readonly session: { readonly kernel: object | null } | null };
+    readonly sessionContext: {
+      readonly ready: Promise<void>;
+      readonly session: { readonly kernel: object | null } | null;
+    };
     readonly content: {
       readonly rendermime: IRenderMimeRegistry;
       readonly widgets: readonly Cell[];

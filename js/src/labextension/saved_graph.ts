@@ -12,6 +12,7 @@ export function showSavedGraph(root: HTMLElement, graph: SavedGraph): () => void
   const options = { isStandalone: false, ...(graph.height ? { height: graph.height } : {}) };
   void showPayload(root, bytes, options, controller.signal).then((app) => {
     if (app === undefined) return;
+    if (graph.view) app.store.update({ mode: graph.view });
     if (controller.signal.aborted) app.dispose();
     else controller.signal.addEventListener("abort", () => app.dispose());
   });

@@ -6,14 +6,17 @@ export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
   readonly kind: number;
   readonly name: string;
+  /** Other names that hold these very blocks. */
+  readonly others: readonly string[];
   /** The largest first. */
   readonly blocks: readonly number[];
   readonly bytes: number;
 }
 
 export interface HeldAtEnd {
-  /** The one that holds the most first; a block with several holders is in each. */
+  /** The one that holds the most first; a block that several hold, each with others, is in each. */
   readonly holders: readonly Held[];
+  readonly alive_bytes: number;
   readonly unheld: Held;
   /** Whether holders were looked for at all. */
   readonly hasHolders: boolean;
@@ -38,18 +41,31 @@ export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
     group.blocks.add(block);
     held.add(block);
   }
-  const sum = (kind: number, name: string, among: Iterable<number>): Held => {
+  const sum = (kind: number, names: readonly string[], among: Iterable<number>): Held => {
     const sorted = [...among].sort((a, b) => blocks.bytes[b]! - blocks.bytes[a]!);
     const bytes = sorted.reduce((total, block) => total + blocks.bytes[block]!, 0);
-    return { kind, name, blocks: sorted, bytes };
+    return { kind, name: names[0] ?? "", others: names.slice(1), blocks: sorted, bytes };
   };
+  // A parameter is in its layer and in its optimizer: one row says both.
+  const alike = new Map<string, { kind: number; names: string[]; blocks: Set<number> }>();
+  for (const { kind, name, blocks: own } of groups.values()) {
+    const key = [...own].sort((a, b) => a - b).join(" ");
+    const known = alike.get(key);
+    if (known) {
+      known.names.push(name);
+    } else {
+      alike.set(key, { kind, names: [name], blocks: own });
+    }
+  }
+  const all = sum(-1, [], alive);
   return {
-    holders: [...groups.values()]
-      .map((group) => sum(group.kind, group.name, group.blocks))
+    holders: [...alike.values()]
+      .map((group) => sum(group.kind, group.names, group.blocks))
       .sort((a, b) => b.bytes - a.bytes),
+    alive_bytes: all.bytes,
     unheld: sum(
       -1,
-      "",
+      [],
       alive.filter((block) => !held.has(block)),
     ),
     hasHolders: table.length > 0,

@@ -103,8 +103,10 @@ function holders(trace: Trace, allocation: number): HTMLElement[] {
   return [section("Held by", "", list(items))];
 }
 
+/** What a name is; "" where it says so itself, as "losses[3]" does. */
 export function holderLabel(kind: number): string {
-  return HOLDER_KINDS[kind]!.replaceAll("_", " ");
+  const name = HOLDER_KINDS[kind]!;
+  return name === "container" ? "" : name.replaceAll("_", " ");
 }
 
 function stackOfOp(trace: Trace, op: number): number {

@@ -1,4 +1,5 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
+import { hasMemory, type Trace } from "../model/trace.ts";
 import { PHASES } from "../protocol.ts";
 import { depthSection } from "./depth_curve.ts";
 import { type Fact, facts, heading, list, section } from "./details_parts.ts";
@@ -19,7 +20,7 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
   ];
   return [
     heading(origin.title || "Trace", ""),
-    element("p", {}, "Select a box, an edge, or a line of source to see what it is."),
+    element("p", {}, whatToSelect(trace)),
     facts([
       ...PHASES.map(
         (phase, index) =>
@@ -39,6 +40,11 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
     ...depthSection(context),
     ...backwardCalls(context),
   ];
+}
+
+function whatToSelect(trace: Trace): string {
+  const memory = hasMemory(trace) ? "a block of memory, " : "";
+  return `Select a box, an edge, ${memory}or a line of source to see what it is.`;
 }
 
 function memoryFact({ store, trace }: PanelContext): Fact | false {

@@ -15,11 +15,15 @@ const MOST_HOLDERS = 200;
 
 export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
   const { trace } = memory;
-  const { holders, unheld, hasHolders } = heldAtEnd(trace, memory.blocks);
+  const { holders, unheld, alive_bytes, hasHolders } = heldAtEnd(trace, memory.blocks);
   const page = element("div", { class: "pdl-held pdl-scroll" });
   if (!hasHolders) {
     const text =
       "Who holds these blocks was not looked for: the cell magic %%paddle_mem does when its cell is over.";
+    page.append(element("p", { class: "pdl-soft" }, text));
+  }
+  if (alive_bytes > 0) {
+    const text = `${formatBytes(alive_bytes)} alive at the end, by who holds it`;
     page.append(element("p", { class: "pdl-soft" }, text));
   }
   for (const held of holders.slice(0, MOST_HOLDERS)) {
@@ -43,7 +47,7 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
   }
   return page;
 
-  function holderItem({ kind, name, blocks, bytes }: Held): HTMLElement {
+  function holderItem({ kind, name, others, blocks, bytes }: Held): HTMLElement {
     const items = element("ul", { class: "pdl-list" });
     for (const block of blocks.slice(0, MOST_BLOCKS)) {
       const row = memory.blocks.rows[block]!;
@@ -79,12 +83,19 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
         "summary",
         {},
         title,
-        kind >= 0 && element("small", {}, holderLabel(kind)),
+        kind >= 0 && !!holderLabel(kind) && element("small", {}, holderLabel(kind)),
+        others.length > 0 &&
+          element("small", { class: "pdl-held-also", title: others.join("\n") }, alsoIn(others)),
         element("b", {}, formatBytes(bytes)),
         element("small", {}, countOf(blocks.length, "block")),
       ),
       items,
     );
+  }
+
+  function alsoIn(others: readonly string[]): string {
+    const more = others.length > 1 ? ` and ${others.length - 1} more` : "";
+    return `also ${others[0]}${more}`;
   }
 
   function unheldTitle(): string {

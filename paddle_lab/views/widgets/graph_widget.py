@@ -87,6 +87,7 @@ class GraphWidget(anywidget.AnyWidget):
             _GRAPH_MIME_TYPE: {
                 "payload": base64.b64encode(self._payload).decode("ascii"),
                 "height": self._height,
+                "view": self._view,
             },
             # Shown by nbconvert and wherever else neither can be drawn.
             "text/html": self._fallback_html(),

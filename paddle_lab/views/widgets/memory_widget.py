@@ -17,6 +17,11 @@ from paddle_lab.views.static_files import static_file
 
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
+# As in js/src/labextension/graph_mime.ts.
+_LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
+_GONE: Final = (
+    "A live chart of memory stood here. It lives as long as its kernel: run the cell again."
+)
 _ANSWER_LIMIT_S: Final = 5.0
 """How long the views of a chart have to say that they are still there."""
 _LOST_MESSAGES: Final = (
@@ -131,8 +136,13 @@ class LiveMemory(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        text = "A live chart of memory; it moves while the kernel that made it runs."
-        return {**data, "text/html": f"<p>{text}</p>", "text/plain": text}, metadata
+        return {
+            **data,
+            # Said by our JupyterLab plugin where the chart's kernel is gone.
+            _LIVE_MIME_TYPE: {"text": _GONE},
+            "text/html": f"<p>{_GONE}</p>",
+            "text/plain": "A live chart of memory; it moves while the kernel that made it runs.",
+        }, metadata
 
     # -- with the page ----------------------------------------------------------------------------
 
