@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import TYPE_CHECKING
 
@@ -270,6 +271,43 @@ def test_names_that_hold_the_same_blocks_are_one_row(
     expect(memory.section).to_contain_text("8 MiB alive at the end, by who holds it")
     (row,) = memory.section.locator("summary").all()
     expect(row).to_have_text("net.weightalso adam._parameter_list[0]8 MiB1 block")
+
+
+COLOURS_OF = """async (base64) => {
+  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes]));
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, image.height);
+  const counts = {};
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = [0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, "0")).join("");
+    counts[colour] = (counts[colour] ?? 0) + 1;
+  }
+  return [image.width, image.height, counts];
+}"""
+PARAMETER, GROUND = "2a9465", "ffffff"
+
+
+def test_what_is_exported_is_what_is_shown(memory_page: Memory, screenshots: Path) -> None:
+    page, memory, trouble = memory_page
+    menu = memory.app.get_by_role("button", name="Export")
+    menu.click()
+    expect(memory.app.get_by_role("menuitem", name="Save as SVG")).to_have_count(0)
+    with page.expect_download() as download:
+        memory.app.get_by_role("menuitem", name="Save as PNG").click()
+    assert download.value.suggested_filename == "cell-4-memory.png"
+    path = screenshots / "memory_export.png"
+    download.value.save_as(path)
+    picture = base64.b64encode(path.read_bytes()).decode()
+    width, height, counts = page.evaluate(COLOURS_OF, picture)
+    # The parameter is most of what is alive, and its block as wide as the run.
+    assert counts[PARAMETER] > 0.1 * width * height
+    assert counts[GROUND] > 0.1 * width * height
+    memory.app.get_by_role("group", name="Graph").get_by_role("button", name="Forward").click()
+    menu.click()
+    expect(memory.app.get_by_role("menuitem", name="Save as SVG")).to_be_visible()
+    assert trouble == []
 
 
 def test_a_narrow_view_cuts_nothing_off(memory_page: Memory) -> None:

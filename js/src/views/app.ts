@@ -10,7 +10,7 @@ import { emptyState } from "./empty_state.ts";
 import { mountFindings } from "./findings_bar.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { TextMeasure } from "./measure.ts";
-import { mountMemory } from "./memory_view.ts";
+import { type MemoryView, mountMemory } from "./memory_view.ts";
 import { mountNormLegend } from "./norm_legend.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { toggleGroup } from "./opening.ts";
@@ -154,7 +154,10 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     }
   });
   const dispose = [
-    mountToolbar(parts.toolbar, store, () => canvas.scene),
+    mountToolbar(parts.toolbar, store, {
+      scene: () => canvas.scene,
+      memory: () => (store.state.mode === "memory" ? memory?.picture() : undefined),
+    }),
     mountFindings(parts.findings, store),
     mountBanner(parts.banner, store),
     mountNormLegend(parts.canvas, store),
@@ -179,7 +182,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       anchor ??=
         changedGroup(state.open, previous.open) ?? changedGroup(state.unfolded, previous.unfolded);
     }),
-    () => memory?.(),
+    () => memory?.dispose(),
     () => picture.dispose(),
     () => status.dispose(),
     () => outline.dispose(),
@@ -193,8 +196,8 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     iconButton("+", "Zoom in (+)", () => canvas.zoom(ZOOM_STEP)),
     button("Fit", () => canvas.fit(), { title: "Fit the picture (f)" }),
   );
-  /** Takes down the memory, once it has been shown. */
-  let memory: (() => void) | undefined;
+  /** The memory, once it has been shown. */
+  let memory: MemoryView | undefined;
   function showMode(): void {
     const isMemory = store.state.mode === "memory" && hasMemory(trace);
     if (isMemory) {

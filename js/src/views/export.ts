@@ -11,19 +11,22 @@ import { NormInk } from "./norm_ink.ts";
 import type { Scene } from "./scene.ts";
 import { readTheme } from "./theme.ts";
 
+/** What is shown now, to be made a picture of. */
+export interface Shown {
+  scene(): Scene;
+  /** The memory's timeline as PNG; undefined while a graph is shown. */
+  memory(): Promise<Blob> | undefined;
+}
+
 /**
  * @param root a `.pdl-menu` element inside the app
- * @param getScene what the canvas shows now
  * @returns what takes the menu down
  */
-export function mountExportMenu(
-  root: HTMLElement,
-  store: Store,
-  getScene: () => Scene,
-): () => void {
+export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): () => void {
   const { trace } = store;
   const menu = mountMenu(root, "Export", () => [
-    item("Save as SVG", () => save(svg(), "image/svg+xml", "svg")),
+    // The timeline is drawn in pixels.
+    store.state.mode !== "memory" && item("Save as SVG", () => save(svg(), "image/svg+xml", "svg")),
     item("Save as PNG", async () => save(await png(), "image/png", "png")),
     canCopyImages() && item("Copy as PNG", copyPng),
     menuLine(),
@@ -68,11 +71,15 @@ export function mountExportMenu(
   }
 
   function svg(): string {
-    return exportSvg(getScene(), style(), `${trace.origin.title || "Trace"}, ${store.state.mode}`);
+    return exportSvg(
+      shown.scene(),
+      style(),
+      `${trace.origin.title || "Trace"}, ${store.state.mode}`,
+    );
   }
 
   function png(): Promise<Blob> {
-    return exportPng(getScene(), style());
+    return shown.memory() ?? exportPng(shown.scene(), style());
   }
 
   function opText(): string {

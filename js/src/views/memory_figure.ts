@@ -1,5 +1,6 @@
 /** The timeline's figures, drawn by Bokeh: the stack of blocks, and below it the whole run. */
 import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
+import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import { MEMORY_KINDS } from "../memory/kinds.ts";
@@ -36,6 +37,8 @@ export interface MemoryFigure {
   setTheme(palette: MemoryPalette): void;
   /** Draw it, with what it was given before. */
   mount(roots: { main: HTMLElement; overview: HTMLElement }): Promise<void>;
+  /** Copies of what is drawn, the stack and the overview, once they are. */
+  canvases(): HTMLCanvasElement[];
   dispose(): void;
 }
 
@@ -67,6 +70,7 @@ export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): Mem
   const whole_y = new models.Range1d({ start: 0, end: 1 });
   const unit_y = new models.Range1d({ start: 0, end: 1 });
 
+  let views: Awaited<ReturnType<typeof bokeh.embed.add_document_standalone>> | undefined;
   const styled: ((palette: MemoryPalette) => void)[] = [];
   const plot = (x: Range, y: Range, margin: { top: number; bottom: number }) => {
     return new models.Plot({
@@ -351,8 +355,16 @@ export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): Mem
       bokeh.logger.set_level("warn");
       page.add_root(main);
       page.add_root(overview);
-      await bokeh.embed.add_document_standalone(page, roots.main, [roots.main, roots.overview]);
+      views = await bokeh.embed.add_document_standalone(page, roots.main, [
+        roots.main,
+        roots.overview,
+      ]);
     },
+    canvases: () =>
+      [main, overview].flatMap((plot) => {
+        const view = views?.find_one(plot) as PlotView | null | undefined;
+        return view ? [view.export("png").canvas] : [];
+      }),
     dispose: () => page.clear(),
   };
   figure.setTheme(palette);

@@ -11,6 +11,7 @@ import { button, element } from "./element.ts";
 import type { LitBlocks } from "./memory_columns.ts";
 import { FRAME, type MemoryFigure, memoryFigure } from "./memory_figure.ts";
 import { readMemoryPalette } from "./memory_palette.ts";
+import { memoryPicture } from "./memory_picture.ts";
 import { listenToTimeline } from "./memory_pointer.ts";
 import { placeBeside, tooltipLines } from "./memory_tooltip.ts";
 import { formatBytes, formatDuration } from "./quantities.ts";
@@ -112,6 +113,12 @@ export class Timeline {
       const text = error instanceof Error ? error.message : String(error);
       this.#main.replaceChildren(element("p", { class: "pdl-timeline-failure" }, text));
     }
+  }
+
+  /** The timeline as PNG, as it is shown. */
+  picture(): Promise<Blob> {
+    const canvases = this.#figure?.canvases() ?? [];
+    return memoryPicture(this.memory, canvases, readMemoryPalette(this.#app));
   }
 
   dispose(): void {

@@ -18,17 +18,22 @@ const PAGES = [
 ] as const;
 type Page = (typeof PAGES)[number][0];
 
+export interface MemoryView {
+  /** The timeline as PNG; rejects where it cannot be drawn. */
+  picture(): Promise<Blob>;
+  dispose(): void;
+}
+
 /**
  * Lies over the graph's picture, which keeps its size and place beneath.
  *
  * @param root the `.pdl-canvas` element
- * @returns what takes it down
  */
 export function mountMemory(
   root: HTMLElement,
   store: Store,
   options: { ownsPage: boolean },
-): () => void {
+): MemoryView {
   const app = root.closest<HTMLElement>(".pdl-app")!;
   const memory = new MemoryState(store.trace);
   const timeline = new Timeline(store, memory, app, options);
@@ -110,10 +115,13 @@ export function mountMemory(
     );
   }
 
-  return () => {
-    for (const end of dispose) {
-      end();
-    }
+  return {
+    picture: () => timeline.picture(),
+    dispose() {
+      for (const end of dispose) {
+        end();
+      }
+    },
   };
 }
 

@@ -2,11 +2,10 @@
 import type { Mode, Store, ViewState } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
 import { button, element } from "./element.ts";
-import { mountExportMenu } from "./export.ts";
+import { mountExportMenu, type Shown } from "./export.ts";
 import { openHelp } from "./help.ts";
 import { switchMode } from "./jump.ts";
 import { countOf, formatDuration } from "./quantities.ts";
-import type { Scene } from "./scene.ts";
 import { mountSearch } from "./search.ts";
 import { mountViewMenu } from "./view_menu.ts";
 
@@ -18,7 +17,7 @@ const MODES: readonly (readonly [Mode, string, string])[] = [
 ];
 
 /** @returns what takes the toolbar down */
-export function mountToolbar(root: HTMLElement, store: Store, getScene: () => Scene): () => void {
+export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {
   const app = root.closest<HTMLElement>(".pdl-app")!;
   const { trace } = store;
   const offered = MODES.filter(([mode]) => mode !== "memory" || hasMemory(trace));
@@ -60,7 +59,7 @@ export function mountToolbar(root: HTMLElement, store: Store, getScene: () => Sc
   );
   const dispose = [
     mountSearch(search, store),
-    mountExportMenu(exporting, store, getScene),
+    mountExportMenu(exporting, store, shown),
     mountViewMenu(view, store),
     store.subscribe(render),
     () => root.replaceChildren(),
