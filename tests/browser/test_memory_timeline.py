@@ -257,6 +257,21 @@ def test_addresses_and_holders(memory_page: Memory, screenshots: Path) -> None:
     assert trouble == []
 
 
+def test_the_map_of_addresses_has_keys(memory_page: Memory) -> None:
+    page, memory, _ = memory_page
+    memory.section.get_by_role("button", name="By address").click()
+    blocks = memory.section.get_by_role("slider", name="Block by address")
+    expect(blocks).to_have_attribute("aria-valuetext", "no block")
+    blocks.focus()
+    page.keyboard.press("ArrowRight")
+    expect(blocks).to_have_attribute("aria-valuetext", re.compile("^parameter · 8 MiB .* 0x0$"))
+    page.keyboard.press("End")
+    expect(blocks).to_have_attribute("aria-valuetext", re.compile("^gradient · 2 MiB"))
+    expect(memory.panel).to_contain_text("2 MiB gradient")
+    page.keyboard.press("ArrowLeft")
+    expect(blocks).to_have_attribute("aria-valuetext", re.compile("^saved activation · 4 MiB"))
+
+
 def test_names_that_hold_the_same_blocks_are_one_row(
     page_of: Callable[[Trace], tuple[Page, list[str]]],
 ) -> None:

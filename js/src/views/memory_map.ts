@@ -4,6 +4,7 @@ import { mountFigure } from "../charts/mount_figure.ts";
 import { type BlockMap, mapBlocks } from "../memory/block_map.ts";
 import { peakWithin, totalAt } from "../memory/blocks.ts";
 import { litAllocations } from "../memory/lit.ts";
+import { MAP_KEYS, stepInMap } from "../memory/map_steps.ts";
 import { reservedSteps } from "../memory/marks.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import type { Store } from "../model/store.ts";
@@ -36,8 +37,14 @@ export class BlockMapView {
   ) {
     this.#pointer = element("div", {
       class: "pdl-map-pointer",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": "Block by address",
+      "aria-valuemin": 0,
+      "aria-valuenow": 0,
       style: `inset:0 ${LEFT_PX}px 0 ${LEFT_PX}px`,
       onclick: (event: MouseEvent) => this.#click(event),
+      onkeydown: (event: KeyboardEvent) => this.#press(event),
       onpointermove: (event: PointerEvent) => this.#hover(event),
       onpointerleave: () => {
         this.#tooltip.hidden = true;
@@ -177,6 +184,43 @@ export class BlockMapView {
       .filter(Boolean)
       .join(" · ");
     this.#show?.(map);
+    this.#tellBlock(map);
+  }
+
+  /** What the keys are at, for those who do not see it. */
+  #tellBlock(map: BlockMap): void {
+    const block = this.#chosen;
+    const at = block < 0 ? -1 : map.blocks.indexOf(block);
+    this.#pointer.setAttribute("aria-valuemax", String(Math.max(0, map.blocks.length - 1)));
+    this.#pointer.setAttribute("aria-valuenow", String(Math.max(0, at)));
+    this.#pointer.setAttribute("aria-valuetext", at < 0 ? "no block" : this.#lineOf(block));
+  }
+
+  /** The block that is selected, -1 where it is none of this device's. */
+  get #chosen(): number {
+    const { selection } = this.store.state;
+    return selection.kind === "allocation"
+      ? this.memory.blocks.rows.indexOf(selection.allocation)
+      : -1;
+  }
+
+  #lineOf(block: number): string {
+    const row = this.memory.blocks.rows[block]!;
+    const { trace } = this.memory;
+    return `${blockLine(trace, row)} · 0x${trace.at("allocations", "address", row).toString(16)}`;
+  }
+
+  #press(event: KeyboardEvent): void {
+    const key = MAP_KEYS.find((known) => known === event.key);
+    if (!key || !this.#map || event.altKey || event.ctrlKey || event.metaKey) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    const block = stepInMap(this.#map, this.#chosen, key);
+    if (block >= 0) {
+      this.store.select({ kind: "allocation", allocation: this.memory.blocks.rows[block]! });
+    }
   }
 
   #at(event: MouseEvent): number | undefined {
@@ -212,13 +256,8 @@ export class BlockMapView {
       this.#tooltip.hidden = true;
       return;
     }
-    const { blocks, trace } = this.memory;
     const block = this.#map!.blocks[at]!;
-    const row = blocks.rows[block]!;
-    this.#tooltip.textContent =
-      block < 0
-        ? "free, but held by the allocator"
-        : `${blockLine(trace, row)} · 0x${trace.at("allocations", "address", row).toString(16)}`;
+    this.#tooltip.textContent = block < 0 ? "free, but held by the allocator" : this.#lineOf(block);
     this.#tooltip.hidden = false;
     placeBeside(this.#tooltip, this.app, event);
   }
