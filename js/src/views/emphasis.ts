@@ -5,6 +5,19 @@ import { marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
 
+/** Marks by box: from frame to frame they stay what they are. */
+const marksByStore = new WeakMap<Store, { view: string; marks: Map<string, readonly Mark[]> }>();
+
+function marksInView(store: Store): Map<string, readonly Mark[]> {
+  const view = `${store.state.mode} ${store.state.finding}`;
+  let known = marksByStore.get(store);
+  if (known?.view !== view) {
+    known = { view, marks: new Map() };
+    marksByStore.set(store, known);
+  }
+  return known.marks;
+}
+
 /** Of the finding in view: what lies between two such boxes is its way. */
 const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 
@@ -16,10 +29,11 @@ export class Emphasis {
   readonly #gradNodes: Uint8Array;
   readonly #groups: Uint8Array;
   readonly #matches: ReadonlySet<number>;
-  readonly #marks = new Map<string, readonly Mark[]>();
+  readonly #marks: Map<string, readonly Mark[]>;
 
   constructor(store: Store) {
     this.#store = store;
+    this.#marks = marksInView(store);
     this.#ops = store.litOps();
     this.#gradNodes = store.litGradNodes();
     this.#groups = store.litGroups();

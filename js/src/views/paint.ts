@@ -7,7 +7,7 @@ import type { NormInk } from "./norm_ink.ts";
 import { paintBox } from "./paint_box.ts";
 import { paintEdgeLabels, paintEdges } from "./paint_edge.ts";
 import { paintFrame, paintFrameTitle } from "./paint_frame.ts";
-import { paintCuts, paintMarks } from "./paint_mark.ts";
+import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./paint_mark.ts";
 import type { Scene, SceneBox } from "./scene.ts";
 import type { SceneIndex } from "./scene_index.ts";
 import type { Extent } from "./spatial_index.ts";
@@ -88,8 +88,10 @@ export function isReadable({ camera }: Brush, fontPx: number): boolean {
 function paintPlainBoxes({ context, theme, emphasis, camera }: Brush, boxes: SceneBox[]): void {
   const byColour = new Map<string, SceneBox[]>();
   for (const box of boxes) {
-    const name = emphasis.isSelected(box) ? "select" : colourOfBox(box);
-    const isLit = emphasis.isLit(box) || emphasis.isMatch(box);
+    const mark = emphasis.marksOf(box)[0];
+    const plain = mark ? SEVERITY_COLOURS[mark.finding.severity] : colourOfBox(box);
+    const name = emphasis.isSelected(box) ? "select" : plain;
+    const isLit = !!mark || emphasis.isLit(box) || emphasis.isMatch(box);
     const colour = isLit ? theme[name] : mix(theme.bg, theme[name], 0.5);
     const group = byColour.get(colour) ?? [];
     group.push(box);

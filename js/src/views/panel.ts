@@ -70,6 +70,8 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   const disposeSplitter = mountSplitter(root);
   root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
   renderDetails();
+  const { finding } = store;
+  if (finding && finding.line > 0) source.show(finding.file, finding.line);
   turnTo(source.hasOwnSource ? "source" : "details");
 
   function renderDetails(): void {
