@@ -12,8 +12,13 @@ if TYPE_CHECKING:
 
 
 def note_rootless(recorder: Recorder, tensors: Any, frame: FrameType) -> None:
-    """Note the tensors of a backward call that need no gradient: Paddle passes them over."""
+    """Note the tensors of a backward call behind which there is no graph."""
     for tensor in flat(tensors):
-        if isinstance(tensor, recorder.tensor_type) and tensor.stop_gradient:
+        if isinstance(tensor, recorder.tensor_type) and _is_rootless(tensor):
             key = recorder.tensors.key_of(tensor)
             recorder.events.note("rootless_backward", frame, tensor=key)
+
+
+def _is_rootless(tensor: Any) -> bool:
+    # A leaf of its own (``stop_gradient = False`` set on a result) gets a gradient and ends it.
+    return bool(tensor.stop_gradient or tensor.is_leaf)

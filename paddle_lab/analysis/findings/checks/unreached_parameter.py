@@ -1,0 +1,142 @@
+"""Parameters created here are given to an optimizer and got no gradient.
+
+A layer that ``forward`` never calls, one whose output nobody uses, or a model that was built anew
+after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
+
+It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
+trace although an optimizer that stepped holds it; in a trace without a step, where it belongs to a
+model whose other parameters were reached. Frozen parameters are none, nor are those for which
+``gradient-cut`` names the line, nor those the optimizer updated with gradients of before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.creations import Creations
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.text import Text
+from paddle_lab.analysis.findings.trained import Trained, listed
+
+_UNUSED = Text(en="no op reads them", zh="没有任何算子读取它们")
+_ASIDE = Text(
+    en="their layer was called, but its output did not go into a loss that backward() was "
+    "called on",
+    zh="所在的层被调用过,但其输出没有进入调用 backward() 的损失",
+)
+_OTHER = Text(
+    en="the optimizer holds another model than the one that was trained",
+    zh="优化器持有的并不是正在训练的那个模型的参数",
+)
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines whose parameters no gradient came to."""
+    if not facts.user_backward_calls:
+        return
+    cuts = GradientCuts.of(facts)
+    trained, creations = cuts.trained, Creations(facts)
+    reached = [one for one in cuts.reach.leaves if one in creations.lines]
+    missed = [one for one in _wanted(facts, cuts, creations) if one not in trained.updated]
+    groups: dict[tuple[Place, bool], list[int]] = {}
+    for parameter in missed:
+        place = creations.place(parameter, reached)
+        if not place.line:
+            place = _step_place(facts)
+        groups.setdefault((place, parameter in trained.used), []).append(parameter)
+    for (place, is_used), parameters in groups.items():
+        yield _found(facts, cuts, place, parameters, why=_why(cuts, parameters, is_used=is_used))
+
+
+def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
+    trained = cuts.trained
+    candidates = set(trained.holders)
+    if not trained.steps:
+        models = {creations.lines[one][-1] for one in cuts.reach.leaves if creations.lines.get(one)}
+        candidates = {
+            one
+            for one, lines in creations.lines.items()
+            if facts.path(one) and lines and lines[-1] in models
+        }
+    return sorted(
+        one
+        for one in candidates
+        if trained.wants_gradient(one)
+        and one not in cuts.reach.leaves
+        and one not in cuts.cut_parameters
+    )
+
+
+def _why(cuts: GradientCuts, parameters: list[int], *, is_used: bool) -> Text:
+    if _is_other_model(cuts, parameters):
+        return _OTHER
+    return _ASIDE if is_used else _UNUSED
+
+
+def _is_other_model(cuts: GradientCuts, parameters: list[int]) -> bool:
+    """Tell whether all that their optimizer holds stands still while parameters of none learn."""
+    trained: Trained = cuts.trained
+    optimizers = {holder for one in parameters for holder in trained.holders.get(one, ())}
+    held = [one for one, holders in trained.holders.items() if optimizers.intersection(holders)]
+    strangers = [one for one in cuts.reach.leaves if one in trained.used]
+    return (
+        bool(held)
+        and not any(one in cuts.reach.leaves or one in cuts.cut_parameters for one in held)
+        and any(one not in trained.holders for one in strangers)
+    )
+
+
+def _step_place(facts: Facts) -> Place:
+    for ops in facts.step_ops:
+        return facts.place(ops[0])
+    return facts.place_of_call(facts.user_backward_calls[-1])
+
+
+def _found(
+    facts: Facts, cuts: GradientCuts, place: Place, parameters: list[int], *, why: Text
+) -> Found:
+    names = sorted(cuts.trained.name(one) for one in parameters)
+    uses = [op for one in parameters for op in cuts.trained.used.get(one, ())[:1]]
+    makers = [facts.producer(one) for one in parameters if facts.producer(one) >= 0]
+    return Found(
+        place=place,
+        op=next(iter([*uses, *makers]), -1),
+        severity="warning",
+        message=Text(
+            en=f"No gradient came to {listed(names)}, created at {place.said()}: {why.en}.",
+            zh=f"{listed(names, 'zh')}(创建于 {place.said('zh')})没有得到梯度:{why.zh}。",
+        )
+        if any(one in Creations(facts).lines for one in parameters)
+        else Text(
+            en=f"No gradient came to {listed(names)} before {place.said()}: {why.en}.",
+            zh=f"到 {place.said('zh')} 为止,{listed(names, 'zh')} 没有得到梯度:{why.zh}。",
+        ),
+        advice=_ANEW if why is _OTHER else None,
+        marks=[Mark("related", op=op) for op in uses[:8]],
+    )
+
+
+_ANEW = Text(
+    en="Make the optimizer after the model it is to train, and make it again whenever the model or "
+    "one of its layers is built anew.",
+    zh="请在模型建好之后再创建优化器;每次重建模型或替换其中的层之后,也要重新创建优化器。",
+)
+
+CHECK = Check(
+    kind="unreached-parameter",
+    title=Text(en="Parameters that get no gradient", zh="没有得到梯度的参数"),
+    advice=Text(
+        en="Call the layer in `forward` and use what it returns, or delete it. If it shall rest, "
+        "leave its parameters out of the optimizer.",
+        zh="在 `forward` 中调用这一层并使用其输出,或者删除它;若有意不训练,"
+        "请不要把它的参数交给优化器。",
+    ),
+    find=find,
+    example="self.skip = nn.Linear(4, 4)  # and forward() never calls it",
+    cost="next to nothing: a note for each parameter that is created",
+    consequence_of=("gradient-cut",),
+)

@@ -1,0 +1,108 @@
+"""A backward graph is built here and never used.
+
+``net.eval()`` changes dropout and batch norm, not whether gradients are recorded. Without
+``no_grad``, evaluation keeps for a backward that never comes what training keeps for one that does.
+
+It is an alarm where a model in eval mode was called, or one was called again and again, and of what
+came out only numbers were taken: ``float(loss)``, ``argmax``, ``numpy()``. A forward pass whose
+result is kept is none, for the next cell may call ``backward``. Values that went into a loss
+without their graph (a generator's sample, detached) are a hint at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.text import Text
+from paddle_lab.analysis.findings.unused_calls import UnusedCall, UnusedCalls
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.trace.schema import ALLOCATION_KINDS
+
+_SAVED = ALLOCATION_KINDS.index("saved_activation")
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that called a model whose graph nobody used."""
+    calls_there = UnusedCalls(facts)
+    by_place: dict[Place, list[UnusedCall]] = {}
+    for call in calls_there.each():
+        by_place.setdefault(facts.model_place(call.op), []).append(call)
+    if not by_place:
+        return
+    used = {facts.model_place(op) for op in calls_there.used_ops()}
+    for place, calls in by_place.items():
+        severity = _severity(facts, calls, is_used_too=place in used)
+        if severity is not None:
+            yield _found(facts, place, calls, severity)
+
+
+def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Severity | None:
+    aside = [call for call in calls if not call.is_in_loss]
+    if any(call.is_eval and call.is_looked_at for call in aside):
+        return "warning"
+    done_with = [call for call in aside if call.is_looked_at and not call.is_living]
+    # What other calls of the line need, a step that was skipped leaves behind.
+    if (len(done_with) > 1 or (done_with and facts.user_backward_calls)) and not is_used_too:
+        return "warning"
+    layers = [call for call in calls if call.is_layer]
+    if any(call in done_with or call.is_eval or call.is_in_loss for call in layers):
+        return "info"
+    return None
+
+
+def _found(facts: Facts, place: Place, calls: list[UnusedCall], severity: Severity) -> Found:
+    saved = _saved_bytes(facts, calls)
+    kept, kept_zh = "", ""
+    if saved:
+        kept = f" It kept {size_text(saved)} for a backward that never came."
+        kept_zh = f" 它为从未发生的反向计算保存了 {size_text(saved)}。"
+    times = f" in {len(calls)} calls" if len(calls) > 1 else ""
+    times_zh = f"在 {len(calls)} 次调用中" if len(calls) > 1 else ""
+    is_eval = any(call.is_eval for call in calls)
+    mode = " The model is in eval mode, which does not switch gradients off." if is_eval else ""
+    mode_zh = " 模型处于 eval 模式,但这并不会关闭梯度。" if is_eval else ""
+    return Found(
+        place=place,
+        op=calls[0].op,
+        severity=severity,
+        message=Text(
+            en=f"{place.said()} builds a backward graph that nothing uses{times}.{mode}{kept}",
+            zh=f"{place.said('zh')} {times_zh}构建了反向图,却从未使用。{mode_zh}{kept_zh}",
+        ),
+        marks=[Mark("related", op=call.op) for call in calls[:8]],
+    )
+
+
+def _saved_bytes(facts: Facts, calls: list[UnusedCall]) -> int:
+    allocations = facts.record.allocations
+    ops = {op for call in calls for op in call.ops}
+    is_saved = allocations["kind"] == _SAVED
+    return sum(
+        size
+        for op, size in zip(
+            allocations["op"][is_saved].tolist(),
+            allocations["bytes"][is_saved].tolist(),
+            strict=True,
+        )
+        if op in ops
+    )
+
+
+CHECK = Check(
+    kind="unused-graph",
+    title=Text(en="A backward graph that nobody uses", zh="没有人使用的反向图"),
+    advice=Text(
+        en="Put evaluation into `with paddle.no_grad():`, or `@paddle.no_grad()` above its "
+        "function. It needs less memory and time, and the numbers stay the same.",
+        zh="把评估代码放进 `with paddle.no_grad():`,或在函数上加 `@paddle.no_grad()`。"
+        "结果不变,而显存和时间都会减少。",
+    ),
+    find=find,
+    example="net.eval()\naccuracy = float((net(x).argmax(1) == y).astype('float32').mean())",
+    cost="next to nothing: a note where Python reads a tensor that needs a gradient",
+    consequence_of=("gradient-cut",),
+)

@@ -1,0 +1,91 @@
+"""How far gradients really went: past no op whose gradient is always zero."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.findings.facts import Facts
+
+ZERO_GRADIENT = frozenset(
+    name + suffix
+    for name in ("round", "floor", "ceil", "trunc", "sign", "heaviside")
+    for suffix in ("", "_")
+)
+"""Ops that have a grad node which hands on nothing but zeros: their outputs come in steps."""
+
+_INTEGERS = ("int", "uint", "bool")
+
+
+def is_integer(dtype: str) -> bool:
+    """Tell whether a dtype holds no fractions: every gradient through it is zero."""
+    return dtype.startswith(_INTEGERS)
+
+
+class GradientReach:
+    """The grad nodes and leaves that a gradient of the user's backward calls came to.
+
+    Parameters
+    ----------
+    facts
+        The record that is asked.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def nodes(self) -> npt.NDArray[np.bool_]:
+        """Whether a gradient reached a grad node, shape ``[grad_nodes]``."""
+        record = self._facts.record
+        calls = set(self._facts.user_backward_calls)
+        reached = np.zeros(len(record.grad_nodes), np.bool_)
+        pending = [
+            int(node)
+            for call, node in zip(
+                record.grad_roots["backward_call"].tolist(),
+                record.grad_roots["grad_node"].tolist(),
+                strict=True,
+            )
+            if call in calls
+        ]
+        following = self._following
+        while pending:
+            node = pending.pop()
+            if not reached[node]:
+                reached[node] = True
+                if not self._is_dead(node):
+                    pending.extend(following.get(node, ()))
+        return reached
+
+    @cached_property
+    def ops(self) -> npt.NDArray[np.bool_]:
+        """Whether a gradient reached a grad node of an op, shape ``[ops]``."""
+        reached = np.zeros(self._facts.op_count, np.bool_)
+        ops = self._facts.record.grad_nodes["op"][self.nodes]
+        reached[ops[ops >= 0]] = True
+        return reached
+
+    @cached_property
+    def leaves(self) -> frozenset[int]:
+        """The tensors into which a gradient was accumulated, as their first values."""
+        leaves = self._facts.record.grad_nodes["parameter"][self.nodes]
+        return frozenset(self._facts.first_value(leaf) for leaf in leaves.tolist() if leaf >= 0)
+
+    @cached_property
+    def _following(self) -> dict[int, list[int]]:
+        record = self._facts.record
+        edges = record.grad_edges
+        following: dict[int, list[int]] = {}
+        for source, target, dtype in zip(
+            edges["source"].tolist(), edges["target"].tolist(), edges["dtype"].tolist(), strict=True
+        ):
+            if not is_integer(record.text(dtype)):
+                following.setdefault(source, []).append(target)
+        return following
+
+    def _is_dead(self, node: int) -> bool:
+        op = self._facts.op_of_node(node)
+        return op >= 0 and self._facts.op_name(op) in ZERO_GRADIENT

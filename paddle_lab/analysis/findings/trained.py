@@ -1,0 +1,132 @@
+"""Which parameters somebody means to train."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from paddle_lab.analysis.findings.facts import FORWARD, OPTIMIZER, PARAMETER, Facts
+
+
+class Trained:
+    """Parameters and the optimizers that hold them; parameters are named by their first values.
+
+    Parameters
+    ----------
+    facts
+        The record that is asked.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def steps(self) -> bool:
+        """Whether any optimizer stepped."""
+        return bool((self._facts.record.optimizers["steps"] > 0).any())
+
+    @cached_property
+    def holders(self) -> dict[int, list[int]]:
+        """Optimizers that hold a parameter: those that stepped in the trace.
+
+        Where none did, those that hold any parameter it used; a notebook has others too.
+        """
+        record = self._facts.record
+        table = record.optimizer_parameters
+        held = [
+            (optimizer, self._facts.first_value(tensor))
+            for optimizer, tensor in zip(
+                table["optimizer"].tolist(), table["tensor"].tolist(), strict=True
+            )
+        ]
+        if self.steps:
+            counted = set(np.flatnonzero(record.optimizers["steps"] > 0).tolist())
+        else:
+            counted = {optimizer for optimizer, parameter in held if parameter in self.used}
+        holders: dict[int, list[int]] = {}
+        for optimizer, parameter in held:
+            if optimizer in counted:
+                holders.setdefault(parameter, []).append(optimizer)
+        return holders
+
+    @cached_property
+    def used(self) -> dict[int, list[int]]:
+        """Parameters that forward ops read, and these ops."""
+        facts = self._facts
+        used: dict[int, list[int]] = {}
+        for row in range(len(facts.record.tensors)):
+            if facts.tensor_kind(row) == PARAMETER:
+                ops = [op for op in facts.consumers(row) if facts.phase(op) == FORWARD]
+                if ops:
+                    used.setdefault(facts.first_value(row), []).extend(ops)
+        return used
+
+    @cached_property
+    def frozen(self) -> frozenset[int]:
+        """Parameters whose ``stop_gradient`` was set."""
+        facts = self._facts
+        tensors = facts.record.tensors
+        stopped = {
+            int(facts.record.events["tensor"][event]) for event in facts.events("gradient_stopped")
+        }
+        rows = {row for row in range(len(tensors)) if facts.tensor_kind(row) == PARAMETER}
+        return frozenset(
+            facts.first_value(row) for row in rows if row in stopped or not facts.needs_grad(row)
+        )
+
+    def wants_gradient(self, parameter: int) -> bool:
+        """Tell whether a parameter is trainable and, where an optimizer is known, held by one."""
+        if parameter in self.frozen:
+            return False
+        return not self.holders or parameter in self.holders
+
+    @cached_property
+    def updated(self) -> frozenset[int]:
+        """Parameters that an optimizer's op wrote to: they had a gradient, whoever made it."""
+        facts = self._facts
+        return frozenset(
+            facts.first_value(row)
+            for op in range(facts.op_count)
+            if facts.phase(op) == OPTIMIZER
+            for row in facts.outputs(op)
+            if facts.tensor_kind(row) == PARAMETER
+        )
+
+    def name(self, parameter: int) -> str:
+        """Return what a person calls a parameter: ``encoder.fc.weight``.
+
+        That is its path after the name of the model it was called in, or Paddle's name for it.
+        """
+        record = self._facts.record
+        path = self._facts.path(parameter)
+        if not path:
+            return record.text(int(record.tensors["name"][parameter]))
+        model = self._model(parameter)
+        return f"{model}.{path}" if model else path
+
+    def _model(self, parameter: int) -> str:
+        record = self._facts.record
+        scopes, layers = record.scopes, record.layers
+        for op in self.used.get(parameter, ())[:1]:
+            scope = int(record.ops["scope"][op])
+            while scope >= 0 and scopes["layer"][scope] < 0:
+                scope = int(scopes["parent"][scope])
+            if scope < 0:
+                break
+            layer = int(scopes["layer"][scope])
+            while layers["parent"][layer] >= 0:
+                layer = int(layers["parent"][layer])
+            return record.text(int(layers["path"][layer]))
+        return ""
+
+
+def listed(names: list[str], language: str = "en", most: int = 4) -> str:
+    """Return names as a sentence has them: ```a`, `b` and 3 more``."""
+    shown = [f"`{name}`" for name in names[:most]]
+    left = len(names) - len(shown)
+    if language == "zh":
+        return "、".join(shown) + (f" 等 {len(names)} 个参数" if left else "")
+    if left:
+        return f"{', '.join(shown)} and {left} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,139 @@
+"""Calls of models that built a backward graph which no backward call went through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
+from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
+from paddle_lab.trace.schema import SCOPE_KINDS
+
+_LAYER = SCOPE_KINDS.index("layer")
+_FARTHEST = 5000
+"""Tensors after which a call's results are followed no further."""
+
+
+@dataclass
+class UnusedCall:
+    """One call of an outermost layer, or one op beside all layers, and what became of it."""
+
+    op: int
+    """The first op that read parameters."""
+    is_layer: bool
+    is_eval: bool
+    ops: list[int] = field(default_factory=list)
+    """The ops whose grad nodes nobody needed, those behind the call included."""
+    is_living: bool = False
+    """Whether something with the graph was alive when the trace ended."""
+    is_looked_at: bool = False
+    """Whether Python read its values, or an op that has no gradient did."""
+    is_in_loss: bool = False
+    """Whether its values, without their graph, went into a loss."""
+
+
+class UnusedCalls:
+    """The calls of one trace whose graphs were not used.
+
+    Parameters
+    ----------
+    facts
+        The record that is asked.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._cuts = GradientCuts.of(facts)
+
+    def each(self) -> Iterator[UnusedCall]:
+        """Iterate over the calls, in order."""
+        for key, ops in self._calls.items():
+            if not self._is_reached(ops):
+                call = self._followed(key, ops)
+                if call is not None:
+                    yield call
+
+    def used_ops(self) -> Iterator[int]:
+        """Iterate over the first ops of the calls whose graphs were used."""
+        for ops in self._calls.values():
+            if self._is_reached(ops):
+                yield ops[0]
+
+    def _is_reached(self, ops: list[int]) -> bool:
+        return any(self._facts.reached_ops[op] for op in ops)
+
+    @cached_property
+    def _calls(self) -> dict[tuple[bool, int], list[int]]:
+        """Ops that read trainable parameters and have a gradient, by their outermost layer call."""
+        facts = self._facts
+        calls: dict[tuple[bool, int], list[int]] = {}
+        for op in range(facts.op_count):
+            if facts.phase(op) != FORWARD or self._cuts.is_in_pylayer(op):
+                continue
+            if not any(self._is_trainable(one) for one in facts.inputs(op)):
+                continue
+            if any(facts.needs_grad(out) for out in facts.outputs(op)):
+                scope = int(facts.record.ops["scope"][op])
+                call = self._outermost[scope] if scope >= 0 else -1
+                calls.setdefault((call >= 0, call if call >= 0 else op), []).append(op)
+        return calls
+
+    def _is_trainable(self, tensor: int) -> bool:
+        return self._facts.tensor_kind(tensor) == PARAMETER and self._facts.needs_grad(tensor)
+
+    def _followed(self, key: tuple[bool, int], ops: list[int]) -> UnusedCall | None:
+        """Follow a call's results; None where the graph was used after all."""
+        facts, cuts = self._facts, self._cuts
+        is_call, scope = key
+        call = UnusedCall(ops[0], is_call, is_call and scope in self._eval_scopes, list(ops))
+        pending = [out for op in ops for out in facts.outputs(op) if facts.needs_grad(out)]
+        seen = set(pending)
+        while pending and len(seen) < _FARTHEST:
+            row = pending.pop()
+            if row in self._cut_rows:
+                return None
+            call.is_living |= row in facts.living
+            call.is_in_loss |= cuts.leads_to_loss(row)
+            call.is_looked_at |= any(one in self._read for one in (row, *cuts.copies(row)))
+            call.is_in_loss |= any(cuts.leads_to_loss(copy) for copy in cuts.copies(row))
+            for op in facts.consumers(row):
+                if facts.phase(op) != FORWARD or cuts.is_in_pylayer(op):
+                    continue
+                if facts.reached_ops[op]:
+                    return None
+                outputs = facts.outputs(op)
+                carrying = [out for out in outputs if facts.needs_grad(out)]
+                call.is_looked_at |= bool(outputs) and not carrying
+                call.is_in_loss |= any(map(cuts.leads_to_loss, outputs))
+                if carrying:
+                    call.ops.append(op)
+                fresh = [out for out in carrying if out not in seen]
+                seen.update(fresh)
+                pending.extend(fresh)
+        return call
+
+    @cached_property
+    def _cut_rows(self) -> frozenset[int]:
+        """Tensors at which ``gradient-cut`` says why no gradient came."""
+        return frozenset(cut.source for cut in self._cuts.found)
+
+    @cached_property
+    def _read(self) -> frozenset[int]:
+        tensors = self._facts.record.events["tensor"]
+        return frozenset(int(tensors[event]) for event in self._facts.events("read"))
+
+    @cached_property
+    def _eval_scopes(self) -> frozenset[int]:
+        return frozenset(self._facts.record.eval_scopes["scope"].tolist())
+
+    @cached_property
+    def _outermost(self) -> list[int]:
+        """The outermost layer call around each scope, -1 for none."""
+        scopes = self._facts.record.scopes
+        outermost = [-1] * len(scopes)
+        kinds, parents = scopes["kind"].tolist(), scopes["parent"].tolist()
+        for scope, (kind, parent) in enumerate(zip(kinds, parents, strict=True)):
+            above = outermost[parent] if 0 <= parent < scope else -1
+            outermost[scope] = above if above >= 0 else (scope if kind == _LAYER else -1)
+        return outermost
