@@ -114,6 +114,7 @@ export const TABLES = {
   samples: ["counter", "time_ns", "value"],
   events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
   living_tensors: ["tensor"],
+  tensor_lives: ["tensor", "ops_before"],
   eval_scopes: ["scope"],
   optimizers: ["class", "steps"],
   optimizer_parameters: ["optimizer", "tensor"],

@@ -168,6 +168,7 @@ def _open(
     note_rootless(recorder, tensors, caller)
     if kind != PADDLE_GRAD:
         recorder.step_gradients.note_backward()
+        recorder.tensor_lives.look()
     reached = recorder.backward.walk(tensors, key)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
     if create_graph:

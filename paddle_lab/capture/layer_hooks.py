@@ -94,6 +94,7 @@ def _enter_step(recorder: Recorder, optimizer: Any) -> tuple[ThreadState, Saved]
         recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__)
         attempt(recorder, recorder.optimizers.note_step, optimizer)
         attempt(recorder, recorder.step_gradients.note_step, optimizer)
+        attempt(recorder, recorder.tensor_lives.look)
         state.phase = OPTIMIZER
     return state, saved
 

@@ -22,6 +22,7 @@ from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.event_log import EventLog
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
 from paddle_lab.capture.evidence.step_gradients import StepGradients
+from paddle_lab.capture.evidence.tensor_lives import TensorLives
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.op_names import OP_NAMES
@@ -92,6 +93,7 @@ class Recorder:
         self.events = EventLog(self)
         self.optimizers = OptimizerLog(self)
         self.step_gradients = StepGradients(self)
+        self.tensor_lives = TensorLives(self)
         self.collectors: list[Collector] = []
         """What collects evidence that was asked for."""
         self.on_op: Callable[[int, Any], None] | None = None

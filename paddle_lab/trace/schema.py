@@ -227,6 +227,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "detail": "str",  # what was called ("numpy"), which rule was broken
     },
     "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
+    # After how many ops a value was last seen alive; looked at once or twice a training step.
+    "tensor_lives": {"tensor": "key:tensors", "ops_before": "i32"},
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
     # One row an optimizer that stepped or was alive when the trace ended, and what it was given to
     # train.
@@ -278,6 +280,7 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
     3: (
         "events",
         "living_tensors",
+        "tensor_lives",
         "eval_scopes",
         "optimizers",
         "optimizer_parameters",

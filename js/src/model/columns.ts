@@ -66,6 +66,7 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   samples: { counter: "counters" },
   events: { tensor: "tensors", scope: "scopes", stack: "stacks" },
   living_tensors: { tensor: "tensors" },
+  tensor_lives: { tensor: "tensors" },
   eval_scopes: { scope: "scopes" },
   optimizer_parameters: { optimizer: "optimizers", tensor: "tensors" },
   value_stats: { tensor: "tensors" },

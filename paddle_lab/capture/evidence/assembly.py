@@ -41,6 +41,7 @@ def add_evidence(
         )
     for _, key in sorted(recorder.tensors.living(), key=lambda living: living[1]):
         builders["living_tensors"].append(key)
+    recorder.tensor_lives.add_rows(builders["tensor_lives"], positions)
     builders["eval_scopes"].append_cells(recorder.eval_scopes.to_list())
     recorder.optimizers.add_rows(builders, strings)
     for collector in recorder.collectors:

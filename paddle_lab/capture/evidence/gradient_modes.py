@@ -47,3 +47,4 @@ def _note(recorder: Recorder, frame: FrameType, kind: str) -> None:
     # Every optimizer switches them off for its own ops.
     if recorder.thread().phase != OPTIMIZER:
         recorder.events.note(kind, frame)
+        recorder.tensor_lives.look()

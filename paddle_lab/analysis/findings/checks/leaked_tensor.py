@@ -1,0 +1,145 @@
+"""Tensors of one line that pile up from step to step.
+
+A list, a dict, a layer's attribute or a hook goes on collecting tensors that nothing reads again:
+each step leaves some memory behind. The sign: tensors alive at one moment that one line made in
+three or more iterations, and that no later iteration used.
+
+An iteration is a training step, or a call of the outermost layer where there are no steps. Only
+what comes from parameters counts then: batches of data made beforehand are no leak. What is carried
+from one iteration to the next (a hidden state) was used; tensors of one forward (the outputs of all
+its blocks) are one iteration. With their backward graphs they are ``graph-kept`` or
+``unused-graph``; a few bytes a step, and what a comprehension collects on purpose, is said as
+information only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
+from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.steps import Steps
+from paddle_lab.analysis.findings.text import Text
+from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.stacks import stack_of
+
+_FEWEST_ITERATIONS = 3
+_SMALLEST_BYTES = 256
+_SMALLEST_TOTAL_BYTES = 4096
+_COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines whose tensors pile up."""
+    steps = Steps(facts)
+    groups: dict[tuple[int, int], dict[int, int]] = {}
+    for tensor in sorted(steps.alive_until):
+        op = _origin(facts, tensor)
+        if op < 0 or facts.phase(op) != FORWARD or facts.tensor_kind(tensor) != ACTIVATION:
+            continue
+        group = int(facts.record.ops["stack"][op]), _layer(facts, op)
+        groups.setdefault(group, {})[_iteration(facts, steps, op)] = tensor
+    for made in groups.values():
+        if len(made) < _FEWEST_ITERATIONS:
+            continue
+        together = steps.alive_together(
+            {tensor: _origin(facts, tensor) for tensor in made.values()}
+        )
+        tensors = sorted(together)
+        if len(tensors) >= _FEWEST_ITERATIONS and not _is_used(facts, steps, tensors):
+            yield _found(facts, steps, tensors)
+
+
+def _origin(facts: Facts, tensor: int) -> int:
+    """Return the op that made a tensor's values, seen through ``detach``; -1 for none."""
+    detached_from = facts.record.tensors["detached_from"]
+    while facts.producer(tensor) < 0 <= detached_from[tensor]:
+        tensor = int(detached_from[tensor])
+    return facts.producer(tensor)
+
+
+def _layer(facts: Facts, op: int) -> int:
+    scope = int(facts.record.ops["scope"][op])
+    return int(facts.record.scopes["layer"][scope]) if scope >= 0 else -1
+
+
+def _iteration(facts: Facts, steps: Steps, op: int) -> int:
+    if len(steps.ends):
+        return steps.interval(op)
+    scope = int(facts.record.ops["scope"][op])
+    call = steps.outermost_layer_calls[scope] if scope >= 0 else -1
+    # Outside of layers each call of the line is one.
+    return -1 - op if call < 0 else call
+
+
+def _is_used(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
+    """Tell whether tensors were read in iterations after their own, or carried into the next."""
+    pairs = list(pairwise(tensors))
+    late = [int(steps.last_use[one]) > _origin(facts, following) for one, following in pairs]
+    if sum(late) * 2 >= len(late):
+        return True
+    first = tensors[0]
+    stack = int(facts.record.ops["stack"][_origin(facts, first)])
+    return steps.leads_to(first, stack)
+
+
+def _found(facts: Facts, steps: Steps, tensors: list[int]) -> Found:
+    ops = [_origin(facts, tensor) for tensor in tensors]
+    place = facts.place(ops[0])
+    size = sum(int(facts.record.tensors["bytes"][tensor]) for tensor in tensors)
+    return Found(
+        place=place,
+        op=ops[0],
+        severity=_severity(facts, steps, tensors, size),
+        message=Text(
+            en=f"{len(tensors)} tensors that {place.said()} made in as many iterations were "
+            f"alive together, {size_text(size)} in all, and nothing read them again.",
+            zh=f"{place.said('zh')} 在多次迭代中产生的 {len(tensors)} 个张量同时存活,"
+            f"共 {size_text(size)},此后再没有被读取。",
+        ),
+        marks=[Mark("origin", op=ops[0]), *(Mark("related", op=op) for op in ops[1:4])],
+    )
+
+
+def _severity(facts: Facts, steps: Steps, tensors: list[int], size: int) -> Severity:
+    is_tiny = size < max(_SMALLEST_TOTAL_BYTES, _SMALLEST_BYTES * len(tensors))
+    has_graph = any(facts.needs_grad(tensor) for tensor in tensors)
+    is_on_purpose = any(
+        frame.function.endswith(_COMPREHENSIONS)
+        for frame in stack_of(facts.record, steps.stack_of_op(_origin(facts, tensors[0])))
+        if frame.kind == "user"
+    )
+    if is_tiny or has_graph or is_on_purpose:
+        return "info"
+    is_known = len(steps.ends) or _comes_from_parameter(facts, _origin(facts, tensors[-1]))
+    return "warning" if is_known else "info"
+
+
+def _comes_from_parameter(facts: Facts, op: int, *, most: int = 5000) -> bool:
+    seen, pending = {op}, [op]
+    while pending and len(seen) < most:
+        for tensor in facts.inputs(pending.pop()):
+            if facts.tensor_kind(tensor) == PARAMETER:
+                return True
+            maker = _origin(facts, tensor)
+            if maker >= 0 and maker not in seen:
+                seen.add(maker)
+                pending.append(maker)
+    return False
+
+
+CHECK = Check(
+    kind="leaked-tensor",
+    title=Text(en="Tensors pile up from step to step", zh="张量逐步堆积"),
+    advice=Text(
+        en="Keep what is needed later and no more: numbers instead of tensors (`float(x)`), the "
+        "newest few (`collections.deque(maxlen=...)`), or empty the collection after each step.",
+        zh="只保留以后需要的内容:保存数值而不是张量(`float(x)`),只保留最近几个"
+        "(`collections.deque(maxlen=...)`),或在每一步之后清空容器。",
+    ),
+    find=find,
+    example="history.append(net(x))  # in a loop that never reads history",
+    cost="a look at which tensors are alive, once or twice a step, ever more rarely",
+)

@@ -1,0 +1,149 @@
+"""Training steps as a record tells them, and tensors that outlive theirs.
+
+A step ends with a backward call, an optimizer's step or ``paddle_lab.step()``; whatever lies
+between two such ends is one interval. ``paddle.grad`` ends none: it is often a part of the forward.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts
+from paddle_lab.trace.schema import BACKWARD_KINDS, ROLES, SCOPE_KINDS
+
+_PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
+_INPUT = ROLES.index("input")
+_LAYER = SCOPE_KINDS.index("layer")
+
+
+class Steps:
+    """The intervals between the ends of steps, and who reads a tensor when."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def ends(self) -> npt.NDArray[np.int64]:
+        """How many ops had been called at each end, ascending."""
+        facts = self._facts
+        kinds = facts.record.backward_calls["kind"]
+        ends = [
+            facts.ops_before(call)
+            for call in facts.user_backward_calls
+            if kinds[call] != _PADDLE_GRAD
+        ]
+        times = facts.record.steps["time_ns"]
+        marks = np.searchsorted(facts.record.ops["start_ns"], times).tolist() if len(times) else []
+        return np.unique(np.asarray([*ends, *facts.step_ends, *marks], np.int64))
+
+    def interval(self, op: int) -> int:
+        """Return how many ends lie before an op."""
+        return int(np.searchsorted(self.ends, op, side="right"))
+
+    def has_optimizer_step_between(self, first: int, second: int) -> bool:
+        """Tell whether an optimizer's step ended between two ops."""
+        return any(first < end <= second for end in self._facts.step_ends)
+
+    @cached_property
+    def last_use(self) -> npt.NDArray[np.int64]:
+        """The last op or event that read each tensor, -1 for none, shape ``[tensors]``."""
+        record = self._facts.record
+        last = np.full(len(record.tensors), -1, np.int64)
+        uses = record.uses
+        is_read = (uses["role"] == _INPUT) & (uses["tensor"] >= 0)
+        np.maximum.at(last, uses["tensor"][is_read], uses["op"][is_read])
+        for event in self._facts.events("read"):
+            tensor = int(record.events["tensor"][event])
+            if tensor >= 0:
+                last[tensor] = max(last[tensor], int(record.events["ops_before"][event]))
+        return last
+
+    @cached_property
+    def made_in_forward(self) -> npt.NDArray[np.int64]:
+        """The activations that ops of a forward made, shape ``[of them]``."""
+        record = self._facts.record
+        tensors, phases = record.tensors, record.ops["phase"]
+        is_made = (tensors["kind"] == ACTIVATION) & (tensors["producer"] >= 0)
+        is_made[is_made] = phases[tensors["producer"][is_made]] == FORWARD
+        return np.flatnonzero(is_made).astype(np.int64)
+
+    @cached_property
+    def leaves(self) -> frozenset[int]:
+        """Tensors into which gradients accumulate, as their first values."""
+        leaves = self._facts.record.grad_nodes["parameter"]
+        return frozenset(self._facts.first_value(leaf) for leaf in leaves.tolist() if leaf >= 0)
+
+    def is_inside_graph(self, tensor: int) -> bool:
+        """Tell whether a tensor needs a gradient and hangs on a grad node of its own op."""
+        facts = self._facts
+        return (
+            facts.needs_grad(tensor)
+            and facts.first_value(tensor) not in self.leaves
+            and any(facts.needs_grad(source) for source in facts.inputs(facts.producer(tensor)))
+        )
+
+    def stack(self, tensor: int) -> int:
+        """Return the stack of the op that made a tensor."""
+        return self.stack_of_op(self._facts.producer(tensor))
+
+    def stack_of_op(self, op: int) -> int:
+        """Return the stack of an op."""
+        return int(self._facts.record.ops["stack"][op])
+
+    @cached_property
+    def outermost_layer_calls(self) -> list[int]:
+        """Of each scope, the outermost call of a layer around it, -1 where there is none."""
+        scopes = self._facts.record.scopes
+        found: list[int] = []
+        pairs = zip(scopes["kind"].tolist(), scopes["parent"].tolist(), strict=True)
+        for scope, (kind, parent) in enumerate(pairs):
+            above = found[parent] if 0 <= parent < scope else -1
+            found.append(above if above >= 0 else scope if kind == _LAYER else -1)
+        return found
+
+    @cached_property
+    def alive_until(self) -> dict[int, int]:
+        """How many ops had been called when a tensor was last seen alive; only what was seen."""
+        record = self._facts.record
+        lives = record.tensor_lives
+        pairs = zip(lives["tensor"].tolist(), lives["ops_before"].tolist(), strict=True)
+        seen = dict(pairs)
+        seen.update(dict.fromkeys(self._facts.living, self._facts.op_count))
+        return seen
+
+    def alive_together(self, made: dict[int, int]) -> list[int]:
+        """Return the most tensors that were seen alive at one moment.
+
+        Parameters
+        ----------
+        made
+            Tensor to the op that made it.
+        """
+        lives = [
+            (tensor, op, self.alive_until[tensor])
+            for tensor, op in made.items()
+            if tensor in self.alive_until
+        ]
+        most: list[int] = []
+        for moment in {until for _, _, until in lives}:
+            together = [tensor for tensor, op, until in lives if op < moment <= until]
+            most = max(most, together, key=len)
+        return most
+
+    def leads_to(self, tensor: int, stack: int, *, most: int = 20_000) -> bool:
+        """Tell whether an op of a stack computes, by way of any others, from a tensor."""
+        facts, stacks = self._facts, self._facts.record.ops["stack"]
+        seen: set[int] = set()
+        pending = [tensor]
+        while pending and len(seen) < most:
+            for op in facts.consumers(pending.pop()):
+                if op in seen or facts.phase(op) != FORWARD:
+                    continue
+                if int(stacks[op]) == stack:
+                    return True
+                seen.add(op)
+                pending.extend(facts.outputs(op))
+        return False

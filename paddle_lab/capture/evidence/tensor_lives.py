@@ -1,0 +1,56 @@
+"""How long tensors live: looked at now and then while the traced code runs.
+
+What is alive at the end of a trace may be nothing: a function has returned, a namespace is gone.
+So the living are counted at moments that come once a step and cost Python time anyway: when
+backward or an optimizer's step begins, when gradients are switched off or on. The first moments are
+all looked at, later ones ever more rarely, so that a long training pays as little as a short one.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.trace.table import TableBuilder
+
+_ALL_UP_TO = 32
+_RARER_BY = 1.25
+_MANY = 20_000
+"""With more tensors alive than this, a look is felt."""
+
+
+class TensorLives:
+    """Until when each tensor of one trace was seen alive.
+
+    Parameters
+    ----------
+    recorder
+        Whose tensors and ops are meant.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._moments = 0
+        self._next_look = 1
+        self._seen: dict[int, int] = {}
+        """Row of ``tensors`` to the position in the recorder's ops when it was last seen alive."""
+
+    def look(self) -> None:
+        """Note which tensors are alive, if this moment is one to look."""
+        self._moments += 1
+        if self._moments < self._next_look:
+            return
+        living = self._recorder.tensors.living()
+        position = len(self._recorder.ops)
+        for _, key in living:
+            self._seen[key] = position
+        is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY
+        self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
+
+    def add_rows(self, builder: TableBuilder, positions: list[int]) -> None:
+        """Fill ``tensor_lives``; ``positions`` are where each op's cells begin, ascending."""
+        for key, position in sorted(self._seen.items()):
+            builder.append(key, bisect_left(positions, position))
