@@ -1,4 +1,4 @@
-"""Shapes ``[N, 1]`` and ``[N]`` met and made ``[N, N]``.
+"""Shapes ``[N, 1]`` and ``[N]`` met and made ``[N, N]``; so do ``[B, N, 1]`` and ``[N]``.
 
 Broadcasting lines shapes up from the right, so the column of a model's outputs and the row of its
 targets make every pair of both. Nothing raises, the loss is a number, and training goes nowhere.
@@ -53,10 +53,9 @@ def find(facts: Facts) -> Iterator[Found]:
 def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     longer, shorter = (left, right) if len(left) > len(right) else (right, left)
     return (
-        len(longer) == len(shorter) + 1
+        len(longer) > len(shorter) > 0
         and longer[-1] == 1
-        and len(shorter) > 0
-        and longer[:-1] == shorter
+        and longer[-1 - len(shorter) : -1] == shorter
         and shorter[-1] > 1
     )
 
