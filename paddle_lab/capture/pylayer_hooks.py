@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.evidence.pylayer_gradients import note_left_out
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import PYLAYER, Recorder
@@ -46,7 +47,7 @@ def _around_apply(native: Any) -> Any:
         except BaseException as error:
             end_ns = perf_counter_ns()
             for call_of_one in opened:
-                attempt(call_of_one.recorder, call_of_one.fail, start_ns, end_ns, caller)
+                attempt(call_of_one.recorder, call_of_one.fail, error, start_ns, end_ns, caller)
             drop_frame(error)
             raise
         end_ns = perf_counter_ns()
@@ -69,8 +70,10 @@ class _OpenCall:
         kwargs: dict[str, Any],
     ) -> None:
         self.recorder = recorder
+        self._pylayer = pylayer
         self._name = pylayer.__name__
         self._args = args
+        self._kwargs = kwargs
         self._resolved = recorder.begin_op(args, kwargs)
         self._state = recorder.thread()
         self._saved = self._state.save()
@@ -81,6 +84,9 @@ class _OpenCall:
     def end(self, result: Any, start_ns: int, end_ns: int, caller: FrameType | None) -> None:
         """Record a call that returned."""
         self._leave()
+        rules = self.recorder.pylayer_rules
+        rules.note_call(self._pylayer, self._scope, (*self._args, *self._kwargs.values()), caller)
+        rules.note_result(self._pylayer, result, caller)
         made = self.recorder.known_keys(result)
         op = self.recorder.end_op(
             self._name, self._args, self._resolved, result, start_ns, end_ns, caller,
@@ -89,9 +95,12 @@ class _OpenCall:
         self.recorder.results.extend((op, tensor) for tensor in made)
         self._record_op(op)
 
-    def fail(self, start_ns: int, end_ns: int, caller: FrameType | None) -> None:
+    def fail(
+        self, error: BaseException, start_ns: int, end_ns: int, caller: FrameType | None
+    ) -> None:
         """Record a call that raised."""
         self._leave()
+        self.recorder.pylayer_rules.note_refusal(error, caller)
         op = self.recorder.fail_op(
             self._name, self._resolved, start_ns, end_ns, caller, is_pylayer=True
         )
@@ -129,10 +138,14 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
         del frame
         opened = [saved for saved in entered if saved is not None]
         try:
-            return backward(self, *args)
+            result = backward(self, *args)
         except BaseException as error:
             drop_frame(error)
             raise
+        else:
+            for recorder in SINKS.active:
+                attempt(recorder, note_left_out, recorder, _getframe(), result)
+            return result
         finally:
             for state, saved in opened:
                 state.restore(saved)

@@ -29,7 +29,8 @@ class Cut(NamedTuple):
 
     way: str
     """``"detach"``, ``"data"``, ``"copy"``, ``"stop_gradient"``, ``"detach_"``, ``"no_grad"``,
-    ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"numpy"`` or ``"number"``."""
+    ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"pylayer"``, ``"numpy"`` or
+    ``"number"``."""
     source: int
     """The last live tensor."""
     op: int
@@ -164,6 +165,10 @@ class GradientCuts:
             place = self._place(stop)
             return Cut(self._detail(stop), row, facts.producer(row), place, (row,), event=stop)
         outputs = tuple(facts.outputs(op))
+        left_out = self.reach.left_out.get(op, {})
+        given = [number for number, one in enumerate(facts.inputs(op)) if one == row]
+        if left_out and all(number in left_out for number in given):
+            return Cut("pylayer", row, op, facts.place(op), outputs, event=left_out[given[0]])
         if facts.op_name(op) in ZERO_GRADIENT:
             return Cut("zero_gradient", row, op, facts.place(op), outputs)
         if not outputs or any(self._carries(out) for out in outputs):

@@ -42,7 +42,7 @@ class GradientReach:
         record = self._facts.record
         calls = set(self._facts.user_backward_calls)
         reached = np.zeros(len(record.grad_nodes), np.bool_)
-        pending = [
+        pending: list[int] = [
             int(node)
             for call, node in zip(
                 record.grad_roots["backward_call"].tolist(),
@@ -75,14 +75,28 @@ class GradientReach:
         return frozenset(self._facts.first_value(leaf) for leaf in leaves.tolist() if leaf >= 0)
 
     @cached_property
+    def left_out(self) -> dict[int, dict[int, int]]:
+        """Of PyLayers' ops, the inputs for which ``backward`` returned None, and the events."""
+        record, facts = self._facts.record, self._facts
+        found: dict[int, dict[int, int]] = {}
+        for event in facts.events("gradient_stopped"):
+            way, _, numbers = record.text(int(record.events["detail"][event])).partition(" ")
+            scope = int(record.events["scope"][event])
+            op = int(record.scopes["op"][scope]) if scope >= 0 else -1
+            if way == "pylayer" and op >= 0:
+                inputs = found.setdefault(op, {})
+                inputs.update((int(number), event) for number in numbers.split(","))
+        return found
+
+    @cached_property
     def _following(self) -> dict[int, list[int]]:
         record = self._facts.record
         edges = record.grad_edges
         following: dict[int, list[int]] = {}
-        for source, target, dtype in zip(
-            edges["source"].tolist(), edges["target"].tolist(), edges["dtype"].tolist(), strict=True
-        ):
-            if not is_integer(record.text(dtype)):
+        columns = (edges[name].tolist() for name in ("source", "target", "slot", "dtype"))
+        for source, target, slot, dtype in zip(*columns, strict=True):
+            is_left_out = slot in self.left_out.get(self._facts.op_of_node(source), ())
+            if not is_left_out and not is_integer(record.text(dtype)):
                 following.setdefault(source, []).append(target)
         return following
 

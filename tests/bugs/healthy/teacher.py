@@ -1,4 +1,4 @@
-"""A student learns from a teacher that follows it by moving average; only the student is trained."""
+"""A student learns from a teacher that follows it by moving average; no optimizer holds it."""
 
 import copy
 

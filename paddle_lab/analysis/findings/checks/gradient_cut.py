@@ -38,6 +38,8 @@ _WAYS = {
     "zero_gradient": Text(en="makes steps, whose gradient is zero everywhere",
                           zh="得到阶梯状的值,其梯度处处为零"),
     "integer": Text(en="turns the values into integers", zh="把数值转换成了整数"),
+    "pylayer": Text(en="calls a PyLayer whose backward returns None for this input",
+                    zh="调用的 PyLayer 在 backward 中对该输入返回了 None"),
     "numpy": Text(en="hands the values to Python, and what comes back is a new tensor",
                   zh="把数值交给了 Python,回来的是一个新张量"),
     "number": Text(en="turns the values into a Python number", zh="把数值变成了 Python 数字"),
@@ -179,6 +181,11 @@ _ADVICE = {
         en="Where rounding belongs to the model, let the gradient pass: "
         "`x + (paddle.round(x) - x).detach()`.",
         zh="若模型确实需要取整,可用直通估计让梯度通过:`x + (paddle.round(x) - x).detach()`。",
+    ),
+    "pylayer": Text(
+        en="Return a gradient for every input of `forward` that is to learn; Paddle takes None "
+        "for zeros.",
+        zh="请在 `backward` 中为每个需要学习的输入返回梯度;Paddle 会把 None 当作零。",
     ),
     "integer": Text(
         en="Leave out the cast: an integer has no gradient, and casting back does not bring it "
