@@ -62,7 +62,7 @@ class TensorPool:
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
         """Called with each tensor that the trace meets without having seen an op make it."""
         self.change_listeners: list[Callable[[Any, int], None]] = []
-        """Called with each known tensor that something else than an op has modified in place."""
+        """Called with each known tensor that something else than an op has written to."""
         self.next_key = Counter()
 
     def key_of(self, tensor: Any) -> int:

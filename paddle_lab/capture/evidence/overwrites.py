@@ -36,3 +36,5 @@ def _note(recorder: Recorder, call: Call, detail: str) -> None:
     if isinstance(tensor, recorder.tensor_type) and tensor._is_initialized():
         key = recorder.tensors.key_of(tensor)
         recorder.events.note("overwritten", call.frame, tensor=key, detail=detail)
+        for listener in recorder.tensors.change_listeners:
+            listener(tensor, key)
