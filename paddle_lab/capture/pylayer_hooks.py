@@ -145,6 +145,7 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
         else:
             for recorder in SINKS.active:
                 attempt(recorder, note_left_out, recorder, _getframe(), result)
+                attempt(recorder, _note_gradients, recorder, self, result)
             return result
         finally:
             for state, saved in opened:
@@ -153,6 +154,11 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
     wrapper.__name__ = "backward"
     wrapper.__wrapped__ = backward  # type: ignore[attr-defined]
     return wrapper
+
+
+def _note_gradients(recorder: Recorder, context: Any, gradients: Any) -> None:
+    scope = recorder.pylayer_scope_of(context)
+    recorder.pylayer_rules.note_gradients(scope, gradients, _getframe(2))
 
 
 def _enter_backward(

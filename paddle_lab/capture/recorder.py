@@ -21,6 +21,7 @@ from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.event_log import EventLog
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
+from paddle_lab.capture.evidence.pylayer_rules import PyLayerRules
 from paddle_lab.capture.evidence.step_gradients import StepGradients
 from paddle_lab.capture.evidence.tensor_lives import TensorLives
 from paddle_lab.capture.faults import described
@@ -93,6 +94,7 @@ class Recorder:
         self.events = EventLog(self)
         self.optimizers = OptimizerLog(self)
         self.step_gradients = StepGradients(self)
+        self.pylayer_rules = PyLayerRules(self)
         self.tensor_lives = TensorLives(self)
         self.collectors: list[Collector] = []
         """What collects evidence that was asked for."""

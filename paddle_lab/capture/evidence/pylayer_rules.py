@@ -1,0 +1,165 @@
+"""Whether a call of a PyLayer keeps the rules of its arguments and of what it returns.
+
+Paddle tracks tensors that are arguments of their own, or stand in one list or tuple. In anything
+else, a list of lists, a dict, a dataclass, it does not look: such tensors get no gradient, and
+nothing is said. What ``backward`` returns is matched with the tracked tensors by position, and
+neither its shapes nor a missing gradient are noticed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Iterator
+from types import FrameType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.capture.faults import described
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+_DEEPEST = 4
+_MOST_ITEMS = 256
+
+Tracked = tuple[tuple[int, ...], bool]
+"""Shape of a tracked tensor, and whether it needs a gradient."""
+Slot = Tracked | list[Tracked]
+
+
+class PyLayerRules:
+    """The rules, for the PyLayer calls of one trace.
+
+    Parameters
+    ----------
+    recorder
+        Whose events tell of what broke them.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._slots: dict[int, list[Slot]] = {}
+        """Scope of a call to its tracked arguments."""
+
+    def note_call(
+        self, pylayer: type, scope: int, arguments: Iterable[Any], frame: FrameType | None
+    ) -> None:
+        """Look at the arguments of a call that has ended; its scope is the thread's."""
+        if _is_paddles(pylayer) or not _gradients_are_on():
+            return
+        slots = self._slots[scope] = []
+        for position, argument in enumerate(arguments):
+            if self._is_tensor(argument):
+                slots.append(_tracked(argument))
+            elif isinstance(argument, (list, tuple)) and argument and self._are_tensors(argument):
+                slots.append([_tracked(tensor) for tensor in argument])
+                if argument[0].stop_gradient and any(self._needing(argument)):
+                    self._note("list-begins-without-gradient", frame, position)
+            elif any(self._needing(self._hidden(argument))):
+                is_nested = isinstance(argument, (list, tuple))
+                self._note("nested-argument" if is_nested else "held-argument", frame, position,
+                           type(argument).__name__)  # fmt: skip
+
+    def note_result(self, pylayer: type, result: Any, frame: FrameType | None) -> None:
+        """Look at what a call returned."""
+        if _is_paddles(pylayer) or not _gradients_are_on():
+            return
+        outputs = result if isinstance(result, (list, tuple)) else (result,)
+        for position, output in enumerate(outputs):
+            if not self._is_tensor(output) and any(True for _ in self._hidden(output)):
+                self._note("hidden-output", frame, position, type(output).__name__)
+
+    def note_refusal(self, error: BaseException, frame: FrameType | None) -> None:
+        """Look at the exception of a call that failed."""
+        traceback = error.__traceback__
+        is_paddles = "eager_py_layer.cc" in str(error)
+        # No frame of the user's ran: the arguments do not fit ``forward``.
+        is_signature = isinstance(error, TypeError) and (
+            traceback is None or traceback.tb_next is None
+        )
+        if is_paddles or is_signature:
+            self._note("refused", frame, 0, described(error).partition(" (at /paddle")[0].strip())
+
+    def note_gradients(self, scope: int, gradients: Any, frame: FrameType | None) -> None:
+        """Look at what a ``backward`` returned.
+
+        Parameters
+        ----------
+        scope
+            Of the call of its forward.
+        """
+        slots = self._slots.get(scope)
+        if slots is None:
+            return
+        given = gradients if isinstance(gradients, tuple) else (gradients,)
+        for position, (slot, gradient) in enumerate(zip(slots, given, strict=False)):
+            pairs = (
+                zip(slot, gradient, strict=False)
+                if isinstance(slot, list) and isinstance(gradient, (list, tuple))
+                else ((slot, gradient),)
+            )
+            for tracked, one in pairs:
+                if isinstance(tracked, tuple):
+                    self._compare(tracked, one, position, frame)
+
+    def _compare(
+        self, tracked: Tracked, gradient: Any, position: int, frame: FrameType | None
+    ) -> None:
+        shape, needs_gradient = tracked
+        if not needs_gradient:
+            return
+        if gradient is None:
+            self._note("missing-gradient", frame, position)
+        elif self._is_tensor(gradient) and gradient._is_initialized():
+            given = tuple(gradient.shape)
+            if [size for size in given if size != 1] != [size for size in shape if size != 1]:
+                self._note("wrong-shape", frame, position, f"{list(given)} for {list(shape)}")
+
+    def _note(self, rule: str, frame: FrameType | None, position: int, more: str = "") -> None:
+        detail = f"{rule} {position} {more}".rstrip()
+        self._recorder.events.note("pylayer_rule", frame, detail=detail)
+
+    def _is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self._recorder.tensor_type)
+
+    def _are_tensors(self, values: Iterable[Any]) -> bool:
+        return all(self._is_tensor(value) for value in values)
+
+    def _needing(self, tensors: Iterable[Any]) -> Iterator[bool]:
+        return (not tensor.stop_gradient for tensor in tensors)
+
+    def _hidden(self, value: Any, depth: int = 0) -> Iterator[Any]:
+        """Yield the tensors in containers in which Paddle does not look."""
+        if self._is_tensor(value):
+            yield value
+            return
+        if depth == _DEEPEST:
+            return
+        for item in _items(value)[:_MOST_ITEMS]:
+            yield from self._hidden(item, depth + 1)
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, SimpleNamespace) or (
+        dataclasses.is_dataclass(value) and not isinstance(value, type)
+    ):
+        return list(getattr(value, "__dict__", {}).values())
+    return []
+
+
+def _tracked(tensor: Any) -> Tracked:
+    is_defined = tensor._is_initialized()
+    return (tuple(tensor.shape) if is_defined else ()), is_defined and not tensor.stop_gradient
+
+
+def _is_paddles(pylayer: type) -> bool:
+    # Recomputation and its kin know what they do with layers and keyword arguments.
+    return pylayer.__module__.partition(".")[0] in ("paddle", "paddleformers", "paddlenlp")
+
+
+def _gradients_are_on() -> bool:
+    return bool(sys.modules["paddle"].is_grad_enabled())
