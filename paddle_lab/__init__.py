@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_lab.analysis.findings.language import language
 from paddle_lab.api import Trace, load
 from paddle_lab.recording import memory, region, step, trace
+from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.trace.errors import TraceFileError
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ __all__ = [
     "Trace",
     "TraceFileError",
     "checks",
+    "deterministic",
     "language",
     "load",
     "load_ipython_extension",
     "memory",
     "region",
+    "rerun",
     "step",
     "trace",
     "unload_ipython_extension",

@@ -16,6 +16,7 @@ from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
 
 if TYPE_CHECKING:
+    from paddle_lab.capture.rerun.comparison import Run
     from paddle_lab.capture.session import CaptureSession
     from paddle_lab.notebook_cells import NotebookCells
 
@@ -128,6 +129,8 @@ class Recording:
         Whether to record allocations as well.
     check, grads
         As of :func:`trace`.
+    reruns
+        Whether the code can run once more, for checks that need it; a ``with`` block cannot.
     """
 
     def __init__(
@@ -138,19 +141,34 @@ class Recording:
         memory: bool = False,
         check: str | Sequence[str] | None = None,
         grads: bool = False,
+        reruns: bool = False,
     ) -> None:
         if title is not None and not isinstance(title, str):
             raise TypeError(f"a trace's title is text, not {title!r}")
         self._title = title
         self._memory = memory
-        from paddle_lab.analysis.findings.registry import chosen, evidence_for
+        from paddle_lab.analysis.findings.registry import chosen, evidence_for, is_all, rerun_kinds
 
         self._checks = chosen(check)
+        self.run: Run | None = None
+        """What a rerun is compared with, once the block has ended."""
+        self._notices: list[str] = []
+        if not reruns:
+            self._drop(rerun_kinds(self._checks), is_asked_for=not is_all(check))
         evidence = evidence_for(self._checks)
         self._evidence = evidence | {"gradients"} if grads else evidence
         self._anchor = anchor
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
+
+    def _drop(self, kinds: list[str], *, is_asked_for: bool) -> None:
+        """Do without checks that need a second run; say so where they were asked for by name."""
+        self._checks = [kind for kind in self._checks if kind not in kinds]
+        if kinds and is_asked_for:
+            self._notices.append(
+                f"Not checked for {' and '.join(kinds)}: a with block cannot run twice; "
+                "%%paddle_trace --check and paddle_lab.rerun(function) can."
+            )
 
     def __enter__(self) -> Trace:
         from paddle_lab.capture.session import CaptureSession
@@ -197,6 +215,10 @@ class Recording:
         try:
             with collection_paused():
                 record = self._session.close(error)
+            if self._session.digests is not None:
+                from paddle_lab.capture.rerun.comparison import Run
+
+                self.run = Run(record, self._session.digests)
         except Exception as fault:  # noqa: BLE001
             # Whatever goes wrong in here, the user's own error and results come first.
             self._session.abort()
@@ -207,6 +229,7 @@ class Recording:
                 "Please report it with the code that led to it."
             )
             warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=3)
+        record.origin.notices.extend(self._notices)
         self._trace.complete(record)
 
 

@@ -13,6 +13,7 @@ from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.evidence.collectors import collectors
+from paddle_lab.capture.evidence.digests import Digests
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
@@ -40,7 +41,8 @@ class CaptureSession:
     checks
         Kinds of findings the trace is recorded for.
     evidence
-        What to record for them beside what every trace has: ``"values"``, ``"gradients"``.
+        What to record for them beside what every trace has: ``"values"``, ``"gradients"``,
+        ``"rerun"``.
 
     Raises
     ------
@@ -66,6 +68,12 @@ class CaptureSession:
         self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
         self._checks = list(checks)
         self._recorder.collectors.extend(collectors(self._paddle, self._recorder, evidence))
+        self.digests: Digests | None = None
+        """What every op made, where ``"rerun"`` is among the evidence."""
+        if "rerun" in evidence:
+            # After the others, which have on_op to themselves.
+            self.digests = Digests(self._recorder)
+            self._recorder.collectors.append(self.digests)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     def open(self) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
 from paddle_lab.api import Trace, WidgetView
 from paddle_lab.garbage import collection_paused
+from paddle_lab.magics.cell_rerun import CellRerun
 from paddle_lab.recording import Recording
 
 LATEST = "_trace"
@@ -53,16 +55,26 @@ class TracedCell:
         self.options = options
         title = options.title or f"Cell {number}"
         self._recording = Recording(
-            title=title, anchor=anchor, memory=memory, check=options.check, grads=options.grads
+            title=title,
+            anchor=anchor,
+            memory=memory,
+            check=options.check,
+            grads=options.grads,
+            reruns=True,
         )
         try:
+            kinds = rerun_kinds(chosen(options.check))
+            self._rerun = CellRerun(shell, number, kinds) if kinds else None
             self.trace: Trace = self._recording.__enter__()
         except ImportError as error:
             raise UsageError(str(error)) from None
 
     def end(self, error: BaseException | None) -> None:
-        """End the recording."""
+        """End the recording; where a check needs it, run the cell once more."""
         self._recording.__exit__(type(error) if error else None, error, None)
+        again, self._rerun = self._rerun, None
+        if again is not None and self._recording.run is not None:
+            self.trace.complete(again.finish(self._recording.run, error))
 
     def keep(self) -> None:
         """Bind the trace to its variables and save it, as the options say."""

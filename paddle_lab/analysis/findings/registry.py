@@ -66,6 +66,17 @@ def evidence_for(kinds: Iterable[str]) -> frozenset[Evidence]:
     return frozenset(need for kind in kinds if kind in known for need in known[kind].needs)
 
 
+def rerun_kinds(kinds: Iterable[str]) -> list[str]:
+    """Return those of the kinds for which the code has to run once more."""
+    known = checks()
+    return [kind for kind in kinds if kind in known and "rerun" in known[kind].needs]
+
+
+def is_all(selection: str | Sequence[str] | None) -> bool:
+    """Tell whether ``check=`` asks for no check by its name."""
+    return selection is None or selection == ALL or list(selection) == [ALL]
+
+
 def depth(kind: str) -> int:
     """Return how many kinds of findings may be the cause of this kind's, one behind the other."""
     known = checks()

@@ -1,0 +1,131 @@
+"""What differed when the code ran once more: where it began, and how far it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from paddle_lab.analysis.findings.facts import GRADIENT, Facts
+from paddle_lab.analysis.findings.finding import Mark
+from paddle_lab.analysis.findings.place import Place
+
+_MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))
+"""Ops whose outputs are anything until somebody writes them."""
+_MOST_MARKS = 200
+
+
+Reason = Literal["op", "unwritten", "data", "gradient", "path"]
+"""Where a difference began: in what an op computed, in memory that nobody wrote, in data that no op
+made, in a gradient, or in which ops were called from there on."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An op from which a difference spread."""
+
+    op: int
+    place: Place
+    reason: Reason
+    reader: int = -1
+    """The first op that read what differs into something new, -1 for none."""
+
+
+class Differences:
+    """The rows of one check.
+
+    Parameters
+    ----------
+    facts
+        The trace.
+    check
+        The check's kind.
+    """
+
+    def __init__(self, facts: Facts, check: str) -> None:
+        self._facts = facts
+        table, text = facts.record.rerun_differences, facts.record.text
+        self._outputs: dict[int, set[int]] = {}
+        self._external: dict[int, list[int]] = {}
+        self._paths: list[int] = []
+        columns = (table[name].tolist() for name in ("op", "slot", "check", "detail"))
+        for op, slot, row_check, detail in zip(*columns, strict=True):
+            if text(row_check) != check or op < 0:
+                continue
+            what = text(detail)
+            if what == "output":
+                self._outputs.setdefault(op, set()).add(slot)
+            elif what == "external":
+                self._external.setdefault(op, []).append(slot)
+            else:
+                self._paths.append(op)
+        self._tensors = {
+            tensor
+            for op, slots in self._outputs.items()
+            for slot, tensor in enumerate(facts.outputs(op))
+            if slot in slots
+        }
+
+    @property
+    def op_count(self) -> int:
+        """How many ops made something else."""
+        return len(self._outputs)
+
+    def marks(self, origin: Origin) -> list[Mark]:
+        """Return where a difference began and the ops it reached after that."""
+        later = [op for op in sorted(self._outputs) if op > origin.op][:_MOST_MARKS]
+        return [Mark("origin", op=origin.op), *(Mark("path", op=op) for op in later)]
+
+    def origins(self) -> Iterator[Origin]:
+        """Yield where differences began, in order."""
+        facts = self._facts
+        first = min(self._outputs, default=facts.op_count)
+        for op in sorted({*self._outputs, *self._external}):
+            external = self._external_of(op)
+            if external >= 0:
+                is_gradient = facts.tensor_kind(external) == GRADIENT
+                # After a forward that differed a gradient does; that is no news.
+                if not is_gradient or op <= first:
+                    place = self._made_at(external) or facts.place(op)
+                    yield Origin(op, place, "gradient" if is_gradient else "data")
+            elif op in self._outputs and not self._came_in(op):
+                reader = self._reader(op)
+                is_unwritten = facts.op_name(op) in _MAKES_NOTHING
+                if reader >= 0 or (not is_unwritten and 0 in self._outputs[op]):
+                    reason: Reason = "unwritten" if is_unwritten else "op"
+                    yield Origin(op, facts.place(op), reason, reader)
+        for op in self._paths:
+            yield Origin(op, facts.place(op), "path")
+
+    def _came_in(self, op: int) -> bool:
+        return any(tensor in self._tensors for tensor in self._facts.inputs(op))
+
+    def _external_of(self, op: int) -> int:
+        slots, inputs = self._external.get(op, ()), self._facts.inputs(op)
+        return next((inputs[slot] for slot in slots if slot < len(inputs)), -1)
+
+    def _reader(self, op: int) -> int:
+        """Return the first op that read what differs into something new.
+
+        To write into it, wholly or in part, is no reading.
+        """
+        facts, previous = self._facts, self._facts.record.tensors["previous"]
+        waiting = [tensor for tensor in facts.outputs(op) if tensor in self._tensors]
+        while waiting:
+            tensor = waiting.pop(0)
+            for consumer in facts.consumers(tensor):
+                slots = self._outputs.get(consumer, set())
+                for slot, made in enumerate(facts.outputs(consumer)):
+                    if slot in slots:
+                        if previous[made] != tensor:
+                            return consumer
+                        waiting.append(made)
+        return -1
+
+    def _made_at(self, tensor: int) -> Place | None:
+        events = self._facts.record.events
+        for event in self._facts.events("created"):
+            if int(events["tensor"][event]) == tensor:
+                place = self._facts.place_of_stack(int(events["stack"][event]))
+                return place if place.line else None
+        return None

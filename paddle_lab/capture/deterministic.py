@@ -1,0 +1,103 @@
+"""``paddle_lab.deterministic()``: what makes two runs alike, for the length of a block."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.rerun.random_state import RandomState
+
+_FLAGS = {"FLAGS_cudnn_deterministic": 1, "FLAGS_embedding_deterministic": 1}
+_AT_START = {"NVIDIA_TF32_OVERRIDE": "0", "NCCL_ALGO": "Tree"}
+"""Read by the drivers when they start."""
+
+_NOW = "holds at once"
+_LOADERS = "holds for loaders made inside the block"
+_RESTART = "needs a restart of the process if it used a GPU before; holds for processes begun here"
+_NO_GPU = "this build of Paddle has none; holds for processes begun here"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that was set for the length of the block."""
+
+    name: str
+    value: str
+    holds: str
+    """From when on: at once, or from the start of a process."""
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value} ({self.holds})"
+
+
+@contextmanager
+def deterministic(seed: int) -> Iterator[list[Setting]]:
+    """Set seeds, Paddle's flags, the drivers' variables and DataLoader's defaults; restore all."""
+    paddle: Any = require_paddle()
+    generators = RandomState(paddle)
+    flags = {name: value for name in _FLAGS if (value := _flag(paddle, name)) is not None}
+    environment = {name: os.environ.get(name) for name in (*_AT_START, *_FLAGS)}
+    loader = paddle.io.DataLoader
+    make = loader.__init__
+    try:
+        paddle.seed(seed)
+        np.random.seed(seed % (1 << 32))
+        random.seed(seed)
+        paddle.set_flags({name: _FLAGS[name] for name in flags})
+        os.environ.update(_AT_START, **{name: str(value) for name, value in _FLAGS.items()})
+        loader.__init__ = _in_order(make)
+        yield _settings(seed, flags)
+    finally:
+        loader.__init__ = make
+        for name, value in environment.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        paddle.set_flags(flags)
+        generators.put_back()
+
+
+def _settings(seed: int, flags: Mapping[str, Any]) -> list[Setting]:
+    return [
+        Setting("paddle.seed, numpy.random.seed, random.seed", str(seed), _NOW),
+        Setting("DataLoader num_workers", "0", _LOADERS),
+        Setting("DataLoader shuffle", "False", _LOADERS),
+        *(Setting(name, value, _RESTART) for name, value in _AT_START.items()),
+        *(
+            Setting(name, str(value), _NOW if name in flags else _NO_GPU)
+            for name, value in _FLAGS.items()
+        ),
+    ]
+
+
+def _flag(paddle: Any, name: str) -> Any:
+    try:
+        return paddle.get_flags(name)[name]
+    except ValueError:  # a build that has none, as CPU builds have none of cuDNN's
+        return None
+
+
+def _in_order(make: Any) -> Any:
+    """Return DataLoader's ``__init__`` with no workers and no shuffling."""
+    signature = inspect.signature(make)
+
+    @functools.wraps(make)
+    def made_in_order(*args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(*args, **kwargs)
+        bound.arguments["num_workers"] = 0
+        if bound.arguments.get("shuffle"):
+            bound.arguments["shuffle"] = False
+        bound.arguments.pop("persistent_workers", None)  # there are none
+        make(*bound.args, **bound.kwargs)
+
+    return made_in_order

@@ -1,0 +1,92 @@
+"""A digest of what every op made, so that two runs can be compared without keeping a tensor."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.tensors import NO_KEY
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+Digest = bytes
+UNKNOWN: Digest = b""
+"""Of what has no bytes to look at; equal to itself, so that it is never a difference."""
+
+_DIGEST_BYTES = 8
+
+
+class Digests:
+    """The collector behind reruns; it fills no table, since one run alone says nothing.
+
+    Parameters
+    ----------
+    recorder
+        Whose tensors are looked at.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._tensor_type = recorder.tensor_type
+        self._next: Any = None
+        self._by_key: list[tuple[int, tuple[Digest, ...]]] = []
+        self.outputs: dict[int, tuple[Digest, ...]] = {}
+        """Row of ``ops`` to the digests of what the op made, in order."""
+        self.met: dict[int, Digest] = {}
+        """Row of ``tensors`` to the digest of what the trace met: data, parameters, gradients."""
+
+    def open(self) -> None:
+        """Look at what ops make from now on, beside whoever else does."""
+        self._next = self._recorder.on_op
+        self._recorder.on_op = self._on_op
+        self._recorder.tensors.meeting_listeners.append(self._on_met)
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        self._recorder.on_op = None
+        listeners = self._recorder.tensors.meeting_listeners
+        if self._on_met in listeners:
+            listeners.remove(self._on_met)
+
+    def _on_op(self, op: int, result: Any) -> None:
+        if self._next is not None:
+            self._next(op, result)
+        made = [value for value in flat(result) if isinstance(value, self._tensor_type)]
+        self._by_key.append((op, tuple(digest_of(tensor) for tensor in made)))
+
+    def _on_met(self, tensor: Any, key: int) -> None:
+        if key != NO_KEY:
+            self.met[key] = digest_of(tensor)
+
+    def add_rows(
+        self, _builders: dict[str, TableBuilder], _strings: StringPool, op_keys: dict[int, int]
+    ) -> None:
+        """Learn which rows the ops have become."""
+        self.outputs = {
+            op_keys[key]: digests for key, digests in self._by_key if op_keys.get(key, -1) >= 0
+        }
+
+
+def digest_of(tensor: Any) -> Digest:
+    """Return 64 bits that tell a tensor's bytes, shape and dtype from others.
+
+    Undefined tensors are never touched: asking one for its values kills the process.
+    """
+    if not tensor._is_initialized() or not tensor.is_dense():
+        return UNKNOWN
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    digest.update(f"{tensor.dtype}{tensor.shape}".encode())
+    if tensor.place.is_cpu_place() and tensor.is_contiguous():
+        count = math.prod(tensor.shape) * tensor.element_size()
+        if count:
+            digest.update((ctypes.c_char * count).from_address(tensor.data_ptr()))
+    else:
+        # Past the hook that notes when values go to Python: this look is ours.
+        numpy = type(tensor).numpy
+        digest.update(getattr(numpy, "__wrapped__", numpy)(tensor).tobytes())
+    return digest.digest()

@@ -1,0 +1,75 @@
+"""The state that code begins with, and the runs that begin with it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.rerun.contents import Contents
+from paddle_lab.capture.rerun.random_state import RandomState
+from paddle_lab.capture.rerun.reach import Reached
+from paddle_lab.capture.rerun.tensor_state import refuse_entangled, states_of
+
+
+class StateBefore:
+    """What code can reach, as it is before the code runs: values, gradients, names, generators.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    roots
+        What the code begins with: functions, the values of the names that it mentions.
+    names
+        Dicts whose names it may bind, such as a notebook's variables.
+
+    Raises
+    ------
+    Unrepeatable
+        Where the code cannot run twice.
+    """
+
+    def __init__(
+        self, paddle: Any, roots: Iterable[Any], names: Iterable[dict[str, Any]] = ()
+    ) -> None:
+        self._paddle = paddle
+        self._reached = Reached(paddle.Tensor)
+        self._reached.enter(roots)
+        # The dict alone: what else is in it the code does not mention.
+        known = {id(one) for one in self._reached.containers}
+        self._reached.containers += [one for one in names if id(one) not in known]
+        with HOOKS.suspended(), paddle.no_grad():
+            self._tensors = states_of(paddle, self._reached.tensors)
+        self._contents = Contents(self._reached)
+        self._random = RandomState(paddle)
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Put the state back for the length of a block; afterwards all is as it was at its begin.
+
+        Raises
+        ------
+        Unrepeatable
+            Where what the first run did cannot be undone for a while; nothing has changed then.
+        """
+        refuse_entangled(self._tensors)
+        contents, random = Contents(self._reached), RandomState(self._paddle)
+        grad_enabled = self._paddle.is_grad_enabled()
+        begun = []
+        try:
+            with HOOKS.suspended(), self._paddle.no_grad():
+                for state in self._tensors:
+                    begun.append(state)
+                    state.begin()
+            self._contents.put_back()
+            self._random.put_back()
+            yield
+        finally:
+            with HOOKS.suspended(), self._paddle.no_grad():
+                for state in reversed(begun):
+                    state.end()
+            contents.put_back()
+            random.put_back()
+            self._paddle.set_grad_enabled(grad_enabled)

@@ -1,0 +1,139 @@
+"""What tensors hold, so that a second run works on copies and the tensors come back untouched.
+
+A second run does not write into the user's tensors. Each gets another body for its length, which
+is a copy of what it held when the first run began; then its own body returns, with its in-place
+version and its address, and graphs that saved it never notice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from paddle_lab.capture.rerun.reach import Unrepeatable
+
+
+class TensorState:
+    """One tensor and its gradient when the first run begins.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    tensor
+        A dense tensor that has values.
+    """
+
+    def __init__(self, paddle: Any, tensor: Any) -> None:
+        self._paddle = paddle
+        self.tensor = tensor
+        self.version: int = tensor._inplace_version()
+        self.start = tensor.data_ptr()
+        self.stop = self.start + math.prod(tensor.shape) * tensor.element_size()
+        self._values = _copy(tensor)
+        self._stops = tensor.stop_gradient
+        gradient = tensor.grad if tensor.is_leaf else None
+        if gradient is not None and not gradient.is_dense():
+            raise Unrepeatable("a gradient is sparse, which cannot be put back")
+        self._gradient = None if gradient is None else _copy(gradient)
+        self._own: Any = None
+        self._own_gradient: Any = None
+        self._own_gradient_body: Any = None
+        self._own_stops = self._stops
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether the first run modified the tensor in place."""
+        modified: bool = self.tensor._inplace_version() != self.version
+        return modified
+
+    def begin(self) -> None:
+        """Give the tensor the values, gradient and flag that it had, in a body of their own."""
+        tensor = self.tensor
+        self._own_stops = tensor.stop_gradient
+        self._own = self._paddle.empty([0])
+        tensor._share_underline_tensor_to(self._own)
+        if tensor.is_leaf:
+            self._hide_gradient()
+            if self._gradient is not None:
+                tensor.grad = _copy(self._gradient)
+        _copy(self._values)._share_underline_tensor_to(tensor)
+        if tensor.is_leaf:
+            tensor.stop_gradient = self._stops
+
+    def end(self) -> None:
+        """Give the tensor back what the first run left."""
+        tensor = self.tensor
+        self._own._share_underline_tensor_to(tensor)
+        if tensor.is_leaf:
+            self._show_gradient()
+            tensor.stop_gradient = self._own_stops
+        self._own = self._own_gradient = self._own_gradient_body = None
+
+    def _hide_gradient(self) -> None:
+        """Take the gradient away, keeping its memory: to clear one empties all that share it."""
+        gradient = self.tensor.grad
+        self._own_gradient = gradient
+        if gradient is not None:
+            self._own_gradient_body = self._paddle.empty([0], dtype=gradient.dtype)
+            gradient._share_buffer_to(self._own_gradient_body)
+            self.tensor.grad = None
+
+    def _show_gradient(self) -> None:
+        tensor, gradient = self.tensor, self._own_gradient
+        if gradient is None:
+            if tensor.grad is not None:
+                tensor.grad = None
+            return
+        self._own_gradient_body._share_buffer_to(gradient)
+        present = tensor.grad
+        if present is None or present.data_ptr() != gradient.data_ptr():
+            # The second run put another one in its place: the values return in that.
+            tensor.grad = None
+            tensor.grad = gradient
+
+
+def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
+    """Return the states of tensors; those without values have none.
+
+    Raises
+    ------
+    Unrepeatable
+        For tensors that cannot be copied.
+    """
+    states = []
+    for tensor in tensors:
+        if not tensor._is_initialized():
+            continue
+        if not tensor.is_dense() or tensor.is_dist():
+            raise Unrepeatable("the code reaches a sparse or distributed tensor")
+        states.append(TensorState(paddle, tensor))
+    return states
+
+
+def refuse_entangled(states: Sequence[TensorState]) -> None:
+    """Refuse where tensors cannot get other bodies without changing what they mean.
+
+    Raises
+    ------
+    Unrepeatable
+        If the first run modified a tensor in place that has a backward graph, or whose memory
+        another tensor looks at.
+    """
+    modified = [state for state in states if state.is_modified]
+    if any(not state.tensor.is_leaf for state in modified):
+        raise Unrepeatable(
+            "it modified a tensor in place that belongs to a backward graph, whose history would "
+            "be another one after a second run"
+        )
+    for one in modified:
+        for other in states:
+            if other is not one and one.start < other.stop and other.start < one.stop:
+                raise Unrepeatable(
+                    "it modified a tensor in place whose memory another variable looks at"
+                )
+
+
+def _copy(tensor: Any) -> Any:
+    return tensor.detach().clone()

@@ -1,0 +1,104 @@
+"""Runs that are alike: ``paddle_lab.rerun(function)`` and ``with paddle_lab.deterministic():``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from paddle_lab.api import Trace
+from paddle_lab.options import hints_options
+from paddle_lab.recording import Recording
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.deterministic import Setting
+
+
+@hints_options
+def deterministic(*, seed: int = 0) -> AbstractContextManager[list[Setting]]:
+    """Make runs repeatable for the length of a ``with`` block; afterwards all is as it was.
+
+    Seeds Paddle, NumPy and Python; gives each DataLoader made inside no workers and no shuffling;
+    sets ``NVIDIA_TF32_OVERRIDE=0``, ``NCCL_ALGO=Tree``, ``FLAGS_embedding_deterministic`` and
+    ``FLAGS_cudnn_deterministic``. The block's value lists the settings and from when on each holds:
+    the first two variables are read when a process starts, so one that has used a GPU before has
+    to be restarted with them set. The generators go on afterwards from where they stood.
+
+    Parameters
+    ----------
+    seed
+        Of all three generators.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        On entering, if there is no PaddlePaddle, or one older than 3.3.
+    TypeError
+        For an unknown option, naming the nearest one.
+    """
+    from paddle_lab.capture.deterministic import deterministic as settings
+
+    return settings(seed)
+
+
+@hints_options
+def rerun(
+    function: Callable[[], object],
+    *,
+    check: str | Sequence[str] = ("nondeterminism", "unwritten-output"),
+    title: str | None = None,
+) -> Trace:
+    """Trace a call, and make it again from the same state to see what differs.
+
+    Before the second call everything that the function can reach is put back: parameters, buffers,
+    gradients, optimizers, variables, and the generators of Paddle, NumPy and Python. Afterwards all
+    is as the first call left it.
+
+    Parameters
+    ----------
+    function
+        Called without arguments.
+    check
+        What to look for, as in :func:`paddle_lab.trace`; by default the checks that need a second
+        run.
+    title
+        What the views call the trace.
+
+    Returns
+    -------
+    Trace
+        Of the first call; its ``findings`` name the first line that differed. Where the function
+        cannot run twice, a sentence in the trace's notices says why.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        If there is no PaddlePaddle, or one older than 3.3.
+    TypeError
+        For an unknown option, naming the nearest one.
+    ValueError
+        For a check that there is not.
+    """
+    from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
+    from paddle_lab.capture.availability import require_paddle
+    from paddle_lab.capture.rerun.reach import Unrepeatable
+    from paddle_lab.capture.rerun.runs import refusal
+    from paddle_lab.capture.rerun.runs import rerun as run_again
+    from paddle_lab.capture.rerun.state import StateBefore
+
+    kinds = rerun_kinds(chosen(check))
+    state: StateBefore | None = None
+    refused = ""
+    try:
+        state = StateBefore(require_paddle(), [function]) if kinds else None
+    except Unrepeatable as reason:
+        refused = refusal(kinds, reason)
+    name = getattr(function, "__name__", type(function).__name__)
+    recording = Recording(title=title or name, check=check, reruns=True)
+    with recording as trace:
+        function()
+    if refused:
+        trace.record.origin.notices.append(refused)
+    elif state is not None and recording.run is not None:
+        trace.complete(run_again(recording.run, state, function, kinds))
+    return trace
