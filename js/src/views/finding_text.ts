@@ -58,8 +58,21 @@ function withLinks(trace: Trace, text: string, open: OpenLine): (Node | string)[
   for (const match of text.matchAll(PLACES)) {
     const at = resolved(trace, match);
     if (at) {
-      made.push(text.slice(end, match.index), placeLink(match[0], at, open));
-      end = match.index + match[0].length;
+      // No line ends between a link and its parenthesis.
+      const openAt = match.index - (/[(（]/.test(text[match.index - 1] ?? "") ? 1 : 0);
+      const close = match.index + match[0].length;
+      const closeAt = close + (/[)）]/.test(text[close] ?? "") ? 1 : 0);
+      made.push(
+        text.slice(end, openAt),
+        element(
+          "span",
+          { class: "pdl-place" },
+          text.slice(openAt, match.index),
+          placeLink(match[0], at, open),
+          text.slice(close, closeAt),
+        ),
+      );
+      end = closeAt;
     }
   }
   made.push(text.slice(end));

@@ -82,6 +82,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
         isShowable(finding) &&
           button("Show in graph", () => showFinding(store, finding), {
             title: "Select its op or grad node (e: the next finding)",
+            "aria-keyshortcuts": "e",
             "data-focus": "show",
           }),
         !!finding.advice &&

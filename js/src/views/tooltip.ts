@@ -80,7 +80,7 @@ function linesOf(store: Store, hit: Hit): string[] {
   const { trace } = store;
   switch (hit.kind) {
     case "box":
-      return [...boxLines(trace, hit.box), ...markLines(marksOfBox(store, hit.box))];
+      return withMarks(boxLines(trace, hit.box), markLines(marksOfBox(store, hit.box)));
     case "chip":
       if (hit.chip.kind === "refold") {
         return ["Show the repeated groups as one box"];
@@ -95,6 +95,11 @@ function linesOf(store: Store, hit: Hit): string[] {
           ? ["Show the repeated groups as one box"]
           : [];
   }
+}
+
+/** What is wrong comes right below the name. */
+function withMarks([name, ...rest]: string[], marks: readonly string[]): string[] {
+  return name === undefined ? [] : [name, ...marks, ...rest];
 }
 
 function boxLines(trace: Trace, box: SceneBox): string[] {

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cutAndFailed, plant, SENTENCE, troubled, withGradients } from "../planted.ts";
 import { encoder } from "../synthetic.ts";
@@ -68,6 +69,21 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     expect(asked).toMatchObject([{ file: "/tmp/ipykernel_1/4.py", line: 2, cell: 4 }]);
     expect((asked[0] as { source_text: string }).source_text).toContain("loss.backward()");
     expect(await page.locator(".pdl-source-whole .pdl-lit").textContent()).toContain("y = net(x)");
+  });
+
+  test("a sentence in Chinese names places that lead to their lines too", async () => {
+    const made = troubled();
+    plant(made, {
+      severity: "error",
+      message: "`loss = y.mean()`(单元格 4 第 3 行)把形状 [16, 1] 与 [16] 广播成了 [16, 16]。",
+      line: 3,
+    });
+    const { page } = await browser.open(made.bytes());
+    await page.getByRole("button", { name: "3 more" }).click();
+    const item = page.getByRole("listitem").nth(3);
+    expect(await item.getByRole("button").allTextContents()).toEqual(["单元格 4 第 3 行", "Read"]);
+    await item.getByRole("button", { name: "单元格 4 第 3 行", exact: true }).click();
+    expect(await page.locator(".pdl-source-whole .pdl-lit").textContent()).toContain("loss = y");
   });
 
   test("no findings, no box", async () => {
@@ -156,17 +172,28 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     const { page } = await browser.open(cutAndFailed().bytes());
     await page.getByRole("button", { name: "Ladder" }).click();
     await page.waitForSelector("[data-grad-node][data-centre]", { state: "attached" });
-    await page.getByRole("button", { name: "Export" }).click();
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("menuitem", { name: "Save as SVG" }).click(),
-    ]);
-    const chunks: Buffer[] = [];
-    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-    const svg = Buffer.concat(chunks).toString();
+    const svg = await exportedSvg(page);
     for (const word of [">failed<", ">cut<", ">origin<", ">no gradient<", "‖0.01‖"]) {
       expect(svg).toContain(word);
     }
+  });
+
+  test("a way is drawn from its origin, for the finding in view alone", async () => {
+    const made = troubled();
+    plant(made, { marks: [6, 7].map((op) => ({ role: "path" as const, op })) });
+    const { page } = await browser.open(made.bytes());
+    await page.getByRole("button", { name: "Open all" }).click();
+    await page.waitForSelector("[data-op='8'][data-centre]", { state: "attached" });
+    const ways = async (): Promise<number> =>
+      (await exportedSvg(page))
+        .match(/<path d="[^"]*" fill="none"[^>]*stroke-width="3.2"/g)
+        ?.join("")
+        .match(/M/g)?.length ?? 0;
+    // Ops 2 to 8 have six edges between them, and op 4 hands on to 8 directly.
+    expect(await ways()).toBe(7);
+    await page.getByRole("button", { name: "3 more" }).click();
+    await page.locator(".pdl-finding-show").nth(3).click();
+    expect(await ways()).toBe(1);
   });
 
   test("what is copied has the sentence, its place and what to do", async () => {
@@ -184,3 +211,14 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     );
   });
 });
+
+async function exportedSvg(page: Page): Promise<string> {
+  await page.getByRole("button", { name: /^(Export|Done)$/ }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Save as SVG" }).click(),
+  ]);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
