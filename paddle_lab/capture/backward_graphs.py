@@ -9,6 +9,9 @@ from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 
+PADDLE_GRAD_OP = "paddle.grad"
+"""What a call of ``paddle.grad`` is recorded as."""
+
 EachOp = Callable[[int], Iterator[tuple[list[Any], list[int], list[int]]]]
 """From a position on, ops' cells, inputs and outputs: see :meth:`Recorder.each_op`."""
 
@@ -34,6 +37,7 @@ class BackwardGraphs:
         self._each_op = each_op
         self._tensor_type = tensor_type
         self._inputs: dict[int, list[int]] = {}
+        self._grad_calls: set[int] = set()
         self._indexed = 0
 
     def walk(self, tensors: Any, backward_call: int) -> dict[int, tuple[Any, int]]:
@@ -78,6 +82,14 @@ class BackwardGraphs:
             if isinstance(value, self._tensor_type) and value._is_initialized()
         ]
         return [node for node in nodes if node is not None]
+
+    def slots_of(self, op: int) -> list[int]:
+        """Return the argument position of each tensor an op was given.
+
+        None for op -1, and for calls of ``paddle.grad``, which are no op of Paddle's.
+        """
+        inputs = self._inputs_of(op) if op != NO_KEY else []
+        return inputs[::2] if op not in self._grad_calls else []
 
     def _name_leaves(self) -> None:
         """Find the tensors behind new accumulation nodes, while both are alive."""
@@ -135,6 +147,8 @@ class BackwardGraphs:
     def _inputs_of(self, op: int) -> list[int]:
         for cells, inputs, outputs in self._each_op(self._indexed):
             self._inputs[cells[0]] = inputs
+            if cells[3] == PADDLE_GRAD_OP:
+                self._grad_calls.add(cells[0])
             self._indexed += len(cells) + len(inputs) + len(outputs)
         return self._inputs.get(op, [])
 

@@ -12,8 +12,10 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.backward_graphs import PADDLE_GRAD_OP
 from paddle_lab.capture.double_grad import attribute_made_nodes
 from paddle_lab.capture.evidence.rootless import note_rootless
+from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.patches import AttributePatch
@@ -129,6 +131,7 @@ class _OpenCall:
         self.saved = self.state.save()
         self.reached: dict[int, tuple[Any, int]] = {}
         self.resolved: tuple[list[int], list[Any]] = ([], [])
+        self.watch: BackwardWatch | None = None
 
     def prepare(self, tensors: tuple[Any, Any], args: tuple[Any, ...]) -> None:
         """Note what a call of ``paddle.grad`` is given, and what grad nodes there are before it."""
@@ -141,7 +144,7 @@ class _OpenCall:
     def finish(self, result: Any, start_ns: int, end_ns: int, caller: FrameType) -> None:
         """Record a call of ``paddle.grad`` that returned."""
         op = self.recorder.end_op(
-            "paddle.grad", (), self.resolved, result, start_ns, end_ns, caller, phase=BACKWARD
+            PADDLE_GRAD_OP, (), self.resolved, result, start_ns, end_ns, caller, phase=BACKWARD
         )
         if self.row[5]:
             backward = self.recorder.backward
@@ -151,6 +154,8 @@ class _OpenCall:
 
     def close(self, error: str) -> None:
         """Leave the scope and record how the call ended."""
+        if self.watch is not None:
+            attempt(self.recorder, self.watch.close)
         self.state.restore(self.saved)
         key, kind, stack, scope, ops_before, create_graph = self.row
         self.recorder.backward_calls.append(
@@ -171,6 +176,8 @@ def _open(
         recorder.tensor_lives.look()
     reached = recorder.backward.walk(tensors, key)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
+    if recorder.on_backward is not None:
+        call.watch = recorder.on_backward(key, reached)
     if create_graph:
         call.reached = reached
     del reached  # it holds the graph, which the call is about to free

@@ -122,6 +122,14 @@ class GradNodePool:
         for node, op in nodes:
             self._held[node.node_ptr()] = (node, op)
 
+    def key_of(self, address: int, op: int) -> int:
+        """Return the key of a recorded node."""
+        return self._keys[address, op]
+
+    def name_of(self, key: int) -> str:
+        """Return the name of a recorded node."""
+        return self.rows[key][1]
+
     def is_recorded(self, address: int, op: int) -> bool:
         """Tell whether some walk has reached this node."""
         return (address, op) in self._keys

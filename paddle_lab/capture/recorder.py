@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from time import perf_counter_ns
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
@@ -33,6 +33,10 @@ from paddle_lab.capture.tape import Tape, rows_of
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 from paddle_lab.capture.thread_state import Saved, ThreadState
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.double_grad import Reached
+    from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
 
 INPUT = ROLES.index("input")
 OUTPUT = ROLES.index("output")
@@ -100,6 +104,8 @@ class Recorder:
         """What collects evidence that was asked for."""
         self.on_op: Callable[[int, Any], None] | None = None
         """Called with each op that returned, and what it returned; set before hooks open."""
+        self.on_backward: Callable[[int, Reached], BackwardWatch] | None = None
+        """Called with each backward call that begins, and the grad nodes it has reached."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
         self.backward = BackwardGraphs(self.tensors, self.each_op, paddle.Tensor)
         self.tensor_type = paddle.Tensor

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from paddle_lab.capture.evidence.collector import Collector
+from paddle_lab.capture.evidence.gradients import Gradients
 from paddle_lab.capture.evidence.values import Values
 from paddle_lab.capture.recorder import Recorder
 
@@ -16,4 +17,6 @@ def collectors(paddle: Any, recorder: Recorder, evidence: Collection[str]) -> li
     found: list[Collector] = []
     if "values" in evidence:
         found.append(Values(recorder))
+    if "gradients" in evidence:
+        found.append(Gradients(recorder))
     return found

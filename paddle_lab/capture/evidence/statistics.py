@@ -29,60 +29,95 @@ class Statistics(NamedTuple):
     """Square root of the sum of squares."""
 
 
+class Look(NamedTuple):
+    """What a look at a tensor has found, before it is brought into numbers for people."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    stored: int
+    """Elements that were looked at: fewer than the shape says, where only some rows are stored."""
+    scanned: Scanned
+
+    @property
+    def histogram(self) -> bytes:
+        """Values by binary exponent, as :data:`~.scan.Scanned` says."""
+        return self.scanned[7]
+
+    def statistics(self) -> Statistics:
+        """Return the numbers."""
+        zeros, nans, infs, smallest, largest, total, squares, _ = self.scanned
+        # A row may be stored more than once; then it is as if the tensor had more of them.
+        absent = max(math.prod(self.shape) - self.stored, 0)
+        if absent:
+            smallest, largest = min(smallest, 0.0), max(largest, 0.0)
+        elements = self.stored + absent
+        finite = elements - nans - infs
+        mean = total / finite if finite else 0.0
+        norm = math.sqrt(squares)
+        return Statistics(elements, zeros + absent, nans, infs, smallest, largest, mean, norm)
+
+
 _kinds: dict[Any, int] = {}
 _NO_KIND = -1
 
 
 def statistics_of(tensor: Any) -> Statistics | None:
+    """Return what is in a tensor; ``None`` where :func:`look_at` does."""
+    found = look_at(tensor, with_histogram=False)
+    return None if found is None else found.statistics()
+
+
+def look_at(tensor: Any, *, with_histogram: bool) -> Look | None:
     """Look at what is in a tensor.
 
     Returns
     -------
-    Statistics or None
-        ``None`` where there is nothing to look at: the tensor is undefined or empty, sparse, or
-        not of floats.
+    Look or None
+        ``None`` where there is nothing to look at: the tensor is undefined or empty, sparse in
+        coordinates, or not of floats.
     """
-    found = _look(tensor, with_histogram=False)
-    return None if found is None else found[0]
-
-
-def statistics_and_histogram_of(tensor: Any) -> tuple[Statistics, bytes] | None:
-    """Look at what is in a tensor; the histogram is as :data:`~.scan.Scanned` says."""
-    return _look(tensor, with_histogram=True)
-
-
-def _look(tensor: Any, *, with_histogram: bool) -> tuple[Statistics, bytes] | None:
     # Asking an undefined tensor for its values kills the process.
-    if not tensor._is_initialized() or not tensor.is_dense():
+    if not tensor._is_initialized():
         return None
+    if not tensor.is_dense():
+        return _look_at_rows(tensor, with_histogram=with_histogram)
     dtype = tensor.dtype
     kind = _kinds.get(dtype)
     if kind is None:
-        name = str(dtype).removeprefix("paddle.")
-        kind = _kinds[dtype] = KINDS.index(name) if name in KINDS else _NO_KIND
+        kind = _kind_of(dtype)
     if kind == _NO_KIND:
         return None
     if _has_devices() and not tensor.place.is_cpu_place():
         tensor = _on_host(tensor)
-    shape = tensor.shape
+    shape = tuple(tensor.shape)
     elements = math.prod(shape)
     address = tensor.data_ptr()
     if tensor.is_contiguous():
         scanned = scan(address, elements, kind, with_histogram)
     else:
         scanned = _scan_strided(address, shape, tensor.strides, kind, with_histogram=with_histogram)
-    return _statistics(elements, scanned), scanned[7]
+    return Look(shape, dtype, elements, scanned)
 
 
-def _statistics(elements: int, scanned: Scanned) -> Statistics:
-    zeros, nans, infs, smallest, largest, total, squares, _ = scanned
-    finite = elements - nans - infs
-    mean = total / finite if finite else 0.0
-    return Statistics(elements, zeros, nans, infs, smallest, largest, mean, math.sqrt(squares))
+def _kind_of(dtype: Any) -> int:
+    name = str(dtype).removeprefix("paddle.")
+    kind = _kinds[dtype] = KINDS.index(name) if name in KINDS else _NO_KIND
+    return kind
+
+
+def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Look | None:
+    """Look at a tensor of which only some rows are stored, as a sparse embedding's gradient is."""
+    if not tensor.is_selected_rows():
+        return None
+    rows = look_at(tensor._get_tensor_from_selected_rows(), with_histogram=with_histogram)
+    if rows is None:
+        return None
+    # The tensor's own shape is that of the stored rows.
+    return rows._replace(shape=(tensor.get_selected_rows().height(), *rows.shape[1:]))
 
 
 def _scan_strided(
-    address: int, shape: list[int], strides: list[int], kind: int, *, with_histogram: bool
+    address: int, shape: tuple[int, ...], strides: list[int], kind: int, *, with_histogram: bool
 ) -> Scanned:
     """Scan a copy of a tensor that is a view with strides, in elements."""
     item_bytes = np.dtype(_STORED_AS[kind]).itemsize
@@ -90,7 +125,7 @@ def _scan_strided(
     memory = (ctypes.c_char * ((last + 1) * item_bytes)).from_address(address)
     strided = np.lib.stride_tricks.as_strided(
         np.frombuffer(memoryview(memory), _STORED_AS[kind]),
-        tuple(shape),
+        shape,
         tuple(stride * item_bytes for stride in strides),
         writeable=False,
     )

@@ -1,0 +1,158 @@
+"""What is in every gradient that a backward pass hands on: ``grad_stats``, ``grad_histograms``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from paddle_lab.capture.evidence.gradient_hooks import (
+    NO_EDGE,
+    BackwardWatch,
+    Edges,
+    HookedNode,
+)
+from paddle_lab.capture.evidence.list_slots import takes_post_hook
+from paddle_lab.capture.evidence.statistics import Look, look_at
+from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.trace.floats import float_bits
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.double_grad import Reached
+    from paddle_lab.capture.recorder import Recorder
+
+
+class _Gradient(NamedTuple):
+    backward_call: int
+    grad_node: int
+    edge: int
+    look: Look
+
+
+class Gradients:
+    """The collector behind ``grad_stats``.
+
+    Parameters
+    ----------
+    recorder
+        Whose backward calls are watched.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._rows: list[_Gradient] = []
+        self._edges: dict[int, Edges] = {}
+        self._indexed = 0
+        self._watches: list[BackwardWatch] = []
+
+    def open(self) -> None:
+        """Watch the backward calls that begin from now on."""
+        self._recorder.on_backward = self.watch
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._recorder.on_backward = None
+        for watch in self._watches:
+            watch.close()
+        self._watches.clear()
+
+    def watch(self, backward_call: int, reached: Reached) -> BackwardWatch:
+        """Put hooks on the nodes that a backward call has reached; whoever calls it closes it."""
+        rows = self._rows
+
+        def take(node: int, edge: int, gradient: Any) -> None:
+            look = look_at(gradient, with_histogram=True)
+            if look is not None:
+                rows.append(_Gradient(backward_call, node, edge, look))
+
+        watch = BackwardWatch(take, self._recorder.abandon)
+        self._watches = [other for other in self._watches if other.is_open]
+        self._watches.append(watch)
+        try:
+            self._hook_all(watch, backward_call, reached)
+        except BaseException:
+            watch.close()
+            raise
+        return watch
+
+    def _hook_all(self, watch: BackwardWatch, backward_call: int, reached: Reached) -> None:
+        self._index_edges()
+        backward = self._recorder.backward
+        pool = backward.grad_nodes
+        hooked: dict[int, Any] = {}
+        unhooked: list[int] = []
+        for address, (node, op) in reached.items():
+            key = pool.key_of(address, op)
+            if takes_post_hook(pool.name_of(key), backward.slots_of(op)):
+                hooked[key] = node
+            else:
+                unhooked.append(key)
+        arrivals = self._arrivals([*hooked, *unhooked])
+        arriving = self._single_arrivals(unhooked, arrivals)
+        for call, root in pool.roots:
+            if call == backward_call and root not in arrivals:
+                arriving[root] = (root, NO_EDGE)
+        for key, node in hooked.items():
+            watch.hook(HookedNode(key, node, self._edges.get(key, []), arriving.pop(key, None)))
+        if arriving:
+            self._hook_leaves(watch, arriving)
+
+    def _arrivals(self, nodes: list[int]) -> Counter[int]:
+        """Count the edges that lead to each node."""
+        edges = self._recorder.backward.grad_nodes.edges
+        return Counter(edges[edge][1] for key in nodes for _, edge in self._edges.get(key, ()))
+
+    def _single_arrivals(
+        self, unhooked: list[int], arrivals: Counter[int]
+    ) -> dict[int, tuple[int, int]]:
+        """Return where only what one unhooked node hands on arrives, with that node and edge."""
+        edges = self._recorder.backward.grad_nodes.edges
+        return {
+            target: (source, edge)
+            for source in unhooked
+            for _, edge in self._edges.get(source, ())
+            if arrivals[target := edges[edge][1]] == 1
+        }
+
+    def _hook_leaves(self, watch: BackwardWatch, waiting: dict[int, tuple[int, int]]) -> None:
+        """Put hooks on the tensors of leaves, as far as they are alive."""
+        backward = self._recorder.backward
+        rows = {
+            backward.leaf_tensors[key]: told
+            for key, told in waiting.items()
+            if backward.grad_nodes.name_of(key) == LEAF_NAME and key in backward.leaf_tensors
+        }
+        for tensor, row in self._recorder.tensors.living() if rows else ():
+            if row in rows and not tensor.stop_gradient:
+                watch.hook_leaf(tensor, *rows[row])
+
+    def _index_edges(self) -> None:
+        edges = self._recorder.backward.grad_nodes.edges
+        for edge in range(self._indexed, len(edges)):
+            source, _, slot, _ = edges[edge]
+            self._edges.setdefault(source, []).append((slot, edge))
+        self._indexed = len(edges)
+
+    def add_rows(
+        self, builders: dict[str, TableBuilder], strings: StringPool, _op_keys: dict[int, int]
+    ) -> None:
+        """Fill ``grad_stats`` and ``grad_histograms``, in the order of the backward passes."""
+        calls = {row[0]: key for key, row in enumerate(sorted(self._recorder.backward_calls))}
+        statistics = [row.look.statistics() for row in self._rows]
+        floats = float_bits([number for numbers in statistics for number in numbers[4:]])
+        histograms = builders["grad_histograms"]
+        for at, row in enumerate(self._rows):
+            key = builders["grad_stats"].append(
+                calls.get(row.backward_call, -1),
+                row.grad_node,
+                row.edge,
+                strings["[" + ", ".join(map(str, row.look.shape)) + "]"],
+                strings[str(row.look.dtype).removeprefix("paddle.")],
+                *statistics[at][:4],
+                *floats[4 * at : 4 * at + 4],
+            )
+            counts = np.frombuffer(row.look.histogram, np.int64).reshape(-1, 3)
+            keyed = np.insert(counts, 0, key, axis=1)
+            histograms.append_cells(keyed.ravel().tolist())
