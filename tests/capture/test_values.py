@@ -94,7 +94,7 @@ def test_numbers_are_those_of_numpy(dtype, layout):
     whole = paddle.to_tensor(array.astype(wide)).astype(dtype)
     tensor = LAYOUTS[layout](whole)
     with traced() as trace:
-        _ = tensor == tensor  # meets it as it is
+        paddle.isfinite(tensor)  # meets it as it is
 
     (row,) = rows_of(trace, 0)
     expected = described(numpy_of(tensor))

@@ -25,17 +25,27 @@ _REACHES = {
 def place_of(facts: Facts, source: Source) -> Place:
     """Return the line to name."""
     record = facts.record
-    if source.kind == "outside":
-        for kind in ("overwritten", "created"):
-            for event in facts.events(kind):
-                is_before = record.events["ops_before"][event] <= source.op
-                if record.events["tensor"][event] == source.tensor and is_before:
-                    place = facts.place_of_stack(int(record.events["stack"][event]))
-                    if place.line:
-                        return place
+    event = event_behind(facts, source) if source.kind == "outside" else -1
+    if event >= 0:
+        place = facts.place_of_stack(int(record.events["stack"][event]))
+        if place.line:
+            return place
     if source.kind == "backward" and source.op < 0:
         return facts.place_of_stack(int(record.backward_calls["stack"][source.backward_call]))
     return facts.place(source.op)
+
+
+def event_behind(facts: Facts, source: Source) -> int:
+    """Return the event that brought a tensor's values in, -1 where none is known."""
+    events = facts.record.events
+    for kind in ("overwritten", "created"):
+        for event in reversed(facts.events(kind)):
+            if (
+                events["tensor"][event] == source.tensor
+                and events["ops_before"][event] <= source.op
+            ):
+                return event
+    return -1
 
 
 def message_of(flow: Flow, source: Source, place: Place, cause: Cause | None) -> Text:
@@ -110,6 +120,11 @@ def _from_outside(flow: Flow, source: Source, place: Place) -> Text:
     if facts.tensor_kind(source.tensor) == PARAMETER:
         name = facts.path(source.tensor) or f"a parameter of shape {shape}"
         name_zh = facts.path(source.tensor) or f"形状为 {shape} 的参数"
+        if event_behind(facts, source) >= 0:
+            return Text(
+                en=f"{place.said()} wrote {what} into {name} ({counted.en})",
+                zh=f"{place.said('zh')} 向 {name_zh} 写入了 {what}({counted.zh})",
+            )
         return Text(
             en=f"{place.said()} met {name}, which already held {what} ({counted.en}) before any op "
             "of this trace wrote to it",

@@ -23,6 +23,7 @@ from paddle_lab.analysis.findings.nan_ends import note_reach
 from paddle_lab.analysis.findings.nan_path import path_marks
 from paddle_lab.analysis.findings.nan_sentences import (
     OUTSIDE_ADVICE,
+    event_behind,
     message_of,
     place_of,
 )
@@ -111,13 +112,15 @@ def _was_seen_before(flow: Flow, source: Source) -> bool:
     """Tell whether a loss or gradient that was bad before explains what looks like a source."""
     facts = flow.facts
     is_late = source.kind == "gradient" or (
-        source.kind == "op"
-        and (is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad")
+        is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad"
+        if source.kind == "op"
+        # What a step computed may come back by way of Python.
+        else source.kind == "outside" and event_behind(facts, source) >= 0
     )
     return is_late and any(
         "loss" in other.reaches or "gradient" in other.reaches
         for other in flow.sources
-        if other is not source and other.kind != "gradient" and _moment(facts, other) <= source.op
+        if other is not source and other.kind != "gradient" and _moment(facts, other) < source.op
     )
 
 
