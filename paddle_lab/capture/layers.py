@@ -92,6 +92,8 @@ class LayerPool:
                 for name, tensor in held.items():
                     if tensor is not None:
                         self.tensor_paths.setdefault(id(tensor), prefix + name)
+            if not layer._sub_layers:
+                continue
             sublayers = [
                 (f"{prefix}{name}", sublayer)
                 for name, sublayer in layer._sub_layers.items()

@@ -12,9 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import paddle_lab
 from paddle_lab.capture.counter import Counter
+from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.object_table import ObjectTable
+from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tape import Tape, rows_of
 
 TRACE_A_MODEL = """
@@ -58,6 +61,28 @@ def traced(model: str, *, pure_python: bool) -> Any:
 @pytest.mark.parametrize("model", ["lenet", "transformer_encoder", "gan", "lstm"])
 def test_both_record_the_same(model):
     assert traced(model, pure_python=False) == traced(model, pure_python=True)
+
+
+def test_each_tensor_is_recorded_with_the_grad_node_it_hangs_on():
+    import paddle
+
+    made = [paddle.rand([3, 4])]
+    made[0].stop_gradient = False
+    with paddle_lab.trace():
+        (recorder,) = SINKS.active
+        # More than it takes to learn where tensors keep their grad nodes, and to check that.
+        for number in range(400):
+            last = made[-1]
+            made.append(last * 2 if number % 3 else last.tanh())
+            if number % 50 == 0:
+                made[-1] = made[-1].detach()
+                made[-1].stop_gradient = False
+        pool = recorder.tensors
+        recorded = [pool.grad_address(pool.known_key(tensor)) for tensor in made]
+        expected = [None if tensor.is_leaf else GRAD_FN.address(tensor) for tensor in made]
+    assert recorded == expected
+    assert None in recorded
+    assert len(set(recorded)) > 300
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,7 +1,7 @@
 /* paddle_lab.capture.native._native: the hot path of the capture. */
 #include "native.h"
 
-PyObject *listen_for(PyObject *module, PyObject *args); /* owner.c */
+PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
 
 static PyMethodDef functions[] = {

@@ -2,8 +2,8 @@
  *
  * Everything here has a twin in Python, which runs where this was not built; the twin's docstrings
  * say what each part is for. All of it but the scan of a large array runs with the interpreter lock
- * held, and calls back into Python only where the comments say so: what happens between two calls is
- * atomic.
+ * held, and calls back into Python only where the comments say so: what happens between two calls
+ * is atomic.
  */
 #ifndef PADDLE_LAB_NATIVE_H
 #define PADDLE_LAB_NATIVE_H
@@ -99,6 +99,8 @@ typedef struct {
     Tape *tensor_rows;
     PyObject *shapes;
     PyObject *dtypes;
+    PyObject *names;
+    PyObject *meeting_listeners;
     PyObject *tensor_pool;
     int reads_place;
     Counter *next_tensor;
@@ -123,6 +125,14 @@ int Owner_abandon(Owner *owner); /* 0: the recorder knows of the exception, whic
                                     must be raised */
 int64_t now_ns(void);
 
+/* Rows of tensors: tensor_rows.c. */
+#define TENSOR_CELLS 13 /* ROW_CELLS of capture/tensors.py */
+#define ACTIVATION 0    /* TENSOR_KINDS of trace/schema.py */
+#define PARAMETER 1
+#define BUFFER 2
+#define EXTERNAL 4
+int64_t tensor_row_of(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
+
 /* What an op was given: resolved.c. */
 #define FEW_INPUTS 32
 typedef struct {
@@ -140,13 +150,24 @@ int Resolved_has_attributes(Resolved *resolved); /* makes an empty list; 0 where
 PyObject *arguments_tuple(PyObject *const *args, Py_ssize_t count);
 void Resolved_drop(Resolved *resolved);
 
+/* Return what an integer says and drop it; -1, with the exception, of NULL. */
+int64_t taken_integer(PyObject *number);
+
 /* A tensor's properties, past the lookup of their names: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
 int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception where it fails */
 int tensor_stop_gradient(PyObject *tensor);               /* -1 and an exception where it fails */
+int tensor_is_persistable(PyObject *tensor);              /* -1 and an exception where it fails */
+int tensor_is_leaf(PyObject *tensor);                     /* -1 and an exception where it fails */
+int tensor_is_initialized(PyObject *tensor);              /* -1 and an exception where it fails */
+int64_t tensor_name_key(Owner *owner, PyObject *tensor);  /* -1 and an exception where it fails */
 int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
 int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
 int64_t tensor_place_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
+PyObject *tensor_grad_fn(PyObject *tensor); /* with a reference too many: capture/grad_fn.py */
+
+/* Which grad node a tensor hangs on: grad_address.c. */
+int grad_address_begin(void);                  /* -1 and an exception where it fails */
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
 
 /* What wrappers of functions share: they bind as functions do, and carry attributes: binding.c. */

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #define OP_CELLS 13
-#define TENSOR_CELLS 13
-#define ACTIVATION 0 /* the first of TENSOR_KINDS */
 
 /* An op's function in a wrapper. OpMethod binds to instances, as operators of a class must. */
 typedef struct {

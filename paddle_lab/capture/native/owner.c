@@ -64,6 +64,8 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->tensor_rows);                                                                     \
     VISIT(owner->shapes);                                                                          \
     VISIT(owner->dtypes);                                                                          \
+    VISIT(owner->names);                                                                           \
+    VISIT(owner->meeting_listeners);                                                               \
     VISIT(owner->tensor_pool);                                                                     \
     VISIT(owner->next_tensor);                                                                     \
     VISIT(owner->ops);                                                                             \
@@ -135,6 +137,8 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->tensor_rows = part(owner->tensor_pool, "rows", &TapeType);
     owner->shapes = part(owner->tensor_pool, "shapes", &PyDict_Type);
     owner->dtypes = part(owner->tensor_pool, "dtypes", &PyDict_Type);
+    owner->names = part(owner->tensor_pool, "names", &PyDict_Type);
+    owner->meeting_listeners = part(owner->tensor_pool, "meeting_listeners", &PyList_Type);
     owner->next_tensor = part(owner->tensor_pool, "next_key", &CounterType);
     owner->known_layers = part(owner->layer_pool, "known", &ObjectTableType);
     PyObject *reads_place = part(owner->tensor_pool, "reads_place", &PyBool_Type);

@@ -45,23 +45,6 @@ static int is_plain(PyObject *value) {
            PyBool_Check(value) || PyUnicode_CheckExact(value) || PyComplex_CheckExact(value);
 }
 
-static int64_t key_of(Owner *owner, PyObject *tensor) {
-    int64_t known = ObjectTable_find_value(owner->known, tensor);
-    if (known != NO_KEY) {
-        int64_t version = tensor_version(tensor);
-        if (version < 0 && PyErr_Occurred()) {
-            return -1;
-        }
-        if ((known & LARGEST_VERSION) == version) {
-            return known >> VERSION_BITS;
-        }
-    }
-    PyObject *key = PyObject_CallMethod(owner->tensor_pool, "key_of", "O", tensor);
-    int64_t value = key == NULL ? -1 : PyLong_AsLongLong(key);
-    Py_XDECREF(key);
-    return value;
-}
-
 static int add_list(Resolved *resolved, PyObject *inputs) {
     for (Py_ssize_t i = 0; i + 1 < PyList_GET_SIZE(inputs); i += 2) {
         int64_t slot = PyLong_AsLongLong(PyList_GET_ITEM(inputs, i));
@@ -141,7 +124,7 @@ int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ss
     for (Py_ssize_t slot = 0; slot < count; slot++) {
         PyObject *argument = args[slot];
         if (is_tensor(owner, argument)) {
-            int64_t key = key_of(owner, argument);
+            int64_t key = tensor_row_of(owner, argument);
             if ((key < 0 && PyErr_Occurred()) || add_input(resolved, slot, key) < 0) {
                 return -1;
             }

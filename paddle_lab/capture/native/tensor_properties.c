@@ -13,20 +13,25 @@ typedef struct {
 } Property;
 static Property shape = {"shape", NULL, NULL};
 static Property dtype = {"dtype", NULL, NULL};
-static Property place = {"place", NULL, NULL};
 static Property stop_gradient = {"stop_gradient", NULL, NULL};
 static Property grad_fn = {"grad_fn", NULL, NULL};
-static PyObject *version_name, *node_ptr_name, *address_name, *leaking_name, *no_args;
-static PyCFunctionWithKeywords version_function;
+static Property persistable = {"persistable", NULL, NULL};
+static Property is_leaf = {"is_leaf", NULL, NULL};
+static Property name = {"name", NULL, NULL};
+
+typedef struct {
+    const char *name;
+    PyObject *key;
+    PyCFunctionWithKeywords function; /* NULL: called by its name */
+} Method;
+static Method version = {"_inplace_version", NULL, NULL};
+static Method is_initialized = {"_is_initialized", NULL, NULL};
+static PyObject *no_args;
 
 /* The last dtype seen, and whose key it has: Paddle has one object for each. */
 static PyObject *last_dtype;
 static const Owner *last_dtype_owner; /* only compared, and forgotten with the next owner */
 static int64_t last_dtype_key;
-
-/* GRAD_FN of capture/grad_fn.py, and what it has found out about this Paddle. */
-static PyObject *grad_fn_reader;
-static enum { UNKNOWN, YES, NO } is_leaking = UNKNOWN, holds_pointer = UNKNOWN;
 
 static int find(PyTypeObject *type, Property *property) {
     if (property->key == NULL &&
@@ -40,37 +45,36 @@ static int find(PyTypeObject *type, Property *property) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-int properties_find(PyTypeObject *tensor_type) {
-    if (no_args == NULL) {
-        no_args = PyTuple_New(0);
-        version_name = PyUnicode_InternFromString("_inplace_version");
-        node_ptr_name = PyUnicode_InternFromString("node_ptr");
-        address_name = PyUnicode_InternFromString("address");
-        leaking_name = PyUnicode_InternFromString("is_leaking");
-        PyObject *module = PyImport_ImportModule("paddle_lab.capture.grad_fn");
-        grad_fn_reader = module == NULL ? NULL : PyObject_GetAttrString(module, "GRAD_FN");
-        Py_XDECREF(module);
-        if (grad_fn_reader == NULL || leaking_name == NULL) {
-            Py_CLEAR(no_args);
-            return -1;
+static int find_method(PyTypeObject *type, Method *method) {
+    if (method->key == NULL && (method->key = PyUnicode_InternFromString(method->name)) == NULL) {
+        return -1;
+    }
+    method->function = NULL;
+    PyObject *descriptor = PyDict_GetItemWithError(type->tp_dict, method->key);
+    if (descriptor != NULL && Py_IS_TYPE(descriptor, &PyMethodDescr_Type)) {
+        PyMethodDef *definition = ((PyMethodDescrObject *)descriptor)->d_method;
+        const int takes_keywords = METH_VARARGS | METH_KEYWORDS;
+        if ((definition->ml_flags & takes_keywords) == takes_keywords) {
+            method->function = (PyCFunctionWithKeywords)(void (*)(void))definition->ml_meth;
         }
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int properties_find(PyTypeObject *tensor_type) {
+    if (no_args == NULL && (no_args = PyTuple_New(0)) == NULL) {
+        return -1;
     }
     last_dtype_owner = NULL; /* a new owner may lie where an old one lay */
-    PyObject *version = PyDict_GetItemWithError(tensor_type->tp_dict, version_name);
-    version_function = NULL;
-    if (version != NULL && Py_IS_TYPE(version, &PyMethodDescr_Type)) {
-        PyMethodDef *method = ((PyMethodDescrObject *)version)->d_method;
-        if ((method->ml_flags & (METH_VARARGS | METH_KEYWORDS)) == (METH_VARARGS | METH_KEYWORDS)) {
-            version_function = (PyCFunctionWithKeywords)(void (*)(void))method->ml_meth;
-        }
-    }
-    Property *all[] = {&shape, &dtype, &place, &stop_gradient, &grad_fn};
+    Property *all[] = {&shape, &dtype, &stop_gradient, &grad_fn, &persistable, &is_leaf, &name};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (find(tensor_type, all[i]) < 0) {
             return -1;
         }
     }
-    return 0;
+    return find_method(tensor_type, &version) < 0 || find_method(tensor_type, &is_initialized) < 0
+               ? -1
+               : grad_address_begin();
 }
 
 static PyObject *get(PyObject *tensor, Property *property) {
@@ -78,7 +82,7 @@ static PyObject *get(PyObject *tensor, Property *property) {
                                     : PyObject_GetAttr(tensor, property->key);
 }
 
-static int64_t taken_integer(PyObject *number) {
+int64_t taken_integer(PyObject *number) {
     if (number == NULL) {
         return -1;
     }
@@ -87,14 +91,12 @@ static int64_t taken_integer(PyObject *number) {
     return value;
 }
 
-int64_t tensor_version(PyObject *tensor) {
-    return taken_integer(version_function != NULL
-                             ? version_function(tensor, no_args, NULL)
-                             : PyObject_CallMethodNoArgs(tensor, version_name));
+static PyObject *call(PyObject *tensor, Method *method) {
+    return method->function != NULL ? method->function(tensor, no_args, NULL)
+                                    : PyObject_CallMethodNoArgs(tensor, method->key);
 }
 
-int tensor_stop_gradient(PyObject *tensor) {
-    PyObject *value = get(tensor, &stop_gradient);
+static int taken_truth(PyObject *value) {
     if (value == NULL) {
         return -1;
     }
@@ -102,6 +104,16 @@ int tensor_stop_gradient(PyObject *tensor) {
     Py_DECREF(value);
     return is_true;
 }
+
+int64_t tensor_version(PyObject *tensor) { return taken_integer(call(tensor, &version)); }
+
+int tensor_stop_gradient(PyObject *tensor) { return taken_truth(get(tensor, &stop_gradient)); }
+
+int tensor_is_persistable(PyObject *tensor) { return taken_truth(get(tensor, &persistable)); }
+
+int tensor_is_leaf(PyObject *tensor) { return taken_truth(get(tensor, &is_leaf)); }
+
+int tensor_is_initialized(PyObject *tensor) { return taken_truth(call(tensor, &is_initialized)); }
 
 /* Return the number of ``value`` in a dict from values to numbers in order of first use. */
 static int64_t key_in(PyObject *keys, PyObject *value) {
@@ -147,55 +159,17 @@ int64_t tensor_dtype_key(Owner *owner, PyObject *tensor) {
     return last_dtype_key;
 }
 
+int64_t tensor_name_key(Owner *owner, PyObject *tensor) {
+    PyObject *value = get(tensor, &name);
+    int64_t key = value == NULL ? -1 : key_in(owner->names, value);
+    Py_XDECREF(value);
+    return key;
+}
+
 /* A tensor of no elements has no place until it is initialised: asked of Python, as is all of it.
  */
 int64_t tensor_place_key(Owner *owner, PyObject *tensor) {
     return taken_integer(PyObject_CallMethod(owner->tensor_pool, "place_key", "O", tensor));
 }
 
-/* pybind11 keeps the address of the C++ object right behind the head of its Python object. */
-static int64_t pointer_behind(PyObject *node) {
-    return (int64_t)(intptr_t)*(void **)((char *)node + sizeof(PyObject));
-}
-
-/* The first address is read in Python, which finds out whether ``grad_fn`` leaks in this Paddle. */
-static int64_t first_address(PyObject *tensor) {
-    PyObject *known = PyObject_GetAttr(grad_fn_reader, leaking_name);
-    if (known == NULL) {
-        return -1;
-    }
-    is_leaking = known == Py_None ? UNKNOWN : known == Py_True ? YES : NO;
-    Py_DECREF(known);
-    PyObject *address = PyObject_CallMethodObjArgs(grad_fn_reader, address_name, tensor, NULL);
-    if (address == Py_None) {
-        Py_DECREF(address);
-        return 0;
-    }
-    return taken_integer(address);
-}
-
-int64_t tensor_grad_address(PyObject *tensor) {
-    if (is_leaking == UNKNOWN) {
-        return first_address(tensor);
-    }
-    PyObject *node = get(tensor, &grad_fn);
-    if (node == NULL || node == Py_None) {
-        Py_XDECREF(node);
-        return node == NULL ? -1 : 0;
-    }
-    int64_t address;
-    if (holds_pointer == YES) {
-        address = pointer_behind(node);
-    } else {
-        address = taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
-        if (holds_pointer == UNKNOWN &&
-            Py_TYPE(node)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) * 2) {
-            holds_pointer = pointer_behind(node) == address ? YES : NO;
-        }
-    }
-    if (is_leaking == YES) {
-        Py_DECREF(node);
-    }
-    Py_DECREF(node);
-    return address;
-}
+PyObject *tensor_grad_fn(PyObject *tensor) { return get(tensor, &grad_fn); }

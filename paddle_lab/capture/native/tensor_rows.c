@@ -1,0 +1,74 @@
+/* Rows of tensors that ops are given: TensorPool.key_of() of capture/tensors.py, natively. */
+#include "native.h"
+#include <string.h>
+
+/* A trace begins by meeting every parameter of the model, and the data: those are met here.
+ * Returns the row's key; NO_KEY, perhaps with an exception, where Python must see to it. */
+static int64_t meet(Owner *owner, PyObject *tensor) {
+    /* First: an undefined tensor that is asked for more ends the process. */
+    if (tensor_is_initialized(tensor) != 1) {
+        return NO_KEY;
+    }
+    const int is_constant = tensor_stop_gradient(tensor);
+    const int is_leaf = tensor_is_leaf(tensor);
+    const int is_persistable = tensor_is_persistable(tensor);
+    const int has_node = !is_constant && !is_leaf;
+    if (PyErr_Occurred() || (has_node && !is_persistable)) {
+        return NO_KEY; /* perhaps another object of a tensor that is known */
+    }
+    const int64_t kind = !is_persistable                             ? EXTERNAL
+                         : Py_IS_TYPE(tensor, owner->parameter_type) ? PARAMETER
+                                                                     : BUFFER;
+    const int64_t key = owner->next_tensor->next++;
+    const int64_t version = tensor_version(tensor);
+    const int64_t cells[TENSOR_CELLS] = {
+        key,
+        tensor_shape_key(owner, tensor),
+        tensor_dtype_key(owner, tensor),
+        owner->reads_place ? tensor_place_key(owner, tensor) : 0,
+        is_constant,
+        version,
+        kind,
+        NO_KEY,
+        NO_KEY,
+        NO_KEY,
+        is_persistable ? tensor_name_key(owner, tensor) : 0,
+        (int64_t)(intptr_t)tensor,
+        has_node ? tensor_grad_address(tensor) : 0,
+    };
+    if (PyErr_Occurred() ||
+        ObjectTable_note_value(owner->known, tensor,
+                               key << VERSION_BITS | (version & LARGEST_VERSION)) < 0) {
+        return NO_KEY;
+    }
+    int64_t *row = Tape_reserve(owner->tensor_rows, TENSOR_CELLS);
+    if (row == NULL) {
+        return NO_KEY;
+    }
+    memcpy(row, cells, sizeof cells);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(owner->meeting_listeners); i++) {
+        PyObject *done = PyObject_CallFunction(PyList_GET_ITEM(owner->meeting_listeners, i), "OL",
+                                               tensor, (long long)key);
+        if (done == NULL) {
+            return NO_KEY;
+        }
+        Py_DECREF(done);
+    }
+    return key;
+}
+
+int64_t tensor_row_of(Owner *owner, PyObject *tensor) {
+    const int64_t known = ObjectTable_find_value(owner->known, tensor);
+    int64_t key = NO_KEY;
+    if (known != NO_KEY) {
+        const int64_t version = tensor_version(tensor);
+        if ((known & LARGEST_VERSION) == version) {
+            return known >> VERSION_BITS;
+        }
+    } else {
+        key = meet(owner, tensor);
+    }
+    return key != NO_KEY || PyErr_Occurred()
+               ? key
+               : taken_integer(PyObject_CallMethod(owner->tensor_pool, "key_of", "O", tensor));
+}
