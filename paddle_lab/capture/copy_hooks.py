@@ -16,7 +16,7 @@ from paddle_lab.capture.tracebacks import drop_frame
 
 
 def noting_copies(function: Any) -> Callable[..., Any]:
-    """Wrap a function that copies a tensor, so that traces with memory know the line."""
+    """Wrap a function that copies a tensor, so that traces with memory know line and tensor."""
 
     def copy(*args: Any, **kwargs: Any) -> Any:
         start_ns = perf_counter_ns()
@@ -27,7 +27,7 @@ def noting_copies(function: Any) -> Callable[..., Any]:
             raise
         finally:
             if OPEN_CAPTURES:
-                note_copy(_caller(), start_ns, perf_counter_ns())
+                note_copy(args[0] if args else None, _caller(), start_ns, perf_counter_ns())
 
     copy.__name__ = copy.__qualname__ = getattr(function, "__name__", "copy")
     copy.__doc__ = getattr(function, "__doc__", None)

@@ -193,7 +193,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "start_ns": "i64",  # -1: allocated before the trace
         "end_ns": "i64",  # -1: still allocated when the trace ended
         "thread": "i32",
-        "op": "key:ops",  # inside backward: the op that made the grad node
+        # Inside backward: the op that made the grad node. Of a copy: that made what was copied.
+        "op": "key:ops",
         "grad_node": "key:grad_nodes",  # whose backward allocated it
         "scope": "key:scopes",
         "stack": "key:stacks",

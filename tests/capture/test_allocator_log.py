@@ -167,13 +167,12 @@ def test_copies_name_their_lines():
         turned = data.transpose([1, 0]).contiguous()
     record = trace.record
     users = stack_frames(record)
-    made_at = [
-        int(record.frames["line"][users[row["stack"]]])
-        for row in rows(record, op=-1)
-        if row["start_ns"] >= 0
-    ]
+    new = [row for row in rows(record) if row["start_ns"] >= 0]
+    made_at = [int(record.frames["line"][users[row["stack"]]]) for row in new]
     first = test_copies_name_their_lines.__code__.co_firstlineno
     assert made_at == [first + 3, first + 4, first + 5]
+    # The last copies what the transpose made; what the others copy was made by no op.
+    assert [row["op"] for row in new] == [-1, -1, 0]
     assert made.size == turned.size == 15
 
 

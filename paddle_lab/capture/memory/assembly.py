@@ -92,7 +92,7 @@ def add_memory(
             "start_ns": np.where(blocks.start_ns == BEFORE, -1, blocks.start_ns - memory.start_ns),
             "end_ns": np.where(blocks.end_ns == ALIVE, -1, blocks.end_ns - memory.start_ns),
             "thread": owners.thread,
-            "op": owners.op,
+            "op": np.where(owners.op < 0, owners.copied_op, owners.op),
             "grad_node": owners.grad_node,
             "scope": owners.scope,
             "stack": owners.stack,

@@ -37,6 +37,8 @@ class Copy(NamedTuple):
     stack: int
     """The recorder's key."""
     phase: int
+    tensor: int
+    """The row of what was copied; -1 where that was no tensor the trace knows."""
 
 
 @dataclass(eq=False)
@@ -123,11 +125,14 @@ class MemoryCapture:
         """Note that a training step has ended here."""
         self.steps.append((perf_counter_ns() - self.start_ns, self.recorder.thread().scope))
 
-    def note_copy(self, frame: FrameType, start_ns: int, end_ns: int) -> None:
-        """Note that ``frame`` has copied a tensor, which allocates and is no op."""
+    def note_copy(self, source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
+        """Note that ``frame`` has copied ``source``, which allocates and is no op."""
         state = self.recorder.thread()
         stack = self.recorder.stacks.take(frame, state.anchor, state.anchor_stack)
-        self.copies.append(Copy(start_ns, end_ns, state.number, state.scope, stack, state.phase))
+        tensor = self.recorder.tensors.known_key(source)
+        self.copies.append(
+            Copy(start_ns, end_ns, state.number, state.scope, stack, state.phase, tensor)
+        )
 
     def _number_threads(self) -> None:
         states = self.recorder.threads
@@ -164,7 +169,7 @@ OPEN_CAPTURES: list[MemoryCapture] = []
 """Those of the traces that are running, outermost first."""
 
 
-def note_copy(frame: FrameType, start_ns: int, end_ns: int) -> None:
-    """Let all that are running know that ``frame`` has copied a tensor."""
+def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
+    """Let all that are running know that ``frame`` has copied a tensor, or what becomes one."""
     for capture in OPEN_CAPTURES:
-        attempt(capture.recorder, capture.note_copy, frame, start_ns, end_ns)
+        attempt(capture.recorder, capture.note_copy, source, frame, start_ns, end_ns)

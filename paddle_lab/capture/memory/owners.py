@@ -37,6 +37,8 @@ class Owners:
     """The run of a grad node, likewise."""
     is_inner: npt.NDArray[np.bool_]
     """Whether Python called the op, inside a grad node if there is one."""
+    copied_op: Int64s
+    """The op that made what a copy, which is no op, has copied into the block."""
 
 
 def find_owners(
@@ -88,6 +90,7 @@ def find_owners(
     scope = np.where(is_copy, taken(table[:, 3], copy), scope)
     stack = np.where(is_copy, taken(table[:, 4], copy), stack)
     phase = np.where(is_copy, taken(table[:, 5], copy), phase)
+    copied = np.where(is_copy, taken(table[:, 6], copy), -1)
     return Owners(
         thread=thread,
         op=op,
@@ -98,6 +101,7 @@ def find_owners(
         span=spans,
         run=run,
         is_inner=is_inner,
+        copied_op=taken(record.tensors["producer"], copied),
     )
 
 
