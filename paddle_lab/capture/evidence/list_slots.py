@@ -20,8 +20,8 @@ _TAKE_LISTS = re.compile(
 )
 # A list of whole numbers, or of sizes, has no gradient; its slot is handed on as a single one.
 _TAKE_NUMBERS = re.compile(r"^(Index|[A-Za-z]*Interp|InterpAntialias)")
-# These run no post hooks at all: leaves, PyLayers, programs of to_static.
-_SILENT = re.compile(r"^(GradNodeAccumulation|GradNodePyLayer|RunProgram|Dy2St)")
+# These run no post hooks at all: leaves, PyLayers, programs of to_static, and old ops.
+_SILENT = re.compile(r"^(GradNodeAccumulation|GradNodePyLayer|RunProgram|Dy2St)|Compat$")
 
 
 def takes_post_hook(name: str, slots: Sequence[int]) -> bool:
@@ -34,6 +34,6 @@ def takes_post_hook(name: str, slots: Sequence[int]) -> bool:
     slots
         Argument positions of the tensors its op was given; empty where the op is not known.
     """
-    if _SILENT.match(name) or _TAKE_LISTS.match(name):
+    if _SILENT.search(name) or _TAKE_LISTS.match(name):
         return False
     return len(set(slots)) == len(slots) or bool(_TAKE_NUMBERS.match(name))
