@@ -29,8 +29,8 @@ class Cut(NamedTuple):
 
     way: str
     """``"detach"``, ``"data"``, ``"copy"``, ``"stop_gradient"``, ``"detach_"``, ``"no_grad"``,
-    ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"pylayer"``, ``"numpy"`` or
-    ``"number"``."""
+    ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"pylayer"``, ``"written"``,
+    ``"numpy"`` or ``"number"``."""
     source: int
     """The last live tensor."""
     op: int
@@ -156,6 +156,8 @@ class GradientCuts:
         for trip in self._trips.of_source.get(row, ()):
             behind = (trip.row,) if trip.row >= 0 else ()
             way = "numpy" if behind else "number"
+            if self._detail(trip.read) in ("set_value", "copy_"):
+                way = "written"
             yield Cut(way, row, op, self._place(trip.read), behind, trip.op, trip.event)
 
     def _cut_at(self, row: int, op: int) -> Cut | None:

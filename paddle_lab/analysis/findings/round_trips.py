@@ -7,7 +7,8 @@ come back where it was read at the very line, or last before with as many elemen
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from paddle_lab.analysis.findings.place import Place
 _NEAR = 32
 """Events between which a value read and a tensor made may belong together."""
 
+_TAKE_ARRAYS = frozenset(("assign_value", "assign_value_"))
 _TAKE_NUMBERS = frozenset(("scale", "add", "subtract", "multiply", "divide", "pow", "full"))
 
 # Numbers that code is full of prove nothing.
@@ -81,7 +83,7 @@ class RoundTrips:
             return []
         made = [*facts.events("created"), *facts.events("overwritten")]
         ways = [way for event in sorted(made) for way in self._to_tensor(event, reads)]
-        return [*ways, *self._to_numbers(reads)]
+        return [*ways, *self._to_constants(reads), *self._to_numbers(reads)]
 
     def _to_tensor(self, event: int, reads: list[int]) -> list[Return]:
         facts, events = self._facts, self._facts.record.events
@@ -90,17 +92,30 @@ class RoundTrips:
             return []
         near = reads[bisect_left(reads, event - _NEAR) : bisect_left(reads, event)]
         before = [read for read in near if events["thread"][read] == events["thread"][event]]
-        here = self._place(event)
-        same_line = [read for read in before if self._place(read) == here]
-        size = math.prod(facts.shape(row))
-        like = [read for read in before if self._size(read) == size][-1:]
-        numbers = [read for read in before if self._size(read) == 1][-size:]
-        chosen = same_line or like or (numbers if len(numbers) == size else [])
         return [
             Return(read, int(events["tensor"][read]), row, -1, event)
-            for read in chosen
+            for read in self._alike(before, row, self._place(event))
             if facts.first_value(int(events["tensor"][read])) != facts.first_value(row)
         ]
+
+    def _to_constants(self, reads: list[int]) -> Iterator[Return]:
+        """Yield the ways into ops that take an array for an argument: ``paddle.assign``."""
+        facts, events = self._facts, self._facts.record.events
+        positions = [int(events["ops_before"][read]) for read in reads]
+        for op in range(facts.op_count):
+            if facts.op_name(op) in _TAKE_ARRAYS and facts.outputs(op):
+                last = bisect_right(positions, op)
+                row = facts.outputs(op)[0]
+                for read in self._alike(reads[max(last - _NEAR, 0) : last], row, facts.place(op)):
+                    yield Return(read, int(events["tensor"][read]), row, -1, -1)
+
+    def _alike(self, before: list[int], row: int, place: Place) -> list[int]:
+        """Return the reads, of those before, whose values a tensor made at a place may hold."""
+        size = math.prod(self._facts.shape(row))
+        same_line = [read for read in before if self._place(read) == place]
+        like = [read for read in before if self._size(read) == size][-1:]
+        numbers = [read for read in before if self._size(read) == 1][-size:]
+        return same_line or like or (numbers if len(numbers) == size else [])
 
     def _to_numbers(self, reads: list[int]) -> list[Return]:
         facts, events = self._facts, self._facts.record.events

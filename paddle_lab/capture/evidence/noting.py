@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from sys import _getframe
 from types import FrameType
 from typing import Any, NamedTuple
@@ -44,4 +45,9 @@ def noting(function: Any, note: Callable[[Recorder, Call], None]) -> Callable[..
 
 def is_floating(tensor: Any) -> bool:
     """Tell whether gradients can exist for a tensor's values."""
-    return str(tensor.dtype).startswith(("paddle.float", "paddle.bfloat", "paddle.complex"))
+    return _is_floating(tensor.dtype)
+
+
+@lru_cache(maxsize=64)
+def _is_floating(dtype: Any) -> bool:
+    return str(dtype).startswith(("paddle.float", "paddle.bfloat", "paddle.complex"))

@@ -40,6 +40,8 @@ _WAYS = {
     "integer": Text(en="turns the values into integers", zh="把数值转换成了整数"),
     "pylayer": Text(en="calls a PyLayer whose backward returns None for this input",
                     zh="调用的 PyLayer 在 backward 中对该输入返回了 None"),
+    "written": Text(en="writes the values into another tensor, past the graph",
+                    zh="绕过计算图,把数值写入了另一个张量"),
     "numpy": Text(en="hands the values to Python, and what comes back is a new tensor",
                   zh="把数值交给了 Python,回来的是一个新张量"),
     "number": Text(en="turns the values into a Python number", zh="把数值变成了 Python 数字"),
@@ -181,6 +183,12 @@ _ADVICE = {
         en="Where rounding belongs to the model, let the gradient pass: "
         "`x + (paddle.round(x) - x).detach()`.",
         zh="若模型确实需要取整,可用直通估计让梯度通过:`x + (paddle.round(x) - x).detach()`。",
+    ),
+    "written": Text(
+        en="Go on with the tensor itself, or write it with an op: `paddle.assign(x, output)` and "
+        "`buffer[...] = x` keep the gradient.",
+        zh="请直接使用该张量,或用算子写入:`paddle.assign(x, output)` 和 `buffer[...] = x` "
+        "会保留梯度。",
     ),
     "pylayer": Text(
         en="Return a gradient for every input of `forward` that is to learn; Paddle takes None "
