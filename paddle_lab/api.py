@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import networkx
 
     from paddle_lab.analysis.findings.finding import Finding
+    from paddle_lab.analysis.gradients.gradient_table import GradientTable
     from paddle_lab.analysis.memory.allocation_table import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
     from paddle_lab.analysis.memory.memory import Memory
@@ -146,6 +147,20 @@ class Trace:
         from paddle_lab.analysis.memory.attribution import Attribution
 
         return Attribution(self.view_record)
+
+    @cached_property
+    def gradients(self) -> GradientTable:
+        """What was in each gradient of the backward passes; none unless ``grads=True``.
+
+        One row for each edge of a backward graph that a gradient passed, and for what each
+        backward call began with. ``trace.gradients.curve()`` tells norms layer by layer. Missing
+        are gradients that a node of several tensors (``concat``, ``stack``), a PyLayer or a
+        program of ``to_static`` hands on where others arrive as well, and those in sparse
+        coordinates.
+        """
+        from paddle_lab.analysis.gradients.gradient_table import GradientTable
+
+        return GradientTable(self.view_record)
 
     @property
     def backward_calls(self) -> Sequence[BackwardCall]:
