@@ -43,6 +43,11 @@ class Steps:
         """Return how many ends lie before an op."""
         return int(np.searchsorted(self.ends, op, side="right"))
 
+    def end_after(self, op: int) -> int:
+        """Return how many ops had been called at the first end after an op."""
+        interval = self.interval(op)
+        return int(self.ends[interval]) if interval < len(self.ends) else self._facts.op_count
+
     def has_optimizer_step_between(self, first: int, second: int) -> bool:
         """Tell whether an optimizer's step ended between two ops."""
         return any(first < end <= second for end in self._facts.step_ends)
@@ -133,8 +138,16 @@ class Steps:
             most = max(most, together, key=len)
         return most
 
-    def leads_to(self, tensor: int, stack: int, *, most: int = 20_000) -> bool:
-        """Tell whether an op of a stack computes, by way of any others, from a tensor."""
+    def leads_to(self, tensor: int, stack: int, *, start: int, most: int = 20_000) -> bool:
+        """Tell whether an op of a stack computes, by way of any others, from a tensor.
+
+        Parameters
+        ----------
+        start
+            The first op that counts: of the ones before, some may be of the same step.
+        most
+            How many ops to look at.
+        """
         facts, stacks = self._facts, self._facts.record.ops["stack"]
         seen: set[int] = set()
         pending = [tensor]
@@ -142,7 +155,7 @@ class Steps:
             for op in facts.consumers(pending.pop()):
                 if op in seen or facts.phase(op) != FORWARD:
                     continue
-                if int(stacks[op]) == stack:
+                if op >= start and int(stacks[op]) == stack:
                     return True
                 seen.add(op)
                 pending.extend(facts.outputs(op))

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.failed_backward import failed_backwards
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.place import Place
@@ -39,7 +39,8 @@ def find(facts: Facts) -> Iterator[Found]:
     named: set[Place] = set()
     for tensors in crossing.values():
         for tensor, consumer in tensors[:_MOST_TRIED]:
-            is_carried = steps.leads_to(tensor, steps.stack(tensor))
+            start = steps.end_after(facts.producer(tensor))
+            is_carried = steps.leads_to(tensor, steps.stack(tensor), start=start)
             is_reused = has_failed and steps.has_optimizer_step_between(
                 facts.producer(tensor), consumer
             )
@@ -65,7 +66,12 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
         if not steps.is_inside_graph(tensor):
             continue
         made = steps.interval(int(producers[tensor]))
-        later = [op for op in facts.consumers(tensor) if steps.interval(op) > made]
+        # What backward computes with (recomputation) belongs to the step before.
+        later = [
+            op
+            for op in facts.consumers(tensor)
+            if steps.interval(op) > made and facts.phase(op) == FORWARD
+        ]
         if later:
             crossing.setdefault(steps.stack(tensor), []).append((tensor, later[0]))
     return crossing

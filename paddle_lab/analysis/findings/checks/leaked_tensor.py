@@ -82,7 +82,7 @@ def _is_used(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
         return True
     first = tensors[0]
     stack = int(facts.record.ops["stack"][_origin(facts, first)])
-    return steps.leads_to(first, stack)
+    return steps.leads_to(first, stack, start=_origin(facts, tensors[1]))
 
 
 def _found(facts: Facts, steps: Steps, tensors: list[int]) -> Found:
