@@ -10,7 +10,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.stacks import Frame, stack_of
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.trees import Keys, csr, nearest_marked
 from paddle_lab.analysis.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import (
@@ -130,10 +130,13 @@ class Facts:
 
     def first_value(self, tensor: int) -> int:
         """Return the tensor's value before it was first modified in place."""
+        return self._first_values[tensor]
+
+    @cached_property
+    def _first_values(self) -> list[int]:
         previous = self.record.tensors["previous"]
-        while previous[tensor] >= 0:
-            tensor = int(previous[tensor])
-        return tensor
+        first: list[int] = nearest_marked(previous, previous < 0).tolist()
+        return first
 
     def is_parameter_fed(self, tensor: int) -> bool:
         """Tell whether a tensor is a parameter, or was computed from any."""
