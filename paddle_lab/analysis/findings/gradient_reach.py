@@ -51,13 +51,15 @@ class GradientReach:
             )
             if call in calls
         ]
-        following = self._following
+        following, dead = self._following, self._dead_nodes
+        seen: set[int] = set()
         while pending:
             node = pending.pop()
-            if not reached[node]:
-                reached[node] = True
-                if not self._is_dead(node):
+            if node not in seen:
+                seen.add(node)
+                if node not in dead:
                     pending.extend(following.get(node, ()))
+        reached[list(seen)] = True
         return reached
 
     @cached_property
@@ -90,16 +92,23 @@ class GradientReach:
 
     @cached_property
     def _following(self) -> dict[int, list[int]]:
-        record = self._facts.record
+        record, left_out = self._facts.record, self.left_out
         edges = record.grad_edges
-        following: dict[int, list[int]] = {}
+        integers = {code for code in set(edges["dtype"].tolist()) if is_integer(record.text(code))}
         columns = (edges[name].tolist() for name in ("source", "target", "slot", "dtype"))
+        following: dict[int, list[int]] = {}
         for source, target, slot, dtype in zip(*columns, strict=True):
-            is_left_out = slot in self.left_out.get(self._facts.op_of_node(source), ())
-            if not is_left_out and not is_integer(record.text(dtype)):
+            is_left_out = left_out and slot in left_out.get(self._facts.op_of_node(source), ())
+            if not is_left_out and dtype not in integers:
                 following.setdefault(source, []).append(target)
         return following
 
-    def _is_dead(self, node: int) -> bool:
-        op = self._facts.op_of_node(node)
-        return op >= 0 and self._facts.op_name(op) in ZERO_GRADIENT
+    @cached_property
+    def _dead_nodes(self) -> frozenset[int]:
+        record = self._facts.record
+        names, ops = record.ops["name"], record.grad_nodes["op"]
+        codes = [code for code in set(names.tolist()) if record.text(code) in ZERO_GRADIENT]
+        if not codes:
+            return frozenset()
+        is_dead = (ops >= 0) & np.isin(names[np.maximum(ops, 0)], codes)
+        return frozenset(np.flatnonzero(is_dead).tolist())

@@ -7,6 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, OPTIMIZER, PARAMETER, Facts
+from paddle_lab.trace.schema import ROLES
+
+_INPUT = ROLES.index("input")
 
 
 class Trained:
@@ -54,12 +57,13 @@ class Trained:
     def used(self) -> dict[int, list[int]]:
         """Parameters that forward ops read, and these ops."""
         facts = self._facts
+        uses, ops, tensors = facts.record.uses, facts.record.ops, facts.record.tensors
+        is_read = (uses["role"] == _INPUT) & (uses["op"] >= 0) & (uses["tensor"] >= 0)
+        op, tensor = uses["op"][is_read], uses["tensor"][is_read]
+        counts = (ops["phase"][op] == FORWARD) & (tensors["kind"][tensor] == PARAMETER)
         used: dict[int, list[int]] = {}
-        for row in range(len(facts.record.tensors)):
-            if facts.tensor_kind(row) == PARAMETER:
-                ops = [op for op in facts.consumers(row) if facts.phase(op) == FORWARD]
-                if ops:
-                    used.setdefault(facts.first_value(row), []).extend(ops)
+        for reader, row in zip(op[counts].tolist(), tensor[counts].tolist(), strict=True):
+            used.setdefault(facts.first_value(row), []).append(reader)
         return used
 
     @cached_property
@@ -70,7 +74,7 @@ class Trained:
         stopped = {
             int(facts.record.events["tensor"][event]) for event in facts.events("gradient_stopped")
         }
-        rows = {row for row in range(len(tensors)) if facts.tensor_kind(row) == PARAMETER}
+        rows = np.flatnonzero(tensors["kind"] == PARAMETER).tolist()
         return frozenset(
             facts.first_value(row) for row in rows if row in stopped or not facts.needs_grad(row)
         )
@@ -84,14 +88,11 @@ class Trained:
     @cached_property
     def updated(self) -> frozenset[int]:
         """Parameters that an optimizer's op wrote to: they had a gradient, whoever made it."""
-        facts = self._facts
-        return frozenset(
-            facts.first_value(row)
-            for op in range(facts.op_count)
-            if facts.phase(op) == OPTIMIZER
-            for row in facts.outputs(op)
-            if facts.tensor_kind(row) == PARAMETER
-        )
+        facts, tensors = self._facts, self._facts.record.tensors
+        made = (tensors["kind"] == PARAMETER) & (tensors["producer"] >= 0)
+        rows = np.flatnonzero(made)
+        is_step = facts.record.ops["phase"][tensors["producer"][rows]] == OPTIMIZER
+        return frozenset(map(facts.first_value, rows[is_step].tolist()))
 
     def name(self, parameter: int) -> str:
         """Return what a person calls a parameter: ``encoder.fc.weight``.
