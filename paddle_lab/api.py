@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import networkx
 
     from paddle_lab.analysis.findings.finding import Finding
+    from paddle_lab.analysis.findings.finding_list import FindingList
     from paddle_lab.analysis.gradients.gradient_table import GradientTable
     from paddle_lab.analysis.memory.allocation_table import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
@@ -85,18 +86,19 @@ class Trace:
         return with_findings(self.view_record, self.findings)
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> FindingList:
         """What is wrong and which line did it: worst first, cause before consequence.
 
         In the language that :func:`paddle_lab.language` says.
         """
         from paddle_lab.analysis.findings.find import find
+        from paddle_lab.analysis.findings.finding_list import FindingList
         from paddle_lab.analysis.findings.language import language
 
         speaks = language()
         if speaks not in self._findings:
             self._findings[speaks] = find(self.view_record)
-        return list(self._findings[speaks])
+        return FindingList(self._findings[speaks])
 
     @property
     def error_help(self) -> list[ErrorHelp]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import Final
 
 from paddle_lab.analysis.findings.finding import Finding
 from paddle_lab.analysis.findings.language import language
+from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.analysis.findings.text import Text
 from paddle_lab.error_help.known_error import ErrorHelp
 
@@ -18,7 +18,6 @@ _BOX: Final = (
     "color: var(--jp-content-font-color1, inherit); background: var(--jp-layout-color1, inherit)"
 )
 _QUIET: Final = "color: var(--jp-content-font-color2, inherit); font-size: 90%"
-_CODE = re.compile(r"`([^`]+)`")
 _SOURCE = Text(en="Source", zh="来源")
 
 
@@ -52,14 +51,10 @@ class ErrorNote:
         told = [(finding.message, finding.advice, "") for finding in self._findings]
         told += [(known.title, known.advice, known.source) for known in self._helps]
         paragraphs = "".join(
-            f"<p><b>{_text(title)}</b></p><p>{_text(advice)}</p>{_source(source)}"
+            f"<p><b>{sentence_html(title)}</b></p><p>{sentence_html(advice)}</p>{_source(source)}"
             for title, advice, source in told
         )
         return f'<div style="{_BOX}">{paragraphs}</div>'
-
-
-def _text(text: str) -> str:
-    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def _source(source: str) -> str:

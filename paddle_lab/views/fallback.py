@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import islice
 
+from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.summaries import backward_calls
 from paddle_lab.trace.record import Record
@@ -69,9 +70,9 @@ def fallback_html(record: Record) -> str:
 def _findings(record: Record) -> str:
     """Return the findings: the worst in full, the others behind a click."""
     items = [
-        f"<p><b>{finding.sign} {_NAMES[finding.severity]}</b> {_code(finding.message)}"
+        f"<p><b>{finding.sign} {_NAMES[finding.severity]}</b> {sentence_html(finding.message)}"
         f"{f' <i>{escape(finding.where)}</i>' if finding.where else ''}"
-        f"{f'<br>{_code(finding.advice)}' if finding.advice else ''}</p>"
+        f"{f'<br>{sentence_html(finding.advice)}' if finding.advice else ''}</p>"
         for finding in told_findings(record)
     ]
     if len(items) < 2:
@@ -79,15 +80,6 @@ def _findings(record: Record) -> str:
     shown = items[1:_MOST_FINDINGS]
     more = f"{len(items) - 1:,} more finding{'s' * (len(items) > 2)}"
     return f"{items[0]}<details><summary>{more}</summary>{''.join(shown)}</details>"
-
-
-def _code(sentence: str) -> str:
-    """Return a sentence as HTML, what stands between backticks as code."""
-    parts = escape(sentence).split("`")
-    # A last backtick without its partner is plain.
-    end = len(parts) - 1 if len(parts) % 2 == 0 else len(parts)
-    made = [f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts[:end])]
-    return "".join(made) + "".join(f"`{part}" for part in parts[end:])
 
 
 def _picture(record: Record, room_bytes: int) -> str:

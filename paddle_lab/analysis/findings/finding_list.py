@@ -1,0 +1,25 @@
+"""Findings as a person reads them at the end of a cell."""
+
+from __future__ import annotations
+
+from paddle_lab.analysis.findings.finding import Finding
+from paddle_lab.analysis.findings.sentence_html import sentence_html
+
+
+class FindingList(list[Finding]):
+    """What the checks found: worst first, cause before consequence."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "nothing found"
+        return "\n".join(f"{finding}\n    {finding.advice}" for finding in self)
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>nothing found</p>"
+        items = "".join(
+            f"<li><b>{finding.severity}</b> {sentence_html(finding.message)}<br>"
+            f"<small>{sentence_html(finding.advice)}</small></li>"
+            for finding in self
+        )
+        return f"<ul>{items}</ul>"
