@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
-from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 
 _LAYER = SCOPE_KINDS.index("layer")
+_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 _FARTHEST = 5000
 """Tensors after which a call's results are followed no further."""
 
@@ -66,21 +69,21 @@ class UnusedCalls:
     @cached_property
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
         """Ops that read trainable parameters and have a gradient, by their outermost layer call."""
-        facts = self._facts
+        record = self._facts.record
+        uses, scopes = record.uses, record.ops["scope"].tolist()
+        known = (uses["op"] >= 0) & (uses["tensor"] >= 0)
+        op, tensor, role = (uses[name][known] for name in ("op", "tensor", "role"))
+        needs_grad = record.tensors["stop_gradient"][tensor] == 0
+        is_parameter = record.tensors["kind"][tensor] == PARAMETER
+        reading = op[(role == _INPUT) & is_parameter & needs_grad]
+        carrying = op[(role == _OUTPUT) & needs_grad]
+        both = np.intersect1d(reading, carrying)
         calls: dict[tuple[bool, int], list[int]] = {}
-        for op in range(facts.op_count):
-            if facts.phase(op) != FORWARD or self._cuts.is_in_pylayer(op):
-                continue
-            if not any(self._is_trainable(one) for one in facts.inputs(op)):
-                continue
-            if any(facts.needs_grad(out) for out in facts.outputs(op)):
-                scope = int(facts.record.ops["scope"][op])
-                call = self._outermost[scope] if scope >= 0 else -1
-                calls.setdefault((call >= 0, call if call >= 0 else op), []).append(op)
+        for one in both[record.ops["phase"][both] == FORWARD].tolist():
+            if not self._cuts.is_in_pylayer(one):
+                call = self._outermost[scopes[one]] if scopes[one] >= 0 else -1
+                calls.setdefault((call >= 0, call if call >= 0 else one), []).append(one)
         return calls
-
-    def _is_trainable(self, tensor: int) -> bool:
-        return self._facts.tensor_kind(tensor) == PARAMETER and self._facts.needs_grad(tensor)
 
     def _followed(self, key: tuple[bool, int], ops: list[int]) -> UnusedCall | None:
         """Follow a call's results; None where the graph was used after all."""
