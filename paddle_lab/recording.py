@@ -153,6 +153,7 @@ class Recording:
         self.run: Run | None = None
         """What a rerun is compared with, once the block has ended."""
         self._notices: list[str] = []
+        self._asks_for_cuda = "cuda-error" in self._checks and not is_all(check)
         if not reruns:
             self._drop(rerun_kinds(self._checks), is_asked_for=not is_all(check))
         evidence = evidence_for(self._checks)
@@ -230,6 +231,10 @@ class Recording:
             )
             warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=3)
         record.origin.notices.extend(self._notices)
+        if self._asks_for_cuda and not _has_cuda():
+            record.origin.notices.append(
+                "Not checked for cuda-error: this build of Paddle is without CUDA."
+            )
         self._trace.complete(record)
 
 
@@ -240,6 +245,12 @@ def _notebook_cells() -> NotebookCells | None:
     from paddle_lab.magics import notebook_cells
 
     return notebook_cells()
+
+
+def _has_cuda() -> bool:
+    from paddle_lab.capture.availability import require_paddle
+
+    return bool(require_paddle().is_compiled_with_cuda())
 
 
 def _place_of(frame: FrameType, cells: NotebookCells | None) -> str:

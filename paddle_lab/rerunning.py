@@ -81,17 +81,17 @@ def rerun(
     """
     from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
     from paddle_lab.capture.availability import require_paddle
-    from paddle_lab.capture.rerun.reach import Unrepeatable
     from paddle_lab.capture.rerun.runs import refusal
     from paddle_lab.capture.rerun.runs import rerun as run_again
     from paddle_lab.capture.rerun.state import StateBefore
 
     kinds = rerun_kinds(chosen(check))
+    paddle = require_paddle()
     state: StateBefore | None = None
     refused = ""
     try:
-        state = StateBefore(require_paddle(), [function]) if kinds else None
-    except Unrepeatable as reason:
+        state = StateBefore(paddle, [function]) if kinds else None
+    except Exception as reason:  # noqa: BLE001  (the code itself is to run, whatever we lack)
         refused = refusal(kinds, reason)
     name = getattr(function, "__name__", type(function).__name__)
     recording = Recording(title=title or name, check=check, reruns=True)

@@ -13,6 +13,7 @@ from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.evidence.collectors import collectors
+from paddle_lab.capture.evidence.cuda_errors import CudaErrors
 from paddle_lab.capture.evidence.digests import Digests
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.frames import Cells, NoCells
@@ -42,7 +43,7 @@ class CaptureSession:
         Kinds of findings the trace is recorded for.
     evidence
         What to record for them beside what every trace has: ``"values"``, ``"gradients"``,
-        ``"rerun"``.
+        ``"rerun"``, ``"cuda"``.
 
     Raises
     ------
@@ -70,6 +71,8 @@ class CaptureSession:
         self._recorder.collectors.extend(collectors(self._paddle, self._recorder, evidence))
         self.digests: Digests | None = None
         """What every op made, where ``"rerun"`` is among the evidence."""
+        if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
+            self._recorder.collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:
             # After the others, which have on_op to themselves.
             self.digests = Digests(self._recorder)

@@ -36,12 +36,13 @@ class CellRerun:
         self._checks = checks
         self._state: StateBefore | None = None
         self._refusal = ""
+        paddle = require_paddle()
         try:
             self._code = _code_of(shell, number)
             names = shell.user_ns
             roots = [names[name] for name in names_in(self._code) if name in names]
-            self._state = StateBefore(require_paddle(), roots, [names])
-        except Unrepeatable as reason:
+            self._state = StateBefore(paddle, roots, [names])
+        except Exception as reason:  # noqa: BLE001  (the code itself is to run, whatever we lack)
             self._refusal = refusal(checks, reason)
 
     def finish(self, first: Run, error: BaseException | None) -> Record:

@@ -23,6 +23,7 @@ _COSTS: Final[dict[Evidence, str]] = {
     "values": "读取每个张量的数值",
     "gradients": "读取每个梯度的数值",
     "rerun": "把代码再运行一次或几次",
+    "cuda": "仅 GPU 版本:每个算子前后等待 GPU",
 }
 """What evidence costs, where a check says it in English alone."""
 

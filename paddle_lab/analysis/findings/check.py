@@ -10,11 +10,12 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found
 from paddle_lab.analysis.findings.text import Text
 
-Evidence = Literal["events", "values", "gradients", "rerun"]
+Evidence = Literal["events", "values", "gradients", "rerun", "cuda"]
 """What a trace records for checks besides ops and graphs.
 
 ``events`` costs next to nothing and is always recorded; ``values`` looks at the numbers in every
-tensor; ``gradients`` at those in every gradient; ``rerun`` runs the code once more.
+tensor; ``gradients`` at those in every gradient; ``rerun`` runs the code once more;
+``cuda`` waits for the GPU after every op.
 """
 
 

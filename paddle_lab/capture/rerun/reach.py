@@ -100,7 +100,7 @@ class Reached:
 
     def _attributes(self, value: Any) -> Iterable[Any]:
         attributes = getattr(value, "__dict__", None)
-        if not isinstance(attributes, dict) or type(value).__module__.startswith("paddle_lab"):
+        if not isinstance(attributes, dict) or _module_of(type(value)).startswith("paddle_lab"):
             return ()
         if id(attributes) not in self._seen:
             self._seen[id(attributes)] = attributes
@@ -111,7 +111,7 @@ class Reached:
         if id(kind) in self._seen and self._seen[id(kind)] is not kind:
             return ()
         self._seen[id(kind)] = kind
-        if _is_library(_file_of(kind.__module__)):
+        if _is_library(_file_of(_module_of(kind))):
             return ()
         self.containers.append(kind)
         return (*vars(kind).values(), *kind.__mro__[1:])
@@ -168,6 +168,12 @@ def _refuse_iterators(value: Any) -> None:
         raise Unrepeatable(
             f"the code can reach an iterator ({name}), which the first run has moved on"
         )
+
+
+def _module_of(kind: type) -> str:
+    # A class made in C++ may have none.
+    module = getattr(kind, "__module__", "")
+    return module if isinstance(module, str) else ""
 
 
 def _file_of(module: str) -> str:

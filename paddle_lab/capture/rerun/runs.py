@@ -43,13 +43,15 @@ def rerun(first: Run, state: StateBefore, code: Code, checks: Sequence[str]) -> 
         if check in checks:
             try:
                 found[check] = look(paddle, first, state, code)
-            except Unrepeatable as reason:
+            except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
                 first.record.origin.notices.append(refusal([check], reason))
     return with_differences(first.record, found)
 
 
 def refusal(checks: Sequence[str], reason: object) -> str:
-    """Return the sentence that says why checks were not made."""
+    """Return the sentence that says why checks were not made: for the code's reasons or ours."""
+    if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
+        reason = f"a fault in paddle_lab ({_short(reason)})"
     return f"Not checked for {' and '.join(checks)}: {reason}."
 
 

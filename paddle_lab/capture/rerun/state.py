@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from paddle_lab.capture.hooks import HOOKS
@@ -57,19 +57,18 @@ class StateBefore:
         refuse_entangled(self._tensors)
         contents, random = Contents(self._reached), RandomState(self._paddle)
         grad_enabled = self._paddle.is_grad_enabled()
-        begun = []
-        try:
-            with HOOKS.suspended(), self._paddle.no_grad():
-                for state in self._tensors:
-                    begun.append(state)
-                    state.begin()
+        # Whatever fails on the way back, the rest comes back.
+        with ExitStack() as way_back:
+            way_back.callback(self._paddle.set_grad_enabled, grad_enabled)
+            way_back.callback(random.put_back)
+            way_back.callback(contents.put_back)
+            for state in self._tensors:
+                way_back.callback(self._quietly, state.end)
+                self._quietly(state.begin)
             self._contents.put_back()
             self._random.put_back()
             yield
-        finally:
-            with HOOKS.suspended(), self._paddle.no_grad():
-                for state in reversed(begun):
-                    state.end()
-            contents.put_back()
-            random.put_back()
-            self._paddle.set_grad_enabled(grad_enabled)
+
+    def _quietly(self, move: Callable[[], None]) -> None:
+        with HOOKS.suspended(), self._paddle.no_grad():
+            move()

@@ -52,8 +52,9 @@ class TensorState:
         """Give the tensor the values, gradient and flag that it had, in a body of their own."""
         tensor = self.tensor
         self._own_stops = tensor.stop_gradient
-        self._own = self._paddle.empty([0])
-        tensor._share_underline_tensor_to(self._own)
+        own = self._paddle.empty([0])
+        tensor._share_underline_tensor_to(own)
+        self._own = own
         if tensor.is_leaf:
             self._hide_gradient()
             if self._gradient is not None:
@@ -63,8 +64,10 @@ class TensorState:
             tensor.stop_gradient = self._stops
 
     def end(self) -> None:
-        """Give the tensor back what the first run left."""
+        """Give the tensor back what the first run left; nothing where it was never taken."""
         tensor = self.tensor
+        if self._own is None:
+            return
         self._own._share_underline_tensor_to(tensor)
         if tensor.is_leaf:
             self._show_gradient()
