@@ -45,6 +45,7 @@ _SECOND_INPUT: Final = _names(
     "masked_select gather gather_nd index_select index_sample scatter scatter_nd_add index_add "
     "index_put kldiv_loss setitem take_along_axis"
 )
+_FIRST_TWO_INPUTS: Final = _names("linear layer_norm instance_norm")  # a bias is only added
 _FIRST_INPUT: Final = _names("where embedding crop legacy_reshape batch_norm_")
 _SECOND_INPUT_AND_OUTPUT: Final = _names("cross_entropy_with_softmax")
 _OUTPUTS_ONLY_ALL: Final = _names("eigh eig eigvalsh qr lu")
@@ -73,6 +74,8 @@ def saved_tensors(facts: Facts, op: int) -> list[int]:
         return [tensor for slot, tensor in inputs if slot == 1]
     if name in _SECOND_INPUT_AND_OUTPUT:
         return [tensor for slot, tensor in inputs if slot == 1] + made[:1]
+    if name in _FIRST_TWO_INPUTS:
+        return [tensor for slot, tensor in inputs if slot <= 1]
     if name in _FIRST_INPUT:
         return [tensor for slot, tensor in inputs if slot == 0]
     return tensors
