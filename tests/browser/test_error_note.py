@@ -29,4 +29,5 @@ def test_the_advice_stands_below_the_traceback(lab_page: OpenNotebook) -> None:
     expect(note.get_by_role("link")).to_have_attribute("target", "_blank")
     box = note.locator("div[style*='border-left']")
     assert box.evaluate("element => getComputedStyle(element).borderLeftWidth") == "4px"
+    note.scroll_into_view_if_needed()
     notebook.screenshot("error_note")

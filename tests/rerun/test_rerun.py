@@ -265,9 +265,9 @@ def test_a_second_run_that_fails_is_said_and_undone(tmp_path):
     path = tmp_path / "made_once"
 
     def step():
-        runs.append(x)
         x.add_(paddle.ones([2]))
         with path.open("x"):
+            runs.append(x)
             return x * 2
 
     trace = paddle_lab.rerun(step, check="nondeterminism")
