@@ -4,9 +4,10 @@ A layer that ``forward`` never calls, one whose output nobody uses, or a model t
 after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
 
 It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
-trace although an optimizer that stepped holds it; in a trace without a step, where it belongs to a
-model whose other parameters were reached. Frozen parameters are none, nor are those for which
-``gradient-cut`` names the line, nor those the optimizer updated with gradients of before.
+trace although an optimizer that stepped holds it; in a trace without a step, where its optimizer
+holds others that were reached. Where no optimizer is known it is a hint. Frozen parameters are
+none, nor are those for which ``gradient-cut`` names the line, nor those the optimizer updated with
+gradients of before.
 """
 
 from __future__ import annotations
@@ -55,7 +56,13 @@ def find(facts: Facts) -> Iterator[Found]:
 def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
     trained = cuts.trained
     candidates = set(trained.holders)
-    if not trained.steps:
+    if candidates and not trained.steps:
+        # Some turn of several may be traced; the optimizer of this one is known by what it trains.
+        training = {one for leaf in cuts.reach.leaves for one in trained.holders.get(leaf, ())}
+        candidates = {
+            one for one, holders in trained.holders.items() if training.intersection(holders)
+        }
+    elif not candidates:
         models = {creations.lines[one][-1] for one in cuts.reach.leaves if creations.lines.get(one)}
         candidates = {
             one
@@ -105,7 +112,7 @@ def _found(
     return Found(
         place=place,
         op=next(iter([*uses, *makers]), -1),
-        severity="warning",
+        severity="warning" if any(one in cuts.trained.holders for one in parameters) else "info",
         message=Text(
             en=f"No gradient came to {listed(names)}, created at {place.said()}: {why.en}.",
             zh=f"{listed(names, 'zh')}(创建于 {place.said('zh')})没有得到梯度:{why.zh}。",
