@@ -3,13 +3,16 @@
 Paddle 3.3 asks for care. What a hook returns stands for the node's gradients and leaks a reference:
 so all hooks of a call return one and the same list, which is emptied in the end. A hook that C++
 frees without the interpreter lock aborts the process: so each is removed when the call ends, and
-its node is held until then. An undefined gradient kills the process if anything is asked of it:
+its node is held until then. A ``paddle.grad`` that fails leaves copies of nodes behind, with their
+hooks, which Paddle drops at a later call: so a hook that C++ still holds then is emptied and
+parked until it does not. An undefined gradient kills the process if anything is asked of it:
 nothing is, but whether it is initialized. Some nodes take no hook (:mod:`.list_slots`); what they
 hand on is looked at where it arrives, if nothing else arrives there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,6 +24,12 @@ Edges = list[tuple[int, int]]
 """Of one grad node: slot among its next functions, and the edge there."""
 Take = Callable[[int, int, Any], None]
 """Called with a grad node, an edge or :data:`NO_EDGE`, and a gradient that may be undefined."""
+
+
+_PARKED: list[PostHook] = []
+"""Hooks of calls that have ended, as long as C++ may hold them."""
+_OWN_REFERENCES = 3
+"""Of a hook in the list that nobody else holds: the list's, the loop's, ``getrefcount``'s."""
 
 
 class HookedNode(NamedTuple):
@@ -50,7 +59,7 @@ class BackwardWatch:
         self._fail = fail
         self._returned: list[Any] = []
         self._handles: list[Any] = []
-        self._hooks: list[Any] = []
+        self._hooks: list[PostHook] = []
         self._leaf_hooks: list[tuple[Any, int]] = []
 
     @property
@@ -60,7 +69,7 @@ class BackwardWatch:
 
     def hook(self, hooked: HookedNode) -> None:
         """Look at the gradients that a node hands on from now on."""
-        hook = self._post_hook(hooked)
+        hook = PostHook(hooked, self._take, self._fail, self._returned)
         self._hooks.append(hook)
         self._handles.append(hooked.node._register_post_hook(hook))
 
@@ -81,33 +90,71 @@ class BackwardWatch:
         for handle in handles:
             handle.remove()
         leaf_hooks, self._leaf_hooks = self._leaf_hooks, []
-        for tensor, hook in leaf_hooks:
-            tensor._remove_grad_hook(hook)
+        for tensor, handle in leaf_hooks:
+            tensor._remove_grad_hook(handle)
+        for hook in self._hooks:
+            hook.empty()
+        _PARKED.extend(self._hooks)
         self._hooks.clear()
         self._returned.clear()
+        _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
 
-    def _post_hook(self, hooked: HookedNode) -> Callable[[list[Any], list[Any]], list[Any]]:
-        take, fail, returned = self._take, self._fail, self._returned
-        key, node, edges, arriving = hooked
 
-        def hook(outputs: list[Any], inputs: list[Any]) -> list[Any]:
-            try:
-                if arriving is not None:
-                    arrived = [tensor for tensor in flat(inputs) if tensor._is_initialized()]
-                    if len(arrived) == 1:
-                        take(*arriving, arrived[0])
-                if len(edges) == len(outputs):
-                    for (_, edge), gradient in zip(edges, outputs, strict=True):
-                        take(key, edge, gradient)
-                else:
-                    for edge, gradient in _aligned(node, edges, outputs):
-                        take(key, edge, gradient)
-            except Exception as fault:  # noqa: BLE001  (the user's backward pass goes on)
-                fail(fault)
-            returned[:] = outputs
-            return returned
+class PostHook:
+    """What one grad node calls when it has run.
 
-        return hook
+    Parameters
+    ----------
+    hooked
+        The node, which is held until :meth:`empty`.
+    take, fail
+        As of :class:`BackwardWatch`.
+    returned
+        The list that all hooks of one call return.
+    """
+
+    __slots__ = ("_fail", "_hooked", "_returned", "_take")
+
+    def __init__(
+        self,
+        hooked: HookedNode,
+        take: Take,
+        fail: Callable[[Exception], None],
+        returned: list[Any],
+    ) -> None:
+        self._hooked: HookedNode | None = hooked
+        self._take: Take | None = take
+        self._fail: Callable[[Exception], None] | None = fail
+        self._returned = returned
+
+    def empty(self) -> None:
+        """Let go of everything; C++ may still hold the hook."""
+        self._hooked = self._take = self._fail = None
+
+    def __call__(self, outputs: list[Any], inputs: list[Any]) -> list[Any]:
+        """Look at what the node was given and what it hands on, which stays as it is."""
+        if self._hooked is None or self._take is None or self._fail is None:
+            return outputs
+        try:
+            _look(self._hooked, self._take, outputs, inputs)
+        except Exception as fault:  # noqa: BLE001  (the user's backward pass goes on)
+            self._fail(fault)
+        self._returned[:] = outputs
+        return self._returned
+
+
+def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any]) -> None:
+    key, node, edges, arriving = hooked
+    if arriving is not None:
+        arrived = [tensor for tensor in flat(inputs) if tensor._is_initialized()]
+        if len(arrived) == 1:
+            take(*arriving, arrived[0])
+    if len(edges) == len(outputs):
+        for (_, edge), gradient in zip(edges, outputs, strict=True):
+            take(key, edge, gradient)
+    else:
+        for edge, gradient in _aligned(node, edges, outputs):
+            take(key, edge, gradient)
 
 
 def _aligned(node: Any, edges: Edges, outputs: list[Any]) -> list[tuple[int, Any]]:
