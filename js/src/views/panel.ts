@@ -72,7 +72,9 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   renderDetails();
   const { finding } = store;
   if (finding && finding.line > 0) source.show(finding.file, finding.line);
-  turnTo(source.hasOwnSource ? "source" : "details");
+  // Whoever asked for gradients finds their curve in the details, unless a line is guilty.
+  const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
+  turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
 
   function renderDetails(): void {
     const focused = pages.details.contains(document.activeElement)
