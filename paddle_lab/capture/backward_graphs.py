@@ -145,6 +145,9 @@ class BackwardGraphs:
             tensor = same[0]
 
     def _inputs_of(self, op: int) -> list[int]:
+        known = self._inputs.get(op)
+        if known is not None:
+            return known
         for cells, inputs, outputs in self._each_op(self._indexed):
             self._inputs[cells[0]] = inputs
             if cells[3] == PADDLE_GRAD_OP:

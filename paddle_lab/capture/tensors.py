@@ -113,6 +113,8 @@ class TensorPool:
         return self._producers.get(key, NO_KEY)
 
     def _index_addresses(self) -> None:
+        if len(self.rows) == self._indexed * ROW_CELLS:
+            return
         # Rows are only appended while ops run, which is quickest; they are indexed when needed.
         for row in rows_of(self.rows, ROW_CELLS, self._indexed):
             key, producer, address = row[0], row[7], row[12]

@@ -16,6 +16,8 @@ from paddle import nn
 from paddle.nn import functional as F
 
 import paddle_lab
+from paddle_lab.analysis.findings.checks.gradient_scale import CHECK
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.capture.evidence.list_slots import takes_post_hook
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.record import Record
@@ -138,6 +140,7 @@ def test_models_compute_the_same_and_every_edge_is_told(name):
 
     assert traced == plain
     assert trace.record.origin.notices == []
+    assert [one for one in CHECK.find(Facts(trace.view_record)) if one.severity != "info"] == []
     # Gradients in sparse coordinates are passed over.
     assert unexplained(trace.record) == [] or name == "sparse_values"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
 
 
-class _Gradient(NamedTuple):
-    backward_call: int
-    grad_node: int
-    edge: int
-    look: Look
+_Gradient = tuple[int, int, int, Look]
+"""Backward call, grad node, edge, what was there."""
 
 
 class Gradients:
@@ -65,7 +62,7 @@ class Gradients:
         def take(node: int, edge: int, gradient: Any) -> None:
             look = look_at(gradient, with_histogram=True)
             if look is not None:
-                rows.append(_Gradient(backward_call, node, edge, look))
+                rows.append((backward_call, node, edge, look))
 
         watch = BackwardWatch(take, self._recorder.abandon)
         self._watches = [other for other in self._watches if other.is_open]
@@ -140,19 +137,19 @@ class Gradients:
     ) -> None:
         """Fill ``grad_stats`` and ``grad_histograms``, in the order of the backward passes."""
         calls = {row[0]: key for key, row in enumerate(sorted(self._recorder.backward_calls))}
-        statistics = [row.look.statistics() for row in self._rows]
+        statistics = [look.statistics() for *_, look in self._rows]
         floats = float_bits([number for numbers in statistics for number in numbers[4:]])
         histograms = builders["grad_histograms"]
-        for at, row in enumerate(self._rows):
+        for at, (backward_call, grad_node, edge, look) in enumerate(self._rows):
             key = builders["grad_stats"].append(
-                calls.get(row.backward_call, -1),
-                row.grad_node,
-                row.edge,
-                strings["[" + ", ".join(map(str, row.look.shape)) + "]"],
-                strings[str(row.look.dtype).removeprefix("paddle.")],
+                calls.get(backward_call, -1),
+                grad_node,
+                edge,
+                strings["[" + ", ".join(map(str, look.shape)) + "]"],
+                strings[str(look.dtype).removeprefix("paddle.")],
                 *statistics[at][:4],
                 *floats[4 * at : 4 * at + 4],
             )
-            counts = np.frombuffer(row.look.histogram, np.int64).reshape(-1, 3)
+            counts = np.frombuffer(look.histogram, np.int64).reshape(-1, 3)
             keyed = np.insert(counts, 0, key, axis=1)
             histograms.append_cells(keyed.ravel().tolist())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 # Ops of Paddle 3.3 that differentiate a list of tensors; a test holds this against its headers.
 _TAKE_LISTS = re.compile(
@@ -34,6 +35,11 @@ def takes_post_hook(name: str, slots: Sequence[int]) -> bool:
     slots
         Argument positions of the tensors its op was given; empty where the op is not known.
     """
-    if _SILENT.search(name) or _TAKE_LISTS.match(name):
+    if not _by_name(name):
         return False
-    return len(set(slots)) == len(slots) or bool(_TAKE_NUMBERS.match(name))
+    return len(set(slots)) == len(slots) or _TAKE_NUMBERS.match(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _by_name(name: str) -> bool:
+    return not (_SILENT.search(name) or _TAKE_LISTS.match(name))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_lab.capture.evidence.scan import KINDS, Scanned, scan
+from paddle_lab.capture.native import native_twin
 
 
 class Statistics(NamedTuple):
@@ -57,8 +58,9 @@ class Look(NamedTuple):
         return Statistics(elements, zeros + absent, nans, infs, smallest, largest, mean, norm)
 
 
-_kinds: dict[Any, int] = {}
 _NO_KIND = -1
+# By identity, for there is one object for each type, and Paddle's way to hash it is slow.
+_kinds: dict[int, tuple[int, Any]] = {}
 
 
 def statistics_of(tensor: Any) -> Statistics | None:
@@ -76,32 +78,61 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Look | None:
         ``None`` where there is nothing to look at: the tensor is undefined or empty, sparse in
         coordinates, or not of floats.
     """
+    usual = None if _has_devices() else look_at_host(tensor, _kinds, with_histogram)
+    return _look_closely(tensor, with_histogram=with_histogram) if usual is None else Look(*usual)
+
+
+@native_twin
+def look_at_host(
+    tensor: Any,
+    kinds: dict[int, tuple[int, Any]],
+    with_histogram: bool,  # noqa: FBT001
+) -> tuple[tuple[int, ...], Any, int, Scanned] | None:
+    """Look at a tensor of the usual sort, which lies in the memory of this process.
+
+    Parameters
+    ----------
+    kinds
+        By the identity of a dtype: the position in :data:`~.scan.KINDS` or -1, and the dtype.
+
+    Returns
+    -------
+    tuple or None
+        What :class:`Look` is made of; ``None`` for any other tensor, which asks for a closer look.
+    """
     # Asking an undefined tensor for its values kills the process.
+    if not (tensor._is_initialized() and tensor.is_dense() and tensor.is_contiguous()):
+        return None
+    dtype = tensor.dtype
+    kind, _ = kinds.get(id(dtype), (_NO_KIND, None))
+    if kind == _NO_KIND:
+        return None
+    shape = tuple(tensor.shape)
+    elements = math.prod(shape)
+    return shape, dtype, elements, scan(tensor.data_ptr(), elements, kind, with_histogram)
+
+
+def _look_closely(tensor: Any, *, with_histogram: bool) -> Look | None:
     if not tensor._is_initialized():
         return None
     if not tensor.is_dense():
         return _look_at_rows(tensor, with_histogram=with_histogram)
     dtype = tensor.dtype
-    kind = _kinds.get(dtype)
-    if kind is None:
-        kind = _kind_of(dtype)
+    kind, _ = _kinds.get(id(dtype)) or _kind_of(dtype)
     if kind == _NO_KIND:
         return None
     if _has_devices() and not tensor.place.is_cpu_place():
         tensor = _on_host(tensor)
     shape = tuple(tensor.shape)
-    elements = math.prod(shape)
-    address = tensor.data_ptr()
-    if tensor.is_contiguous():
-        scanned = scan(address, elements, kind, with_histogram)
-    else:
-        scanned = _scan_strided(address, shape, tensor.strides, kind, with_histogram=with_histogram)
-    return Look(shape, dtype, elements, scanned)
+    scanned = _scan_strided(
+        tensor.data_ptr(), shape, tensor.strides, kind, with_histogram=with_histogram
+    )
+    return Look(shape, dtype, math.prod(shape), scanned)
 
 
-def _kind_of(dtype: Any) -> int:
+def _kind_of(dtype: Any) -> tuple[int, Any]:
     name = str(dtype).removeprefix("paddle.")
-    kind = _kinds[dtype] = KINDS.index(name) if name in KINDS else _NO_KIND
+    kind = _kinds[id(dtype)] = KINDS.index(name) if name in KINDS else _NO_KIND, dtype
     return kind
 
 
@@ -119,7 +150,7 @@ def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Look | None:
 def _scan_strided(
     address: int, shape: tuple[int, ...], strides: list[int], kind: int, *, with_histogram: bool
 ) -> Scanned:
-    """Scan a copy of a tensor that is a view with strides, in elements."""
+    """Scan a tensor that may be a view; strides are in elements."""
     item_bytes = np.dtype(_STORED_AS[kind]).itemsize
     last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     memory = (ctypes.c_char * ((last + 1) * item_bytes)).from_address(address)
@@ -129,7 +160,7 @@ def _scan_strided(
         tuple(stride * item_bytes for stride in strides),
         writeable=False,
     )
-    copy = np.ascontiguousarray(strided)
+    copy = np.ascontiguousarray(strided)  # the same memory where nothing is to be moved
     return scan(copy.ctypes.data, copy.size, kind, with_histogram)
 
 

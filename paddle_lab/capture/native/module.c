@@ -4,11 +4,15 @@
 PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
 
+PyObject *look_at_host(PyObject *module, PyObject *const *args, Py_ssize_t given); /* look.c */
+
 static PyMethodDef functions[] = {
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
      "Tell what is in an array of floats."},
+    {"look_at_host", (PyCFunction)(void (*)(void))look_at_host, METH_FASTCALL,
+     "Tell what is in a tensor of the usual sort."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,

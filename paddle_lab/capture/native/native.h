@@ -170,6 +170,9 @@ PyObject *tensor_grad_fn(PyObject *tensor); /* with a reference too many: captur
 int grad_address_begin(void);                  /* -1 and an exception where it fails */
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
 
+/* What is in an array of so many elements of a kind: statistics.c. */
+PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
+
 /* What wrappers of functions share: they bind as functions do, and carry attributes: binding.c. */
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);
 extern PyGetSetDef wrapper_properties[];

@@ -20,19 +20,20 @@
 #define UPPER_BITS 512      /* sign and exponent of a float */
 #define STRANGE 0x7f800000u /* the exponent of what is not finite */
 #define WITHOUT_SIGN 0x7fffffffu
+#define SUBNORMALS 23  /* exponents that only subnormal floats have, from -149 on */
 #define EXPONENTS 2304 /* of doubles: from -1074 to 1023 */
 #define LEAST_EXPONENT (-1100)
-/* The part of them that floats have. */
-#define FIRST_OF_FLOATS (-149 - LEAST_EXPONENT)
-#define FLOAT_EXPONENTS (149 + 128)
 
 enum { FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, KINDS };
 
 typedef struct {
     int64_t zeros, nans, infs;
     double smallest, largest, total, squares;
-    int64_t (*buckets)[EXPONENTS]; /* by sign and exponent, or NULL */
+    int counts_exponents;
     uint32_t tables[TABLES][UPPER_BITS];
+    int64_t floats[UPPER_BITS]; /* what was in the tables */
+    int64_t subnormals[2][SUBNORMALS];
+    int64_t (*doubles)[EXPONENTS]; /* by sign and exponent, or NULL */
 } Found;
 
 /* Integers in the order of the floats whose bits they are; the same again leads back. */
@@ -93,14 +94,13 @@ static void count_exponents(const uint32_t *block, int count, Found *found) {
     }
 }
 
-/* Add up the tables; subnormal values are not in them, for their bits do not tell the exponent. */
 static void add_up_tables(Found *found) {
     for (int upper = 0; upper < UPPER_BITS; upper++) {
-        int biased = upper & 255;
-        for (int table = 0; biased != 0 && biased != 255 && table < TABLES; table++) {
-            found->buckets[upper >> 8][biased - 127 - LEAST_EXPONENT] +=
-                found->tables[table][upper];
+        uint32_t sum = 0;
+        for (int table = 0; table < TABLES; table++) {
+            sum += found->tables[table][upper];
         }
+        found->floats[upper] += sum;
     }
     memset(found->tables, 0, sizeof found->tables);
 }
@@ -126,7 +126,7 @@ static void scan_floats(const uint32_t *block, int count, Found *found) {
     }
     int64_t zeros_before = found->zeros;
     measure_floats(block, count, found);
-    if (found->buckets == NULL) {
+    if (!found->counts_exponents) {
         return;
     }
     count_exponents(block, count, found);
@@ -135,11 +135,10 @@ static void scan_floats(const uint32_t *block, int count, Found *found) {
         tiny += found->tables[table][0] + found->tables[table][UPPER_BITS / 2];
         found->tables[table][0] = found->tables[table][UPPER_BITS / 2] = 0;
     }
-    for (int i = 0; tiny > 0 && i < count; i++) {
+    for (int i = 0; tiny > 0 && i < count; i++) { /* their upper bits do not tell the exponent */
         uint32_t size = block[i] & WITHOUT_SIGN;
         if (size != 0 && size < 1u << 23) {
-            int exponent = ilogb((double)size) - 149;
-            found->buckets[block[i] >> 31][exponent - LEAST_EXPONENT]++;
+            found->subnormals[block[i] >> 31][ilogb((double)size)]++;
         }
     }
 }
@@ -155,8 +154,8 @@ static void scan_doubles(const double *block, int count, Found *found) {
             found->squares += value * value;
             if (value == 0) {
                 found->zeros++;
-            } else if (found->buckets != NULL) {
-                found->buckets[value < 0][ilogb(value) - LEAST_EXPONENT]++;
+            } else if (found->doubles != NULL) {
+                found->doubles[value < 0][ilogb(value) - LEAST_EXPONENT]++;
             }
         } else if (isnan(value)) {
             found->nans++;
@@ -221,29 +220,74 @@ static void scan(const char *data, Py_ssize_t count, int kind, Found *found) {
             }
             scan_doubles(doubles, size, found);
         }
-        if (found->buckets != NULL && kind < FLOAT64 && (start + BLOCK) % (1 << 30) == 0) {
+        if ((start + BLOCK) % (1 << 30) == 0) {
             add_up_tables(found); /* long before their counters are full */
         }
     }
-    if (found->buckets != NULL && kind < FLOAT64) {
-        add_up_tables(found);
+}
+
+/* Rows of exponent, sign and count. */
+typedef struct {
+    int64_t cells[2 * EXPONENTS][3];
+    Py_ssize_t filled;
+} Rows;
+
+static void add_rows(Rows *rows, const int64_t *counts, int size, int64_t exponent, int negative) {
+    for (int i = 0; i < size; i++) {
+        if (counts[i] != 0) {
+            int64_t *row = rows->cells[rows->filled++];
+            row[0] = exponent + i;
+            row[1] = negative;
+            row[2] = counts[i];
+        }
     }
 }
 
-/* Rows of exponent, sign and count; the negative ones first. */
-static PyObject *histogram_rows(int64_t (*buckets)[EXPONENTS], int first, int exponents) {
-    int64_t rows[2 * EXPONENTS][3];
-    Py_ssize_t filled = 0;
+/* The negative ones first. */
+static PyObject *histogram(Found *found) {
+    Rows rows;
+    rows.filled = 0;
+    add_up_tables(found);
     for (int negative = 1; negative >= 0; negative--) {
-        for (int i = first; i < first + exponents; i++) {
-            if (buckets[negative][i] != 0) {
-                rows[filled][0] = i + LEAST_EXPONENT;
-                rows[filled][1] = negative;
-                rows[filled++][2] = buckets[negative][i];
-            }
+        if (found->doubles != NULL) {
+            add_rows(&rows, found->doubles[negative], EXPONENTS, LEAST_EXPONENT, negative);
+        } else {
+            add_rows(&rows, found->subnormals[negative], SUBNORMALS, -149, negative);
+            add_rows(&rows, found->floats + negative * (UPPER_BITS / 2) + 1, 254, -126, negative);
         }
     }
-    return PyBytes_FromStringAndSize((const char *)rows, filled * (Py_ssize_t)sizeof *rows);
+    return PyBytes_FromStringAndSize((const char *)rows.cells,
+                                     rows.filled * (Py_ssize_t)sizeof *rows.cells);
+}
+
+PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram) {
+    int64_t doubles[2][EXPONENTS];
+    Found found;
+    memset(&found, 0, sizeof found);
+    found.smallest = INFINITY;
+    found.largest = -INFINITY;
+    found.counts_exponents = with_histogram;
+    if (with_histogram && kind >= FLOAT64) {
+        memset(doubles, 0, sizeof doubles);
+        found.doubles = doubles;
+    }
+    if (count >= MANY_ELEMENTS) {
+        Py_BEGIN_ALLOW_THREADS;
+        scan(data, count, kind, &found);
+        Py_END_ALLOW_THREADS;
+    } else {
+        scan(data, count, kind, &found);
+    }
+    if (found.smallest > found.largest) { /* nothing finite */
+        found.smallest = found.largest = 0;
+    }
+    PyObject *rows = with_histogram ? histogram(&found) : PyBytes_FromStringAndSize(NULL, 0);
+    if (rows == NULL) {
+        return NULL;
+    }
+    return Py_BuildValue("LLLddddN", (long long)found.zeros, (long long)found.nans,
+                         (long long)found.infs, found.smallest, found.largest, found.total,
+                         found.squares, rows);
 }
 
 PyObject *scan_array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
@@ -261,32 +305,5 @@ PyObject *scan_array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssiz
     if (kind < 0 || kind >= KINDS || count < 0 || (count > 0 && data == NULL)) {
         return PyErr_Format(PyExc_ValueError, "scan() was given no such array");
     }
-    int first = kind < FLOAT64 ? FIRST_OF_FLOATS : 0;
-    int exponents = kind < FLOAT64 ? FLOAT_EXPONENTS : EXPONENTS;
-    int64_t buckets[2][EXPONENTS];
-    Found found = {.smallest = INFINITY, .largest = -INFINITY};
-    if (with_histogram) {
-        for (int negative = 0; negative < 2; negative++) {
-            memset(buckets[negative] + first, 0, (size_t)exponents * sizeof **buckets);
-        }
-        found.buckets = buckets;
-    }
-    if (count >= MANY_ELEMENTS) {
-        Py_BEGIN_ALLOW_THREADS;
-        scan(data, count, (int)kind, &found);
-        Py_END_ALLOW_THREADS;
-    } else {
-        scan(data, count, (int)kind, &found);
-    }
-    if (found.smallest > found.largest) { /* nothing finite */
-        found.smallest = found.largest = 0;
-    }
-    PyObject *rows = with_histogram ? histogram_rows(buckets, first, exponents)
-                                    : PyBytes_FromStringAndSize(NULL, 0);
-    if (rows == NULL) {
-        return NULL;
-    }
-    return Py_BuildValue("LLLddddN", (long long)found.zeros, (long long)found.nans,
-                         (long long)found.infs, found.smallest, found.largest, found.total,
-                         found.squares, rows);
+    return statistics_scan(data, count, (int)kind, with_histogram);
 }
