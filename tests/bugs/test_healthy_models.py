@@ -14,7 +14,7 @@ _STEPS = 2
     "build", [*MODELS.values(), *STATIC_MODELS.values()], ids=[*MODELS, *STATIC_MODELS]
 )
 def test_training_steps_raise_no_alarm(build: Build) -> None:
-    with paddle_lab.trace() as trace:
+    with paddle_lab.trace(check="all") as trace:
         step = build()
         for _ in range(_STEPS):
             step()

@@ -32,8 +32,11 @@ def test_loss_and_gradients_are_bit_identical(name):
 
     with paddle_lab.trace() as trace:
         traced = two_steps(build)
+    with paddle_lab.trace(check="all", grads=True):
+        checked = two_steps(build)
 
     assert traced == plain
+    assert checked == plain
     assert len(traced[0]) > 1
     assert len(trace.ops) > 0
 
