@@ -14,6 +14,7 @@ from paddle_lab.capture.evidence.gradient_hooks import (
     HookedNode,
 )
 from paddle_lab.capture.evidence.list_slots import takes_post_hook
+from paddle_lab.capture.evidence.scan import Scanned
 from paddle_lab.capture.evidence.statistics import Look, look_at
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.trace.floats import float_bits
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
 
 
-_Gradient = tuple[int, int, int, Look]
-"""Backward call, grad node, edge, what was there."""
+_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned]
+"""Backward call, grad node, edge, and what was seen there: the fields of a look."""
 
 
 class Gradients:
@@ -60,9 +61,9 @@ class Gradients:
         rows = self._rows
 
         def take(node: int, edge: int, gradient: Any) -> None:
-            look = look_at(gradient, with_histogram=True)
-            if look is not None:
-                rows.append((backward_call, node, edge, look))
+            seen = look_at(gradient, with_histogram=True)
+            if seen is not None:
+                rows.append((backward_call, node, edge, *seen))
 
         watch = BackwardWatch(take, self._recorder.abandon)
         self._watches = [other for other in self._watches if other.is_open]
@@ -137,10 +138,12 @@ class Gradients:
     ) -> None:
         """Fill ``grad_stats`` and ``grad_histograms``, in the order of the backward passes."""
         calls = {row[0]: key for key, row in enumerate(sorted(self._recorder.backward_calls))}
-        statistics = [look.statistics() for *_, look in self._rows]
+        looks = [Look(*row[3:]) for row in self._rows]
+        statistics = [look.statistics() for look in looks]
         floats = float_bits([number for numbers in statistics for number in numbers[4:]])
         histograms = builders["grad_histograms"]
-        for at, (backward_call, grad_node, edge, look) in enumerate(self._rows):
+        for at, (backward_call, grad_node, edge, *_) in enumerate(self._rows):
+            look = looks[at]
             key = builders["grad_stats"].append(
                 calls.get(backward_call, -1),
                 grad_node,

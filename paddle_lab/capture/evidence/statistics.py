@@ -30,6 +30,11 @@ class Statistics(NamedTuple):
     """Square root of the sum of squares."""
 
 
+Seen = tuple[tuple[int, ...], Any, int, Scanned]
+"""The fields of a :class:`Look`; as a plain tuple it is nothing that Python's garbage collector
+has to visit, and there is one for each gradient."""
+
+
 class Look(NamedTuple):
     """What a look at a tensor has found, before it is brought into numbers for people."""
 
@@ -66,20 +71,20 @@ _kinds: dict[int, tuple[int, Any]] = {}
 def statistics_of(tensor: Any) -> Statistics | None:
     """Return what is in a tensor; ``None`` where :func:`look_at` does."""
     found = look_at(tensor, with_histogram=False)
-    return None if found is None else found.statistics()
+    return None if found is None else Look(*found).statistics()
 
 
-def look_at(tensor: Any, *, with_histogram: bool) -> Look | None:
+def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
     """Look at what is in a tensor.
 
     Returns
     -------
-    Look or None
-        ``None`` where there is nothing to look at: the tensor is undefined or empty, sparse in
-        coordinates, or not of floats.
+    tuple or None
+        What :class:`Look` is made of; ``None`` where there is nothing to look at: the tensor is
+        undefined or empty, sparse in coordinates, or not of floats.
     """
     usual = None if _has_devices() else look_at_host(tensor, _kinds, with_histogram)
-    return _look_closely(tensor, with_histogram=with_histogram) if usual is None else Look(*usual)
+    return _look_closely(tensor, with_histogram=with_histogram) if usual is None else usual
 
 
 @native_twin
@@ -87,7 +92,7 @@ def look_at_host(
     tensor: Any,
     kinds: dict[int, tuple[int, Any]],
     with_histogram: bool,  # noqa: FBT001
-) -> tuple[tuple[int, ...], Any, int, Scanned] | None:
+) -> Seen | None:
     """Look at a tensor of the usual sort, which lies in the memory of this process.
 
     Parameters
@@ -112,7 +117,7 @@ def look_at_host(
     return shape, dtype, elements, scan(tensor.data_ptr(), elements, kind, with_histogram)
 
 
-def _look_closely(tensor: Any, *, with_histogram: bool) -> Look | None:
+def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
     if not tensor._is_initialized():
         return None
     if not tensor.is_dense():
@@ -127,7 +132,7 @@ def _look_closely(tensor: Any, *, with_histogram: bool) -> Look | None:
     scanned = _scan_strided(
         tensor.data_ptr(), shape, tensor.strides, kind, with_histogram=with_histogram
     )
-    return Look(shape, dtype, math.prod(shape), scanned)
+    return shape, dtype, math.prod(shape), scanned
 
 
 def _kind_of(dtype: Any) -> tuple[int, Any]:
@@ -136,7 +141,7 @@ def _kind_of(dtype: Any) -> tuple[int, Any]:
     return kind
 
 
-def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Look | None:
+def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
     """Look at a tensor of which only some rows are stored, as a sparse embedding's gradient is."""
     if not tensor.is_selected_rows():
         return None
@@ -144,7 +149,8 @@ def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Look | None:
     if rows is None:
         return None
     # The tensor's own shape is that of the stored rows.
-    return rows._replace(shape=(tensor.get_selected_rows().height(), *rows.shape[1:]))
+    stored_shape, *what_was_seen = rows
+    return (tensor.get_selected_rows().height(), *stored_shape[1:]), *what_was_seen
 
 
 def _scan_strided(
