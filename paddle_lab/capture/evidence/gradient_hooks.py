@@ -92,12 +92,10 @@ class BackwardWatch:
         leaf_hooks, self._leaf_hooks = self._leaf_hooks, []
         for tensor, handle in leaf_hooks:
             tensor._remove_grad_hook(handle)
-        for hook in self._hooks:
-            hook.empty()
-        _PARKED.extend(self._hooks)
+        _park(self._hooks)
         self._hooks.clear()
         self._returned.clear()
-        _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
+        _let_go()
 
 
 class PostHook:
@@ -141,6 +139,18 @@ class PostHook:
             self._fail(fault)
         self._returned[:] = outputs
         return self._returned
+
+
+def _park(hooks: list[PostHook]) -> None:
+    for hook in hooks:
+        hook.empty()
+    _PARKED.extend(hooks)
+
+
+def _let_go() -> None:
+    """Drop the parked hooks that C++ holds no more."""
+    # Apart from what parks them, of which a variable would hold one more reference to the last.
+    _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
 
 
 def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any]) -> None:
