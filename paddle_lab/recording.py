@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @hints_options
 def trace(
-    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool = False
+    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool | str = False
 ) -> Recording:
     """Record every op that a ``with`` block runs, and the backward graphs it makes.
 
@@ -35,7 +35,9 @@ def trace(
         What to look for: ``"all"``, ``"none"``, or names of checks; by default those that cost
         next to nothing.
     grads
-        Whether to record what is in each gradient: norm, extremes, zeros, NaN, a histogram.
+        Whether to record what is in each gradient: norm, extremes, zeros, NaN, a histogram. With
+        the name of a region (:func:`region`) the gradients that its ops hand on are kept
+        themselves, as ``trace.gradients[…].value``, after their size was told.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def trace(
 
 @hints_options
 def memory(
-    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool = False
+    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool | str = False
 ) -> Recording:
     """Record what :func:`trace` does and every allocation of Paddle's, each with who made it.
 
@@ -140,7 +142,7 @@ class Recording:
         anchor: FrameType | None = None,
         memory: bool = False,
         check: str | Sequence[str] | None = None,
-        grads: bool = False,
+        grads: bool | str = False,
         reruns: bool = False,
     ) -> None:
         if title is not None and not isinstance(title, str):
@@ -158,6 +160,7 @@ class Recording:
             self._drop(rerun_kinds(self._checks), is_asked_for=not is_all(check))
         evidence = evidence_for(self._checks)
         self._evidence = evidence | {"gradients"} if grads else evidence
+        self._grad_region = grads if isinstance(grads, str) else None
         self._anchor = anchor
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
@@ -186,6 +189,7 @@ class Recording:
             memory=self._memory,
             checks=self._checks,
             evidence=self._evidence,
+            grad_region=self._grad_region,
         )
         self._trace = Trace()
         try:

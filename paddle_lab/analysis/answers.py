@@ -28,4 +28,4 @@ def with_answers(record: Record) -> Record:
         "op_frames": op_frames(record),
         "backward_members": backward_members(record),
     }
-    return Record(tables, strings.to_list(), record.origin)
+    return Record(tables, strings.to_list(), record.origin, record.grad_values)

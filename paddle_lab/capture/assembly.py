@@ -50,7 +50,7 @@ def assemble(
     built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}
     tables = {name: {**builders, **built}[name].build() for name in RECORD_TABLES}
     _resolve_gradient_kinds(tables, strings.to_list())
-    record = Record(tables, strings.to_list(), origin)
+    record = Record(tables, strings.to_list(), origin, recorder.grad_values)
     if memory is not None:
         try:
             add_memory(record, memory, recorder, copies)

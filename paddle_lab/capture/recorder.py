@@ -102,6 +102,8 @@ class Recorder:
         self.tensor_lives = TensorLives(self)
         self.collectors: list[Collector] = []
         """What collects evidence that was asked for."""
+        self.grad_values: dict[int, Any] = {}
+        """Row of ``grad_stats`` to the gradient itself, for the region that was asked for."""
         self.on_op: Callable[[int, Any], None] | None = None
         """Called with each op that returned, and what it returned; set before hooks open."""
         self.on_backward: Callable[[int, Reached], BackwardWatch] | None = None

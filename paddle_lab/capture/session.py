@@ -44,6 +44,8 @@ class CaptureSession:
     evidence
         What to record for them beside what every trace has: ``"values"``, ``"gradients"``,
         ``"rerun"``, ``"cuda"``.
+    grad_region
+        The region whose gradients are kept themselves.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class CaptureSession:
         memory: bool = False,
         checks: Sequence[str] = (),
         evidence: Collection[str] = (),
+        grad_region: str | None = None,
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
@@ -68,7 +71,9 @@ class CaptureSession:
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
         self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
         self._checks = list(checks)
-        self._recorder.collectors.extend(collectors(self._paddle, self._recorder, evidence))
+        self._recorder.collectors.extend(
+            collectors(self._paddle, self._recorder, evidence, grad_region)
+        )
         self.digests: Digests | None = None
         """What every op made, where ``"rerun"`` is among the evidence."""
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():

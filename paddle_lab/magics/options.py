@@ -50,8 +50,12 @@ def cell_options(name: str, *, views: Sequence[str], view_help: str) -> Callable
         argument("--check", metavar="NAMES", help=_check_help()),
         argument(
             "--grads",
-            action="store_true",
-            help="Also record what is in each gradient: norm, extremes, zeros, NaN, a histogram.",
+            nargs="?",
+            const=True,
+            default=False,
+            metavar="REGION",
+            help="Also record what is in each gradient: norm, extremes, zeros, NaN, a histogram. "
+            "With a region's name its gradients are kept themselves.",
         ),
     )
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import Table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass
@@ -40,6 +44,8 @@ class Record:
     tables: dict[str, Table]
     strings: list[str]
     origin: Origin
+    grad_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
+    """Row of ``grad_stats`` to the gradient itself, where it was asked for; never saved."""
 
     def __post_init__(self) -> None:
         try:

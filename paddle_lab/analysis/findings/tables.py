@@ -30,4 +30,4 @@ def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
         for mark in finding.marks:
             marks.append(key, MARK_ROLES.index(mark.role), mark.op, mark.grad_node)
     tables = {**record.tables, "findings": rows.build(), "finding_marks": marks.build()}
-    return Record(tables, strings.to_list(), record.origin)
+    return Record(tables, strings.to_list(), record.origin, record.grad_values)

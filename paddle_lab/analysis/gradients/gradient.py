@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_lab.analysis.op import Op
 from paddle_lab.analysis.placed import Placed
@@ -11,6 +11,8 @@ from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.tensors import parse_shape
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from paddle_lab.analysis.gradients.gradient_table import GradientTable
 
 
@@ -155,6 +157,11 @@ class Gradient(Placed):
     def histogram(self) -> list[Bucket]:
         """Values by binary exponent and sign, from the most negative to the largest."""
         return self._table.histogram(self.key)
+
+    @property
+    def value(self) -> npt.NDArray[Any] | None:
+        """The gradient itself; None unless its region was asked for, and in a loaded trace."""
+        return self._table.record.grad_values.get(self.key)
 
     def _cell(self, column: str) -> int:
         return int(self._table.record.grad_stats[column][self.key])

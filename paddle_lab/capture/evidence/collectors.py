@@ -11,12 +11,14 @@ from paddle_lab.capture.evidence.values import Values
 from paddle_lab.capture.recorder import Recorder
 
 
-def collectors(paddle: Any, recorder: Recorder, evidence: Collection[str]) -> list[Collector]:
+def collectors(
+    paddle: Any, recorder: Recorder, evidence: Collection[str], grad_region: str | None = None
+) -> list[Collector]:
     """Return the collectors for what a trace is to record beside ops and graphs."""
     del paddle
     found: list[Collector] = []
     if "values" in evidence:
         found.append(Values(recorder))
     if "gradients" in evidence:
-        found.append(Gradients(recorder))
+        found.append(Gradients(recorder, values_of=grad_region))
     return found

@@ -13,6 +13,7 @@ from paddle_lab.capture.evidence.gradient_hooks import (
     Edges,
     HookedNode,
 )
+from paddle_lab.capture.evidence.gradient_values import GradientValues
 from paddle_lab.capture.evidence.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.scan import Scanned
 from paddle_lab.capture.evidence.statistics import Look, look_at
@@ -36,10 +37,13 @@ class Gradients:
     ----------
     recorder
         Whose backward calls are watched.
+    values_of
+        The region whose gradients are kept themselves, ``None`` for none.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, *, values_of: str | None = None) -> None:
         self._recorder = recorder
+        self._values = GradientValues(recorder, values_of) if values_of is not None else None
         self._rows: list[_Gradient] = []
         self._edges: dict[int, Edges] = {}
         self._indexed = 0
@@ -58,11 +62,13 @@ class Gradients:
 
     def watch(self, backward_call: int, reached: Reached) -> BackwardWatch:
         """Put hooks on the nodes that a backward call has reached; whoever calls it closes it."""
-        rows = self._rows
+        rows, values = self._rows, self._values
 
         def take(node: int, edge: int, gradient: Any) -> None:
             seen = look_at(gradient, with_histogram=True)
             if seen is not None:
+                if values is not None:
+                    values.take(len(rows), node, edge, gradient)
                 rows.append((backward_call, node, edge, *seen))
 
         watch = BackwardWatch(take, self._recorder.abandon)
@@ -87,6 +93,8 @@ class Gradients:
                 hooked[key] = node
             else:
                 unhooked.append(key)
+        if self._values is not None:
+            self._values.choose([*hooked, *unhooked], self._edges)
         arrivals = self._arrivals([*hooked, *unhooked])
         arriving = self._single_arrivals(unhooked, arrivals)
         for call, root in pool.roots:
@@ -153,6 +161,8 @@ class Gradients:
                 *statistics[at][:4],
                 *floats[4 * at : 4 * at + 4],
             )
+            if self._values is not None and at in self._values.kept:
+                self._recorder.grad_values[key] = self._values.kept[at]
             counts = np.frombuffer(look.histogram, np.int64).reshape(-1, 3)
             keyed = np.insert(counts, 0, key, axis=1)
             histograms.append_cells(keyed.ravel().tolist())

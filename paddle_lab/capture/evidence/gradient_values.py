@@ -1,0 +1,102 @@
+"""The gradients of one named region themselves, where somebody asks for them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+MOST_BYTES = 1 << 30
+"""A backward call whose region's gradients take more is not kept; a smaller region is the way."""
+
+
+class GradientValues:
+    """Copies of the gradients that the ops of one region hand on.
+
+    Parameters
+    ----------
+    recorder
+        Whose ops are in regions.
+    region
+        The region's name, as in ``paddle_lab.region(name)``.
+    """
+
+    def __init__(self, recorder: Recorder, region: str) -> None:
+        self._recorder = recorder
+        self._region = region
+        self._wanted: set[int] = set()
+        self.kept: dict[int, npt.NDArray[Any]] = {}
+        """By position among the collector's rows."""
+
+    def choose(self, nodes: Iterable[int], edges_of: dict[int, list[tuple[int, int]]]) -> None:
+        """Choose the grad nodes of the region among those of a backward call; say what they take.
+
+        Parameters
+        ----------
+        nodes
+            Grad nodes that the call reached.
+        edges_of
+            By grad node: slot and edge of what it hands on.
+        """
+        op_of = {key: op for key, _, _, op in self._recorder.backward.grad_nodes.rows}
+        inside = self._ops_inside()
+        chosen = {node for node in nodes if op_of.get(node, -1) in inside}
+        edges = [edge for node in chosen for _, edge in edges_of.get(node, ())]
+        size_bytes = self._size_bytes(edges)
+        told = f"the {len(edges):,} gradients of region {self._region!r}, {size_bytes:,} bytes"
+        if size_bytes > MOST_BYTES:
+            self._recorder.notices.append(
+                f"{told[0].upper()}{told[1:]}, were not kept: the limit is {MOST_BYTES:,} bytes. "
+                "Mark a smaller region."
+            )
+            chosen = set()
+        elif edges:
+            sys.stderr.write(f"paddle_lab keeps {told}.\n")
+        self._wanted |= chosen
+
+    def take(self, row: int, node: int, edge: int, gradient: Any) -> None:
+        """Keep a copy, if its node was chosen; ``gradient`` has been looked at before."""
+        if edge >= 0 and node in self._wanted:
+            # Paddle's own method: a hook around it would take this for a look of the user's.
+            self.kept[row] = np.array(inspect.unwrap(type(gradient).numpy)(gradient))
+
+    def _ops_inside(self) -> set[int]:
+        inside: dict[int, bool] = {-1: False}
+        for scope, kind, name, parent, *_ in self._recorder.each_scope():
+            is_region = kind == _region_kind() and name == self._region
+            inside[scope] = is_region or inside.get(parent, False)
+        return {cells[0] for cells, _, _ in self._recorder.each_op() if inside.get(cells[4], False)}
+
+    def _size_bytes(self, edges: list[int]) -> int:
+        backward = self._recorder.backward
+        tensors = {row[0]: (row[1], row[2]) for row in self._recorder.tensors.each_row()}
+        op_of = {key: op for key, _, _, op in backward.grad_nodes.rows}
+        made = {cells[0]: outputs for cells, _, outputs in self._recorder.each_op() if outputs}
+        total = 0
+        for edge in edges:
+            source, target, _, tensor = backward.grad_nodes.edges[edge]
+            carried = tensor if tensor >= 0 else backward.leaf_tensors.get(target, -1)
+            if carried < 0:  # between two nodes of one op: what it made is of that shape, mostly
+                carried = made.get(op_of[source], [-1])[0]
+            shape, dtype = tensors.get(carried, ((), None))
+            total += math.prod(shape) * _item_bytes(dtype)
+        return total
+
+
+def _region_kind() -> int:
+    from paddle_lab.capture.recorder import REGION
+
+    return REGION
+
+
+def _item_bytes(dtype: Any) -> int:
+    digits = "".join(character for character in str(dtype) if character.isdigit())
+    return int(digits or 32) // 8
