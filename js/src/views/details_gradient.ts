@@ -170,6 +170,7 @@ function typeText(trace: Trace, table: "grad_edges" | "grad_stats", row: number)
 
 function notRecorded({ store }: PanelContext): string {
   return store.gradients.isRecorded
-    ? "No gradient passed here in this trace."
+    ? "No gradient was seen here. None passed, or Paddle lets nobody look: at what a node of " +
+        "several tensors (concat, stack), a PyLayer or a compiled program adds to others."
     : "Its values were not recorded: trace with --grads to see them.";
 }
