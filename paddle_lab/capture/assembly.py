@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from paddle_lab.capture.attributes import attribute_text
+from paddle_lab.capture.dtypes import describe
 from paddle_lab.capture.evidence.assembly import add_evidence
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.frames import Cells, FrameAssembler
@@ -117,13 +118,12 @@ def _attribute_texts(recorder: Recorder, strings: StringPool) -> list[int]:
 def _add_tensors(
     recorder: Recorder, tensors: TableBuilder, strings: StringPool, op_keys: dict[int, int]
 ) -> None:
-    dtype_names: dict[Any, tuple[str, int]] = {}
     paths = recorder.layers.tensor_paths
     for (
         _, shape, dtype, place, stop_gradient, version, kind, producer, previous, detached_from,
         name, identity, _,
     ) in recorder.tensors.each_row():  # fmt: skip
-        dtype_name, item_bytes = dtype_names.get(dtype) or _describe_dtype(dtype, dtype_names)
+        dtype_name, item_bytes = describe(dtype)
         tensors.append(
             strings[name],
             strings[dtype_name],
@@ -138,16 +138,6 @@ def _add_tensors(
             detached_from,
             strings[paths.get(identity, "") if kind != EXTERNAL else ""] if name else 0,
         )
-
-
-def _describe_dtype(dtype: Any, known: dict[Any, tuple[str, int]]) -> tuple[str, int]:
-    if dtype is None:
-        return "", 0
-    name = str(dtype).removeprefix("paddle.")
-    digits = "".join(character for character in name if character.isdigit()) or "8"
-    item_bytes = 1 if name.startswith(("bool", "float8")) else int(digits) // 8
-    known[dtype] = name, item_bytes
-    return known[dtype]
 
 
 def _place_name(place: Any) -> str:

@@ -6,13 +6,13 @@ import inspect
 import math
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.dtypes import describe
+from paddle_lab.capture.recorder import REGION, Recorder
 
 MOST_BYTES = 1 << 30
 """A backward call whose region's gradients take more is not kept; a smaller region is the way."""
@@ -71,7 +71,7 @@ class GradientValues:
     def _ops_inside(self) -> set[int]:
         inside: dict[int, bool] = {-1: False}
         for scope, kind, name, parent, *_ in self._recorder.each_scope():
-            is_region = kind == _region_kind() and name == self._region
+            is_region = kind == REGION and name == self._region
             inside[scope] = is_region or inside.get(parent, False)
         return {cells[0] for cells, _, _ in self._recorder.each_op() if inside.get(cells[4], False)}
 
@@ -87,16 +87,5 @@ class GradientValues:
             if carried < 0:  # between two nodes of one op: what it made is of that shape, mostly
                 carried = made.get(op_of[source], [-1])[0]
             shape, dtype = tensors.get(carried, ((), None))
-            total += math.prod(shape) * _item_bytes(dtype)
+            total += math.prod(shape) * describe(dtype)[1]
         return total
-
-
-def _region_kind() -> int:
-    from paddle_lab.capture.recorder import REGION
-
-    return REGION
-
-
-def _item_bytes(dtype: Any) -> int:
-    digits = "".join(character for character in str(dtype) if character.isdigit())
-    return int(digits or 32) // 8

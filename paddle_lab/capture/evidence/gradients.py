@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paddle_lab.capture.dtypes import describe
 from paddle_lab.capture.evidence.gradient_hooks import (
     NO_EDGE,
     BackwardWatch,
@@ -157,7 +158,7 @@ class Gradients:
                 grad_node,
                 edge,
                 strings["[" + ", ".join(map(str, look.shape)) + "]"],
-                strings[str(look.dtype).removeprefix("paddle.")],
+                strings[describe(look.dtype)[0]],
                 *statistics[at][:4],
                 *floats[4 * at : 4 * at + 4],
             )

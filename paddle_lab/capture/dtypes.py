@@ -1,0 +1,18 @@
+"""Paddle's dtypes: what they are called, and how large an element is."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+@cache
+def describe(dtype: Any) -> tuple[str, int]:
+    """Return a dtype's name without its module, and the bytes of one element; none for ``None``."""
+    if dtype is None:
+        return "", 0
+    name = str(dtype).removeprefix("paddle.")
+    if name.startswith(("bool", "float8")):
+        return name, 1
+    digits = "".join(character for character in name if character.isdigit()) or "8"
+    return name, int(digits) // 8
