@@ -242,12 +242,6 @@ class Facts:
         reached[ops[ops >= 0]] = True
         return reached
 
-    @cached_property
-    def reached_parameters(self) -> frozenset[int]:
-        """The leaves that a backward call of the user's reached, as their first values."""
-        leaves = self.record.grad_nodes["parameter"][self.reached_nodes]
-        return frozenset(self.first_value(leaf) for leaf in leaves.tolist() if leaf >= 0)
-
     # -- events and steps -----------------------------------------------------------------------
 
     def events(self, kind: str) -> list[int]:
