@@ -43,3 +43,9 @@ def found(trace: Trace, path: Path) -> set[tuple[str, int]]:
 
 def _is_in(finding: Finding, path: Path) -> bool:
     return Path(finding.file) == path
+
+
+def faults(trace: Trace) -> list[str]:
+    """Return what is said of checks that ended in a fault: they find nothing and alarm nobody."""
+    assert trace.findings is not None  # they run when asked for
+    return [notice for notice in trace.record.origin.notices if "fault" in notice]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bugs.bug_file import found, planted, run_bug
+from tests.bugs.bug_file import faults, found, planted, run_bug
 
 CELLS = sorted((Path(__file__).parent / "cells").glob("*.py"))
 
@@ -14,6 +14,7 @@ CELLS = sorted((Path(__file__).parent / "cells").glob("*.py"))
 @pytest.mark.parametrize("path", CELLS, ids=lambda path: path.stem)
 def test_the_guilty_line_is_named(path: Path) -> None:
     trace, _ = run_bug(path)
+    assert faults(trace) == []
     wanted = planted(path)
     assert wanted, "the file marks no bug"
     assert wanted <= found(trace, path), "\n".join(map(str, trace.findings))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bugs.bug_file import run_bug
+from tests.bugs.bug_file import faults, run_bug
 
 CELLS = sorted((Path(__file__).parent / "healthy").glob("*.py"))
 
@@ -15,5 +15,6 @@ CELLS = sorted((Path(__file__).parent / "healthy").glob("*.py"))
 def test_no_alarm(path: Path) -> None:
     trace, raised = run_bug(path)
     assert raised is None, raised
+    assert faults(trace) == []
     alarms = [finding for finding in trace.findings if finding.severity != "info"]
     assert not alarms, "\n".join(map(str, alarms))

@@ -14,6 +14,7 @@ import pytest
 from paddle import nn
 
 import paddle_lab
+from tests.bugs.bug_file import faults
 from tests.capture.observation import digest
 from tests.models import MODELS, STATIC_MODELS, Build
 
@@ -41,6 +42,7 @@ def test_loss_and_gradients_are_bit_identical_and_no_check_alarms(name):
     assert len(trace.ops) > 0
     alarms = [finding for finding in with_checks.findings if finding.severity != "info"]
     assert not alarms, "\n".join(map(str, alarms))
+    assert faults(with_checks) == []
 
 
 def test_random_numbers_go_on_as_without_a_trace():

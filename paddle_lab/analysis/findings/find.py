@@ -42,9 +42,11 @@ def _run(check: Check, facts: Facts, speaks: Language) -> list[Finding]:
     try:
         found = list(check.find(facts))
     except Exception as fault:  # noqa: BLE001  (one check's fault hides neither graph nor others)
-        facts.record.origin.notices.append(
+        notice = (
             f"The check {check.kind} ended in a fault of its own ({type(fault).__name__}: {fault})."
         )
+        if notice not in facts.record.origin.notices:  # it may have run in another language
+            facts.record.origin.notices.append(notice)
         return []
     distinct: dict[tuple[str, int, str], Finding] = {}
     for one in found:
