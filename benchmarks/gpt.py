@@ -1,4 +1,4 @@
-"""A GPT of many small blocks on real Paddle: many ops, little arithmetic, so the host's time shows."""
+"""A GPT of many small blocks on real Paddle: much of its time is the host's, little arithmetic."""
 
 from __future__ import annotations
 

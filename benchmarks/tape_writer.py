@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from random import Random
 
 from paddle_lab.analysis.findings.registry import chosen
@@ -49,7 +50,7 @@ class TapeWriter:
         self._strings = StringPool()
         self._tables = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
         self._origin = Origin(title=title, paddle="3.3.1", python="3.11.7", device="cpu")
-        self._random = Random(0)  # noqa: S311
+        self._random = Random(0)
         self._now_ns = 0
         self._function: Function = ("cell", "<module>")
         self._caller = -1
@@ -159,7 +160,7 @@ class TapeWriter:
     def _hand_on(self, nodes: list[int], inputs: Sequence[int], shape: Sequence[int]) -> None:
         edges, text = self._tables["grad_edges"], self._strings
         described = (text["float32"], text[str(list(shape))])
-        for source, target in zip(nodes, nodes[1:], strict=False):
+        for source, target in pairwise(nodes):
             edges.append(source, target, 0, *described)
         for slot, tensor in enumerate(inputs):
             target = self._nodes.get(tensor, -1)
