@@ -36,7 +36,7 @@ export interface MarkedThing {
   readonly gradNode: number;
   readonly group: number;
   /** All groups of a folded run, of a single group itself; nothing for others. */
-  readonly groups: readonly number[];
+  readonly groups: Iterable<number>;
 }
 
 /** Which half of a pair a picture shows, and so whose marks. */
@@ -154,7 +154,7 @@ export class Findings {
     const isOps = side === "ops";
     if (thing.op < 0 && thing.gradNode < 0) {
       const ofGroup = isOps ? this.#ofOpGroup : this.#ofGradNodeGroup;
-      return thing.groups.flatMap((group) => ofGroup.get(group) ?? NONE);
+      return Array.from(thing.groups).flatMap((group) => ofGroup.get(group) ?? NONE);
     }
     if (isOps) {
       const op = thing.op >= 0 ? thing.op : this.trace.at("grad_nodes", "op", thing.gradNode);

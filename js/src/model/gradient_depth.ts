@@ -1,8 +1,8 @@
 /** How large gradients are by layer, in the order of the forward: where they vanish or explode. */
 import type { Gradients } from "./gradients.ts";
 import type { Hierarchy } from "./hierarchy.ts";
+import { isLeaf, membersOf } from "./leaves.ts";
 import type { Trace } from "./trace.ts";
-import { isLeaf, membersOf } from "./visible.ts";
 
 /** One layer's call, or one op outside of layers. */
 export interface DepthPoint {

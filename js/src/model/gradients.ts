@@ -44,11 +44,8 @@ export class Gradients {
     const edge = stats.column("grad_edge");
     this.#call = stats.column("backward_call");
     this.#ofEdge = RowsByKey.index(edge, trace.table("grad_edges").length);
-    this.#began = RowsByKey.index(
-      stats.column("grad_node"),
-      trace.gradNodeCount,
-      (row) => edge[row]! < 0,
-    );
+    const withoutEdge = { column: edge, value: -1 };
+    this.#began = RowsByKey.index(stats.column("grad_node"), trace.gradNodeCount, withoutEdge);
     this.#bins = RowsByKey.index(trace.table("grad_histograms").column("grad_stat"), stats.length);
   }
 

@@ -3,12 +3,15 @@
  * repeat each other. Groups without ops and grad nodes are left out; a layer that runs one op only
  * is drawn as that op ("transparent").
  */
+import { GROUP_KINDS } from "../protocol.ts";
 import { RowsByKey } from "./csr.ts";
+import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
+import { Runs, runLabel } from "./runs.ts";
 import type { Trace } from "./trace.ts";
 
-/** From how many repeats a run is folded: fewer where a member holds more than one op. */
-const RUN_OF_SINGLES = 3;
-const RUN_OF_BLOCKS = 2;
+const [LAYER, CALL_SITE, OPTIMIZER] = (["layer", "call_site", "optimizer"] as const).map((kind) =>
+  GROUP_KINDS.indexOf(kind),
+);
 
 export class Hierarchy {
   /** The group around each group, -1 at the top. */
@@ -30,47 +33,44 @@ export class Hierarchy {
   readonly #ops: RowsByKey;
   readonly #gradNodes: RowsByKey;
   readonly #order: Float64Array;
-  readonly #runs = new Map<number, number[]>();
+  readonly #runs: Runs;
 
   constructor(trace: Trace) {
     this.#trace = trace;
+    const count = trace.groupCount;
     this.groupOfOp = ownGroupOfPyLayers(trace);
     this.pylayerOfBackwardOp = pylayersOfBackwardOps(trace, this.groupOfOp);
-    const opOfGradNode = trace.table("grad_nodes").column("op");
-    this.groupOfGradNode = Int32Array.from(
-      trace.table("grad_node_groups").column("group"),
-      (group, node) => (opOfGradNode[node]! >= 0 ? this.groupOfOp[opOfGradNode[node]!]! : group),
-    );
+    this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
-    const content = contentCount(trace, this.groupOfOp, this.groupOfGradNode);
-    this.isTransparent = new Uint8Array(trace.groupCount);
-    this.isOptimizer = new Uint8Array(trace.groupCount);
-    const key = new Int32Array(trace.groupCount);
-    for (let group = 0; group < trace.groupCount; group++) {
-      const kind = trace.groupKind(group);
+    const ops = countInside(parents, this.groupOfOp);
+    const gradNodes = countInside(parents, this.groupOfGradNode);
+    this.isTransparent = new Uint8Array(count);
+    this.isOptimizer = new Uint8Array(count);
+    this.#order = new Float64Array(count);
+    const kind = trace.table("groups").column("kind");
+    const firstOp = trace.table("groups").column("first_op");
+    const key = new Int32Array(count);
+    for (let group = 0; group < count; group++) {
       const parent = parents[group]!;
-      const isPlain = kind === "layer" || kind === "call_site";
-      this.isTransparent[group] = isPlain && content.ops[group] === 1 ? 1 : 0;
+      const isPlain = kind[group] === LAYER || kind[group] === CALL_SITE;
+      this.isTransparent[group] = isPlain && ops[group] === 1 ? 1 : 0;
       this.isOptimizer[group] =
-        kind === "optimizer" || (parent >= 0 && this.isOptimizer[parent]) ? 1 : 0;
-      key[group] = content.ops[group]! + content.gradNodes[group]! > 0 ? parent + 1 : -1;
+        kind[group] === OPTIMIZER || (parent >= 0 && this.isOptimizer[parent]) ? 1 : 0;
+      key[group] = ops[group]! + gradNodes[group]! > 0 ? parent + 1 : -1;
+      this.#order[group] = firstOp[group]! >= 0 ? firstOp[group]! : trace.opCount + group;
     }
-    this.#order = new Float64Array(trace.groupCount);
-    for (let group = 0; group < trace.groupCount; group++) {
-      const first = trace.at("groups", "first_op", group);
-      this.#order[group] = first >= 0 ? first : trace.opCount + group;
-    }
-    this.#groups = RowsByKey.index(key, trace.groupCount + 1);
-    for (let parent = 0; parent <= trace.groupCount; parent++) {
-      this.#groups.of(parent).sort((a, b) => this.#order[a]! - this.#order[b]! || a - b);
-    }
-    this.#ops = RowsByKey.index(shifted(this.groupOfOp), trace.groupCount + 1);
-    this.#gradNodes = RowsByKey.index(shifted(this.groupOfGradNode), trace.groupCount + 1);
-    this.runOf = new Int32Array(trace.groupCount).fill(-1);
-    for (let parent = -1; parent < trace.groupCount; parent++) {
-      this.#findRuns(parent);
-    }
+    this.#groups = RowsByKey.index(key, count + 1);
+    this.#sortSiblings();
+    this.#ops = RowsByKey.index(shifted(this.groupOfOp), count + 1);
+    this.#gradNodes = RowsByKey.index(shifted(this.groupOfGradNode), count + 1);
+    this.#runs = new Runs(trace, {
+      groups: this.#groups,
+      ops: this.#ops,
+      order: this.#order,
+      isTransparent: this.isTransparent,
+    });
+    this.runOf = this.#runs.runOf;
   }
 
   /** Groups right inside `parent` (-1: the top), in execution order. */
@@ -88,12 +88,13 @@ export class Hierarchy {
   }
 
   /** Members of the run that begins with `first`, in execution order; none if it begins no run. */
-  runMembers(first: number): readonly number[] {
-    return this.#runs.get(first) ?? [];
+  runMembers(first: number): Int32Array {
+    return this.#runs.members(first);
   }
 
-  get runs(): ReadonlyMap<number, readonly number[]> {
-    return this.#runs;
+  /** The first group of each run. */
+  runFirsts(): number[] {
+    return this.#runs.firsts();
   }
 
   /** Position of a group among ops: that of its first op. */
@@ -109,125 +110,67 @@ export class Hierarchy {
   /** "layers.0–11" for a run, "layers.3" for a group. */
   labelOfRun(first: number): string {
     const members = this.runMembers(first);
-    return runLabel(members.map((group) => this.#trace.groupLabel(group)));
+    return runLabel(
+      this.#trace.groupLabel(members[0] ?? first),
+      this.#trace.groupLabel(members.at(-1) ?? first),
+    );
   }
 
-  #findRuns(parent: number): void {
-    const trace = this.#trace;
-    const ops = this.opsIn(parent);
-    let run: number[] = [];
-    let opAt = 0;
-    const close = (): void => {
-      const first = run[0];
-      if (first !== undefined) {
-        const least = trace.at("groups", "op_count", first) > 1 ? RUN_OF_BLOCKS : RUN_OF_SINGLES;
-        if (run.length >= least && !this.isTransparent[first]) {
-          this.#runs.set(first, run);
-          for (const member of run) {
-            this.runOf[member] = first;
-          }
+  /** Groups are listed nearly as they ran: a call site's ops may lie apart. */
+  #sortSiblings(): void {
+    const { starts, rows } = this.#groups;
+    const order = this.#order;
+    for (let parent = 0; parent + 1 < starts.length; parent++) {
+      for (let at = starts[parent]! + 1; at < starts[parent + 1]!; at++) {
+        if (order[rows[at - 1]!]! > order[rows[at]!]!) {
+          this.#groups.of(parent).sort((a, b) => order[a]! - order[b]! || a - b);
+          break;
         }
       }
-      run = [];
-    };
-    for (const group of this.groupsIn(parent)) {
-      // An op between two members would lie both after and before the folded box.
-      const before = opAt;
-      while (opAt < ops.length && ops[opAt]! < this.#order[group]!) {
-        opAt++;
-      }
-      const structure = trace.at("groups", "structure", group);
-      const previous = run.at(-1);
-      const repeats =
-        previous !== undefined &&
-        opAt === before &&
-        structure >= 0 &&
-        structure === trace.at("groups", "structure", previous) &&
-        trace.groupKind(group) === trace.groupKind(previous);
-      if (!repeats) {
-        close();
-      }
-      run.push(group);
     }
-    close();
   }
-}
-
-/** "layers.0–11" from "layers.0" … "layers.11"; "a … b" where the names differ otherwise. */
-export function runLabel(labels: readonly string[]): string {
-  const first = labels[0] ?? "";
-  const last = labels.at(-1) ?? "";
-  const a = /^(.*?)(\d+)$/s.exec(first);
-  const b = /^(.*?)(\d+)$/s.exec(last);
-  if (first === last) {
-    return first;
-  }
-  return a && b && a[1] === b[1] ? `${first}–${b[2]}` : `${first} … ${last}`;
 }
 
 function shifted(groups: Int32Array): Int32Array {
-  return groups.map((group) => group + 1);
+  const keys = new Int32Array(groups.length);
+  for (let row = 0; row < keys.length; row++) {
+    keys[row] = groups[row]! + 1;
+  }
+  return keys;
 }
 
-function ownGroupOfPyLayers(trace: Trace): Int32Array {
-  const groupOfOp = Int32Array.from(trace.table("op_groups").column("group"));
-  const opOfScope = trace.table("scopes").column("op");
-  for (let group = 0; group < trace.groupCount; group++) {
-    const scope = trace.at("groups", "scope", group);
-    if (trace.groupKind(group) === "pylayer" && scope >= 0 && opOfScope[scope]! >= 0) {
-      const op = opOfScope[scope]!;
-      // The backward of a PyLayer is a group as well; its op stays in the forward one.
-      if (
-        trace.at("ops", "is_pylayer", op) &&
-        trace.at("groups", "parent", group) === groupOfOp[op]
-      ) {
-        groupOfOp[op] = group;
-      }
+/** A grad node belongs where the op that made it does. */
+function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
+  const groups = new Int32Array(trace.table("grad_node_groups").column("group"));
+  const op = trace.table("grad_nodes").column("op");
+  for (let node = 0; node < groups.length; node++) {
+    if (op[node]! >= 0) {
+      groups[node] = groupOfOp[op[node]!]!;
     }
   }
-  return groupOfOp;
+  return groups;
 }
 
-/** A PyLayer's backward is a call, and so a group, of its own: found by the PyLayer's own op. */
-function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int32Array {
-  const opOfScope = trace.table("scopes").column("op");
-  const parents = trace.table("groups").column("parent");
-  const pylayer = new Int32Array(trace.groupCount).fill(-1);
-  for (let group = 0; group < trace.groupCount; group++) {
-    const scope = trace.at("groups", "scope", group);
-    const op = trace.groupKind(group) === "pylayer" && scope >= 0 ? opOfScope[scope]! : -1;
-    if (parents[group]! >= 0 && pylayer[parents[group]!]! >= 0) {
-      pylayer[group] = pylayer[parents[group]!]!;
-    } else if (op >= 0 && groupOfOp[op] !== group) {
-      pylayer[group] = groupOfOp[op]!;
+/**
+ * How many leaves each group holds, those of nested groups included.
+ *
+ * @param groupOf group of each leaf
+ */
+export function countInside(
+  parents: ArrayLike<number>,
+  groupOf: Int32Array,
+  isCounted?: Uint8Array,
+): Int32Array {
+  const count = new Int32Array(parents.length);
+  for (let leaf = 0; leaf < groupOf.length; leaf++) {
+    if (groupOf[leaf]! >= 0 && (!isCounted || isCounted[leaf])) {
+      count[groupOf[leaf]!]!++;
     }
   }
-  return Int32Array.from(groupOfOp, (group, op) =>
-    group >= 0 && trace.phaseOf(op) === "backward" ? pylayer[group]! : -1,
-  );
-}
-
-interface Content {
-  readonly ops: Int32Array;
-  readonly gradNodes: Int32Array;
-}
-
-/** Ops and grad nodes of each group, those of nested groups included. */
-function contentCount(trace: Trace, ofOp: Int32Array, ofGradNode: Int32Array): Content {
-  const parents = trace.table("groups").column("parent");
-  const sum = (groups: Int32Array): Int32Array => {
-    const count = new Int32Array(trace.groupCount);
-    for (const group of groups) {
-      if (group >= 0) {
-        count[group]!++;
-      }
+  for (let group = count.length - 1; group >= 0; group--) {
+    if (parents[group]! >= 0) {
+      count[parents[group]!]! += count[group]!;
     }
-    for (let group = trace.groupCount - 1; group >= 0; group--) {
-      if (parents[group]! >= 0) {
-        count[parents[group]!]! += count[group]!;
-      }
-    }
-    return count;
-  };
-  return { ops: sum(ofOp), gradNodes: sum(ofGradNode) };
+  }
+  return count;
 }

@@ -222,7 +222,7 @@ export class Store {
         open.add(group);
       }
     }
-    this.update({ open, unfolded: new Set(this.hierarchy.runs.keys()) });
+    this.update({ open, unfolded: new Set(this.hierarchy.runFirsts()) });
   }
 
   closeAll(): void {

@@ -46,15 +46,16 @@ export class Trace {
   readonly groupCount: number;
 
   readonly #tables: Packed["tables"];
-  readonly #inputs: RowsByKey;
-  readonly #outputs: RowsByKey;
-  readonly #gradNodes: RowsByKey;
-  readonly #consumers: RowsByKey;
-  readonly #edgesFrom: RowsByKey;
-  readonly #edgesInto: RowsByKey;
-  readonly #gradEdgesFrom: RowsByKey;
-  readonly #gradEdgesInto: RowsByKey;
-  readonly #sources: RowsByKey;
+  // Indexes are made when they are first asked for: a picture of closed groups needs none of them.
+  #inputs: RowsByKey | undefined;
+  #outputs: RowsByKey | undefined;
+  #consumers: RowsByKey | undefined;
+  #gradNodes: RowsByKey | undefined;
+  #edgesFrom: RowsByKey | undefined;
+  #edgesInto: RowsByKey | undefined;
+  #gradEdgesFrom: RowsByKey | undefined;
+  #gradEdgesInto: RowsByKey | undefined;
+  #sources: RowsByKey | undefined;
 
   constructor(packed: Packed) {
     this.strings = packed.strings;
@@ -63,23 +64,6 @@ export class Trace {
     this.opCount = packed.tables.ops.length;
     this.gradNodeCount = packed.tables.grad_nodes.length;
     this.groupCount = packed.tables.groups.length;
-    const uses = this.table("uses");
-    const role = uses.column("role");
-    this.#inputs = RowsByKey.index(uses.column("op"), this.opCount, (row) => role[row] === INPUT);
-    this.#outputs = RowsByKey.index(uses.column("op"), this.opCount, (row) => role[row] === OUTPUT);
-    this.#consumers = RowsByKey.index(
-      uses.column("tensor"),
-      this.table("tensors").length,
-      (row) => role[row] === INPUT,
-    );
-    this.#gradNodes = RowsByKey.index(this.table("grad_nodes").column("op"), this.opCount);
-    const opEdges = this.table("op_edges");
-    this.#edgesFrom = RowsByKey.index(opEdges.column("source"), this.opCount);
-    this.#edgesInto = RowsByKey.index(opEdges.column("target"), this.opCount);
-    const gradEdges = this.table("grad_edges");
-    this.#gradEdgesFrom = RowsByKey.index(gradEdges.column("source"), this.gradNodeCount);
-    this.#gradEdgesInto = RowsByKey.index(gradEdges.column("target"), this.gradNodeCount);
-    this.#sources = RowsByKey.index(this.table("sources").column("file"), this.strings.length);
   }
 
   table<T extends TableName>(name: T): TableView<T> {
@@ -103,38 +87,46 @@ export class Trace {
 
   /** Rows of `uses`: what the op read, in the order of its arguments. */
   inputsOf(op: number): Int32Array {
+    this.#inputs ??= this.#index("uses", "op", this.opCount, INPUT);
     return this.#inputs.of(op);
   }
 
   /** Rows of `uses`: what the op made. */
   outputsOf(op: number): Int32Array {
+    this.#outputs ??= this.#index("uses", "op", this.opCount, OUTPUT);
     return this.#outputs.of(op);
   }
 
   /** Rows of `uses`: who reads a tensor. */
   consumersOf(tensor: number): Int32Array {
+    this.#consumers ??= this.#index("uses", "tensor", this.table("tensors").length, INPUT);
     return this.#consumers.of(tensor);
   }
 
   gradNodesOfOp(op: number): Int32Array {
+    this.#gradNodes ??= this.#index("grad_nodes", "op", this.opCount);
     return this.#gradNodes.of(op);
   }
 
   /** Rows of `op_edges`. */
   edgesFrom(op: number): Int32Array {
+    this.#edgesFrom ??= this.#index("op_edges", "source", this.opCount);
     return this.#edgesFrom.of(op);
   }
 
   edgesInto(op: number): Int32Array {
+    this.#edgesInto ??= this.#index("op_edges", "target", this.opCount);
     return this.#edgesInto.of(op);
   }
 
   /** Rows of `grad_edges`: to whom this node hands its gradients. */
   gradEdgesFrom(gradNode: number): Int32Array {
+    this.#gradEdgesFrom ??= this.#index("grad_edges", "source", this.gradNodeCount);
     return this.#gradEdgesFrom.of(gradNode);
   }
 
   gradEdgesInto(gradNode: number): Int32Array {
+    this.#gradEdgesInto ??= this.#index("grad_edges", "target", this.gradNodeCount);
     return this.#gradEdgesInto.of(gradNode);
   }
 
@@ -258,6 +250,7 @@ export class Trace {
    * @param line from 1
    */
   sourceAround(file: number, line: number): SourceText | undefined {
+    this.#sources ??= this.#index("sources", "file", this.strings.length);
     for (const row of this.#sources.of(file)) {
       const firstLine = this.at("sources", "first_line", row);
       const text = this.textAt("sources", "text", row);
@@ -267,5 +260,16 @@ export class Trace {
       }
     }
     return undefined;
+  }
+
+  /** Rows of a table by one of its keys; of `uses`, those of one role. */
+  #index<T extends TableName>(
+    table: T,
+    column: ColumnName<T>,
+    keyCount: number,
+    role = -1,
+  ): RowsByKey {
+    const only = role >= 0 ? { column: this.table("uses").column("role"), value: role } : undefined;
+    return RowsByKey.index(this.table(table).column(column), keyCount, only);
   }
 }

@@ -1,5 +1,6 @@
 /** The part of the group tree that is open: what is drawn, and what the outline lists. */
 import type { Hierarchy } from "./hierarchy.ts";
+import { backwardLeaves, forwardLeaves, type Leaves } from "./leaves.ts";
 import type { ViewState } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
@@ -25,9 +26,11 @@ export interface VisibleItem {
 export interface VisibleTree {
   /** Parents before children, siblings in the order of flow. */
   readonly items: readonly VisibleItem[];
+  /** Groups that are walked through: open ones and those drawn as their op; -1 for the top. */
+  readonly walked: readonly number[];
   /** Position in `items` of the box that shows an op, -1 where it is hidden. */
-  readonly boxOfOp: Int32Array;
-  readonly boxOfGradNode: Int32Array;
+  boxOfOp(op: number): number;
+  boxOfGradNode(gradNode: number): number;
 }
 
 export type TreeState = Pick<
@@ -35,57 +38,59 @@ export type TreeState = Pick<
   "open" | "unfolded" | "showOptimizer" | "showParameters" | "backwardCall"
 >;
 
-/** What the walk over the group tree asks about one kind of leaf. */
-interface Leaves {
-  readonly kind: "op" | "grad_node";
-  readonly groupOf: Int32Array;
-  /** Leaves right inside a group, ascending. */
-  in(group: number): Int32Array;
-  /** Whether the leaf is part of the picture. */
-  readonly isShown: (leaf: number) => boolean;
-  order(leaf: number): number;
-  /** -1 where the flow runs against the order in which ops ran. */
-  readonly direction: 1 | -1;
+/** Work that can be done piece by piece: it pauses at every `yield`, and returns what it made. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Do all of it at once. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) {
+      return step.value;
+    }
+  }
 }
 
 export function visibleForward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {
-  const walk = new Walk(trace, hierarchy, state, {
-    kind: "op",
-    groupOf: hierarchy.groupOfOp,
-    in: (group) => hierarchy.opsIn(group),
-    isShown: (op) =>
-      hierarchy.pylayerOfBackwardOp[op]! < 0 &&
-      (state.showOptimizer || trace.phaseOf(op) !== "optimizer"),
-    order: (op) => op,
-    direction: 1,
-  });
-  return {
-    items: walk.items,
-    boxOfOp: walk.boxes(trace.opCount),
-    boxOfGradNode: new Int32Array(trace.gradNodeCount).fill(-1),
-  };
+  return atOnce(visibleForwardSteps(trace, hierarchy, state));
 }
 
 export function visibleBackward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {
-  const isMember = membersOf(trace, state.backwardCall);
-  const op = trace.table("grad_nodes").column("op");
-  const walk = new Walk(trace, hierarchy, state, {
-    kind: "grad_node",
-    groupOf: hierarchy.groupOfGradNode,
-    in: (group) => hierarchy.gradNodesIn(group),
-    isShown: (node) => isMember[node] === 1 && (state.showParameters || !isLeaf(trace, node)),
-    order: (node) => (op[node]! >= 0 ? op[node]! : trace.opCount + node),
-    direction: -1,
-  });
-  const boxOfGradNode = walk.boxes(trace.gradNodeCount);
-  const boxOfOp = new Int32Array(trace.opCount).fill(-1);
-  const items = [...walk.items, ...pylayerOps(trace, hierarchy, state, walk.items)];
-  items.forEach((item, index) => {
-    if (item.kind === "op") {
-      boxOfOp[item.key] = index;
-    }
-  });
-  return { items, boxOfOp, boxOfGradNode };
+  return atOnce(visibleBackwardSteps(trace, hierarchy, state));
+}
+
+export function* visibleForwardSteps(
+  trace: Trace,
+  hierarchy: Hierarchy,
+  state: TreeState,
+): Steps<VisibleTree> {
+  const walk = new Walk(trace, hierarchy, state, forwardLeaves(trace, hierarchy, state));
+  yield* walk.steps();
+  return {
+    items: walk.items,
+    walked: walk.walked,
+    boxOfOp: (op) => walk.boxOf(op),
+    boxOfGradNode: () => -1,
+  };
+}
+
+export function* visibleBackwardSteps(
+  trace: Trace,
+  hierarchy: Hierarchy,
+  state: TreeState,
+): Steps<VisibleTree> {
+  const walk = new Walk(trace, hierarchy, state, backwardLeaves(trace, hierarchy, state));
+  yield* walk.steps();
+  const boxOfOp = new Map<number, number>();
+  for (const item of pylayerOps(trace, hierarchy, state, walk.items)) {
+    boxOfOp.set(item.key, walk.items.push(item) - 1);
+  }
+  return {
+    items: walk.items,
+    walked: walk.walked,
+    boxOfOp: (op) => boxOfOp.get(op) ?? -1,
+    boxOfGradNode: (node) => walk.boxOf(node),
+  };
 }
 
 /** What a PyLayer's backward ran in Python, inside its open group. */
@@ -97,11 +102,14 @@ function pylayerOps(
 ): VisibleItem[] {
   const open = new Map<number, number>();
   items.forEach((item, index) => {
-    if (item.kind === "group" && item.isOpen) {
+    if (item.isOpen && trace.groupKind(item.key) === "pylayer") {
       open.set(item.key, index);
     }
   });
   const made: VisibleItem[] = [];
+  if (!open.size) {
+    return made;
+  }
   hierarchy.pylayerOfBackwardOp.forEach((pylayer, op) => {
     const parent = pylayer >= 0 ? open.get(pylayer) : undefined;
     if (parent !== undefined && trace.backwardCallOf(op) === state.backwardCall) {
@@ -113,45 +121,24 @@ function pylayerOps(
   return made;
 }
 
-/** 1 for every grad node of one backward call's graph. */
-export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
-  const isMember = new Uint8Array(trace.gradNodeCount);
-  const members = trace.table("backward_members");
-  const call = members.column("backward_call");
-  const node = members.column("grad_node");
-  for (let row = 0; row < members.length; row++) {
-    if (call[row] === backwardCall && node[row]! >= 0) {
-      isMember[node[row]!] = 1;
-    }
-  }
-  return isMember;
-}
-
-/** Whether a grad node only accumulates into a parameter or another leaf tensor. */
-export function isLeaf(trace: Trace, gradNode: number): boolean {
-  return (
-    trace.at("grad_nodes", "op", gradNode) < 0 &&
-    (trace.at("grad_nodes", "parameter", gradNode) >= 0 ||
-      trace.textAt("grad_nodes", "name", gradNode).startsWith("GradNodeAccumulation"))
-  );
-}
-
 interface Level {
   readonly item: number;
   readonly groups: Int32Array;
   readonly leaves: Int32Array;
   groupAt: number;
   leafAt: number;
-  through: string;
+  readonly through: string;
 }
+
+/** After so many items a walk pauses. */
+const ITEMS_A_STEP = 1000;
 
 class Walk {
   readonly items: VisibleItem[] = [];
-  /** Item of a closed group, -1 for one that is open or hidden. */
+  readonly walked: number[] = [];
+  /** Item of a closed group, of its run where that is folded; -1 for one that is open or hidden. */
   readonly #itemOfGroup: Int32Array;
-  readonly #itemOfRun = new Map<number, number>();
-  readonly #itemOfLeaf = new Map<number, number>();
-  readonly #shown: Int32Array;
+  readonly #itemOfLeaf: Int32Array;
 
   constructor(
     readonly trace: Trace,
@@ -160,8 +147,12 @@ class Walk {
     readonly leaves: Leaves,
   ) {
     this.#itemOfGroup = new Int32Array(trace.groupCount).fill(-1);
-    this.#shown = this.#shownCounts();
+    this.#itemOfLeaf = new Int32Array(leaves.groupOf.length).fill(-1);
+  }
+
+  *steps(): Steps<void> {
     const levels = [this.#level(-1, -1, "")];
+    let pause = ITEMS_A_STEP;
     while (levels.length) {
       const level = levels.at(-1)!;
       const deeper = this.#step(level);
@@ -170,55 +161,36 @@ class Walk {
       } else if (this.#isDone(level)) {
         levels.pop();
       }
+      if (this.items.length > pause) {
+        pause = this.items.length + ITEMS_A_STEP;
+        yield;
+      }
     }
   }
 
-  /** Position of the box that shows each leaf, -1 where none does. */
-  boxes(count: number): Int32Array {
-    const { trace, leaves } = this;
-    const parents = trace.table("groups").column("parent");
-    const boxOfGroup = this.#itemOfGroup.slice();
-    for (let group = 0; group < boxOfGroup.length; group++) {
-      if (boxOfGroup[group]! < 0 && parents[group]! >= 0) {
-        boxOfGroup[group] = boxOfGroup[parents[group]!]!;
+  /** Position of the box that shows a leaf, -1 where none does. */
+  boxOf(leaf: number): number {
+    const own = this.#itemOfLeaf[leaf]!;
+    if (own >= 0 || !this.leaves.isShown[leaf]) {
+      return own;
+    }
+    const { parents } = this.hierarchy;
+    for (let group = this.leaves.groupOf[leaf]!; group >= 0; group = parents[group]!) {
+      if (this.#itemOfGroup[group]! >= 0) {
+        return this.#itemOfGroup[group]!;
       }
     }
-    const boxes = new Int32Array(count).fill(-1);
-    for (let leaf = 0; leaf < count; leaf++) {
-      if (leaves.isShown(leaf)) {
-        const group = leaves.groupOf[leaf]!;
-        boxes[leaf] = this.#itemOfLeaf.get(leaf) ?? (group >= 0 ? boxOfGroup[group]! : -1);
-      }
-    }
-    return boxes;
-  }
-
-  /** How many leaves of the picture each group holds. */
-  #shownCounts(): Int32Array {
-    const { trace, leaves } = this;
-    const counts = new Int32Array(trace.groupCount);
-    leaves.groupOf.forEach((group, leaf) => {
-      if (group >= 0 && leaves.isShown(leaf)) {
-        counts[group]!++;
-      }
-    });
-    const parents = trace.table("groups").column("parent");
-    for (let group = trace.groupCount - 1; group >= 0; group--) {
-      if (parents[group]! >= 0) {
-        counts[parents[group]!]! += counts[group]!;
-      }
-    }
-    return counts;
+    return -1;
   }
 
   #level(group: number, item: number, through: string): Level {
-    const groups = this.hierarchy.groupsIn(group).filter((inner) => this.#shown[inner]! > 0);
-    const leaves = this.leaves.in(group).filter(this.leaves.isShown);
-    leaves.sort((a, b) => this.leaves.direction * (this.leaves.order(a) - this.leaves.order(b)));
-    if (this.leaves.direction < 0) {
+    this.walked.push(group);
+    const { shownIn, direction } = this.leaves;
+    const groups = this.hierarchy.groupsIn(group).filter((inner) => shownIn[inner]! > 0);
+    if (direction < 0) {
       groups.reverse();
     }
-    return { item, groups, leaves, groupAt: 0, leafAt: 0, through };
+    return { item, groups, leaves: this.leaves.in(group), groupAt: 0, leafAt: 0, through };
   }
 
   #isDone(level: Level): boolean {
@@ -237,7 +209,7 @@ class Walk {
           : (hierarchy.orderOf(group) - leaves.order(leaf)) * leaves.direction;
       if (ahead > 0 || (ahead === 0 && leaves.direction > 0)) {
         level.leafAt++;
-        this.#itemOfLeaf.set(leaf, this.#list(leaves.kind, leaf, level, false, leaves.order(leaf)));
+        this.#itemOfLeaf[leaf] = this.#list(leaves.kind, leaf, level, false, leaves.order(leaf));
         return undefined;
       }
     }
@@ -257,10 +229,7 @@ class Walk {
     }
     const run = hierarchy.runOf[group]!;
     if (run >= 0 && !state.unfolded.has(run)) {
-      const item =
-        this.#itemOfRun.get(run) ?? this.#list("fold", run, level, false, hierarchy.orderOf(run));
-      this.#itemOfRun.set(run, item);
-      this.#itemOfGroup[group] = item;
+      this.#listFold(run, level);
       return undefined;
     }
     const isOpen = state.open.has(group);
@@ -270,6 +239,17 @@ class Walk {
     }
     this.#itemOfGroup[group] = item;
     return undefined;
+  }
+
+  /** All members of a run at once: they follow each other. */
+  #listFold(run: number, level: Level): void {
+    const item = this.#list("fold", run, level, false, this.hierarchy.orderOf(run));
+    for (const member of this.hierarchy.runMembers(run)) {
+      this.#itemOfGroup[member] = item;
+    }
+    while (this.hierarchy.runOf[level.groups[level.groupAt]!] === run) {
+      level.groupAt++;
+    }
   }
 
   #list(kind: ItemKind, key: number, level: Level, isOpen: boolean, order: number): number {
@@ -283,8 +263,9 @@ class Walk {
 
   #leafCount(kind: ItemKind, key: number): number {
     if (kind === "fold") {
-      return this.hierarchy.runMembers(key).reduce((sum, group) => sum + this.#shown[group]!, 0);
+      const { shownIn } = this.leaves;
+      return this.hierarchy.runMembers(key).reduce((sum, group) => sum + shownIn[group]!, 0);
     }
-    return kind === "group" ? this.#shown[key]! : 1;
+    return kind === "group" ? this.leaves.shownIn[key]! : 1;
   }
 }

@@ -1,5 +1,8 @@
 /** Data flow between what is visible: every edge lifted to the boxes that show its ends. */
 import { EDGE_KINDS } from "../protocol.ts";
+import { edgesWithin } from "./edge_holders.ts";
+import type { Hierarchy } from "./hierarchy.ts";
+import { PairRows } from "./pair_rows.ts";
 import type { Trace } from "./trace.ts";
 import type { VisibleTree } from "./visible.ts";
 
@@ -24,19 +27,20 @@ export interface VisibleEdges {
 /** String code of "". */
 const NO_SHAPE = 0;
 
+/** Of lines that stand for no gradient; never added to. */
+const NO_EDGES: number[] = [];
+
 class EdgeCollector {
-  readonly #rows = new Map<number, number>();
-  readonly #source: number[] = [];
-  readonly #target: number[] = [];
+  readonly #rows: PairRows;
   readonly #tensor: number[] = [];
   readonly #shape: number[] = [];
   readonly #count: number[] = [];
   readonly #isDetached: number[] = [];
   readonly #gradEdges: number[][] = [];
-  readonly #itemCount: number;
 
-  constructor(itemCount: number) {
-    this.#itemCount = itemCount;
+  /** @param most edges that will be added, about */
+  constructor(most: number) {
+    this.#rows = new PairRows(most);
   }
 
   add(
@@ -50,17 +54,14 @@ class EdgeCollector {
     if (source < 0 || target < 0 || source === target) {
       return;
     }
-    const pair = source * this.#itemCount + target;
-    const row = this.#rows.get(pair);
-    if (row === undefined) {
-      this.#rows.set(pair, this.#source.length);
-      this.#source.push(source);
-      this.#target.push(target);
+    const known = this.#rows.length;
+    const row = this.#rows.rowOf(source, target);
+    if (row === known) {
       this.#tensor.push(tensor);
       this.#shape.push(shape);
       this.#count.push(1);
       this.#isDetached.push(isDetached ? 1 : 0);
-      this.#gradEdges.push(gradEdge >= 0 ? [gradEdge] : []);
+      this.#gradEdges.push(gradEdge >= 0 ? [gradEdge] : NO_EDGES);
       return;
     }
     if (gradEdge >= 0) {
@@ -76,10 +77,11 @@ class EdgeCollector {
   }
 
   finish(): VisibleEdges {
+    const { source, target } = this.#rows.pairs();
     return {
-      length: this.#source.length,
-      source: Int32Array.from(this.#source),
-      target: Int32Array.from(this.#target),
+      length: this.#rows.length,
+      source,
+      target,
       tensor: Int32Array.from(this.#tensor),
       shape: Int32Array.from(this.#shape),
       count: Int32Array.from(this.#count),
@@ -89,20 +91,18 @@ class EdgeCollector {
   }
 }
 
-export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
+export function forwardEdges(trace: Trace, hierarchy: Hierarchy, tree: VisibleTree): VisibleEdges {
   const edges = trace.table("op_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
   const [tensor, kind] = [edges.column("tensor"), edges.column("kind")];
   const shape = trace.table("tensors").column("shape");
   const detach = EDGE_KINDS.indexOf("detach");
-  const collector = new EdgeCollector(tree.items.length);
-  for (let edge = 0; edge < edges.length; edge++) {
-    if (source[edge]! < 0 || target[edge]! < 0) {
-      continue;
-    }
+  const within = edgesWithin(trace, hierarchy, "op_edges", tree.walked);
+  const collector = new EdgeCollector(within.length);
+  for (const edge of within) {
     collector.add(
-      tree.boxOfOp[source[edge]!]!,
-      tree.boxOfOp[target[edge]!]!,
+      tree.boxOfOp(source[edge]!),
+      tree.boxOfOp(target[edge]!),
       tensor[edge]!,
       tensor[edge]! >= 0 ? shape[tensor[edge]!]! : NO_SHAPE,
       kind[edge] === detach,
@@ -112,7 +112,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
     if (item.kind === "tensor") {
       for (const use of trace.consumersOf(item.key)) {
         const reader = trace.at("uses", "op", use);
-        const box = reader >= 0 ? tree.boxOfOp[reader]! : -1;
+        const box = reader >= 0 ? tree.boxOfOp(reader) : -1;
         // The tensor's own box says its shape.
         collector.add(index, box, item.key, NO_SHAPE, false);
       }
@@ -129,6 +129,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdges {
  */
 export function backwardEdges(
   trace: Trace,
+  hierarchy: Hierarchy,
   tree: VisibleTree,
   withPylayerOps: boolean,
   cuts: readonly (readonly [source: number, target: number])[] = [],
@@ -136,18 +137,11 @@ export function backwardEdges(
   const edges = trace.table("grad_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
   const shape = edges.column("shape");
-  const collector = new EdgeCollector(tree.items.length);
-  for (let edge = 0; edge < edges.length; edge++) {
-    if (source[edge]! >= 0 && target[edge]! >= 0) {
-      collector.add(
-        tree.boxOfGradNode[source[edge]!]!,
-        tree.boxOfGradNode[target[edge]!]!,
-        -1,
-        shape[edge]!,
-        false,
-        edge,
-      );
-    }
+  const within = edgesWithin(trace, hierarchy, "grad_edges", tree.walked);
+  const collector = new EdgeCollector(within.length);
+  for (const edge of within) {
+    const [from, to] = [tree.boxOfGradNode(source[edge]!), tree.boxOfGradNode(target[edge]!)];
+    collector.add(from, to, -1, shape[edge]!, false, edge);
   }
   for (const [from, to] of cuts) {
     collector.add(from, to, -1, NO_SHAPE, true);
@@ -167,7 +161,7 @@ function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollect
     }
     let isFirst = true;
     for (const edge of trace.edgesInto(item.key)) {
-      const source = tree.boxOfOp[trace.at("op_edges", "source", edge)]!;
+      const source = tree.boxOfOp(trace.at("op_edges", "source", edge));
       const tensor = trace.at("op_edges", "tensor", edge);
       isFirst &&= source < 0;
       collector.add(source, index, tensor, tensor >= 0 ? shape[tensor]! : NO_SHAPE, false);

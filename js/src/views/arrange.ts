@@ -1,9 +1,17 @@
 /** From what is visible to a graph for the layout, and from the layout's places to a scene. */
 import type { NestedGraph, NestedResult } from "../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../layout/contract.ts";
+import { membersOf } from "../model/leaves.ts";
 import { withParameters } from "../model/parameters.ts";
 import type { Store } from "../model/store.ts";
-import { membersOf, type VisibleTree, visibleBackward, visibleForward } from "../model/visible.ts";
+import {
+  atOnce,
+  type Steps,
+  type VisibleItem,
+  type VisibleTree,
+  visibleBackwardSteps,
+  visibleForwardSteps,
+} from "../model/visible.ts";
 import { backwardEdges, forwardEdges, type VisibleEdges } from "../model/visible_edges.ts";
 import { type BoxContent, BoxWriter, extentOf, refoldLabel } from "./box_content.ts";
 import type { TextMeasure } from "./measure.ts";
@@ -21,21 +29,41 @@ export interface Arrangement {
   readonly graph: NestedGraph;
 }
 
+/** Boxes that are written, or placed, between two pauses. */
+const BOXES_A_STEP = 400;
+
 export function arrange(store: Store, side: Side, measure: TextMeasure): Arrangement {
+  return atOnce(arrangeSteps(store, side, measure, () => {}));
+}
+
+/** @param listed is told what will be visible, before its boxes are written */
+export function* arrangeSteps(
+  store: Store,
+  side: Side,
+  measure: TextMeasure,
+  listed: (tree: VisibleTree) => void,
+): Steps<Arrangement> {
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
   const writer = new BoxWriter(store, measure, state.showParameters, isMember);
   let tree = isBackward
-    ? visibleBackward(trace, hierarchy, state)
-    : visibleForward(trace, hierarchy, state);
+    ? yield* visibleBackwardSteps(trace, hierarchy, state)
+    : yield* visibleForwardSteps(trace, hierarchy, state);
   if (state.showParameters && !isBackward) {
     tree = withParameters(trace, tree);
   }
-  const edges = isBackward ? backwardEdges(trace, tree, true) : forwardEdges(trace, tree);
-  const contents = tree.items.map((item) =>
-    item.isOpen ? undefined : writer.write(item, isBackward),
-  );
+  listed(tree);
+  const edges = isBackward
+    ? backwardEdges(trace, hierarchy, tree, true)
+    : forwardEdges(trace, hierarchy, tree);
+  const contents: (BoxContent | undefined)[] = [];
+  for (const item of tree.items) {
+    contents.push(item.isOpen ? undefined : writer.write(item, isBackward));
+    if (contents.length % BOXES_A_STEP === 0) {
+      yield;
+    }
+  }
   const graph = nestedGraph(store, tree, edges, contents);
   return { isMember, side, tree, edges, contents, graph };
 }
@@ -46,58 +74,98 @@ export function nestedGraph(
   edges: VisibleEdges,
   contents: readonly (BoxContent | undefined)[],
 ): NestedGraph {
-  const count = tree.items.length;
-  const structure = store.trace.table("groups").column("structure");
-  const byOrder = Int32Array.from(tree.items.keys()).sort(
-    (a, b) => tree.items[a]!.order - tree.items[b]!.order,
-  );
-  const order = new Int32Array(count);
-  byOrder.forEach((item, place) => {
-    order[item] = place;
-  });
+  const { items } = tree;
+  const count = items.length;
+  const structures = store.trace.table("groups").column("structure");
+  const parent = new Int32Array(count);
+  const open = new Uint8Array(count);
+  const structure = new Int32Array(count).fill(-1);
+  const [width, height] = [new Float64Array(count), new Float64Array(count)];
+  for (let at = 0; at < count; at++) {
+    const item = items[at]!;
+    const box = contents[at];
+    parent[at] = item.parent;
+    if (box) {
+      width[at] = 2 * extentOf(box);
+      height[at] = box.height;
+    } else {
+      open[at] = 1;
+      structure[at] = structures[item.key]!;
+    }
+  }
   return {
     itemCount: count,
-    parent: Int32Array.from(tree.items, (item) => item.parent),
-    open: Uint8Array.from(tree.items, (item) => (item.isOpen ? 1 : 0)),
-    width: Float64Array.from(contents, (box) => (box ? 2 * extentOf(box) : 0)),
-    height: Float64Array.from(contents, (box) => box?.height ?? 0),
+    parent,
+    open,
+    width,
+    height,
     edgeSource: edges.source,
     edgeTarget: edges.target,
-    order,
-    structure: Int32Array.from(tree.items, (item) => (item.isOpen ? structure[item.key]! : -1)),
+    order: placesInOrder(items),
+    structure,
   };
+}
+
+/** Place of each item in the order in which things ran; of equals, the first listed comes first. */
+function placesInOrder(items: readonly VisibleItem[]): Int32Array {
+  const count = items.length;
+  // Orders are halves of integers: with the position behind them, plain numbers are sorted.
+  const keys = new Float64Array(count);
+  for (let at = 0; at < count; at++) {
+    keys[at] = 2 * items[at]!.order * count + at;
+  }
+  keys.sort();
+  const places = new Int32Array(count);
+  for (let place = 0; place < count; place++) {
+    // The order of a tensor that is made before the first op is negative.
+    places[((keys[place]! % count) + count) % count] = place;
+  }
+  return places;
 }
 
 /** The scene of one side alone. */
 export function compose(store: Store, arrangement: Arrangement, result: NestedResult): Scene {
+  return atOnce(composeSteps(store, arrangement, result));
+}
+
+export function* composeSteps(
+  store: Store,
+  arrangement: Arrangement,
+  result: NestedResult,
+): Steps<Scene> {
   const { side, tree, contents } = arrangement;
   const boxes: SceneBox[] = [];
   const frames: SceneFrame[] = [];
   const boxOfItem = new Int32Array(tree.items.length).fill(-1);
   const depth = new Int32Array(tree.items.length);
-  tree.items.forEach((item, index) => {
+  for (let index = 0; index < tree.items.length; index++) {
+    const item = tree.items[index]!;
     depth[index] = item.parent >= 0 ? depth[item.parent]! + 1 : 0;
-    const place = { x: result.x[index]!, y: result.y[index]! };
+    const [x, y] = [result.x[index]!, result.y[index]!];
     const content = contents[index];
     if (content) {
-      boxOfItem[index] = boxes.push({ ...content, ...place }) - 1;
+      boxOfItem[index] = boxes.push({ ...content, x, y }) - 1;
     } else {
-      const size = { width: result.width[index]!, height: result.height[index]! };
       frames.push({
-        ...place,
-        ...size,
         ...frameContent(store, item.key, side, item.leafCount),
+        x,
+        y,
+        width: result.width[index]!,
+        height: result.height[index]!,
         depth: depth[index]!,
       });
     }
-  });
+    if (index % BOXES_A_STEP === 0) {
+      yield;
+    }
+  }
   return {
     width: result.totalWidth,
     height: result.totalHeight,
     focusX: trunkX(result),
     boxes,
     frames,
-    edges: sceneEdges(store, arrangement, result, boxOfItem, boxOfItem),
+    edges: yield* sceneEdgesSteps(store, arrangement, result, boxOfItem, boxOfItem),
     labels: [],
     rungs: [],
   };
@@ -130,13 +198,13 @@ export function frameContent(
   };
 }
 
-export function sceneEdges(
+export function* sceneEdgesSteps(
   store: Store,
   { side, edges }: Pick<Arrangement, "side" | "edges">,
   paths: Pick<NestedResult, "edgeStart" | "edgeKind" | "pathX" | "pathY">,
   boxOfSource: Int32Array,
   boxOfTarget: Int32Array,
-): SceneEdge[] {
+): Steps<SceneEdge[]> {
   const made: SceneEdge[] = [];
   for (let edge = 0; edge < edges.length; edge++) {
     const [first, end] = [paths.edgeStart[edge]!, paths.edgeStart[edge + 1]!];
@@ -152,6 +220,9 @@ export function sceneEdges(
       source: boxOfSource[edges.source[edge]!]!,
       target: boxOfTarget[edges.target[edge]!]!,
     });
+    if (edge % BOXES_A_STEP === 0) {
+      yield;
+    }
   }
   return made;
 }

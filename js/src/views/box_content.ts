@@ -1,9 +1,10 @@
 /** What a box says and how large that makes it. */
 import type { Hierarchy } from "../model/hierarchy.ts";
+import { isLeaf } from "../model/leaves.ts";
 import { givenTensors } from "../model/parameters.ts";
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
-import { isLeaf, type VisibleItem } from "../model/visible.ts";
+import type { VisibleItem } from "../model/visible.ts";
 import { FOLD_CARD_PX } from "./drawing_style.ts";
 import type { TextMeasure } from "./measure.ts";
 import { countOf } from "./quantities.ts";

@@ -38,7 +38,7 @@ export function cutEdges(
     const detached = leaving.filter((edge) => trace.at("op_edges", "kind", edge) === DETACH);
     for (const edge of detached.length ? detached : leaving) {
       const reader = trace.at("op_edges", "target", edge);
-      const at = reader >= 0 ? tree.boxOfOp[reader]! : -1;
+      const at = reader >= 0 ? tree.boxOfOp(reader) : -1;
       if (at >= 0 && rows[at]!.some(({ kind }) => kind !== "ghost")) {
         pairs.push([at, item]);
       }

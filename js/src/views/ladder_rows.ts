@@ -1,8 +1,11 @@
 /** The right half of a ladder: which grad nodes stand on the row of each forward box. */
+import { countInside } from "../model/hierarchy.ts";
+import { backwardLeaves, forwardLeaves, kept } from "../model/leaves.ts";
 import type { Store } from "../model/store.ts";
-import { isLeaf, type VisibleItem } from "../model/visible.ts";
+import type { Trace } from "../model/trace.ts";
+import { atOnce, type Steps, type VisibleItem, type VisibleTree } from "../model/visible.ts";
 import { backwardEdges, type VisibleEdges } from "../model/visible_edges.ts";
-import { type Arrangement, arrange, nestedGraph } from "./arrange.ts";
+import { type Arrangement, arrangeSteps, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
 import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
 import type { TextMeasure } from "./measure.ts";
@@ -22,34 +25,37 @@ export interface LadderArrangement extends Arrangement {
   readonly withoutRow: number;
 }
 
+/** Rows that are written between two pauses. */
+const ROWS_A_STEP = 400;
+
 export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrangement {
-  const forward = arrange(store, "forward", measure);
-  const { trace } = store;
+  return atOnce(arrangeLadderSteps(store, measure, () => {}));
+}
+
+/** @param listed is told what will be visible, before its boxes are written */
+export function* arrangeLadderSteps(
+  store: Store,
+  measure: TextMeasure,
+  listed: (tree: VisibleTree) => void,
+): Steps<LadderArrangement> {
+  const forward = yield* arrangeSteps(store, "forward", measure, listed);
+  const { trace, hierarchy } = store;
   const { tree, isMember } = forward;
   const writer = new BoxWriter(store, measure, false, isMember);
-  const boxOfGradNode = new Int32Array(trace.gradNodeCount).fill(-1);
-  const nodesOfItem = new Map<number, number[]>();
-  let withoutRow = 0;
-  for (let node = 0; node < trace.gradNodeCount; node++) {
-    if (!isMember[node] || isLeaf(trace, node)) {
-      continue;
-    }
-    const op = trace.at("grad_nodes", "op", node);
-    const item = op >= 0 ? tree.boxOfOp[op]! : -1;
-    boxOfGradNode[node] = item;
-    if (item < 0) {
-      withoutRow++;
-      continue;
-    }
-    const nodes = nodesOfItem.get(item) ?? [];
-    nodes.push(node);
-    nodesOfItem.set(item, nodes);
-  }
-  const rows = tree.items.map((item, index) => {
-    const row = rowOf(store, writer, item, nodesOfItem.get(index) ?? []);
+  const paired = pairedNodes(store);
+  const gradNodeCounts = new Int32Array(tree.items.length);
+  const rows: BoxContent[][] = [];
+  for (const item of tree.items) {
+    const nodes = item.kind === "op" ? nodesOf(trace, item.key, paired.isShown) : [];
+    const count = countOfItem(store, item, paired, nodes.length);
+    gradNodeCounts[rows.length] = count;
+    const row = rowOf(store, writer, item, nodes, count);
     const ghost = row.length ? undefined : ghostOfCut(store, writer, item);
-    return ghost ? [ghost] : row;
-  });
+    rows.push(ghost ? [ghost] : row);
+    if (rows.length % ROWS_A_STEP === 0) {
+      yield;
+    }
+  }
   const contents = forward.contents.map((content, index) =>
     content ? { ...content, height: Math.max(content.height, heightOf(rows[index]!)) } : undefined,
   );
@@ -59,17 +65,66 @@ export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrange
       graph.width[index] = Math.max(graph.width[index]!, 2 * extentOf(box));
     }
   });
+  const op = trace.table("grad_nodes").column("op");
+  const onRows: VisibleTree = {
+    ...tree,
+    boxOfGradNode: (node) => (paired.isShown[node] ? tree.boxOfOp(op[node]!) : -1),
+  };
   const cuts = cutEdges(trace, tree, rows);
-  const gradEdges = backwardEdges(trace, { ...tree, boxOfGradNode }, false, cuts);
-  const gradNodeCounts = new Int32Array(tree.items.length);
-  for (let index = tree.items.length - 1; index >= 0; index--) {
-    gradNodeCounts[index]! += nodesOfItem.get(index)?.length ?? 0;
-    const { parent } = tree.items[index]!;
-    if (parent >= 0) {
-      gradNodeCounts[parent]! += gradNodeCounts[index]!;
+  const gradEdges = backwardEdges(trace, hierarchy, onRows, false, cuts);
+  return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, ...paired };
+}
+
+/** The grad nodes of the backward call in view that ops of the forward picture made. */
+interface PairedNodes {
+  readonly isShown: Uint8Array;
+  /** How many each group holds. */
+  readonly shownIn: Int32Array;
+  /** Grad nodes of the call that no op of the forward picture made. */
+  readonly withoutRow: number;
+}
+
+function pairedNodes({ trace, hierarchy, state }: Store): PairedNodes {
+  const { backwardCall, showOptimizer } = state;
+  return kept(hierarchy, `paired ${backwardCall} ${showOptimizer}`, () => {
+    const isInView = backwardLeaves(trace, hierarchy, {
+      backwardCall,
+      showParameters: false,
+    }).isShown;
+    const isOpShown = forwardLeaves(trace, hierarchy, state).isShown;
+    const op = trace.table("grad_nodes").column("op");
+    const isShown = new Uint8Array(isInView.length);
+    let withoutRow = 0;
+    for (let node = 0; node < isShown.length; node++) {
+      const hasRow = op[node]! >= 0 && isOpShown[op[node]!] === 1;
+      isShown[node] = isInView[node] && hasRow ? 1 : 0;
+      withoutRow += isInView[node] && !hasRow ? 1 : 0;
     }
+    const shownIn = countInside(hierarchy.parents, hierarchy.groupOfGradNode, isShown);
+    return { isShown, shownIn, withoutRow };
+  });
+}
+
+function nodesOf(trace: Trace, op: number, isShown: Uint8Array): number[] {
+  return Array.from(trace.gradNodesOfOp(op)).filter((node) => isShown[node]);
+}
+
+function countOfItem(
+  { hierarchy }: Store,
+  item: VisibleItem,
+  { shownIn }: PairedNodes,
+  ofOp: number,
+): number {
+  switch (item.kind) {
+    case "op":
+      return ofOp;
+    case "group":
+      return shownIn[item.key]!;
+    case "fold":
+      return hierarchy.runMembers(item.key).reduce((sum, group) => sum + shownIn[group]!, 0);
+    default:
+      return 0;
   }
-  return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, withoutRow };
 }
 
 function rowOf(
@@ -77,12 +132,13 @@ function rowOf(
   writer: BoxWriter,
   item: VisibleItem,
   nodes: readonly number[],
+  count: number,
 ): BoxContent[] {
-  if (item.isOpen || !nodes.length) {
+  if (item.isOpen || !count) {
     return [];
   }
   if (item.kind !== "op") {
-    return [{ ...writer.group(item, true, nodes.length), id: `${item.id}:backward` }];
+    return [{ ...writer.group(item, true, count), id: `${item.id}:backward` }];
   }
   const ordered = inOrderOfFlow(store, nodes);
   const row = ordered

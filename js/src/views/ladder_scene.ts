@@ -1,7 +1,8 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
 import { layoutLadder, type NestedResult } from "../layout/index.ts";
 import type { Store } from "../model/store.ts";
-import { compose, sceneEdges, trunkX } from "./arrange.ts";
+import { atOnce, type Steps } from "../model/visible.ts";
+import { composeSteps, sceneEdgesSteps, trunkX } from "./arrange.ts";
 import { type BoxContent, extentOf } from "./box_content.ts";
 import { ladderFrames, spanning } from "./ladder_frames.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
@@ -20,8 +21,16 @@ export function composeLadder(
   arrangement: LadderArrangement,
   result: NestedResult,
 ): Scene {
+  return atOnce(composeLadderSteps(store, arrangement, result));
+}
+
+export function* composeLadderSteps(
+  store: Store,
+  arrangement: LadderArrangement,
+  result: NestedResult,
+): Steps<Scene> {
   const { tree, graph, rows, gradEdges, withoutRow } = arrangement;
-  const left = compose(store, arrangement, result);
+  const left = yield* composeSteps(store, arrangement, result);
 
   const shown = shownItems(arrangement);
   const isWide = spanning(arrangement, result, shown);
@@ -77,20 +86,21 @@ export function composeLadder(
       });
     }
   });
+  const backward = yield* sceneEdgesSteps(
+    store,
+    { side: "backward", edges: gradEdges },
+    ladder,
+    top,
+    bottom,
+  );
+  yield;
   return {
     width: ladder.totalWidth + rightOverhang(rows),
     height: result.totalHeight,
     focusX: trunkX(result) + ladder.shiftX / 2,
     boxes,
     frames: ladderFrames(store, arrangement, result, ladder, isWide),
-    edges: [
-      ...left.edges,
-      ...straightened(
-        sceneEdges(store, { side: "backward", edges: gradEdges }, ladder, top, bottom),
-        boxes.slice(left.boxes.length),
-      ),
-      ...inner,
-    ],
+    edges: [...left.edges, ...straightened(backward, boxes.slice(left.boxes.length)), ...inner],
     labels: columnHeads(result, ladder.shiftX, withoutRow),
     rungs: [...rungs.values()],
   };

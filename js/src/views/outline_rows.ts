@@ -1,7 +1,7 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
+import { isLeaf } from "../model/leaves.ts";
 import type { Store } from "../model/store.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../model/visible.ts";
-import { isLeaf } from "../model/visible.ts";
 import { markLines, marksOfBox, SEVERITY_WORDS } from "./box_marks.ts";
 import { countOf } from "./quantities.ts";
 

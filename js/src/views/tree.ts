@@ -2,8 +2,10 @@
  * The outline: what is open, as an ARIA tree in step with the picture. It is the way of the
  * keyboard and the screen reader, and can be shown beside the picture.
  */
+
+import { membersOf } from "../model/leaves.ts";
 import type { Selection, Store } from "../model/store.ts";
-import { membersOf, type VisibleTree } from "../model/visible.ts";
+import type { VisibleTree } from "../model/visible.ts";
 import { element } from "./element.ts";
 import { toggleGroup } from "./opening.ts";
 import { type OutlineRow, outlineRows } from "./outline_rows.ts";

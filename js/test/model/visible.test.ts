@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { Hierarchy, runLabel } from "../../src/model/hierarchy.ts";
+import { Hierarchy } from "../../src/model/hierarchy.ts";
 import { withParameters } from "../../src/model/parameters.ts";
+import { runLabel } from "../../src/model/runs.ts";
 import { Store } from "../../src/model/store.ts";
 import { type VisibleTree, visibleBackward, visibleForward } from "../../src/model/visible.ts";
 import { backwardEdges, forwardEdges } from "../../src/model/visible_edges.ts";
@@ -42,7 +43,7 @@ test("an op between two repeats keeps them apart: folded, it would close a cycle
     tensor = made.op("relu", { group: block, inputs: [tensor] }).out[0]!;
     tensor = made.op("scale", { inputs: [tensor] }).out[0]!;
   }
-  expect(new Hierarchy(await made.trace()).runs.size).toBe(0);
+  expect(new Hierarchy(await made.trace()).runFirsts()).toEqual([]);
 });
 
 test("a layer with one op is drawn as that op, under the layer's name", async () => {
@@ -55,7 +56,7 @@ test("a layer with one op is drawn as that op, under the layer's name", async ()
 test("edges end at the closed group that holds their op, each pair of boxes once", async () => {
   const store = new Store(await encoder(1).trace());
   const tree = visibleForward(store.trace, store.hierarchy, { ...store.state, open: new Set([0]) });
-  const edges = forwardEdges(store.trace, tree);
+  const edges = forwardEdges(store.trace, store.hierarchy, tree);
   const pairs = Array.from({ length: edges.length }, (_, edge) => [
     tree.items[edges.source[edge]!]!.id,
     tree.items[edges.target[edge]!]!.id,
@@ -87,7 +88,7 @@ test("gradients flow against the data, and leaves stay out of the picture until 
     "LinearGrad",
     "LinearGrad",
   ]);
-  const edges = backwardEdges(store.trace, tree, true);
+  const edges = backwardEdges(store.trace, store.hierarchy, tree, true);
   for (let edge = 0; edge < edges.length; edge++) {
     const [from, to] = [tree.items[edges.source[edge]!]!, tree.items[edges.target[edge]!]!];
     expect(from.order).toBeGreaterThan(to.order);
@@ -153,7 +154,7 @@ test("what a PyLayer's backward ran is inside the PyLayer, on the backward side 
   expect(ids(left)).toEqual([`group:${forward}`, `op:${inner.op}`, `op:${own.op}`]);
   const right = visibleBackward(store.trace, store.hierarchy, { ...store.state, open });
   expect(ids(right)).toEqual([`group:${forward}`, `grad_node:${own.gradNode}`, `op:${product.op}`]);
-  const edges = backwardEdges(store.trace, right, true);
+  const edges = backwardEdges(store.trace, store.hierarchy, right, true);
   expect([edges.source[0], edges.target[0]]).toEqual([1, 2]);
   store.select({ kind: "op", op: product.op }, { reveal: true });
   expect(store.state.mode).toBe("backward");
@@ -172,7 +173,7 @@ test("deep nesting and long chains overflow no stack", async () => {
   const long = new Store(await chain(20_000).trace());
   const tree = visibleForward(long.trace, long.hierarchy, long.state);
   expect(tree.items.length).toBe(20_000);
-  expect(forwardEdges(long.trace, tree).length).toBe(19_999);
+  expect(forwardEdges(long.trace, long.hierarchy, tree).length).toBe(19_999);
 });
 
 test.each([
@@ -180,6 +181,6 @@ test.each([
   [["0", "1"], "0–1"],
   [["left", "right"], "left … right"],
   [["relu", "relu"], "relu"],
-])("%j is labelled %s", (labels, label) => {
-  expect(runLabel(labels)).toBe(label);
+] as const)("%j is labelled %s", ([first, last], label) => {
+  expect(runLabel(first, last)).toBe(label);
 });
