@@ -42,9 +42,9 @@ def assemble(
     op_keys = _add_ops(recorder, builders, strings, frames)
     _add_tensors(recorder, builders["tensors"], strings, op_keys)
     _add_layers_and_scopes(recorder, builders, strings, frames, op_keys)
-    positions = _op_positions(recorder)
-    _add_backward(recorder, builders, strings, frames, op_keys, positions)
-    add_evidence(recorder, builders, strings, frames, op_keys, positions)
+    ops = [op for op in op_keys if op >= 0]
+    _add_backward(recorder, builders, strings, frames, op_keys, ops)
+    add_evidence(recorder, builders, strings, frames, op_keys, ops)
     if memory is not None:
         copies = [copy._replace(stack=frames.stack(copy.stack)) for copy in memory.copies]
     frames.add_sources()
@@ -161,26 +161,18 @@ def _add_layers_and_scopes(
         builders["scopes"].append(kind, strings[name], parent, layer, op, backward_call, thread)
 
 
-def _op_positions(recorder: Recorder) -> list[int]:
-    """Return where each op's cells begin in the recorder's ops, and where the last one's end."""
-    positions = [0]
-    for cells, inputs, outputs in recorder.each_op():
-        positions.append(positions[-1] + len(cells) + len(inputs) + len(outputs))
-    return positions
-
-
 def _add_backward(
     recorder: Recorder,
     builders: dict[str, TableBuilder],
     strings: StringPool,
     frames: FrameAssembler,
     op_keys: dict[int, int],
-    positions: list[int],
+    ops: list[int],
 ) -> None:
     calls = sorted(recorder.backward_calls)
     call_keys = {row[0]: key for key, row in enumerate(calls)}
-    for _, kind, stack, scope, position, create_graph, error in calls:
-        ops_before = bisect_left(positions, position)
+    for _, kind, stack, scope, op_count, create_graph, error in calls:
+        ops_before = bisect_left(ops, op_count)
         builders["backward_calls"].append(
             kind, frames.stack(stack), scope, ops_before, create_graph, strings[error]
         )

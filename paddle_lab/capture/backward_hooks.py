@@ -175,7 +175,7 @@ def _open(
         recorder.step_gradients.note_backward()
         recorder.tensor_lives.look()
     reached = recorder.backward.walk(tensors, key)
-    call = _OpenCall(recorder, (key, kind, stack, saved_scope, len(recorder.ops), create_graph))
+    call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.next_op.next, create_graph))
     if recorder.on_backward is not None:
         call.watch = recorder.on_backward(key, reached)
     if create_graph:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Final
 
 from paddle_lab.capture.native import native_twin
+
+NEVER: Final = (1 << 63) - 1
 
 
 @native_twin
@@ -12,8 +15,14 @@ class Counter:
     """Returns the next number at each call; no two threads get the same."""
 
     def __init__(self) -> None:
-        self._next = count().__next__
+        self._take = count().__next__
+        self.next = 0
+        """How many numbers were given."""
+        self.alarm = NEVER
+        """The number with which whoever takes it does something rare."""
 
     def __call__(self) -> int:
         """Return the next number."""
-        return self._next()
+        number = self._take()
+        self.next = number + 1
+        return number

@@ -46,7 +46,7 @@ LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP = range(len(SCOPE_KINDS))
 OP_CELLS = 13
 SCOPE_CELLS = 7
 BackwardCallRow = tuple[int, int, int, int, int, bool, str]
-"""key, kind, stack, scope, position in the recorder's ops, create_graph, error."""
+"""key, kind, stack, scope, how many ops had a key, create_graph, error."""
 
 
 class Recorder:

@@ -119,7 +119,7 @@ class CaptureSession:
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
-                (call, REMAINING, NO_STACK, -1, len(recorder.ops), False, "")
+                (call, REMAINING, NO_STACK, -1, recorder.next_op.next, False, "")
             )
         origin = Origin(
             title=self._title,

@@ -18,7 +18,7 @@ def add_evidence(
     strings: StringPool,
     frames: FrameAssembler,
     op_keys: dict[int, int],
-    positions: list[int],
+    ops: list[int],
 ) -> None:
     """Fill the tables that checks read.
 
@@ -26,8 +26,8 @@ def add_evidence(
     ----------
     op_keys
         Keys of ops while the trace ran to rows of ``ops``.
-    positions
-        Where each op's cells begin in the recorder's ops, in ascending order.
+    ops
+        Those keys, in ascending order.
     """
     for event in recorder.events.events:
         builders["events"].append(
@@ -35,13 +35,13 @@ def add_evidence(
             event.tensor,
             event.scope,
             frames.stack(event.stack),
-            bisect_left(positions, event.position),
+            bisect_left(ops, event.op_keys),
             event.thread,
             strings[event.detail],
         )
     for _, key in sorted(recorder.tensors.living(), key=lambda living: living[1]):
         builders["living_tensors"].append(key)
-    recorder.tensor_lives.add_rows(builders["tensor_lives"], positions)
+    recorder.tensor_lives.add_rows(builders["tensor_lives"], ops)
     builders["eval_scopes"].append_cells(recorder.eval_scopes.to_list())
     recorder.optimizers.add_rows(builders, strings)
     for collector in recorder.collectors:

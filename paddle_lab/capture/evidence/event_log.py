@@ -14,14 +14,14 @@ NO_KEY = -1
 
 
 class Event(NamedTuple):
-    """One row of ``events``, with stack and position as the recorder counts them."""
+    """One row of ``events``, with stack and ops as the recorder counts them."""
 
     kind: int
     tensor: int
     scope: int
     stack: int
-    position: int
-    """Cells in the recorder's ops when it happened."""
+    op_keys: int
+    """How many ops had a key when it happened."""
     thread: int
     detail: str
 
@@ -69,7 +69,7 @@ class EventLog:
                 tensor,
                 state.scope,
                 stack,
-                len(recorder.ops),
+                recorder.next_op.next,
                 state.number,
                 detail,
             )

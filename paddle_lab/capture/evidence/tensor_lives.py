@@ -36,7 +36,7 @@ class TensorLives:
         self._moments = 0
         self._next_look = 1
         self._seen: dict[int, int] = {}
-        """Row of ``tensors`` to the position in the recorder's ops when it was last seen alive."""
+        """Row of ``tensors`` to how many ops had a key when it was last seen alive."""
 
     def look(self) -> None:
         """Note which tensors are alive, if this moment is one to look."""
@@ -44,13 +44,13 @@ class TensorLives:
         if self._moments < self._next_look:
             return
         living = self._recorder.tensors.living()
-        position = len(self._recorder.ops)
+        op_keys = self._recorder.next_op.next
         for _, key in living:
-            self._seen[key] = position
+            self._seen[key] = op_keys
         is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY
         self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
 
-    def add_rows(self, builder: TableBuilder, positions: list[int]) -> None:
-        """Fill ``tensor_lives``; ``positions`` are where each op's cells begin, ascending."""
-        for key, position in sorted(self._seen.items()):
-            builder.append(key, bisect_left(positions, position))
+    def add_rows(self, builder: TableBuilder, ops: list[int]) -> None:
+        """Fill ``tensor_lives``; ``ops`` are the keys of the record's ops, ascending."""
+        for key, op_keys in sorted(self._seen.items()):
+            builder.append(key, bisect_left(ops, op_keys))

@@ -24,6 +24,7 @@ typedef struct {
     PyObject_HEAD int64_t *cells;
     Py_ssize_t length;
     Py_ssize_t capacity;
+    int64_t start; /* position of the first of them: how many were given up before it */
 } Tape;
 extern PyTypeObject TapeType;
 int64_t *Tape_reserve(Tape *tape, Py_ssize_t count); /* NULL and MemoryError where there is none */
@@ -46,6 +47,7 @@ int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
 /* Numbers from 0 on: what itertools.count().__next__ is in Python. */
 typedef struct {
     PyObject_HEAD int64_t next;
+    int64_t alarm; /* the number with which whoever takes it does something rare */
 } Counter;
 extern PyTypeObject CounterType;
 

@@ -68,7 +68,11 @@ PyTypeObject ThreadCellsType = {
 
 static PyObject *counter_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
                              PyObject *Py_UNUSED(kwargs)) {
-    return type->tp_alloc(type, 0);
+    Counter *counter = (Counter *)type->tp_alloc(type, 0);
+    if (counter != NULL) {
+        counter->alarm = INT64_MAX;
+    }
+    return (PyObject *)counter;
 }
 
 static PyObject *counter_call(PyObject *self, PyObject *Py_UNUSED(args),
@@ -76,10 +80,16 @@ static PyObject *counter_call(PyObject *self, PyObject *Py_UNUSED(args),
     return PyLong_FromLongLong(((Counter *)self)->next++);
 }
 
+static PyMemberDef counter_members[] = {
+    {"next", T_LONGLONG, offsetof(Counter, next), READONLY, NULL},
+    {"alarm", T_LONGLONG, offsetof(Counter, alarm), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 PyTypeObject CounterType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.Counter",
     .tp_basicsize = sizeof(Counter),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = counter_new,
     .tp_call = counter_call,
+    .tp_members = counter_members,
 };
