@@ -6,26 +6,105 @@ every few hundred new ones.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
+
 from paddle_lab.capture.native import native_twin
+
+Cells = npt.NDArray[np.int64]
 
 
 @native_twin
 class Tape:
-    """A list of integers that only grows; rows of several threads do not mix."""
+    """A list of integers that grows at its end; rows of several threads do not mix.
+
+    Positions count from the first cell there ever was: they stay what they are when cells before
+    them are given up.
+    """
 
     def __init__(self) -> None:
         self._cells: list[int] = []
+        self.start = 0
+        """Position of the first cell that is kept."""
         self.extend = self._cells.extend
         """Append integers."""
 
     def __len__(self) -> int:
-        return len(self._cells)
+        return self.start + len(self._cells)
 
     def to_list(self, start: int = 0, end: int | None = None) -> list[int]:
         """Return the cells from one position to, and without, another."""
-        return self._cells[start:end]
+        first = max(start - self.start, 0)
+        return self._cells[first : None if end is None else max(end - self.start, 0)]
+
+    def to_bytes(self, start: int = 0, end: int | None = None) -> bytes:
+        """Return the cells from one position to, and without, another, 8 bytes each."""
+        return array("q", self.to_list(start, end)).tobytes()
+
+    def row_starts(self, width: int, start: int = 0) -> bytes:
+        """Return where rows begin of which the cells 1 and 2 tell how many cells follow ``width``.
+
+        Parameters
+        ----------
+        width
+            How many cells every row has.
+        start
+            Where the first of them begins.
+
+        Returns
+        -------
+        bytes
+            Positions, 8 bytes each.
+        """
+        starts = array("q")
+        cells, base = self._cells, self.start
+        at = max(start, base)
+        while at < base + len(cells):
+            starts.append(at)
+            at += width + cells[at - base + 1] + cells[at - base + 2]
+        return starts.tobytes()
+
+    def replace(self, end: int, cells: bytes) -> None:
+        """Let the cells before position ``end`` be others, not more of them, 8 bytes each.
+
+        Raises
+        ------
+        ValueError
+            If there is no such position, or there are too many cells.
+        """
+        kept = array("q")
+        kept.frombytes(cells)
+        if not self.start <= end <= len(self) or len(kept) > end - self.start:
+            raise ValueError("a tape's cells are replaced by as many at most")
+        self._cells[: end - self.start] = kept
+        self.start = end - len(kept)
+
+
+def cells_of(tape: Tape, start: int = 0, end: int | None = None) -> Cells:
+    """Return a tape's cells from one position to, and without, another, as an array."""
+    return np.frombuffer(tape.to_bytes(start, len(tape) if end is None else end), np.int64)
+
+
+def row_starts(tape: Tape, width: int, start: int = 0) -> Cells:
+    """Return where rows of differing lengths begin: see :meth:`Tape.row_starts`."""
+    return np.frombuffer(tape.row_starts(width, start), np.int64)
+
+
+def sorted_rows(tape: Tape, width: int) -> Cells:
+    """Return the rows of a tape whose rows are ``width`` wide and begin with a key, by key.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64, shape ``[rows, width]``.
+    """
+    rows = cells_of(tape).reshape(-1, width)
+    keys = rows[:, 0]
+    # Threads aside, rows are noted in the order of their keys.
+    return rows if np.all(keys[1:] > keys[:-1]) else rows[np.argsort(keys, kind="stable")]
 
 
 def rows_of(tape: Tape, width: int, start: int = 0) -> Iterator[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.object_table import ObjectTable
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tape import Tape, rows_of
+from paddle_lab.capture.tape import Tape, cells_of, row_starts, rows_of, sorted_rows
 
 TRACE_A_MODEL = """
 import json, sys
@@ -94,6 +94,42 @@ def test_a_tape_keeps_every_integer(rows):
     assert len(tape) == 3 * len(rows)
     assert list(map(list, rows_of(tape, 3))) == rows
     assert list(map(list, rows_of(tape, 3, 1))) == rows[1:]
+
+
+def tape_of(rows):
+    tape = Tape()
+    for row in rows:
+        tape.extend(row)
+    return tape
+
+
+def test_a_tape_tells_where_its_rows_begin():
+    rows = [[7, 0, 0], [8, 2, 1, 1, 2, 3], [9, 0, 1, 4]]
+    tape = tape_of(rows)
+    assert cells_of(tape).tolist() == [cell for row in rows for cell in row]
+    assert row_starts(tape, 3).tolist() == [0, 3, 9]
+    assert row_starts(tape, 3, 9).tolist() == [9]
+    assert row_starts(tape, 3, 13).tolist() == []
+
+
+def test_positions_on_a_tape_stay_when_cells_are_given_up():
+    tape = tape_of([[7, 0, 0], [8, 2, 1, 1, 2, 3], [9, 0, 1, 4]])
+    tape.replace(9, cells_of(tape, 0, 3).tobytes())
+    assert (tape.start, len(tape)) == (6, 13)
+    assert tape.to_list() == tape.to_list(0, 13) == [7, 0, 0, 9, 0, 1, 4]
+    assert tape.to_list(9, 10) == [9]
+    assert row_starts(tape, 3).tolist() == [6, 9]
+    tape.replace(9, b"")
+    tape.extend([1, 0, 0])
+    assert cells_of(tape).tolist() == [9, 0, 1, 4, 1, 0, 0]
+    for end, cells in [(8, b""), (17, b""), (10, cells_of(tape, 9, 11).tobytes())]:
+        with pytest.raises(ValueError, match="as many at most"):
+            tape.replace(end, cells)
+    assert cells_of(tape).tolist() == [9, 0, 1, 4, 1, 0, 0]
+
+
+def test_rows_are_sorted_by_their_keys():
+    assert sorted_rows(tape_of([[2, 5], [0, 6], [1, 7]]), 2).tolist() == [[0, 6], [1, 7], [2, 5]]
 
 
 class Thing:
