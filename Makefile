@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV ?= .venv
 # More arguments for JupyterLab, such as LAB_ARGS="--no-browser --port=8899".
 LAB_ARGS ?=
-# More arguments for pytest, such as PYTEST_ARGS="-m 'not browser' -x".
+# More arguments for pytest, such as PYTEST_ARGS="-x tests/trace".
 PYTEST_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
@@ -41,8 +41,8 @@ lab: $(DONE)/lab $(DONE)/labextension
 
 # Tests, by rising cost. `make --keep-going test` goes on after one that fails.
 
-.PHONY: test lint types js-test pytest format
-test: lint types js-test pytest
+.PHONY: test lint types js-test pytest browser-test format
+test: lint types js-test pytest browser-test
 
 lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .
@@ -58,8 +58,14 @@ types: $(DONE)/test js/node_modules/.package-lock.json
 js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 	CHROMIUM="$$(cat $(DONE)/chromium)" $(NPM) run --silent test
 
-pytest: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
-	CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest $(PYTEST_ARGS)
+# A file's tests share models and kernels, so a file goes to one process.
+pytest: $(DONE)/test
+	$(BIN)/python -m pytest -m "not browser" --numprocesses logical --maxprocesses 4 \
+	  --dist loadfile $(PYTEST_ARGS)
+
+# One process: what moves while Paddle runs is counted, and needs the machine for itself.
+browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
+	CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest -m browser $(PYTEST_ARGS)
 
 format: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check --fix .

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -134,7 +136,7 @@ def test_what_paddle_raises_finds_its_advice(case):
 
 
 @pytest.mark.parametrize("wanted", IN_A_PROCESS_OF_THEIR_OWN)
-def test_what_leaves_threads_behind_finds_its_advice(wanted):
+def test_what_leaves_threads_behind_finds_its_advice(wanted, tmp_path):
     code = f"""
 import os
 from paddle_lab.capture.faults import described
@@ -146,15 +148,21 @@ except BaseException as error:
     print([found.id for found in error_help(described(error))], flush=True)
 os._exit(0)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "PYTHONPATH": "."},
-    )
-    assert done.stdout.strip() == f"['{wanted}']", done.stderr
+    # A file, not a pipe: Paddle's worker outlives the process, and would keep a pipe open.
+    printed = tmp_path / "printed.txt"
+    with printed.open("w") as stdout:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=stdout,
+            stderr=subprocess.STDOUT,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "PYTHONPATH": "."},
+            start_new_session=True,
+        )
+        process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    assert f"['{wanted}']" in printed.read_text().splitlines()
 
 
 @pytest.mark.parametrize(("wanted", "text", "source"), RECORDED)

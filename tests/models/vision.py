@@ -55,7 +55,6 @@ MODELS: dict[str, Build] = {
     "resnet18": classifier(lambda: models.resnet18(num_classes=10)),
     "resnet50": classifier(lambda: models.resnet50(num_classes=10)),
     "resnext50": classifier(lambda: models.resnext50_32x4d(num_classes=10), resolution_px=32),
-    "wide_resnet50": classifier(lambda: models.wide_resnet50_2(num_classes=10), resolution_px=32),
     "densenet121": classifier(lambda: models.densenet121(num_classes=10)),
     "googlenet": classifier(lambda: models.googlenet(num_classes=10), resolution_px=224),
     "inception_v3": classifier(lambda: models.inception_v3(num_classes=10), resolution_px=128),
