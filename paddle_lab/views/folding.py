@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -29,6 +29,8 @@ class Item:
 
     op: int = -1
     groups: tuple[int, ...] = ()
+    middle: tuple[int, ...] = ()
+    """Ops in the middle of a long row of ops, which no picture has room for."""
 
 
 @dataclass
@@ -87,7 +89,7 @@ class _Folder:
         self._first_op = groups["first_op"].tolist()
         self._op_count = groups["op_count"].tolist()
         self._op_group = record.op_groups["group"]
-        self._children = _children(record)
+        self._children = _Children(record)
         self.items = cache(self._items)
 
     def fold(self, depth: int | None) -> Folded:
@@ -100,7 +102,7 @@ class _Folder:
     def _items(self, group: int) -> tuple[Item, ...]:
         """Return what is directly in a group (-1: the top level), alike neighbours together."""
         items: list[int | list[int]] = []
-        for _, child, is_group in self._children.get(group, ()):
+        for child, is_group in self._children.of(group):
             if not is_group:
                 items.append(child)
                 continue
@@ -110,12 +112,32 @@ class _Folder:
                 run.append(child)
             else:
                 items.append([child])
-        return tuple(part for item in items for part in self._unfolded(item))
+        parts: list[Item] = []
+        ops: list[int] = []
+        for item in items:
+            if isinstance(item, int):
+                ops.append(item)
+                continue
+            parts.extend(self._row_of_ops(ops))
+            parts.extend(self._unfolded(item))
+            ops = []
+        parts.extend(self._row_of_ops(ops))
+        return tuple(parts)
 
-    def _unfolded(self, item: int | list[int]) -> Sequence[Item]:
-        """Return an op, a run of alike groups, or the groups of a short run one by one."""
-        if isinstance(item, int):
-            return (Item(op=item),)
+    def _row_of_ops(self, ops: list[int]) -> list[Item]:
+        """Return ops one by one; of very many only those at both ends."""
+        ends = self._most_rows
+        if len(ops) <= 2 * ends + 1:
+            return [Item(op=op) for op in ops]
+        first, last = ops[:ends], ops[-ends:]
+        return [
+            *(Item(op=op) for op in first),
+            Item(middle=tuple(ops[ends:-ends])),
+            *(Item(op=op) for op in last),
+        ]
+
+    def _unfolded(self, item: list[int]) -> Sequence[Item]:
+        """Return a run of alike groups, or the groups of a short run one by one."""
         fewest = 2 if self._op_count[item[0]] > 1 else 4
         if len(item) >= fewest:
             return (Item(groups=tuple(item)),)
@@ -171,6 +193,8 @@ class _Folder:
             for item in (row.item, *row.hidden):
                 if item.op >= 0:
                     row_of_op[item.op] = i
+                elif item.middle:
+                    row_of_op[list(item.middle)] = i
                 row_of_group[list(item.groups)] = i
         closed = nearest_marked(self._parent, row_of_group[:-1] >= 0)
         row_of_group = row_of_group[np.append(closed, -1)]
@@ -227,19 +251,25 @@ def _shorten(folded: Folded, most_rows: int) -> None:
     ]
 
 
-def _children(record: Record) -> dict[int, list[tuple[int, int, bool]]]:
-    """Return by group its ops and groups, in the order of (first) ops."""
-    children: dict[int, list[tuple[int, int, bool]]] = {}
-    for op, group in enumerate(record.op_groups["group"].tolist()):
-        children.setdefault(group, []).append((op, op, False))
-    groups = record.groups
-    for group, (parent, first_op) in enumerate(
-        zip(groups["parent"].tolist(), groups["first_op"].tolist(), strict=True)
-    ):
-        children.setdefault(parent, []).append((first_op, group, True))
-    for inside in children.values():
-        inside.sort()
-    return children
+class _Children:
+    """The ops and groups that are directly in a group, in the order of (first) ops."""
+
+    def __init__(self, record: Record) -> None:
+        op_group, groups = record.op_groups["group"], record.groups
+        ops, group_keys = np.arange(len(op_group)), np.arange(len(groups))
+        holder = np.concatenate((op_group, groups["parent"]))
+        is_group = np.repeat([False, True], (len(ops), len(group_keys)))
+        child = np.concatenate((ops, group_keys))
+        order = np.lexsort((child, np.concatenate((ops, groups["first_op"])), holder))
+        self._child, self._is_group = child[order], is_group[order]
+        # Group -1, the top level, comes first.
+        self._ends = np.searchsorted(holder[order], np.arange(-1, len(groups)), side="right")
+
+    def of(self, group: int) -> Iterator[tuple[int, bool]]:
+        """Yield keys, and whether they are groups; ``group`` -1 is the top level."""
+        start = int(self._ends[group]) if group >= 0 else 0
+        part = slice(start, int(self._ends[group + 1]))
+        return zip(self._child[part].tolist(), self._is_group[part].tolist(), strict=True)
 
 
 def fold_label(first: str, last: str) -> str:

@@ -57,12 +57,13 @@ def _distinct(
     is_detach: npt.NDArray[np.bool_],
     kept: npt.NDArray[np.bool_],
 ) -> list[RowEdge]:
-    found: dict[tuple[int, int], RowEdge] = {}
-    for row in np.flatnonzero(kept).tolist():
-        pair = int(source[row]), int(target[row])
-        cut = bool(is_detach[row])
-        known = found.get(pair)
-        # Where one of several values carries a gradient, the line is whole.
-        if known is None or (known.is_detach and not cut):
-            found[pair] = RowEdge(*pair, record.text(int(shape[row])), cut)
-    return sorted(found.values())
+    rows = np.flatnonzero(kept)
+    # Where one of several values carries a gradient, the line is whole: it is put first.
+    rows = rows[np.argsort(is_detach[rows], kind="stable")]
+    pairs = source[rows].astype(np.int64) << 32 | target[rows]
+    rows = rows[np.unique(pairs, return_index=True)[1]]
+    columns = (column[rows].tolist() for column in (source, target, shape, is_detach))
+    return [
+        RowEdge(start, end, record.text(code), cut)
+        for start, end, code, cut in zip(*columns, strict=True)
+    ]

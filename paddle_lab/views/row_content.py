@@ -60,6 +60,7 @@ class RowReader:
 
     def __init__(self, record: Record, folded: Folded) -> None:
         self._record = record
+        self._tensor_kind, self._tensor_shape = record.tensors["kind"], record.tensors["shape"]
         shown = np.where(folded.is_shown, folded.row_of_op, -1)
         self._ops_by_row = csr(shown, len(folded.rows))
         self._uses = csr(np.where(record.uses["role"] == _INPUT, record.uses["op"], -1), len(shown))
@@ -73,17 +74,17 @@ class RowReader:
         """Return the content of a row."""
         shown = self._rows[row]
         starts, order = self._ops_by_row
-        ops = order[starts[row] : starts[row + 1]].tolist()
+        ops = order[starts[row] : starts[row + 1]]
         content = self._head(shown.item, len(ops))
-        content.phase = PHASES[self._record.ops["phase"][ops[0]]] if ops else "forward"
+        content.phase = PHASES[self._record.ops["phase"][ops[0]]] if len(ops) else "forward"
         content.is_gap = bool(shown.hidden)
         flags = self._record.ops
-        content.raised = any(bool(flags["raised"][op]) for op in ops)
+        content.raised = bool(flags["raised"][ops].any())
         if len(ops) == 1:
             content.is_pylayer = bool(flags["is_pylayer"][ops[0]])
-            content.in_place = self._modifies(ops[0])
+            content.in_place = self._modifies(int(ops[0]))
         else:
-            content.is_pylayer = content.is_group and any(flags["is_pylayer"][ops])
+            content.is_pylayer = content.is_group and bool(flags["is_pylayer"][ops].any())
         if content.phase != "optimizer":
             self._add_inputs(content, ops)
         self._add_grad_nodes(content, ops)
@@ -138,45 +139,37 @@ class RowReader:
             np.isin(before[before >= 0], uses["tensor"][order[starts[op] : starts[op + 1]]]).any()
         )
 
-    def _add_inputs(self, content: RowContent, ops: list[int]) -> None:
+    def _add_inputs(self, content: RowContent, ops: Keys) -> None:
         record = self._record
-        starts, order = self._uses
-        seen: dict[int, None] = {}
-        for op in ops:
-            seen.update(
-                dict.fromkeys(record.uses["tensor"][order[starts[op] : starts[op + 1]]].tolist())
-            )
-        for tensor in seen:
-            if tensor < 0:
-                continue
-            kind = int(record.tensors["kind"][tensor])
+        read = record.uses["tensor"][_rows_of(self._uses, ops)]
+        read = read[read >= 0]
+        is_told = (self._tensor_kind[read] != _EXTERNAL) | ~self._is_made[read]
+        is_told &= np.isin(self._tensor_kind[read], (_PARAMETER, _BUFFER, _EXTERNAL))
+        for tensor in dict.fromkeys(read[is_told].tolist()):
+            kind = int(self._tensor_kind[tensor])
             if kind in (_PARAMETER, _BUFFER):
                 name = record.text(int(record.tensors["path"][tensor])).rpartition(".")[2]
                 name = name or record.text(int(record.tensors["name"][tensor]))
                 # BatchNorm's running mean is a parameter to Paddle, but nothing trains it.
                 is_trained = kind == _PARAMETER and not record.tensors["stop_gradient"][tensor]
                 (content.parameters if is_trained else content.buffers).append(name)
-            elif kind == _EXTERNAL and not self._is_made[tensor]:
-                content.data.append(record.text(int(record.tensors["shape"][tensor])) or "data")
+            else:
+                content.data.append(record.text(int(self._tensor_shape[tensor])) or "data")
 
-    def _add_grad_nodes(self, content: RowContent, ops: list[int]) -> None:
-        starts, order = self._grad_nodes
-        nodes = [int(node) for op in ops for node in order[starts[op] : starts[op + 1]]]
+    def _add_grad_nodes(self, content: RowContent, ops: Keys) -> None:
+        nodes = _rows_of(self._grad_nodes, ops)
         content.grad_count = len(nodes)
-        names = Counter(grad_name(self._record, node) for node in nodes)
+        names: Counter[str] = Counter()
+        for code, count in Counter(self._record.grad_nodes["name"][nodes].tolist()).items():
+            names[_NODE_SUFFIX.sub("", self._record.text(code))] += count
         if content.is_group or content.is_gap or len(names) > 2:
-            content.grad_label = f"{len(nodes):,} grad nodes" if nodes else ""
+            content.grad_label = f"{len(nodes):,} grad nodes" if len(nodes) else ""
         else:
             content.grad_label = " · ".join(
                 name if count == 1 else f"{name} ×{count}" for name, count in names.items()
             )
-        leaf_starts, leaf_order = self._leaf_edges
-        leaves = {
-            int(self._record.grad_edges["target"][edge])
-            for node in nodes
-            for edge in leaf_order[leaf_starts[node] : leaf_starts[node + 1]]
-        }
-        content.leaf_count = len(leaves)
+        leaves = self._record.grad_edges["target"][_rows_of(self._leaf_edges, nodes)]
+        content.leaf_count = len(np.unique(leaves))
 
     def _leaf_sources(self) -> Keys:
         """Return the source of each grad edge that ends in a leaf, -1 for the others."""
@@ -185,6 +178,9 @@ class RowReader:
         return np.where(is_leaf[edges["target"]], edges["source"], -1).astype(np.int32)
 
 
-def grad_name(record: Record, node: int) -> str:
-    """Return a grad node's name without the word all of them share: ``MatmulGrad``."""
-    return _NODE_SUFFIX.sub("", record.text(int(record.grad_nodes["name"][node])))
+def _rows_of(by_key: tuple[Keys, Keys], keys: Keys) -> Keys:
+    """Return what :func:`~paddle_lab.analysis.trees.csr` sorted under ``keys``, key by key."""
+    starts, order = by_key
+    counts = starts[keys + 1] - starts[keys]
+    first = starts[keys] - np.cumsum(counts) + counts
+    return order[np.repeat(first, counts) + np.arange(counts.sum())]

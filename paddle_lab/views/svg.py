@@ -27,6 +27,7 @@ def svg_picture(
     theme: str = "light",
     depth: int | None = None,
     most_rows: int = 60,
+    folded: Folded | None = None,
 ) -> str:
     """Return the picture as SVG text.
 
@@ -42,6 +43,8 @@ def svg_picture(
         How many levels of groups to open; as many as fit ``most_rows`` by default.
     most_rows
         Rows at most.
+    folded
+        What to draw, where it has been chosen already.
 
     Raises
     ------
@@ -55,7 +58,7 @@ def svg_picture(
     if depth is not None and depth < 0:
         raise ValueError(f"depth counts the levels of groups to open, from 0; it is {depth}")
     palette = PALETTES[theme]
-    folded = fold(record, depth=depth, most_rows=most_rows)
+    folded = folded or fold(record, depth=depth, most_rows=most_rows)
     if view == "backward":
         _keep_rows_with_grad_nodes(record, folded)
     problems = _problems(record, palette)

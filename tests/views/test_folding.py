@@ -36,7 +36,7 @@ def labels(record: Record, folded: Folded) -> list[str]:
         if row.item.op >= 0
         else f"{record.text(int(groups['label'][row.item.groups[0]]))} ×{len(row.item.groups)}"
         if row.item.groups
-        else f"gap of {len(row.hidden)}"
+        else f"gap of {sum(len(item.middle) or 1 for item in row.hidden)}"
         for row in folded.rows
     ]
 

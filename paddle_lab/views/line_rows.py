@@ -1,0 +1,101 @@
+"""The lines of the user's code and the ops they called, as rows of a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import FRAME_KINDS
+
+_PLACE = ("file", "cell", "line", "function")
+_MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 60, 3, 8
+
+
+def line_rows(record: Record) -> list[tuple[str, ...]]:
+    """Return, for each stack of the user's frames, where it is and which ops it called.
+
+    Of very many lines the first ones are told. A heading comes first; none without ops.
+    """
+    if not len(record.ops):
+        return []
+    stacks, first_op, stack_of_op = np.unique(
+        record.ops["stack"], return_index=True, return_inverse=True
+    )
+    frames = _own_frames(record, stacks)
+    line = _equal_rows(np.append(_places(record), -1)[frames])
+    _, first_stack, line = np.unique(line, return_index=True, return_inverse=True)
+    # In the order of their first ops.
+    line_of_op = line[stack_of_op]
+    first = np.full(len(first_stack), len(record.ops))
+    np.minimum.at(first, line, first_op)
+    rows: list[tuple[str, ...]] = [("line", "source", "called from", "first op", "ops")]
+    for told in np.argsort(first)[:_MOST_LINES].tolist():
+        op = int(first[told])
+        keys = [frame for frame in frames[stack_of_op[op]].tolist() if frame >= 0]
+        ops = np.flatnonzero(line_of_op == told)
+        rows.append((*_line([Frame(record, key) for key in keys]), str(op), _names(record, ops)))
+    if len(first) > _MOST_LINES:
+        rows.append((f"… {len(first) - _MOST_LINES:,} more lines", "", "", "", ""))
+    return rows
+
+
+def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
+    """Return the user's frames of stacks, innermost first: those that are told, and one more.
+
+    Shape ``[stacks, 5]``, -1 where there are no more; of a stack without the user's code its
+    innermost frame.
+    """
+    frame = np.append(record.stacks["frame"], -1)
+    caller = record.stacks["caller"]
+    is_user = np.append(record.frames["kind"] == FRAME_KINDS.index("user"), False)
+    to_own = np.append(nearest_marked(caller, is_user[frame[:-1]]), -1)
+    to_any = np.append(nearest_marked(caller, frame[:-1] >= 0), -1)
+    caller = np.append(caller, -1)
+    at = to_own[stacks]
+    innermost = frame[np.where(at >= 0, at, to_any[stacks])]
+    columns = [innermost]
+    for _ in range(_MOST_CALLERS + 1):
+        at = to_own[caller[at]]
+        columns.append(frame[at])
+    return np.stack(columns, axis=1)
+
+
+def _places(record: Record) -> Keys:
+    """Return a number a frame, equal where file, cell, line and function are."""
+    return _equal_rows(np.stack([record.frames[column] for column in _PLACE], axis=1))
+
+
+def _equal_rows(table: npt.NDArray[Any]) -> Keys:
+    """Return a number a row of ``table``, equal for equal rows; int32, shape ``[rows]``."""
+    number = np.zeros(len(table), np.int64)
+    for column in table.T:
+        pairs = number << 32 | (column.astype(np.int64) + 1)
+        number = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return number.astype(np.int32)
+
+
+def _names(record: Record, ops: npt.NDArray[Any]) -> str:
+    called = Counter(record.ops["name"][ops].tolist())
+    most = [(record.text(name), count) for name, count in called.most_common(_MOST_NAMES)]
+    more = f" … {len(called) - _MOST_NAMES} more" if len(called) > _MOST_NAMES else ""
+    return ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in most) + more
+
+
+def _line(own: list[Frame]) -> tuple[str, ...]:
+    if not own:
+        return ("unknown", "", "")
+    callers = [_place(frame) for frame in own[1 : 1 + _MOST_CALLERS]]
+    if len(own) > 1 + _MOST_CALLERS:
+        callers.append("…")
+    return (_place(own[0]), own[0].text[:100], " ← ".join(callers))
+
+
+def _place(frame: Frame) -> str:
+    function = "" if frame.function == "<module>" else f" in {frame.function}"
+    return f"{frame.where}{function}"
