@@ -48,6 +48,7 @@ class Trace:
     def __init__(self, record: Record | None = None) -> None:
         self._record = record
         self._findings: dict[str, list[Finding]] = {}
+        self._told: tuple[str, Record] | None = None
 
     def complete(self, record: Record) -> None:
         """Take the record of a trace that has ended; the capture calls this once."""
@@ -81,9 +82,12 @@ class Trace:
     @property
     def _told_record(self) -> Record:
         """The record with what its views need and what the checks found."""
+        from paddle_lab.analysis.findings.language import language
         from paddle_lab.analysis.findings.tables import with_findings
 
-        return with_findings(self.view_record, self.findings)
+        if self._told is None or self._told[0] != language():
+            self._told = language(), with_findings(self.view_record, self.findings)
+        return self._told[1]
 
     @property
     def findings(self) -> FindingList:

@@ -33,7 +33,7 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
     OSError
         If the file cannot be written; an older file of that name is then left as it was.
     """
-    return write_atomically(path, pack(record))
+    return write_atomically(path, pack(record, level=6))
 
 
 def load(path: str | os.PathLike[str]) -> Record:
