@@ -112,5 +112,5 @@ def write_model_explorer(graph: ExportedGraph, path: Path) -> Path:
         )
     ]
     collection = {"label": path.stem, "graphs": [{"id": path.stem, "nodes": nodes}]}
-    path.write_text(json.dumps([collection]))
+    path.write_text(json.dumps(collection))
     return path
