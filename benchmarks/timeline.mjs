@@ -10,6 +10,9 @@ const bundle = await esbuild.build({
   stdin: {
     contents: `
       export * from "./src/memory/blocks.ts";
+      export * from "./src/memory/alive.ts";
+      export * from "./src/memory/events.ts";
+      export * from "./src/memory/group_sums.ts";
       export * from "./src/memory/block_map.ts";
       export * from "./src/memory/grouping.ts";
       export * from "./src/memory/stacking.ts";

@@ -1,6 +1,7 @@
 /** Where blocks lie in the address space at a moment, and what is free between them. */
 import type { Trace } from "../model/trace.ts";
-import { aliveAt, type Blocks } from "./blocks.ts";
+import { aliveAt } from "./alive.ts";
+import type { Blocks } from "./blocks.ts";
 import { timeOrder } from "./time_order.ts";
 
 /** Allocators hand out multiples of this; less between two blocks is no free memory. */

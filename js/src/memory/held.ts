@@ -1,6 +1,7 @@
 /** Blocks that outlived the trace, by who held them. */
 import type { Trace } from "../model/trace.ts";
-import { aliveAt, type Blocks } from "./blocks.ts";
+import { aliveAt } from "./alive.ts";
+import type { Blocks } from "./blocks.ts";
 
 export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */

@@ -1,6 +1,6 @@
 /** What of the stacked picture is at a place. */
 import type { Blocks } from "./blocks.ts";
-import type { StackPicture } from "./stacking.ts";
+import type { StackPicture } from "./stack_window.ts";
 
 export type TimelineHit =
   | { kind: "block"; block: number }

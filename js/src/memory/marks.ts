@@ -10,39 +10,50 @@ export interface PhaseSpan {
   readonly to_ns: number;
 }
 
+/** Where one phase follows another, of the blocks of a device by start. */
+export interface PhaseChanges {
+  readonly times_ns: Float64Array;
+  /** Positions in PHASES. */
+  readonly phases: Uint8Array;
+}
+
+/** As the blocks' starts tell; those from before the trace tell nothing. */
+export function phaseChanges(trace: Trace, { rows, start_ns }: Blocks): PhaseChanges {
+  const phaseOf = trace.table("allocations").column("phase");
+  const startOf = trace.table("allocations").column("start_ns");
+  const times_ns = new Float64Array(rows.length);
+  const phases = new Uint8Array(rows.length);
+  let count = 0;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at]!;
+    if (row >= 0 && startOf[row]! >= 0 && (count === 0 || phaseOf[row] !== phases[count - 1])) {
+      times_ns[count] = start_ns[at]!;
+      phases[count++] = phaseOf[row]!;
+    }
+  }
+  return { times_ns: times_ns.slice(0, count), phases: phases.slice(0, count) };
+}
+
 /**
- * Spans of one phase each, as the blocks' starts tell.
+ * Spans of one phase each within a window.
  *
  * @param least_ns shorter ones are left out
  */
 export function phaseSpans(
-  trace: Trace,
-  blocks: Blocks,
+  { times_ns, phases }: PhaseChanges,
   window: { readonly from_ns: number; readonly to_ns: number },
   least_ns: number,
 ): PhaseSpan[] {
-  const phaseOf = trace.table("allocations").column("phase");
-  const startOf = trace.table("allocations").column("start_ns");
-  const { rows, start_ns } = blocks;
   const spans: PhaseSpan[] = [];
-  // The span under way began with the last start before the window.
-  const first = Math.max(0, countUntil(start_ns, window.from_ns) - 1);
-  let phase = -1;
-  let from_ns = 0;
-  const end = (to_ns: number): void => {
-    if (phase >= 0 && to_ns - from_ns >= least_ns) {
-      spans.push({ phase, from_ns, to_ns });
-    }
-  };
-  for (let at = first; at < rows.length && start_ns[at]! < window.to_ns; at++) {
-    const row = rows[at]!;
-    if (row >= 0 && startOf[row]! >= 0 && phaseOf[row] !== phase) {
-      end(start_ns[at]!);
-      phase = phaseOf[row]!;
-      from_ns = Math.max(window.from_ns, start_ns[at]!);
+  // The span under way began before the window.
+  const first = Math.max(0, countUntil(times_ns, window.from_ns) - 1);
+  for (let at = first; at < times_ns.length && times_ns[at]! < window.to_ns; at++) {
+    const from_ns = Math.max(window.from_ns, times_ns[at]!);
+    const to_ns = Math.min(window.to_ns, times_ns[at + 1] ?? Infinity);
+    if (to_ns - from_ns >= least_ns) {
+      spans.push({ phase: phases[at]!, from_ns, to_ns });
     }
   }
-  end(window.to_ns);
   return spans;
 }
 

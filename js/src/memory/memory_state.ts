@@ -2,6 +2,7 @@
 import type { Trace } from "../model/trace.ts";
 import { type Blocks, blocksByPlace } from "./blocks.ts";
 import { type Grouping, type Groups, groupAllocations } from "./grouping.ts";
+import { type Moment, momentOf } from "./moment.ts";
 
 export interface MemoryChoice {
   /** Which device. */
@@ -19,6 +20,7 @@ export class MemoryState {
   #choice: MemoryChoice;
   readonly #listeners = new Set<(choice: MemoryChoice, previous: MemoryChoice) => void>();
   readonly #groups = new Map<Grouping, Groups>();
+  #moment: Moment | undefined;
 
   constructor(readonly trace: Trace) {
     this.places = blocksByPlace(trace);
@@ -34,6 +36,12 @@ export class MemoryState {
     return this.places[this.#choice.place]!;
   }
 
+  /** What is looked at, computed once for all who show it. */
+  get moment(): Moment {
+    this.#moment ??= momentOf(this.blocks, this.#choice.from_ns, this.#choice.to_ns);
+    return this.#moment;
+  }
+
   /** Computed when it is first asked for. */
   groups(grouping: Grouping): Groups {
     let groups = this.#groups.get(grouping);
@@ -47,6 +55,9 @@ export class MemoryState {
   update(change: Partial<MemoryChoice>): void {
     const previous = this.#choice;
     this.#choice = { ...previous, ...change };
+    if ("place" in change || "from_ns" in change || "to_ns" in change) {
+      this.#moment = undefined;
+    }
     for (const listener of this.#listeners) {
       listener(this.#choice, previous);
     }

@@ -9,41 +9,38 @@ export interface BandSteps {
   readonly band_bytes: readonly Float64Array[];
 }
 
-/** The band on top of the drawn blocks. */
+/** The band on top of the drawn blocks; bytes of kinds are by position in MEMORY_KINDS. */
 export class Band {
   readonly #ns: number[] = [];
   readonly #bottom_bytes: number[] = [];
   readonly #bytes = MEMORY_KINDS.map((): number[] => []);
-  readonly #now_bytes = new Float64Array(MEMORY_KINDS.length);
-  #total_bytes = 0;
   /** The highest moment of the column that is under way. */
   readonly #highest_bytes = new Float64Array(MEMORY_KINDS.length);
   #highestTop_bytes = 0;
   #highestBottom_bytes = 0;
 
-  add(kind: number, bytes: number): void {
-    this.#now_bytes[kind]! += bytes;
-    this.#total_bytes += bytes;
-  }
-
-  noteHighest(bottom_bytes: number): void {
-    this.#highestTop_bytes = bottom_bytes + this.#total_bytes;
+  noteHighest(bottom_bytes: number, bytes: Float64Array): void {
+    this.#highestTop_bytes = bottom_bytes + sum(bytes);
     this.#highestBottom_bytes = bottom_bytes;
-    this.#highest_bytes.set(this.#now_bytes);
+    this.#highest_bytes.set(bytes);
   }
 
   /** A column stands as high as its highest moment: the peak may be there. */
-  endColumn(from_ns: number, to_ns: number, bottom_bytes: number): void {
-    if (this.#highestTop_bytes > bottom_bytes + this.#total_bytes) {
-      this.#push(from_ns, this.#highestBottom_bytes, this.#highest_bytes);
-      this.step(to_ns, bottom_bytes);
+  endColumn(from_ns: number, to_ns: number, bottom_bytes: number, bytes: Float64Array): void {
+    if (this.#highestTop_bytes > bottom_bytes + sum(bytes)) {
+      this.step(from_ns, this.#highestBottom_bytes, this.#highest_bytes);
+      this.step(to_ns, bottom_bytes, bytes);
     } else {
-      this.step(from_ns, bottom_bytes);
+      this.step(from_ns, bottom_bytes, bytes);
     }
   }
 
-  step(time_ns: number, bottom_bytes: number): void {
-    this.#push(time_ns, bottom_bytes, this.#now_bytes);
+  step(time_ns: number, bottom_bytes: number, bytes: Float64Array): void {
+    this.#ns.push(time_ns);
+    this.#bottom_bytes.push(bottom_bytes);
+    for (let kind = 0; kind < bytes.length; kind++) {
+      this.#bytes[kind]!.push(bytes[kind]!);
+    }
   }
 
   steps(): BandSteps {
@@ -53,12 +50,12 @@ export class Band {
       band_bytes: this.#bytes.map((bytes) => Float64Array.from(bytes)),
     };
   }
+}
 
-  #push(time_ns: number, bottom_bytes: number, bytes: Float64Array): void {
-    this.#ns.push(time_ns);
-    this.#bottom_bytes.push(bottom_bytes);
-    for (let kind = 0; kind < bytes.length; kind++) {
-      this.#bytes[kind]!.push(bytes[kind]!);
-    }
+function sum(bytes: Float64Array): number {
+  let total_bytes = 0;
+  for (const size_bytes of bytes) {
+    total_bytes += size_bytes;
   }
+  return total_bytes;
 }

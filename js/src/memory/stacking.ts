@@ -4,32 +4,13 @@
  * so the outline is the exact total whatever is drawn one by one.
  */
 import type { Blocks } from "./blocks.ts";
-import { Band, type BandSteps } from "./stack_band.ts";
-import { type PieceColumns, Pieces, Stack } from "./stack_pieces.ts";
-import { countUntil } from "./time_order.ts";
+import { MEMORY_KINDS } from "./kinds.ts";
+import { Band } from "./stack_band.ts";
+import { chooseBlocks, MOST_BLOCKS } from "./stack_choice.ts";
+import { Pieces, Stack } from "./stack_pieces.ts";
+import { LEAST_HEIGHT_PX, type StackPicture, type Window } from "./stack_window.ts";
+import { countBefore, countUntil, timeOrder } from "./time_order.ts";
 
-/** What the picture shows, and on how many pixels. */
-export interface Window {
-  readonly from_ns: number;
-  readonly to_ns: number;
-  readonly width_px: number;
-  readonly height_px: number;
-  /** Bytes over the whole height. */
-  readonly height_bytes: number;
-}
-
-export interface StackPicture extends PieceColumns, BandSteps {
-  readonly window: Window;
-  /** Blocks drawn one by one, by start. */
-  readonly drawn: Int32Array;
-  /** Blocks of the window that are in the band. */
-  readonly bandCount: number;
-}
-
-/** Smaller blocks are lines, not areas. */
-const LEAST_HEIGHT_PX = 1.5;
-const LEAST_WIDTH_PX = 0.75;
-const MOST_BLOCKS = 2500;
 const MOST_PIECES = 40_000;
 /** By how much the least height grows where there would be too many pieces. */
 const STRICTER = 2;
@@ -37,126 +18,131 @@ const STRICTER = 2;
 export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
   let least_px = LEAST_HEIGHT_PX;
   for (;;) {
-    const { drawn, inWindow } = choose(blocks, window, least_px);
-    const picture = sweep(blocks, window, drawn, inWindow);
+    const { blocks: chosen, inWindow } = chooseBlocks(blocks, window, least_px);
+    const picture = sweep(blocks, window, chosen);
     if (picture) {
-      return picture;
+      return { ...picture, bandCount: inWindow - chosen.length };
     }
     least_px *= STRICTER;
   }
 }
 
-/** Blocks worth an area of their own, and how many there are in all. */
-function choose(
-  { start_ns, end_ns, bytes }: Blocks,
-  { from_ns, to_ns, width_px, height_px, height_bytes }: Window,
-  least_px: number,
-): { drawn: Int32Array; inWindow: number } {
-  const least_bytes = (least_px * height_bytes) / height_px;
-  const least_ns = (LEAST_WIDTH_PX * (to_ns - from_ns)) / width_px;
-  const started = countUntil(start_ns, to_ns);
-  const found: number[] = [];
-  let inWindow = 0;
-  for (let block = 0; block < started; block++) {
-    if (end_ns[block]! <= from_ns) {
-      continue;
-    }
-    inWindow++;
-    if (
-      bytes[block]! >= least_bytes &&
-      Math.min(end_ns[block]!, to_ns) - Math.max(start_ns[block]!, from_ns) >= least_ns
-    ) {
-      found.push(block);
-    }
-  }
-  return { drawn: largest(Int32Array.from(found), bytes), inWindow };
-}
-
-/** The largest of some blocks, as many as are drawn; of equals the first. */
-function largest(found: Int32Array, bytes: Float64Array): Int32Array {
-  if (found.length <= MOST_BLOCKS) {
-    return found;
-  }
-  const sizes = Float64Array.from(found, (block) => bytes[block]!).sort();
-  const limit_bytes = sizes[sizes.length - MOST_BLOCKS]!;
-  let room = MOST_BLOCKS - sizes.filter((size_bytes) => size_bytes > limit_bytes).length;
-  return found.filter(
-    (block) => bytes[block]! > limit_bytes || (bytes[block] === limit_bytes && room-- > 0),
-  );
-}
-
-/** @returns undefined where it would take too many pieces */
+/**
+ * @param chosen blocks that are stacked one by one, from the bottom up
+ * @returns undefined where it would take too many pieces
+ */
 function sweep(
   blocks: Blocks,
   window: Window,
-  drawn: Int32Array,
-  inWindow: number,
-): StackPicture | undefined {
-  const { start_ns, bytes, kinds, events } = blocks;
-  const { from_ns, to_ns, width_px } = window;
-  const column_ns = (to_ns - from_ns) / width_px;
-  const slotOf = slots(blocks, drawn);
-  const pieces = new Pieces(drawn.length);
-  const stack = new Stack(drawn, bytes, pieces);
+  chosen: Int32Array,
+): Omit<StackPicture, "bandCount"> | undefined {
+  const { bytes, kinds } = blocks;
+  const { times_ns, highest, byKind } = blocks.events;
+  const { from_ns, to_ns } = window;
+  const pieces = new Pieces(chosen.length, window.shown);
+  const stack = new Stack(chosen, bytes, pieces);
   const band = new Band();
-
-  const first = countUntil(events.times_ns, from_ns);
-  for (let block = 0; block < blocks.rows.length && start_ns[block]! <= from_ns; block++) {
-    if (blocks.end_ns[block]! > from_ns) {
-      const slot = slotOf[block]!;
-      if (slot < 0) {
-        band.add(kinds[block]!, bytes[block]!);
-      } else {
-        stack.add(slot, from_ns);
-      }
+  const changes = changesOf(blocks, window, chosen);
+  const stacked_bytes = new Float64Array(MEMORY_KINDS.length);
+  const band_bytes = new Float64Array(MEMORY_KINDS.length);
+  /** What of all that is alive after an event is not in the stack. */
+  const bandAfter = (event: number): Float64Array => {
+    byKind.before(event + 1, band_bytes);
+    for (let kind = 0; kind < band_bytes.length; kind++) {
+      band_bytes[kind]! -= stacked_bytes[kind]!;
     }
+    return band_bytes;
+  };
+  const change = (slot: number, time_ns: number): void => {
+    const block = chosen[slot < 0 ? ~slot : slot]!;
+    if (slot < 0) {
+      stack.remove(~slot, time_ns);
+      stacked_bytes[kinds[block]!]! -= bytes[block]!;
+    } else {
+      stack.add(slot, time_ns);
+      stacked_bytes[kinds[block]!]! += bytes[block]!;
+    }
+  };
+
+  const first = countUntil(times_ns, from_ns);
+  for (const slot of changes.first) {
+    change(slot, from_ns);
   }
-  band.step(from_ns, stack.total_bytes);
-
-  const end = countUntil(events.times_ns, to_ns);
-  for (let at = first; at < end; ) {
-    // Events that fall into one column of pixels sink the stack once; one alone keeps its own time.
-    const time_ns = events.times_ns[at]!;
-    const until_ns = time_ns + column_ns;
-    let highest = at;
-    let columnEnd = at;
-    do {
-      if (events.total_bytes[columnEnd]! > events.total_bytes[highest]!) {
-        highest = columnEnd;
-      }
-      columnEnd++;
-    } while (columnEnd < end && events.times_ns[columnEnd]! < until_ns);
-    for (; at < columnEnd; at++) {
-      const event = events.blocks[at]!;
-      const block = event < 0 ? ~event : event;
-      const slot = slotOf[block]!;
-      if (slot < 0) {
-        band.add(kinds[block]!, event < 0 ? -bytes[block]! : bytes[block]!);
-      } else if (event < 0) {
-        stack.remove(slot, events.times_ns[at]!);
-      } else {
-        stack.add(slot, events.times_ns[at]!);
-      }
-      if (at === highest) {
-        band.noteHighest(stack.total_bytes);
-      }
+  stack.settle(from_ns);
+  band.step(from_ns, stack.total_bytes, bandAfter(first - 1));
+  const end = countUntil(times_ns, to_ns);
+  let next = 0;
+  const changeUntil = (time_ns: number): void => {
+    for (; next < changes.slots.length && changes.times_ns[next]! <= time_ns; next++) {
+      change(changes.slots[next]!, changes.times_ns[next]!);
     }
-    stack.sink(time_ns);
-    band.endColumn(time_ns, until_ns, stack.total_bytes);
+  };
+  for (let at = first; at < end; ) {
+    // Events of one column of pixels sink the stack once; one alone keeps its own time.
+    const time_ns = times_ns[at]!;
+    const until_ns = columnEnd(window, time_ns);
+    const columnEndAt = countBefore(times_ns, until_ns, at + 1, end);
+    const highestAt = highest.within(at, columnEndAt);
+    changeUntil(times_ns[highestAt]!);
+    band.noteHighest(stack.total_bytes, bandAfter(highestAt));
+    changeUntil(times_ns[columnEndAt - 1]!);
+    stack.settle(time_ns);
+    band.endColumn(time_ns, until_ns, stack.total_bytes, bandAfter(columnEndAt - 1));
+    at = columnEndAt;
     if (pieces.count > MOST_PIECES) {
       return undefined;
     }
   }
   stack.close(to_ns);
-  band.step(to_ns, stack.total_bytes);
-  return { window, drawn, ...pieces.sorted(), ...band.steps(), bandCount: inWindow - drawn.length };
+  band.step(to_ns, stack.total_bytes, bandAfter(end - 1));
+  const drawn = pieces.sorted(chosen);
+  if (window.shown && drawn.drawn.length > MOST_BLOCKS) {
+    return undefined;
+  }
+  return { window, ...drawn, ...band.steps() };
 }
 
-/** By block: its position among those drawn, -1 for others. */
-function slots(blocks: Blocks, drawn: Int32Array): Int32Array {
-  const slotOf = new Int32Array(blocks.rows.length).fill(-1);
-  drawn.forEach((block, slot) => {
-    slotOf[block] = slot;
+/** Where the column of pixels ends in which a moment is. */
+function columnEnd({ from_ns, to_ns, width_px }: Window, time_ns: number): number {
+  const column_ns = (to_ns - from_ns) / width_px;
+  const column = Math.floor((time_ns - from_ns) / column_ns) + 1;
+  const end_ns = from_ns + column * column_ns;
+  return end_ns > time_ns ? end_ns : end_ns + column_ns;
+}
+
+interface Changes {
+  /** Positions of those that lie there when the window begins. */
+  readonly first: number[];
+  /** By time, ends before starts: a position that comes, or `~position` that goes. */
+  readonly times_ns: Float64Array;
+  readonly slots: Int32Array;
+}
+
+function changesOf({ start_ns, end_ns }: Blocks, window: Window, chosen: Int32Array): Changes {
+  const { from_ns, to_ns } = window;
+  const first: number[] = [];
+  const ends: number[] = [];
+  const starts: number[] = [];
+  chosen.forEach((block, slot) => {
+    if (start_ns[block]! <= from_ns) {
+      first.push(slot);
+    } else {
+      starts.push(slot);
+    }
+    if (end_ns[block]! <= to_ns) {
+      ends.push(slot);
+    }
   });
-  return slotOf;
+  // Equal times keep this order.
+  const all_ns = Float64Array.from([
+    ...ends.map((slot) => end_ns[chosen[slot]!]!),
+    ...starts.map((slot) => start_ns[chosen[slot]!]!),
+  ]);
+  const slots = [...ends.map((slot) => ~slot), ...starts];
+  const order = timeOrder(all_ns);
+  return {
+    first,
+    times_ns: Float64Array.from(order, (at) => all_ns[at]!),
+    slots: Int32Array.from(order, (at) => slots[at]!),
+  };
 }

@@ -1,6 +1,6 @@
 /** The stacked picture as columns of a figure's data. */
 import type { Blocks } from "../memory/blocks.ts";
-import type { StackPicture } from "../memory/stacking.ts";
+import type { StackPicture, Window } from "../memory/stack_window.ts";
 import { faded, type MemoryPalette } from "./memory_palette.ts";
 
 /** What of the picture is meant: by block. */
@@ -17,39 +17,56 @@ export function corners(values: readonly number[]): number[] {
   return values.flatMap((value) => [value, value]);
 }
 
-/** Each block as one outline: to the right along its top, back along its bottom. */
-export function blockOutlines(blocks: Blocks, picture: StackPicture): Record<string, unknown[]> {
-  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes } = picture;
-  const columns = { xs: [] as number[][], ys: [] as number[][] };
-  for (let at = 0; at < drawn.length; at++) {
-    const bytes = blocks.bytes[drawn[at]!]!;
-    const xs: number[] = [];
-    const ys: number[] = [];
-    for (let piece = pieceStarts[at]!; piece < pieceStarts[at + 1]!; piece++) {
-      const top = piece_bottom_bytes[piece]! + bytes;
-      xs.push(piece_from_ns[piece]!, piece_to_ns[piece]!);
-      ys.push(top, top);
-    }
-    for (let piece = pieceStarts[at + 1]! - 1; piece >= pieceStarts[at]!; piece--) {
-      xs.push(piece_to_ns[piece]!, piece_from_ns[piece]!);
-      ys.push(piece_bottom_bytes[piece]!, piece_bottom_bytes[piece]!);
-    }
-    columns.xs.push(xs);
-    columns.ys.push(ys);
-  }
-  return columns;
+/** Outlines of blocks, and whose each is: what moves out of the picture and back has several. */
+export interface Outlines {
+  readonly blocks: readonly number[];
+  readonly xs: number[][];
+  readonly ys: number[][];
 }
 
+/** To the right along the top, back along the bottom. */
+export function blockOutlines(blocks: Blocks, picture: StackPicture): Outlines {
+  const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes } = picture;
+  const outlines = { blocks: [] as number[], xs: [] as number[][], ys: [] as number[][] };
+  for (let at = 0; at < drawn.length; at++) {
+    const bytes = blocks.bytes[drawn[at]!]!;
+    let first = pieceStarts[at]!;
+    for (let end = first + 1; end <= pieceStarts[at + 1]!; end++) {
+      if (end < pieceStarts[at + 1]! && piece_from_ns[end] === piece_to_ns[end - 1]) {
+        continue;
+      }
+      const xs = new Array<number>(4 * (end - first));
+      const ys = new Array<number>(xs.length);
+      for (let piece = first, to = 0, back = xs.length - 1; piece < end; piece++) {
+        const bottom = piece_bottom_bytes[piece]!;
+        xs[to] = xs[back] = piece_from_ns[piece]!;
+        ys[to++] = bottom + bytes;
+        ys[back--] = bottom;
+        xs[to] = xs[back] = piece_to_ns[piece]!;
+        ys[to++] = bottom + bytes;
+        ys[back--] = bottom;
+      }
+      outlines.blocks.push(drawn[at]!);
+      outlines.xs.push(xs);
+      outlines.ys.push(ys);
+      first = end;
+    }
+  }
+  return outlines;
+}
+
+/** @param outlined the block of each outline */
 export function blockColours(
   blocks: Blocks,
-  { drawn, window }: StackPicture,
+  outlined: readonly number[],
+  window: Window,
   lit: LitBlocks | undefined,
   { kinds, bg, select }: MemoryPalette,
 ): Record<string, unknown[]> {
   const lined_bytes = (LEAST_LINED_PX * window.height_bytes) / window.height_px;
   const fadedKinds = kinds.map((colour) => faded(colour, bg));
   const columns = { colour: [] as string[], line: [] as string[], line_alpha: [] as number[] };
-  for (const block of drawn) {
+  for (const block of outlined) {
     const isLit = lit?.(block);
     columns.colour.push((isLit === false ? fadedKinds : kinds)[blocks.kinds[block]!]!);
     columns.line.push(isLit ? select : bg);

@@ -5,7 +5,7 @@ import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import { MEMORY_KINDS } from "../memory/kinds.ts";
 import type { PhaseSpan } from "../memory/marks.ts";
-import type { StackPicture } from "../memory/stacking.ts";
+import type { StackPicture } from "../memory/stack_window.ts";
 import { PHASES } from "../protocol.ts";
 import { memoryAxes } from "./memory_axes.ts";
 import { blockColours, blockOutlines, corners, type LitBlocks } from "./memory_columns.ts";
@@ -252,15 +252,19 @@ export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): Mem
 
   const page = new Document();
   let shown: Parameters<MemoryFigure["setPicture"]> | undefined;
+  let shownBlocks: readonly number[] = [];
   let phases: readonly [spans: readonly PhaseSpan[], px_ns: number] = [[], 1];
   const figure: MemoryFigure = {
     x_range,
     y_range,
     setPicture(blocks, picture, lit) {
       shown = [blocks, picture, lit];
+      const { blocks: outlined, xs, ys } = blockOutlines(blocks, picture);
+      shownBlocks = outlined;
       fill(sources.blocks, {
-        ...blockOutlines(blocks, picture),
-        ...blockColours(blocks, picture, lit, colours),
+        xs,
+        ys,
+        ...blockColours(blocks, outlined, picture.window, lit, colours),
       });
       const top = Array.from(picture.band_bottom_bytes);
       const x = Array.from(picture.band_ns);
@@ -295,7 +299,7 @@ export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): Mem
       }
       fill(sources.blocks, {
         ...(sources.blocks.data as Record<string, unknown[]>),
-        ...blockColours(blocks, picture, lit, colours),
+        ...blockColours(blocks, shownBlocks, picture.window, lit, colours),
       });
     },
     setPhases(spans, px_ns) {

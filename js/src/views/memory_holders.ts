@@ -7,7 +7,7 @@ import { ownerOf } from "../model/owner.ts";
 import type { Store } from "../model/store.ts";
 import { holderLabel } from "./details_allocation.ts";
 import { button, element } from "./element.ts";
-import { swatch } from "./memory_table.ts";
+import { swatch } from "./memory_swatch.ts";
 import { countOf, formatBytes } from "./quantities.ts";
 
 const MOST_BLOCKS = 12;

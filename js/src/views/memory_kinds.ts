@@ -1,10 +1,9 @@
 /** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
-import { aliveAt, peakWithin } from "../memory/blocks.ts";
 import { kindLabel, MEMORY_KINDS, type MemoryKind } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
-import { swatch } from "./memory_table.ts";
+import { swatch } from "./memory_swatch.ts";
 import { formatBytes } from "./quantities.ts";
 
 /** What a kind is, for those who do not know it. */
@@ -26,17 +25,17 @@ export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState)
   let frame = 0;
   const render = (): void => {
     frame = 0;
-    const { blocks, choice } = memory;
-    const { from_ns, to_ns } = choice;
-    const at_ns = to_ns > from_ns ? peakWithin(blocks, from_ns, to_ns) : from_ns;
+    const { blocks, choice, moment } = memory;
     const bytes = new Float64Array(MEMORY_KINDS.length);
-    for (const block of aliveAt(blocks, at_ns)) {
+    for (const block of moment.alive) {
       bytes[blocks.kinds[block]!]! += blocks.bytes[block]!;
     }
     for (const item of root.children) {
       const kind = Number((item as HTMLElement).dataset.kind);
       item.setAttribute("aria-pressed", String(kind === choice.kind));
-      item.querySelector("small")!.textContent = formatBytes(bytes[kind]!);
+      const size = item.querySelector("small")!;
+      const text = formatBytes(bytes[kind]!);
+      if (size.textContent !== text) size.textContent = text;
     }
   };
   const build = (): void => {

@@ -2,7 +2,6 @@
 import { type BokehNamespace, bokehModels, loadBokeh } from "../charts/bokeh_loader.ts";
 import { mountFigure } from "../charts/mount_figure.ts";
 import { type BlockMap, mapBlocks } from "../memory/block_map.ts";
-import { peakWithin, totalAt } from "../memory/blocks.ts";
 import { litAllocations } from "../memory/lit.ts";
 import { MAP_KEYS, stepInMap } from "../memory/map_steps.ts";
 import { reservedSteps } from "../memory/marks.ts";
@@ -161,14 +160,13 @@ export class BlockMapView {
     if (!width_px) {
       return;
     }
-    const { blocks, choice, trace } = this.memory;
-    const { from_ns, to_ns } = choice;
-    const at_ns = to_ns > from_ns ? peakWithin(blocks, from_ns, to_ns) : from_ns;
+    const { blocks, moment, trace } = this.memory;
+    const { time_ns: at_ns, total_bytes } = moment;
     const rowCount = Math.floor(height_px / ROW_PX);
     const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
     const step = times_ns.findLastIndex((time_ns) => time_ns <= at_ns);
     const reserved = step >= 0 ? reserved_bytes[step]! : 0;
-    const kept_bytes = Math.max(0, reserved - totalAt(blocks, at_ns));
+    const kept_bytes = Math.max(0, reserved - total_bytes);
     const map = mapBlocks(trace, blocks, at_ns, { width_px, rowCount, kept_bytes });
     this.#map = map;
     this.#text.textContent = [

@@ -1,5 +1,5 @@
 /** The timeline as a picture: its figures, with a line above them and the kinds below. */
-import { totalAt } from "../memory/blocks.ts";
+import { totalAt } from "../memory/events.ts";
 import { kindLabel, MEMORY_KINDS } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import type { MemoryPalette } from "./memory_palette.ts";

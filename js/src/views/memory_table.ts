@@ -1,38 +1,31 @@
 /** What was alive in the chosen moment, by op, layer, line or kind: a table that is sorted and clicked. */
-import { aliveAt, peakWithin, startedWithin } from "../memory/blocks.ts";
-import {
-  GROUPINGS,
-  type GroupSum,
-  type Groups,
-  sumGroups,
-  UNMET,
-  UNMET_LABEL,
-} from "../memory/grouping.ts";
-import { EARLIER, MEMORY_KINDS } from "../memory/kinds.ts";
+import { firstGroups, labelOf, type SortColumn, type Sorting } from "../memory/group_order.ts";
+import { type GroupSums, kindsOfGroups, sumGroups } from "../memory/group_sums.ts";
+import { GROUPINGS, type Groups, UNMET } from "../memory/grouping.ts";
+import { EARLIER } from "../memory/kinds.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
 import type { Selection, Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
-import { kindColour } from "./memory_palette.ts";
+import { AliveRow, type RowContent } from "./memory_rows.ts";
+import { shareBarStyle } from "./memory_swatch.ts";
+import { TableHead } from "./memory_table_head.ts";
 import { countOf, formatBytes, formatCount, formatDuration, formatShare } from "./quantities.ts";
 
 const PAGE_ROWS = 100;
 const GROUPING_LABELS = { op: "Op", layer: "Layer", line: "Line", kind: "Kind" } as const;
 
-interface Row extends GroupSum {
-  /** Started in the span, whether or not alive at its peak. */
-  readonly allocated_bytes: number;
-}
-
-type SortColumn = "name" | "bytes" | "count" | "allocated_bytes";
-
 export class MemoryTable {
   readonly element: HTMLElement;
   readonly #title = element("h3", { "aria-live": "polite" });
   readonly #note = element("span", { class: "pdl-soft" });
-  readonly #table = element("table", {});
+  readonly #head = new TableHead((by) => this.#sortBy(by));
+  readonly #body = element("tbody", { onclick: (event: MouseEvent) => this.#click(event) });
+  readonly #more = button("", () => this.#showMore(), { class: "pdl-link" });
+  readonly #foot = element("tfoot", {}, element("tr", {}, element("td", {}, this.#more)));
+  readonly #rows: AliveRow[] = [];
   readonly #tabs: HTMLButtonElement[];
   readonly #scroll: HTMLElement;
-  #sort: { by: SortColumn; isDown: boolean } = { by: "bytes", isDown: true };
+  #sorting: Sorting = { by: "bytes", isDown: true };
   #shownRows = PAGE_ROWS;
   #frame = 0;
   readonly #unsubscribe: (() => void)[];
@@ -48,7 +41,8 @@ export class MemoryTable {
       }),
     );
     const by = { class: "pdl-segments", role: "group", "aria-label": "Grouped by" };
-    this.#scroll = element("div", { class: "pdl-alive-rows pdl-scroll" }, this.#table);
+    const table = element("table", {}, this.#head.element, this.#body, this.#foot);
+    this.#scroll = element("div", { class: "pdl-alive-rows pdl-scroll" }, table);
     this.element = element(
       "section",
       { class: "pdl-alive", "aria-label": "Alive in this moment" },
@@ -87,18 +81,13 @@ export class MemoryTable {
 
   render(): void {
     this.#frame = 0;
-    const { blocks, choice } = this.memory;
+    const { blocks, choice, moment } = this.memory;
     const { from_ns, to_ns, grouping } = choice;
-    const isSpan = to_ns > from_ns;
-    const at_ns = isSpan ? peakWithin(blocks, from_ns, to_ns) : from_ns;
-    const alive = aliveAt(blocks, at_ns);
+    const { alive, isSpan, time_ns, total_bytes } = moment;
     const groups = this.memory.groups(grouping);
-    const total_bytes = alive.reduce((sum, block) => sum + blocks.bytes[block]!, 0);
-    const rows = isSpan
-      ? this.#rowsOfSpan(groups, alive)
-      : sumGroups(groups, blocks, alive).map((sum) => ({ ...sum, allocated_bytes: 0 }));
-    const isPeak = at_ns === blocks.events.peak_ns;
-    this.#title.textContent = `${formatBytes(total_bytes)} alive at ${formatDuration(Math.round(at_ns))}`;
+    const sums = sumGroups(groups, blocks, alive, moment.started);
+    const isPeak = time_ns === blocks.events.peak_ns;
+    this.#title.textContent = `${formatBytes(total_bytes)} alive at ${formatDuration(Math.round(time_ns))}`;
     this.#note.textContent = [
       isSpan ? `peak of ${formatDuration(Math.round(to_ns - from_ns))}` : isPeak ? "the peak" : "",
       countOf(alive.length, "block"),
@@ -108,146 +97,89 @@ export class MemoryTable {
     for (const tab of this.#tabs) {
       tab.setAttribute("aria-pressed", String(tab.dataset.grouping === grouping));
     }
-    this.#fill(groups, this.#sorted(rows, groups), total_bytes, isSpan);
+    this.#head.show(GROUPING_LABELS[grouping], this.#sorting, isSpan);
+    this.#fill(groups, sums);
     this.#markSelected();
   }
 
-  /** Groups of the span's peak, and those that only allocated within the span. */
-  #rowsOfSpan(groups: Groups, alive: Int32Array): Row[] {
-    const { blocks, choice } = this.memory;
-    const { first, end } = startedWithin(blocks, choice.from_ns, choice.to_ns);
-    const started = new Int32Array(end - first).map((_, at) => first + at);
-    const rows = new Map<number, Row>();
-    for (const sum of sumGroups(groups, blocks, alive)) {
-      rows.set(sum.group, { ...sum, allocated_bytes: 0 });
+  #fill(groups: Groups, sums: GroupSums): void {
+    const { blocks, moment } = this.memory;
+    const positions = firstGroups(groups, sums, this.#sorting, this.#shownRows);
+    const shown = positions.map((at) => sums.groups[at]!);
+    const kinds = kindsOfGroups(groups, blocks, moment.alive, shown);
+    const largest_bytes = sums.bytes.reduce((most, bytes) => Math.max(most, bytes), 1);
+    while (this.#rows.length < positions.length) {
+      this.#rows.push(new AliveRow());
     }
-    for (const sum of sumGroups(groups, blocks, started)) {
-      const row = rows.get(sum.group);
-      rows.set(
-        sum.group,
-        row
-          ? { ...row, allocated_bytes: sum.bytes }
-          : {
-              ...sum,
-              bytes: 0,
-              count: 0,
-              bytesOfKind: new Float64Array(MEMORY_KINDS.length),
-              allocated_bytes: sum.bytes,
-            },
-      );
-    }
-    return [...rows.values()];
+    positions.forEach((at, i) => {
+      const barStyle = shareBarStyle(kinds[i]!, largest_bytes);
+      this.#rows[i]!.show(this.#content(groups, sums, at, barStyle));
+    });
+    this.#place(positions.length);
+    const restCount = sums.groups.length - positions.length;
+    const shown_bytes = positions.reduce((sum, at) => sum + sums.bytes[at]!, 0);
+    const rest_bytes = sums.bytes.reduce((sum, bytes) => sum + bytes, 0) - shown_bytes;
+    this.#foot.hidden = restCount === 0;
+    this.#more.textContent = `${countOf(restCount, "more row")}, ${formatBytes(rest_bytes)}`;
+    const cell = this.#foot.querySelector("td")!;
+    cell.colSpan = this.#head.columnCount;
   }
 
-  #sorted(rows: Row[], groups: Groups): Row[] {
-    const { by, isDown } = this.#sort;
-    const sign = isDown ? -1 : 1;
-    if (by === "name") {
-      const names = new Map(rows.map((row) => [row, labelOf(groups, row.group)]));
-      const compare = new Intl.Collator(undefined, { numeric: true }).compare;
-      return rows.sort((a, b) => sign * compare(names.get(a)!, names.get(b)!));
+  /** Have the first `count` rows in the page, and no others. */
+  #place(count: number): void {
+    if (count === 0) {
+      const colspan = this.#head.columnCount;
+      const nothing = element("td", { colspan, class: "pdl-soft" }, "Nothing was alive.");
+      this.#body.replaceChildren(element("tr", {}, nothing));
+      return;
     }
-    return rows.sort((a, b) => sign * (a[by] - b[by]) || b.bytes - a.bytes || a.group - b.group);
-  }
-
-  #fill(groups: Groups, rows: readonly Row[], total_bytes: number, isSpan: boolean): void {
-    const largest_bytes = rows.reduce((most, row) => Math.max(most, row.bytes), 1);
-    const head = element(
-      "tr",
-      {},
-      this.#heading("name", GROUPING_LABELS[this.memory.choice.grouping]),
-      this.#heading("bytes", "Size"),
-      element("th", { scope: "col", class: "pdl-share" }, "Share"),
-      this.#heading("count", "Blocks"),
-      isSpan && this.#heading("allocated_bytes", "Allocated"),
-    );
-    const body = element(
-      "tbody",
-      {},
-      ...rows
-        .slice(0, this.#shownRows)
-        .map((row) => this.#row(groups, row, total_bytes, largest_bytes, isSpan)),
-    );
-    const rest = rows.slice(this.#shownRows);
-    const colspan = isSpan ? 5 : 4;
-    this.#table.replaceChildren(element("thead", {}, head), body);
-    if (rest.length) {
-      const rest_bytes = rest.reduce((sum, row) => sum + row.bytes, 0);
-      const more = button(
-        `${countOf(rest.length, "more row")}, ${formatBytes(rest_bytes)}`,
-        () => {
-          this.#shownRows += 5 * PAGE_ROWS;
-          this.render();
-        },
-        { class: "pdl-link" },
-      );
-      this.#table.append(element("tfoot", {}, element("tr", {}, element("td", { colspan }, more))));
-    } else if (rows.length === 0) {
-      body.append(
-        element("tr", {}, element("td", { colspan, class: "pdl-soft" }, "Nothing was alive.")),
-      );
+    if (this.#body.firstChild !== this.#rows[0]!.element) {
+      this.#body.replaceChildren();
+    }
+    while (this.#body.childElementCount > count) {
+      this.#body.lastElementChild!.remove();
+    }
+    for (let at = this.#body.childElementCount; at < count; at++) {
+      this.#body.append(this.#rows[at]!.element);
     }
   }
 
-  #heading(by: SortColumn, label: string): HTMLElement {
-    const { by: sorted, isDown } = this.#sort;
-    const isSorted = sorted === by;
-    const sort = button(
-      label,
-      () => {
-        this.#sort = { by, isDown: isSorted ? !isDown : by !== "name" };
-        this.render();
-        this.#table.querySelector<HTMLElement>(`[data-sort="${by}"]`)?.focus();
-      },
-      { class: "pdl-sort", "data-sort": by },
-    );
-    return element(
-      "th",
-      {
-        scope: "col",
-        class: by === "name" ? undefined : "pdl-number",
-        "aria-sort": isSorted ? (isDown ? "descending" : "ascending") : "none",
-      },
-      sort,
-    );
+  #content(groups: Groups, sums: GroupSums, at: number, barStyle: string): RowContent {
+    const { choice, moment } = this.memory;
+    const group = sums.groups[at]!;
+    const isUnmet = group === UNMET;
+    const isKind = choice.grouping === "kind";
+    return {
+      group,
+      label: labelOf(groups, group),
+      note: isUnmet ? "" : groups.note(group),
+      isLink: !isUnmet && (isKind || groups.selection(group).kind !== "none"),
+      swatch: isKind ? (isUnmet ? EARLIER : group) : -1,
+      size: formatBytes(sums.bytes[at]!),
+      barStyle,
+      share: formatShare(sums.bytes[at]!, moment.total_bytes),
+      count: formatCount(sums.counts[at]!),
+      allocated: moment.isSpan ? formatBytes(sums.allocated_bytes[at]!) : "",
+    };
   }
 
-  #row(
-    groups: Groups,
-    row: Row,
-    total_bytes: number,
-    largest_bytes: number,
-    isSpan: boolean,
-  ): HTMLElement {
-    const isUnmet = row.group === UNMET;
-    const note = isUnmet ? "" : groups.note(row.group);
-    const { grouping } = this.memory.choice;
-    const pick = (): void => this.#pick(groups, row.group);
-    const label = labelOf(groups, row.group);
-    const isLink = !isUnmet && (grouping === "kind" || groups.selection(row.group).kind !== "none");
-    return element(
-      "tr",
-      { "data-group": row.group, onclick: isLink && pick },
-      element(
-        "td",
-        { class: "pdl-alive-name" },
-        grouping === "kind" && swatch(isUnmet ? EARLIER : row.group),
-        isLink
-          ? button(label, () => {}, { class: "pdl-link", title: label })
-          : element("span", {}, label),
-        !!note && " ",
-        !!note && element("small", { title: note }, note),
-      ),
-      element("td", { class: "pdl-number" }, formatBytes(row.bytes)),
-      element(
-        "td",
-        { class: "pdl-share" },
-        shareBar(row, largest_bytes),
-        element("span", {}, formatShare(row.bytes, total_bytes)),
-      ),
-      element("td", { class: "pdl-number" }, formatCount(row.count)),
-      isSpan && element("td", { class: "pdl-number" }, formatBytes(row.allocated_bytes)),
-    );
+  #sortBy(by: SortColumn): void {
+    const { by: sorted, isDown } = this.#sorting;
+    this.#sorting = { by, isDown: by === sorted ? !isDown : by !== "name" };
+    this.render();
+  }
+
+  #showMore(): void {
+    this.#shownRows += 5 * PAGE_ROWS;
+    this.render();
+  }
+
+  #click(event: MouseEvent): void {
+    const row = (event.target as Element).closest<HTMLElement>("tr[data-group]");
+    if (row?.querySelector(".pdl-link")) {
+      const group = Number(row.dataset.group);
+      this.#pick(this.memory.groups(this.memory.choice.grouping), group);
+    }
   }
 
   #pick(groups: Groups, group: number): void {
@@ -267,42 +199,17 @@ export class MemoryTable {
     const { selection } = this.store.state;
     const owned =
       selection.kind === "allocation" ? groups.groupOf[selection.allocation]! : undefined;
-    for (const row of this.#table.querySelectorAll<HTMLElement>("tbody > tr[data-group]")) {
-      const group = Number(row.dataset.group);
-      if (group === UNMET) {
-        continue;
-      }
-      const isSelected =
-        grouping === "kind" && owned === undefined
-          ? group === kind
-          : owned === undefined
-            ? isSame(groups.selection(group), selection)
-            : group === owned;
-      row.setAttribute("aria-selected", String(isSelected));
+    const isSelected = (group: number): boolean =>
+      grouping === "kind" && owned === undefined
+        ? group === kind
+        : owned === undefined
+          ? isSame(groups.selection(group), selection)
+          : group === owned;
+    for (const row of this.#rows) {
+      const { group } = row;
+      row.mark(group === undefined || group === UNMET ? undefined : isSelected(group));
     }
   }
-}
-
-export function swatch(kind: number): HTMLElement {
-  const colour = kindColour(MEMORY_KINDS[kind]!);
-  return element("span", { class: "pdl-swatch", style: `--pdl-swatch:${colour}` });
-}
-
-/** As wide as the group is large beside the largest, in its kinds' colours. */
-function shareBar(row: Row, largest_bytes: number): HTMLElement {
-  const bar = element("span", { class: "pdl-share-bar", "aria-hidden": "true" });
-  row.bytesOfKind.forEach((bytes, kind) => {
-    if (bytes > 0) {
-      const width = `${((100 * bytes) / largest_bytes).toFixed(2)}%`;
-      const colour = kindColour(MEMORY_KINDS[kind]!);
-      bar.append(element("span", { style: `width:${width};--pdl-swatch:${colour}` }));
-    }
-  });
-  return bar;
-}
-
-function labelOf(groups: Groups, group: number): string {
-  return group === UNMET ? UNMET_LABEL : groups.label(group);
 }
 
 function isSame(a: Selection, b: Selection): boolean {

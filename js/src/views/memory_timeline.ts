@@ -1,11 +1,18 @@
 /** The timeline: figure, pointer and keys on it, and what of it is on screen. */
 import { loadBokeh } from "../charts/bokeh_loader.ts";
-import { peakWithin, totalAt, totalColumns } from "../memory/blocks.ts";
+import { totalColumns } from "../memory/events.ts";
 import { hitAt } from "../memory/hit.ts";
 import { litAllocations } from "../memory/lit.ts";
-import { phaseSpans, reservedSteps, stepEnds } from "../memory/marks.ts";
+import {
+  type PhaseChanges,
+  phaseChanges,
+  phaseSpans,
+  reservedSteps,
+  stepEnds,
+} from "../memory/marks.ts";
 import type { MemoryState } from "../memory/memory_state.ts";
-import { type StackPicture, stackBlocks } from "../memory/stacking.ts";
+import type { StackPicture } from "../memory/stack_window.ts";
+import { stackBlocks } from "../memory/stacking.ts";
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
 import type { LitBlocks } from "./memory_columns.ts";
@@ -38,6 +45,7 @@ export class Timeline {
   readonly #app: HTMLElement;
   #figure: MemoryFigure | undefined;
   #picture: StackPicture | undefined;
+  #phases: PhaseChanges = { times_ns: new Float64Array(0), phases: new Uint8Array(0) };
   #frame = 0;
   #isDisposed = false;
   readonly #dispose: (() => void)[];
@@ -290,6 +298,7 @@ export class Timeline {
     }
     const { blocks, trace } = this.memory;
     const { first_ns, last_ns, events } = blocks;
+    this.#phases = phaseChanges(trace, blocks);
     const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
     figure.setReserved(times_ns, reserved_bytes, last_ns);
     figure.setPeak(events.peak_ns, events.peak_bytes);
@@ -303,10 +312,10 @@ export class Timeline {
 
   #showMoment(): void {
     const { from_ns, to_ns } = this.memory.choice;
-    const { blocks } = this.memory;
+    const { blocks, moment } = this.memory;
+    const { time_ns: at_ns, total_bytes } = moment;
     this.#figure?.setMoment(from_ns, to_ns);
-    const at_ns = to_ns > from_ns ? peakWithin(blocks, from_ns, to_ns) : from_ns;
-    const text = `${formatDuration(Math.round(at_ns))}, ${formatBytes(totalAt(blocks, at_ns))} alive`;
+    const text = `${formatDuration(Math.round(at_ns))}, ${formatBytes(total_bytes)} alive`;
     this.#pointer.setAttribute("aria-valuemax", String(Math.round(blocks.last_ns)));
     this.#pointer.setAttribute("aria-valuenow", String(Math.round(at_ns)));
     this.#pointer.setAttribute("aria-valuetext", text);
@@ -349,11 +358,17 @@ export class Timeline {
       old.from_ns <= Math.max(first_ns, start) &&
       old.to_ns >= Math.min(last_ns, end) &&
       scale < COARSER &&
-      scale > 1 / COARSER;
+      scale > 1 / COARSER &&
+      (!old.shown ||
+        (old.shown.from_bytes <= figure.y_range.start && old.shown.to_bytes >= figure.y_range.end));
     if (serves && !isNeeded) {
       return;
     }
+    const { start: bottom, end: top } = figure.y_range;
+    const whole_bytes = this.#height_bytes;
+    const isMagnified = top - bottom < 0.99 * whole_bytes;
     const beyond_ns = BEYOND * (end - start);
+    const beyond_bytes = BEYOND * (top - bottom);
     const from_ns = Math.max(first_ns, start - beyond_ns);
     const to_ns = Math.min(last_ns, end + beyond_ns);
     this.#picture = stackBlocks(this.memory.blocks, {
@@ -361,13 +376,14 @@ export class Timeline {
       to_ns,
       width_px: Math.max(1, Math.round((to_ns - from_ns) / px_ns)),
       height_px,
-      height_bytes: figure.y_range.end - figure.y_range.start,
+      height_bytes: top - bottom,
+      whole_bytes,
+      ...(isMagnified && {
+        shown: { from_bytes: bottom - beyond_bytes, to_bytes: top + beyond_bytes },
+      }),
     });
     figure.setPicture(this.memory.blocks, this.#picture, this.#lit());
-    figure.setPhases(
-      phaseSpans(this.store.trace, this.memory.blocks, { from_ns, to_ns }, LEAST_PHASE_PX * px_ns),
-      px_ns,
-    );
+    figure.setPhases(phaseSpans(this.#phases, { from_ns, to_ns }, LEAST_PHASE_PX * px_ns), px_ns);
     const ends_ns = stepEnds(this.store.trace).filter(
       (at_ns) => at_ns >= from_ns && at_ns <= to_ns,
     );

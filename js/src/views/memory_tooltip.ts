@@ -1,5 +1,5 @@
 /** What is under the pointer in the timeline, in a few lines. */
-import { totalAt } from "../memory/blocks.ts";
+import { totalAt } from "../memory/events.ts";
 import { UNMET_LABEL } from "../memory/grouping.ts";
 import type { TimelineHit } from "../memory/hit.ts";
 import { kindLabel } from "../memory/kinds.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { aliveAt, blocksByPlace } from "../../src/memory/blocks.ts";
-import { type Grouping, groupAllocations, sumGroups, UNMET } from "../../src/memory/grouping.ts";
+import { aliveAt } from "../../src/memory/alive.ts";
+import { blocksByPlace } from "../../src/memory/blocks.ts";
+import { firstGroups } from "../../src/memory/group_order.ts";
+import { kindsOfGroups, sumGroups } from "../../src/memory/group_sums.ts";
+import { type Grouping, groupAllocations, UNMET } from "../../src/memory/grouping.ts";
+import { MEMORY_KINDS } from "../../src/memory/kinds.ts";
 import { litAllocations } from "../../src/memory/lit.ts";
 import { Store } from "../../src/model/store.ts";
 import type { Trace } from "../../src/model/trace.ts";
@@ -41,9 +45,11 @@ function layerCall(made: SyntheticTrace, layer: number, parent: number): number 
 function rowsOf(trace: Trace, grouping: Grouping): string[] {
   const blocks = blocksByPlace(trace)[0]!;
   const groups = groupAllocations(trace, grouping);
-  return sumGroups(groups, blocks, aliveAt(blocks, 50)).map(({ group, bytes, count }) => {
+  const sums = sumGroups(groups, blocks, aliveAt(blocks, 50));
+  return firstGroups(groups, sums, { by: "bytes", isDown: true }, 100).map((at) => {
+    const group = sums.groups[at]!;
     const name = group === UNMET ? "unmet" : groups.label(group);
-    return `${name}: ${bytes} in ${count}`;
+    return `${name}: ${sums.bytes[at]} in ${sums.counts[at]}`;
   });
 }
 
@@ -139,6 +145,49 @@ describe("blocks are grouped", () => {
       "gradient: 100 in 1",
     ]);
     expect(blocksByPlace(trace)[0]!.events.peak_bytes).toBe(4100);
+  });
+});
+
+describe("groups of many blocks", () => {
+  /** Blocks 0 … 299 of ops 0 … 299, each of as many bytes, alive from their number on. */
+  async function many(): Promise<Trace> {
+    const made = new SyntheticTrace();
+    const writer = new MemoryWriter(made);
+    for (let at = 0; at < 300; at++) {
+      const { op } = made.op("matmul");
+      writer.block(at, at < 100 ? 500 : -1, at, { op, kind: at % 2 ? "gradient" : "temporary" });
+    }
+    return made.trace();
+  }
+
+  test("are sorted by any column, from either end, and only the first are told", async () => {
+    const trace = await many();
+    const blocks = blocksByPlace(trace)[0]!;
+    const groups = groupAllocations(trace, "op");
+    const started = { first: 10, end: 20 };
+    const sums = sumGroups(groups, blocks, aliveAt(blocks, 600), started);
+    expect(sums.groups).toHaveLength(210);
+    const first = (by: "name" | "bytes" | "allocated_bytes", isDown: boolean): string[] =>
+      firstGroups(groups, sums, { by, isDown }, 3).map((at) => groups.label(sums.groups[at]!));
+    expect(first("bytes", true)).toEqual(["matmul #299", "matmul #298", "matmul #297"]);
+    expect(first("bytes", false)).toEqual(["matmul #10", "matmul #11", "matmul #12"]);
+    expect(first("allocated_bytes", true)).toEqual(["matmul #19", "matmul #18", "matmul #17"]);
+    // As people count: 9 would be before 10.
+    expect(first("name", false)).toEqual(["matmul #10", "matmul #11", "matmul #12"]);
+    expect(first("name", true)).toEqual(["matmul #299", "matmul #298", "matmul #297"]);
+  });
+
+  test("tell the kinds of those that are shown", async () => {
+    const trace = await many();
+    const blocks = blocksByPlace(trace)[0]!;
+    const groups = groupAllocations(trace, "layer");
+    const [outside] = kindsOfGroups(groups, blocks, aliveAt(blocks, 600), [0, UNMET]);
+    const of = (parity: number): number =>
+      Array.from({ length: 200 }, (_, at) => at + 100)
+        .filter((at) => at % 2 === parity)
+        .reduce((sum, bytes) => sum + bytes, 0);
+    expect(outside![MEMORY_KINDS.indexOf("gradient")]).toBe(of(1));
+    expect(outside![MEMORY_KINDS.indexOf("temporary")]).toBe(of(0));
   });
 });
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { mapBlocks } from "../../src/memory/block_map.ts";
-import { blocksByPlace, totalColumns } from "../../src/memory/blocks.ts";
+import { blocksByPlace } from "../../src/memory/blocks.ts";
+import { totalColumns } from "../../src/memory/events.ts";
 import { heldAtEnd } from "../../src/memory/held.ts";
 import { hitAt } from "../../src/memory/hit.ts";
-import { phaseSpans, reservedSteps } from "../../src/memory/marks.ts";
+import { phaseChanges, phaseSpans, reservedSteps } from "../../src/memory/marks.ts";
 import { stackBlocks } from "../../src/memory/stacking.ts";
 import { timeOrder } from "../../src/memory/time_order.ts";
 import { HOLDER_KINDS } from "../../src/protocol.ts";
@@ -65,7 +66,7 @@ describe("marks along the timeline", () => {
     }
     const read = await trace.trace();
     const blocks = blocksByPlace(read)[0]!;
-    expect(phaseSpans(read, blocks, { from_ns: 30, to_ns: 100 }, 5)).toEqual([
+    expect(phaseSpans(phaseChanges(read, blocks), { from_ns: 30, to_ns: 100 }, 5)).toEqual([
       { phase: 0, from_ns: 30, to_ns: 40 },
       { phase: 1, from_ns: 40, to_ns: 70 },
       { phase: 0, from_ns: 72, to_ns: 100 },

@@ -1,0 +1,104 @@
+/** Which blocks were alive: at the cost of those that were, not of all. */
+import type { Blocks } from "./blocks.ts";
+import { countUntil } from "./time_order.ts";
+
+const CHUNK = 64;
+
+/** What is true of some blocks that follow each other: an upper bound of each of them. */
+interface Bounds {
+  readonly end_ns: Float64Array;
+  readonly bytes: Float64Array;
+  readonly life_ns: Float64Array;
+}
+
+/** Upper bounds of each 64 blocks by start, and of each 64 of those. */
+export class AliveIndex {
+  readonly #chunks: Bounds;
+  readonly #stretches: Bounds;
+
+  constructor(start_ns: Float64Array, end_ns: Float64Array, bytes: Float64Array) {
+    const count = Math.ceil(start_ns.length / CHUNK);
+    this.#chunks = noBounds(count);
+    for (let block = 0; block < start_ns.length; block++) {
+      const chunk = Math.floor(block / CHUNK);
+      raise(this.#chunks, chunk, end_ns[block]!, bytes[block]!, end_ns[block]! - start_ns[block]!);
+    }
+    this.#stretches = noBounds(Math.ceil(count / CHUNK));
+    const { end_ns: ends, bytes: sizes, life_ns: lives } = this.#chunks;
+    for (let chunk = 0; chunk < count; chunk++) {
+      const stretch = Math.floor(chunk / CHUNK);
+      raise(this.#stretches, stretch, ends[chunk]!, sizes[chunk]!, lives[chunk]!);
+    }
+  }
+
+  /**
+   * Where to look for blocks, of the first `count`, that end after `after_ns`, are that large and
+   * live that long: calls `look` with ranges of blocks, in order; all such blocks are in one of them.
+   */
+  search(
+    count: number,
+    wanted: { after_ns: number; least_bytes: number; least_ns: number },
+    look: (first: number, end: number) => void,
+  ): void {
+    const { after_ns, least_bytes, least_ns } = wanted;
+    const mayHave = ({ end_ns, bytes, life_ns }: Bounds, at: number): boolean =>
+      end_ns[at]! > after_ns && bytes[at]! >= least_bytes && life_ns[at]! >= least_ns;
+    const chunkCount = Math.ceil(count / CHUNK);
+    for (let stretch = 0; stretch * CHUNK < chunkCount; stretch++) {
+      if (!mayHave(this.#stretches, stretch)) {
+        continue;
+      }
+      const end = Math.min(chunkCount, (stretch + 1) * CHUNK);
+      for (let chunk = stretch * CHUNK; chunk < end; chunk++) {
+        if (mayHave(this.#chunks, chunk)) {
+          look(chunk * CHUNK, Math.min(count, (chunk + 1) * CHUNK));
+        }
+      }
+    }
+  }
+}
+
+function noBounds(count: number): Bounds {
+  const column = (): Float64Array => new Float64Array(count).fill(-Infinity);
+  return { end_ns: column(), bytes: column(), life_ns: column() };
+}
+
+function raise(bounds: Bounds, at: number, end_ns: number, bytes: number, life_ns: number): void {
+  if (end_ns > bounds.end_ns[at]!) bounds.end_ns[at] = end_ns;
+  if (bytes > bounds.bytes[at]!) bounds.bytes[at] = bytes;
+  if (life_ns > bounds.life_ns[at]!) bounds.life_ns[at] = life_ns;
+}
+
+/** Blocks that were alive at a moment, by start. */
+export function aliveAt(blocks: Blocks, time_ns: number): Int32Array {
+  const { end_ns, index } = blocks;
+  const alive = new Int32Array(aliveCount(blocks, time_ns));
+  let count = 0;
+  index.search(
+    countUntil(blocks.start_ns, time_ns),
+    { after_ns: time_ns, least_bytes: 0, least_ns: 0 },
+    (first, end) => {
+      for (let block = first; block < end; block++) {
+        if (end_ns[block]! > time_ns) {
+          alive[count++] = block;
+        }
+      }
+    },
+  );
+  return alive;
+}
+
+/** How many blocks were alive at a moment. */
+export function aliveCount({ start_ns, events }: Blocks, time_ns: number): number {
+  // All that started, less all that ended.
+  return 2 * countUntil(start_ns, time_ns) - countUntil(events.times_ns, time_ns);
+}
+
+/** Blocks that started in a span. */
+export function startedWithin(
+  { start_ns }: Blocks,
+  from_ns: number,
+  to_ns: number,
+): { first: number; end: number } {
+  return { first: countUntil(start_ns, from_ns - 1), end: countUntil(start_ns, to_ns) };
+}

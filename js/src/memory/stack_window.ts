@@ -1,0 +1,28 @@
+/** What the timeline's picture shows, and on how many pixels. */
+import type { BandSteps } from "./stack_band.ts";
+import type { PieceColumns } from "./stack_pieces.ts";
+
+export interface Window {
+  readonly from_ns: number;
+  readonly to_ns: number;
+  readonly width_px: number;
+  readonly height_px: number;
+  /** Bytes over the whole height. */
+  readonly height_bytes: number;
+  /** Bytes over the whole height when nothing is magnified; as `height_bytes` where it is left out. */
+  readonly whole_bytes?: number;
+  /** What of the height is drawn, in bytes from the ground; all of it where it is left out. */
+  readonly shown?: { readonly from_bytes: number; readonly to_bytes: number };
+}
+
+export interface StackPicture extends PieceColumns, BandSteps {
+  readonly window: Window;
+  /** Blocks drawn one by one, from the bottom up. */
+  readonly drawn: Int32Array;
+  /** Blocks of the window that are in the band. */
+  readonly bandCount: number;
+}
+
+/** Smaller blocks are lines, not areas. */
+export const LEAST_HEIGHT_PX = 1.5;
+export const LEAST_WIDTH_PX = 0.75;
