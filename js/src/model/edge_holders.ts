@@ -55,11 +55,11 @@ function edgesByHolder(trace: Trace, hierarchy: Hierarchy, table: EdgeTable): Ro
     let a = groupOf[source[edge]!]!;
     let b = groupOf[target[edge]!]!;
     while (a !== b) {
-      const [depthA, depthB] = [a < 0 ? 0 : depth[a]!, b < 0 ? 0 : depth[b]!];
-      if (depthA >= depthB) {
+      const difference = (a < 0 ? 0 : depth[a]!) - (b < 0 ? 0 : depth[b]!);
+      if (difference >= 0) {
         a = parents[a]!;
       }
-      if (depthB >= depthA) {
+      if (difference <= 0) {
         b = parents[b]!;
       }
     }

@@ -45,6 +45,12 @@ export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array
     mark(lit, trace.at("grad_edges", "target", selection.edge));
     return lit;
   }
+  if (selection.kind === "op") {
+    for (const node of trace.gradNodesOfOp(selection.op)) {
+      lit[node] = 1;
+    }
+    return lit;
+  }
   const op = trace.table("grad_nodes").column("op");
   const parameter = trace.table("grad_nodes").column("parameter");
   for (let node = 0; node < lit.length; node++) {
@@ -70,17 +76,21 @@ export function litGroups(
   gradNodes: Uint8Array,
 ): Uint8Array {
   const lit = new Uint8Array(hierarchy.parents.length);
-  const markAround = (isLit: number, group: number): void => {
-    for (let at = isLit ? group : -1; at >= 0 && !lit[at]; at = hierarchy.parents[at]!) {
+  const markAround = (group: number): void => {
+    for (let at = group; at >= 0 && !lit[at]; at = hierarchy.parents[at]!) {
       lit[at] = 1;
     }
   };
-  ops.forEach((isLit, op) => {
-    markAround(isLit, hierarchy.groupOfOp[op]!);
-  });
-  gradNodes.forEach((isLit, node) => {
-    markAround(isLit, hierarchy.groupOfGradNode[node]!);
-  });
+  for (let op = 0; op < ops.length; op++) {
+    if (ops[op]) {
+      markAround(hierarchy.groupOfOp[op]!);
+    }
+  }
+  for (let node = 0; node < gradNodes.length; node++) {
+    if (gradNodes[node]) {
+      markAround(hierarchy.groupOfGradNode[node]!);
+    }
+  }
   return lit;
 }
 
@@ -146,7 +156,10 @@ export function opsThroughFrames(trace: Trace, isMeant: Uint8Array): Uint8Array 
     const isHere = frameOf[stack]! >= 0 && isMeant[frameOf[stack]!];
     passes[stack] = isHere || (caller[stack]! >= 0 && passes[caller[stack]!]) ? 1 : 0;
   }
-  return Uint8Array.from(trace.table("ops").column("stack"), (stack) =>
-    stack >= 0 ? passes[stack]! : 0,
-  );
+  const stack = trace.table("ops").column("stack");
+  const through = new Uint8Array(trace.opCount);
+  for (let op = 0; op < through.length; op++) {
+    through[op] = stack[op]! >= 0 ? passes[stack[op]!]! : 0;
+  }
+  return through;
 }

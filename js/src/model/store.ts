@@ -82,6 +82,8 @@ export class Store {
   #litOps: Uint8Array = new Uint8Array(0);
   #litGradNodes: Uint8Array = new Uint8Array(0);
   #litGroups: Uint8Array = new Uint8Array(0);
+  #masked: readonly number[] | undefined;
+  #mask: Uint8Array = new Uint8Array(0);
 
   constructor(trace: Trace) {
     this.trace = trace;
@@ -168,6 +170,19 @@ export class Store {
   litGroups(): Uint8Array {
     this.#light();
     return this.#litGroups;
+  }
+
+  /** What the search found: 1 at the key of each op. */
+  matchMask(): Uint8Array {
+    const { matches } = this.#state;
+    if (this.#masked !== matches) {
+      this.#masked = matches;
+      this.#mask = new Uint8Array(matches.length ? this.trace.opCount : 0);
+      for (const op of matches) {
+        this.#mask[op] = 1;
+      }
+    }
+    return this.#mask;
   }
 
   get canUndo(): boolean {
@@ -306,8 +321,15 @@ export class Store {
 /** The backward call with the largest graph, the last of equals; -1 where there is none. */
 function largestBackwardCall(trace: Trace): number {
   const sizes = new Int32Array(trace.table("backward_calls").length);
-  for (const call of trace.table("backward_members").column("backward_call")) {
-    sizes[call]!++;
+  const call = trace.table("backward_members").column("backward_call");
+  for (let row = 0; row < call.length; row++) {
+    sizes[call[row]!]!++;
   }
-  return sizes.lastIndexOf(sizes.length ? Math.max(...sizes) : 0);
+  let largest = -1;
+  for (let at = 0; at < sizes.length; at++) {
+    if (largest < 0 || sizes[at]! >= sizes[largest]!) {
+      largest = at;
+    }
+  }
+  return largest;
 }

@@ -140,7 +140,8 @@ export function backwardEdges(
   const within = edgesWithin(trace, hierarchy, "grad_edges", tree.walked);
   const collector = new EdgeCollector(within.length);
   for (const edge of within) {
-    const [from, to] = [tree.boxOfGradNode(source[edge]!), tree.boxOfGradNode(target[edge]!)];
+    const from = tree.boxOfGradNode(source[edge]!);
+    const to = tree.boxOfGradNode(target[edge]!);
     collector.add(from, to, -1, shape[edge]!, false, edge);
   }
   for (const [from, to] of cuts) {

@@ -105,6 +105,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       parts.canvas.toggleAttribute("aria-busy", isBusy);
       status.works(isBusy);
     },
+    progress: (stage) => status.progresses(stage),
     failed(error) {
       parts.canvas.querySelector(".pdl-empty")?.remove();
       const text = `The layout failed: ${error instanceof Error ? error.message : error}`;
@@ -162,7 +163,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     mountBanner(parts.banner, store),
     mountNormLegend(parts.canvas, store),
     mountPanel(parts.panel, store),
-    listenToKeys(parts.app, store, canvas),
+    listenToKeys(parts.app, store, canvas, () => picture.cancel()),
     keepNotebookKeysAway(parts.app),
     watchTheme(() => {
       const changed = readTheme(parts.app);

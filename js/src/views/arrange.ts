@@ -33,16 +33,10 @@ export interface Arrangement {
 const BOXES_A_STEP = 400;
 
 export function arrange(store: Store, side: Side, measure: TextMeasure): Arrangement {
-  return atOnce(arrangeSteps(store, side, measure, () => {}));
+  return atOnce(arrangeSteps(store, side, measure));
 }
 
-/** @param listed is told what will be visible, before its boxes are written */
-export function* arrangeSteps(
-  store: Store,
-  side: Side,
-  measure: TextMeasure,
-  listed: (tree: VisibleTree) => void,
-): Steps<Arrangement> {
+export function* arrangeSteps(store: Store, side: Side, measure: TextMeasure): Steps<Arrangement> {
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
@@ -53,7 +47,6 @@ export function* arrangeSteps(
   if (state.showParameters && !isBackward) {
     tree = withParameters(trace, tree);
   }
-  listed(tree);
   const edges = isBackward
     ? backwardEdges(trace, hierarchy, tree, true)
     : forwardEdges(trace, hierarchy, tree);
@@ -141,7 +134,8 @@ export function* composeSteps(
   for (let index = 0; index < tree.items.length; index++) {
     const item = tree.items[index]!;
     depth[index] = item.parent >= 0 ? depth[item.parent]! + 1 : 0;
-    const [x, y] = [result.x[index]!, result.y[index]!];
+    const x = result.x[index]!;
+    const y = result.y[index]!;
     const content = contents[index];
     if (content) {
       boxOfItem[index] = boxes.push({ ...content, x, y }) - 1;
@@ -207,7 +201,8 @@ export function* sceneEdgesSteps(
 ): Steps<SceneEdge[]> {
   const made: SceneEdge[] = [];
   for (let edge = 0; edge < edges.length; edge++) {
-    const [first, end] = [paths.edgeStart[edge]!, paths.edgeStart[edge + 1]!];
+    const first = paths.edgeStart[edge]!;
+    const end = paths.edgeStart[edge + 1]!;
     made.push({
       pathX: paths.pathX.subarray(first, end),
       pathY: paths.pathY.subarray(first, end),

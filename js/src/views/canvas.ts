@@ -124,7 +124,7 @@ export class GraphCanvas {
     const previous = this.#scene;
     const anchored = options.anchor && this.#anchored(previous, scene, options.anchor);
     this.#scene = scene;
-    this.#index = new SceneIndex(scene);
+    this.#index = SceneIndex.of(scene);
     this.#hovered = undefined;
     this.#transition = options.isNew
       ? undefined

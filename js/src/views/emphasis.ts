@@ -28,7 +28,7 @@ export class Emphasis {
   readonly #ops: Uint8Array;
   readonly #gradNodes: Uint8Array;
   readonly #groups: Uint8Array;
-  readonly #matches: ReadonlySet<number>;
+  readonly #matches: Uint8Array;
   readonly #marks: Map<string, readonly Mark[]>;
 
   constructor(store: Store) {
@@ -37,7 +37,7 @@ export class Emphasis {
     this.#ops = store.litOps();
     this.#gradNodes = store.litGradNodes();
     this.#groups = store.litGroups();
-    this.#matches = new Set(store.state.query ? store.state.matches : []);
+    this.#matches = store.matchMask();
   }
 
   isSelected(box: SceneBox): boolean {
@@ -75,7 +75,7 @@ export class Emphasis {
   }
 
   isMatch(box: SceneBox): boolean {
-    return box.op >= 0 && this.#matches.has(box.op);
+    return box.op >= 0 && this.#matches[box.op] === 1;
   }
 
   isFrameSelected(frame: SceneFrame): boolean {

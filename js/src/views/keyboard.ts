@@ -16,8 +16,16 @@ const ARROWS: Readonly<Record<string, Direction>> = {
 };
 const ZOOM_STEP = 1.25;
 
-/** @returns a function that ends the listening */
-export function listenToKeys(app: HTMLElement, store: Store, canvas: GraphCanvas): () => void {
+/**
+ * @param cancel gives up the layout that is under way; says whether there was one
+ * @returns a function that ends the listening
+ */
+export function listenToKeys(
+  app: HTMLElement,
+  store: Store,
+  canvas: GraphCanvas,
+  cancel: () => boolean,
+): () => void {
   const press = (event: KeyboardEvent): void => {
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea, [role=dialog], [role=menu]")) {
@@ -26,7 +34,8 @@ export function listenToKeys(app: HTMLElement, store: Store, canvas: GraphCanvas
     const isDone =
       event.ctrlKey || event.metaKey
         ? pressWithControl(event, store)
-        : !event.altKey && pressPlain(event, app, store, canvas);
+        : !event.altKey &&
+          ((event.key === "Escape" && cancel()) || pressPlain(event, app, store, canvas));
     if (isDone) {
       // The notebook has commands on the same keys.
       event.preventDefault();

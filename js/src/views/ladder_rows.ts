@@ -29,16 +29,11 @@ export interface LadderArrangement extends Arrangement {
 const ROWS_A_STEP = 400;
 
 export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrangement {
-  return atOnce(arrangeLadderSteps(store, measure, () => {}));
+  return atOnce(arrangeLadderSteps(store, measure));
 }
 
-/** @param listed is told what will be visible, before its boxes are written */
-export function* arrangeLadderSteps(
-  store: Store,
-  measure: TextMeasure,
-  listed: (tree: VisibleTree) => void,
-): Steps<LadderArrangement> {
-  const forward = yield* arrangeSteps(store, "forward", measure, listed);
+export function* arrangeLadderSteps(store: Store, measure: TextMeasure): Steps<LadderArrangement> {
+  const forward = yield* arrangeSteps(store, "forward", measure);
   const { trace, hierarchy } = store;
   const { tree, isMember } = forward;
   const writer = new BoxWriter(store, measure, false, isMember);

@@ -1,6 +1,6 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
 import { isLeaf } from "../model/leaves.ts";
-import type { Store } from "../model/store.ts";
+import type { Selection, Store } from "../model/store.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../model/visible.ts";
 import { markLines, marksOfBox, SEVERITY_WORDS } from "./box_marks.ts";
 import { countOf } from "./quantities.ts";
@@ -26,51 +26,144 @@ export interface OutlineRow {
   readonly siblings: number;
 }
 
-/**
- * @param pairs whether each op is followed by its grad nodes, as in a ladder
- * @param isMember 1 for the grad nodes of the backward call in view
- */
-export function outlineRows(
-  store: Store,
-  tree: VisibleTree,
-  pairs: boolean,
-  isMember: Uint8Array,
-): OutlineRow[] {
-  const writer = new RowWriter(store);
-  const level = new Int32Array(tree.items.length);
-  const siblings = new Int32Array(tree.items.length + 1);
-  const position = tree.items.map((item, index) => {
-    level[index] = item.parent >= 0 ? level[item.parent]! + 1 : 1;
-    return ++siblings[item.parent + 1]!;
-  });
-  // Parameters are listed last but belong into their groups; rows are walked depth first.
-  const rows: OutlineRow[] = [];
-  for (const index of depthFirst(tree)) {
-    const item = tree.items[index]!;
-    const place = {
-      level: level[index]!,
-      position: position[index]!,
-      siblings: siblings[item.parent + 1]!,
-    };
-    const nodes =
-      pairs && item.kind === "op"
-        ? Array.from(store.trace.gradNodesOfOp(item.key)).filter((node) => isMember[node])
-        : [];
-    rows.push({
-      ...writer.marked(writer.row(item), item.kind),
-      ...place,
-      ...(nodes.length ? { expanded: true } : {}),
-    });
-    nodes.forEach((node, at) => {
-      rows.push({
-        ...writer.marked(writer.gradNode(node, "", `grad_node:${node}`), "grad_node"),
-        level: place.level + 1,
-        position: at + 1,
-        siblings: nodes.length,
-      });
-    });
+/** All rows of a tree; each is written when it is asked for: of thousands few are in view. */
+export class OutlineRows {
+  readonly length: number;
+  readonly #store: Store;
+  readonly #tree: VisibleTree;
+  readonly #writer: RowWriter;
+  /** Items in the order of their rows, and the row of each item. */
+  readonly #order: Int32Array;
+  readonly #rowOfItem: Int32Array;
+  readonly #level: Int32Array;
+  readonly #position: Int32Array;
+  readonly #siblings: Int32Array;
+  /** In a ladder 1 for the grad nodes that are listed below their ops. */
+  readonly #isPaired: Uint8Array | undefined;
+
+  /** @param isPaired 1 for the grad nodes that are rows below their op, as in a ladder */
+  constructor(store: Store, tree: VisibleTree, isPaired?: Uint8Array) {
+    this.#store = store;
+    this.#tree = tree;
+    this.#writer = new RowWriter(store);
+    this.#isPaired = isPaired;
+    const count = tree.items.length;
+    this.#level = new Int32Array(count);
+    this.#position = new Int32Array(count);
+    this.#siblings = new Int32Array(count + 1);
+    for (let item = 0; item < count; item++) {
+      const { parent } = tree.items[item]!;
+      this.#level[item] = parent >= 0 ? this.#level[parent]! + 1 : 1;
+      this.#position[item] = ++this.#siblings[parent + 1]!;
+    }
+    this.#order = depthFirst(tree);
+    this.#rowOfItem = new Int32Array(count);
+    let row = 0;
+    for (const item of this.#order) {
+      this.#rowOfItem[item] = row;
+      row += 1 + this.#nodesOf(item).length;
+    }
+    this.length = row;
   }
-  return rows;
+
+  at(row: number): OutlineRow {
+    const index = this.#itemAt(row);
+    const item = this.#tree.items[index]!;
+    const level = this.#level[index]!;
+    const nodes = this.#nodesOf(index);
+    const below = row - this.#rowOfItem[index]! - 1;
+    if (below >= 0) {
+      const node = nodes[below]!;
+      return {
+        ...this.#writer.marked(this.#writer.gradNode(node, "", `grad_node:${node}`), "grad_node"),
+        level: level + 1,
+        position: below + 1,
+        siblings: nodes.length,
+      };
+    }
+    return {
+      ...this.#writer.marked(this.#writer.row(item), item.kind),
+      ...(nodes.length ? { expanded: true } : {}),
+      level,
+      position: this.#position[index]!,
+      siblings: this.#siblings[item.parent + 1]!,
+    };
+  }
+
+  /** What a row says first. */
+  label(row: number): string {
+    const index = this.#itemAt(row);
+    const node = this.#nodesOf(index)[row - this.#rowOfItem[index]! - 1];
+    return node === undefined
+      ? this.#writer.label(this.#tree.items[index]!)
+      : this.#store.trace.gradNodeLabel(node);
+  }
+
+  /** The row around a row, itself at the top. */
+  around(row: number): number {
+    const index = this.#itemAt(row);
+    if (row > this.#rowOfItem[index]!) {
+      return this.#rowOfItem[index]!;
+    }
+    const { parent } = this.#tree.items[index]!;
+    return parent >= 0 ? this.#rowOfItem[parent]! : row;
+  }
+
+  /** The first row that shows the selection itself, -1 for none. */
+  rowOf(selection: Selection): number {
+    const { trace } = this.#store;
+    switch (selection.kind) {
+      case "op":
+        return this.#rowOfKey((item) => item.kind === "op" && item.key === selection.op);
+      case "grad_node": {
+        const node = selection.gradNode;
+        const own = this.#rowOfKey((item) => item.kind === "grad_node" && item.key === node);
+        const op = trace.at("grad_nodes", "op", node);
+        if (own >= 0 || op < 0 || !this.#isPaired) {
+          return own;
+        }
+        const at = this.#tree.items.findIndex((item) => item.kind === "op" && item.key === op);
+        const below = at >= 0 ? this.#nodesOf(at).indexOf(node) : -1;
+        return below >= 0 ? this.#rowOfItem[at]! + 1 + below : -1;
+      }
+      case "group":
+        return this.#rowOfKey(
+          ({ kind, key }) => (kind === "group" || kind === "fold") && key === selection.group,
+        );
+      case "tensor":
+        return this.#rowOfKey((item) => item.kind === "tensor" && item.key === selection.tensor);
+      default:
+        return -1;
+    }
+  }
+
+  #rowOfKey(isMeant: (item: VisibleItem) => boolean): number {
+    const at = this.#tree.items.findIndex(isMeant);
+    return at >= 0 ? this.#rowOfItem[at]! : -1;
+  }
+
+  #nodesOf(index: number): number[] {
+    const item = this.#tree.items[index]!;
+    const isPaired = this.#isPaired;
+    return isPaired && item.kind === "op"
+      ? Array.from(this.#store.trace.gradNodesOfOp(item.key)).filter((node) => isPaired[node])
+      : [];
+  }
+
+  /** The item that a row, or the row above it, stands for: rows grow along `#order`. */
+  #itemAt(row: number): number {
+    let low = 0;
+    let high = this.#order.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#rowOfItem[this.#order[middle]!]! <= row) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return this.#order[low]!;
+  }
 }
 
 type RowContent = Omit<OutlineRow, "level" | "position" | "siblings">;
@@ -107,6 +200,10 @@ class RowWriter {
           name: [row.name, ...markLines(marks)].join(", "),
         }
       : row;
+  }
+
+  label(item: VisibleItem): string {
+    return item.kind === "op" ? this.store.trace.opLabel(item.key) : this.row(item).label;
   }
 
   row(item: VisibleItem): RowContent {
@@ -184,21 +281,24 @@ class RowWriter {
   }
 }
 
-function depthFirst(tree: VisibleTree): number[] {
-  const children = new Map<number, number[]>();
-  tree.items.forEach((item, index) => {
-    const list = children.get(item.parent) ?? [];
-    list.push(index);
-    children.set(item.parent, list);
-  });
-  const order: number[] = [];
-  const waiting = (children.get(-1) ?? []).slice().reverse();
-  while (waiting.length) {
-    const index = waiting.pop()!;
-    order.push(index);
-    for (const child of (children.get(index) ?? []).slice().reverse()) {
-      waiting.push(child);
+/** Items as they are read: what is listed last (parameters) belongs into its group nevertheless. */
+function depthFirst({ items }: VisibleTree): Int32Array {
+  const inside = new Int32Array(items.length).fill(1);
+  for (let item = items.length - 1; item >= 0; item--) {
+    const { parent } = items[item]!;
+    if (parent >= 0) {
+      inside[parent]! += inside[item]!;
     }
+  }
+  // Where the next child of each parent goes: right after its elder siblings with all inside them.
+  const next = new Int32Array(items.length + 1);
+  const order = new Int32Array(items.length);
+  for (let item = 0; item < items.length; item++) {
+    const { parent } = items[item]!;
+    const place = next[parent + 1]!;
+    order[place] = item;
+    next[parent + 1]! += inside[item]!;
+    next[item + 1] = place + 1;
   }
   return order;
 }

@@ -2,16 +2,19 @@
 import {
   LayoutCancelled,
   type LayoutRunner,
-  type NestedGraph,
+  type NestedResult,
   type RunnerOptions,
 } from "../layout/index.ts";
 import type { Store, ViewState } from "../model/store.ts";
-import type { VisibleTree } from "../model/visible.ts";
-import { arrange, compose } from "./arrange.ts";
-import { arrangeLadder } from "./ladder_rows.ts";
-import { composeLadder } from "./ladder_scene.ts";
+import type { Steps, VisibleTree } from "../model/visible.ts";
+import { type Arrangement, arrangeSteps, composeSteps } from "./arrange.ts";
+import { arrangeLadderSteps } from "./ladder_rows.ts";
+import { composeLadderSteps } from "./ladder_scene.ts";
 import type { TextMeasure } from "./measure.ts";
+import { countOf } from "./quantities.ts";
 import type { Scene } from "./scene.ts";
+import { SceneIndex } from "./scene_index.ts";
+import { inSlices } from "./slices.ts";
 
 const LAYOUT: RunnerOptions = { nodeGap: 28, rankGap: 34, groupPaddingPx: 18, groupTitlePx: 26 };
 
@@ -26,13 +29,20 @@ const SHAPING = [
 ] as const satisfies readonly (keyof ViewState)[];
 
 export interface PictureListener {
-  /** Right after a change: what will be visible; the outline need not wait for the layout. */
+  /** What will be visible: the outline need not wait for the layout. */
   arranged(tree: VisibleTree): void;
   /** @param isNew whether the mode has changed since the last scene */
   composed(scene: Scene, isNew: boolean): void;
   /** Begins and ends of layouts. */
   busy(isBusy: boolean): void;
+  /** What is done now, for whoever waits: "Laying out 2,000 boxes". */
+  progress(stage: string): void;
   failed(error: unknown): void;
+}
+
+interface Made {
+  readonly tree: VisibleTree;
+  readonly scene: Scene;
 }
 
 export class Picture {
@@ -43,7 +53,7 @@ export class Picture {
   readonly #unsubscribe: () => void;
   #generation = 0;
   #shownMode = "";
-  #lastShown: ViewState | undefined;
+  #shown: (Made & { readonly state: ViewState }) | undefined;
 
   constructor(store: Store, measure: TextMeasure, runner: LayoutRunner, listener: PictureListener) {
     this.#store = store;
@@ -63,15 +73,20 @@ export class Picture {
     this.#runner.cancelCurrent();
   }
 
-  /** Go back to what was shown before the layout that is under way. */
-  cancel(): void {
-    const shown = this.#lastShown;
-    if (shown && this.#isBusy) {
-      this.#generation++;
-      this.#runner.cancelCurrent();
-      this.#setBusy(false);
-      this.#store.undo();
+  /**
+   * Go back to what was shown before the layout that is under way.
+   *
+   * @returns whether one was
+   */
+  cancel(): boolean {
+    if (!this.#shown || !this.#isBusy) {
+      return false;
     }
+    this.#generation++;
+    this.#runner.cancelCurrent();
+    this.#setBusy(false);
+    this.#store.undo();
+    return true;
   }
 
   /** Lay out what the store says is open. */
@@ -83,16 +98,27 @@ export class Picture {
     }
     const generation = ++this.#generation;
     this.#runner.cancelCurrent();
+    const shown = this.#shown;
+    if (shown && SHAPING.every((name) => state[name] === shown.state[name])) {
+      // Back to what is on the screen: a layout was cancelled, or undone before it was done.
+      this.#setBusy(false);
+      this.#listener.arranged(shown.tree);
+      this.#listener.composed(shown.scene, false);
+      return;
+    }
     this.#setBusy(true);
     try {
-      const scene = state.mode === "ladder" ? await this.#ladder() : await this.#side(state.mode);
-      if (generation === this.#generation) {
+      const isStale = (): boolean => generation !== this.#generation;
+      const made = await (state.mode === "ladder"
+        ? this.#ladder(isStale)
+        : this.#side(state.mode, isStale));
+      if (!isStale()) {
         this.#setBusy(false);
         const kind = `${state.mode} ${state.mode === "forward" ? 0 : state.backwardCall}`;
         const isNew = this.#shownMode !== kind;
         this.#shownMode = kind;
-        this.#lastShown = state;
-        this.#listener.composed(scene, isNew);
+        this.#shown = { ...made, state };
+        this.#listener.composed(made.scene, isNew);
       }
     } catch (error) {
       if (generation === this.#generation) {
@@ -104,21 +130,37 @@ export class Picture {
     }
   }
 
-  async #ladder(): Promise<Scene> {
-    const arrangement = arrangeLadder(this.#store, this.#measure);
-    this.#listener.arranged(arrangement.tree);
-    const result = await this.#layout(arrangement.graph);
-    return composeLadder(this.#store, arrangement, result);
+  async #ladder(isStale: () => boolean): Promise<Made> {
+    const steps = arrangeLadderSteps(this.#store, this.#measure);
+    const arrangement = await inSlices(steps, isStale);
+    const result = await this.#layout(arrangement, isStale);
+    return this.#made(arrangement, composeLadderSteps(this.#store, arrangement, result), isStale);
   }
 
-  async #side(side: "forward" | "backward"): Promise<Scene> {
-    const arrangement = arrange(this.#store, side, this.#measure);
-    this.#listener.arranged(arrangement.tree);
-    return compose(this.#store, arrangement, await this.#layout(arrangement.graph));
+  async #side(side: "forward" | "backward", isStale: () => boolean): Promise<Made> {
+    const steps = arrangeSteps(this.#store, side, this.#measure);
+    const arrangement = await inSlices(steps, isStale);
+    const result = await this.#layout(arrangement, isStale);
+    return this.#made(arrangement, composeSteps(this.#store, arrangement, result), isStale);
   }
 
-  #layout(graph: NestedGraph): ReturnType<LayoutRunner["layout"]> {
-    return this.#runner.layout(graph, LAYOUT);
+  /** The scene, ready to be drawn. */
+  async #made({ tree }: Arrangement, steps: Steps<Scene>, isStale: () => boolean): Promise<Made> {
+    this.#listener.progress(`Placing ${boxCount(tree)}`);
+    const scene = await inSlices(steps, isStale);
+    await inSlices(SceneIndex.steps(scene), isStale);
+    return { tree, scene };
+  }
+
+  async #layout({ graph, tree }: Arrangement, isStale: () => boolean): Promise<NestedResult> {
+    if (isStale()) {
+      throw new LayoutCancelled();
+    }
+    this.#listener.progress(`Laying out ${boxCount(tree)}`);
+    const result = this.#runner.layout(graph, LAYOUT);
+    // While the worker lays out, the outline is written.
+    this.#listener.arranged(tree);
+    return result;
   }
 
   #isBusy = false;
@@ -128,4 +170,8 @@ export class Picture {
       this.#listener.busy(isBusy);
     }
   }
+}
+
+function boxCount({ items }: VisibleTree): string {
+  return countOf(items.length, "box", "boxes");
 }

@@ -1,4 +1,5 @@
 /** What of a scene lies where: for drawing only what is seen, and for telling what was clicked. */
+import { atOnce, type Steps } from "../model/visible.ts";
 import type { Scene, SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { type Extent, SpatialIndex } from "./spatial_index.ts";
 
@@ -13,17 +14,31 @@ export const TITLE_HEIGHT_PX = 24;
 export const TOGGLE_WIDTH_PX = 26;
 const REFOLD_WIDTH_PX = 80;
 
+/** The index of each scene that has been made ready for drawing. */
+const indexes = new WeakMap<Scene, SceneIndex>();
+
+/** What is read between two pauses. */
+const EXTENTS_A_STEP = 2000;
+
 export class SceneIndex {
   readonly scene: Scene;
   readonly #boxes: SpatialIndex;
   readonly #edges: SpatialIndex;
   readonly #frames: SpatialIndex;
 
-  constructor(scene: Scene) {
+  constructor(scene: Scene, parts = atOnce(spatialIndexes(scene))) {
     this.scene = scene;
-    this.#boxes = new SpatialIndex(scene.boxes.map(extentOfBox));
-    this.#edges = new SpatialIndex(scene.edges.map(extentOfEdge));
-    this.#frames = new SpatialIndex(scene.frames.map(extentOfRectangle));
+    [this.#boxes, this.#edges, this.#frames] = parts;
+  }
+
+  /** Make a scene's index piece by piece, for `of`. */
+  static *steps(scene: Scene): Steps<void> {
+    indexes.set(scene, new SceneIndex(scene, yield* spatialIndexes(scene)));
+  }
+
+  /** The scene's index: made now if it is not yet. */
+  static of(scene: Scene): SceneIndex {
+    return indexes.get(scene) ?? new SceneIndex(scene);
   }
 
   boxesIn(area: Extent): number[] {
@@ -102,6 +117,31 @@ export class SceneIndex {
   }
 }
 
+function* spatialIndexes(
+  scene: Scene,
+): Steps<[boxes: SpatialIndex, edges: SpatialIndex, frames: SpatialIndex]> {
+  const boxes = yield* extentsOf(scene.boxes, extentOfBox);
+  const edges = yield* extentsOf(scene.edges, extentOfEdge);
+  const frames = yield* extentsOf(scene.frames, extentOfRectangle);
+  const made: SpatialIndex[] = [];
+  for (const extents of [boxes, edges, frames]) {
+    yield;
+    made.push(new SpatialIndex(extents));
+  }
+  return made as [SpatialIndex, SpatialIndex, SpatialIndex];
+}
+
+function* extentsOf<T>(items: readonly T[], extentOf: (item: T) => Extent): Steps<Extent[]> {
+  const extents: Extent[] = [];
+  for (const item of items) {
+    extents.push(extentOf(item));
+    if (extents.length % EXTENTS_A_STEP === 0) {
+      yield;
+    }
+  }
+  return extents;
+}
+
 export function isGroup(box: SceneBox): boolean {
   return box.group >= 0 && box.op < 0 && box.gradNode < 0 && box.tensor < 0;
 }
@@ -129,7 +169,10 @@ function extentOfBox(box: SceneBox): Extent {
 }
 
 function extentOfEdge({ pathX, pathY }: SceneEdge): Extent {
-  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  let left = Infinity;
+  let right = -Infinity;
+  let top = Infinity;
+  let bottom = -Infinity;
   for (let i = 0; i < pathX.length; i++) {
     left = Math.min(left, pathX[i]!);
     right = Math.max(right, pathX[i]!);

@@ -37,18 +37,29 @@ export class SearchIndex {
 
   constructor(trace: Trace) {
     this.#trace = trace;
-    this.#strings = new Array<string>(trace.strings.length).fill("");
-    const lower = (code: number) => {
-      this.#strings[code] ||= trace.text(code).toLowerCase();
-    };
-    trace.table("ops").column("name").forEach(lower);
-    trace.table("grad_nodes").column("name").forEach(lower);
-    trace.table("groups").column("path").forEach(lower);
-    trace.table("groups").column("class").forEach(lower);
+    const count = trace.strings.length;
+    this.#strings = new Array<string>(count).fill("");
+    // Each string once, however many rows it is in.
+    const isFound = new Uint8Array(count);
     const tensors = trace.table("tensors");
-    for (const name of ["name", "path", "dtype"] as const) tensors.column(name).forEach(lower);
-    for (const code of tensors.column("shape")) {
-      this.#strings[code] ||= trace.text(code).replace(/\s/g, "").toLowerCase();
+    for (const column of [
+      trace.table("ops").column("name"),
+      trace.table("grad_nodes").column("name"),
+      trace.table("groups").column("path"),
+      trace.table("groups").column("class"),
+      tensors.column("name"),
+      tensors.column("path"),
+      tensors.column("dtype"),
+    ]) {
+      markCodes(isFound, column);
+    }
+    const isShape = markCodes(new Uint8Array(count), tensors.column("shape"));
+    for (let code = 0; code < count; code++) {
+      if (isFound[code]) {
+        this.#strings[code] = trace.text(code).toLowerCase();
+      } else if (isShape[code]) {
+        this.#strings[code] = trace.text(code).replace(/\s/g, "").toLowerCase();
+      }
     }
     for (const code of trace.table("frames").column("file")) {
       if (!this.#files.has(code)) this.#files.set(code, baseName(trace.text(code)).toLowerCase());
@@ -61,8 +72,9 @@ export class SearchIndex {
     if (terms.length === 0) return [];
     const fits = terms.map((term) => this.#opsOfTerm(term));
     const found: number[] = [];
+    const [first, ...others] = fits;
     for (let op = 0; op < this.#trace.opCount; op++) {
-      if (fits.every((fit) => fit[op])) found.push(op);
+      if (first![op] && others.every((fit) => fit[op])) found.push(op);
     }
     return found;
   }
@@ -106,12 +118,10 @@ export class SearchIndex {
     }
     this.#addTensorHits(fit, isHit, text);
     const gradNodeName = trace.table("grad_nodes").column("name");
-    trace
-      .table("grad_nodes")
-      .column("op")
-      .forEach((op, gradNode) => {
-        if (op >= 0) fit[op]! |= isHit[gradNodeName[gradNode]!]!;
-      });
+    const opOfNode = trace.table("grad_nodes").column("op");
+    for (let node = 0; node < opOfNode.length; node++) {
+      if (opOfNode[node]! >= 0) fit[opOfNode[node]!]! |= isHit[gradNodeName[node]!]!;
+    }
     return fit;
   }
 
@@ -138,7 +148,11 @@ export class SearchIndex {
     const tensors = this.#trace.table("tensors");
     const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
     const name = tensors.column("name");
-    const isTensorHit = flags(name, (code) => this.#strings[code] === text);
+    const isName = flags(this.#strings, (candidate) => candidate === text);
+    const isTensorHit = new Uint8Array(tensors.length);
+    for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
+      isTensorHit[tensor] = isName[name[tensor]!]!;
+    }
     for (const column of columns) {
       for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
         isTensorHit[tensor]! |= isHit[column[tensor]!]!;
@@ -170,4 +184,10 @@ function flags<T>(items: ArrayLike<T>, isSet: (item: T, index: number) => boolea
     if (isSet(items[index]!, index)) set[index] = 1;
   }
   return set;
+}
+
+/** Sets 1 at each code that a text column holds. */
+function markCodes(isFound: Uint8Array, codes: ArrayLike<number>): Uint8Array {
+  for (let row = 0; row < codes.length; row++) isFound[codes[row]!] = 1;
+  return isFound;
 }

@@ -14,6 +14,7 @@ export class StatusLine {
   readonly #selection = element("span", { "aria-live": "polite", class: "pdl-status-selection" });
   readonly #shown = element("span");
   readonly #work = element("span", { role: "status" });
+  readonly #stage = element("span");
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #unsubscribe: () => void;
 
@@ -46,14 +47,21 @@ export class StatusLine {
   works(isBusy: boolean): void {
     clearTimeout(this.#timer);
     this.#work.replaceChildren();
+    this.#stage.textContent = "Arranging";
     if (isBusy) {
       this.#timer = setTimeout(() => {
         this.#work.replaceChildren(
-          "Laying out … ",
-          button("Cancel", this.cancel, { class: "pdl-link" }),
+          this.#stage,
+          " … ",
+          button("Cancel (Esc)", this.cancel, { class: "pdl-link" }),
         );
       }, PATIENCE_MS);
     }
+  }
+
+  /** What the work is at: "Laying out 2,000 boxes". */
+  progresses(stage: string): void {
+    this.#stage.textContent = stage;
   }
 
   #renderSelection(): void {

@@ -8,24 +8,36 @@ import type { Selection, Store } from "../model/store.ts";
 import type { VisibleTree } from "../model/visible.ts";
 import { element } from "./element.ts";
 import { toggleGroup } from "./opening.ts";
-import { type OutlineRow, outlineRows } from "./outline_rows.ts";
-import type { Scene } from "./scene.ts";
+import { type OutlineRow, OutlineRows } from "./outline_rows.ts";
+import { EMPTY_SCENE, type Scene } from "./scene.ts";
+import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 
 const ROW_PX = 20;
-/** Rows in the document at a time; the others are room above and below. */
+/** So many rows are all in the document. Of more there is a window; the others are room around it. */
 const MOST_ROWS = 1200;
+const WINDOW_ROWS = 240;
 const TYPE_AHEAD_MS = 700;
+
+/** A row in the document, and what it was written from. */
+interface WrittenRow {
+  readonly row: OutlineRow;
+  readonly element: HTMLElement;
+  /** All that it says: a row that says the same is the same element. */
+  readonly said: string;
+}
 
 export class Outline {
   readonly element: HTMLElement;
   readonly #store: Store;
-  #rows: OutlineRow[] = [];
+  #rows: OutlineRows | undefined;
+  /** The rows in the document; the first of them is row `#first`. */
+  #written: readonly WrittenRow[] = [];
   #first = 0;
   /** Id of the row that Tab reaches. */
   #current = "";
   #typed = "";
   #typed_ms = 0;
-  #centres = new Map<string, string>();
+  #scene: Scene = EMPTY_SCENE;
   #tree: VisibleTree | undefined;
   readonly #unsubscribe: () => void;
 
@@ -36,7 +48,9 @@ export class Outline {
     root.setAttribute("aria-label", "Outline of the graph");
     root.addEventListener("keydown", (event) => this.#press(event));
     root.addEventListener("click", (event) => this.#click(event));
-    root.addEventListener("dblclick", (event) => this.#toggle(this.#rowOf(event.target)));
+    root.addEventListener("dblclick", (event) =>
+      this.#toggle(this.#rowAt(this.#positionOf(event.target))),
+    );
     root.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (state.selection !== previous.selection) {
@@ -57,68 +71,79 @@ export class Outline {
   show(tree: VisibleTree): void {
     this.#tree = tree;
     const { state, trace } = this.#store;
-    const isLadder = state.mode === "ladder";
-    const isMember = isLadder ? membersOf(trace, state.backwardCall) : new Uint8Array(0);
-    this.#rows = outlineRows(this.#store, tree, isLadder, isMember);
+    const isPaired = state.mode === "ladder" ? membersOf(trace, state.backwardCall) : undefined;
+    this.#rows = new OutlineRows(this.#store, tree, isPaired);
     this.#follow(this.#store.selectionInGraph);
   }
 
   /** Note where the picture shows each row: the way from a row to its place for whoever asks. */
   place(scene: Scene): void {
-    this.#centres = new Map(
-      [
-        ...scene.boxes,
-        ...scene.frames.map((frame) => ({
-          ...frame,
-          height: 24,
-          y: frame.y - frame.height / 2 + 12,
-        })),
-      ].map((item) => [item.id, `${item.x.toFixed(1)} ${item.y.toFixed(1)}`]),
-    );
-    for (const row of this.element.querySelectorAll<HTMLElement>("[data-id]")) {
-      this.#placeRow(row);
-    }
+    this.#scene = scene;
+    this.#placeRows();
   }
 
-  #placeRow(row: HTMLElement): void {
-    const centre = this.#centres.get(row.dataset.id!);
-    if (centre === undefined) {
+  #placeRows(): void {
+    const elements = new Map(this.#written.map(({ row, element }) => [row.id, element]));
+    const place = (id: string, x: number, y: number): void => {
+      const row = elements.get(id);
+      if (row) {
+        row.dataset.centre = `${x.toFixed(1)} ${y.toFixed(1)}`;
+        elements.delete(id);
+      }
+    };
+    for (const { id, x, y } of this.#scene.boxes) {
+      place(id, x, y);
+    }
+    for (const { id, x, y, height } of this.#scene.frames) {
+      place(id, x, y - height / 2 + TITLE_HEIGHT_PX / 2);
+    }
+    for (const row of elements.values()) {
       delete row.dataset.centre;
-    } else {
-      row.dataset.centre = centre;
     }
   }
 
   #follow(selection: Selection): void {
-    const at = this.#rows.findIndex((row) => isSelected(row, selection));
+    const at = this.#rows?.rowOf(selection) ?? -1;
     const isFocused = this.element.contains(document.activeElement);
     if (at >= 0) {
-      this.#current = this.#rows[at]!.id;
+      this.#current = this.#rows!.at(at).id;
       this.#windowAround(at);
     }
     this.#render();
     if (at >= 0) {
-      const row = this.#elementOf(this.#current);
       this.#scrollTo(at);
       if (isFocused) {
-        row?.focus({ preventScroll: true });
+        this.#elementOf(this.#current)?.focus({ preventScroll: true });
       }
     } else if (isFocused && !this.element.contains(document.activeElement)) {
       this.#elementOf(this.#current)?.focus({ preventScroll: true });
     }
   }
 
+  get #rowCount(): number {
+    return this.#rows?.length ?? 0;
+  }
+
+  /** Rows in the document at a time. */
+  get #windowRows(): number {
+    return this.#rowCount > MOST_ROWS ? WINDOW_ROWS : MOST_ROWS;
+  }
+
   #windowAround(at: number): void {
-    if (at < this.#first || at >= this.#first + MOST_ROWS) {
-      this.#first = Math.max(0, at - MOST_ROWS / 2);
+    const rows = this.#windowRows;
+    if (at < this.#first || at >= this.#first + rows) {
+      this.#first = Math.max(0, at - rows / 2);
     }
   }
 
   #render(): void {
-    const rows = this.#rows;
-    this.#first = Math.max(0, Math.min(this.#first, rows.length - MOST_ROWS));
-    const end = Math.min(rows.length, this.#first + MOST_ROWS);
-    const shown = rows.slice(this.#first, end);
+    const count = this.#rowCount;
+    this.#first = Math.max(0, Math.min(this.#first, count - this.#windowRows));
+    const end = Math.min(count, this.#first + this.#windowRows);
+    const shown: OutlineRow[] = [];
+    for (let at = this.#first; at < end; at++) {
+      shown.push(this.#rows!.at(at));
+    }
     if (!shown.some((row) => row.id === this.#current)) {
       this.#current = shown[0]?.id ?? "";
     }
@@ -126,58 +151,48 @@ export class Outline {
     const gradNodes = this.#store.litGradNodes();
     const isLit = (row: OutlineRow): boolean =>
       (row.op >= 0 && ops[row.op] === 1) || (row.gradNode >= 0 && gradNodes[row.gradNode] === 1);
-    this.element.replaceChildren(
-      spacer(this.#first),
-      ...shown.map((row) => this.#rowElement(row, isLit(row))),
-      spacer(rows.length - end),
-    );
+    const selection = this.#store.selectionInGraph;
+    const before = new Map(this.#written.map((written) => [written.row.id, written]));
+    const written = shown.map((row): WrittenRow => {
+      const marks = [isLit(row), isSelected(row, selection), row.id === this.#current] as const;
+      const said = [...Object.values(row), ...marks].join("\n");
+      const known = before.get(row.id);
+      const isSame = known?.said === said;
+      return { row, said, element: isSame ? known.element : rowElement(row, ...marks) };
+    });
+    this.#put(written, count - end);
   }
 
-  #rowElement(row: OutlineRow, isLit: boolean): HTMLElement {
-    const key = (value: number): number | undefined => (value >= 0 ? value : undefined);
-    const sign = row.expanded === undefined || row.op >= 0 ? "" : row.expanded ? "▾" : "▸";
-    const line = element(
-      "div",
-      { class: isLit ? "pdl-row pdl-row-lit" : "pdl-row" },
-      element("span", { class: "pdl-row-sign", "aria-hidden": "true" }, sign),
-      !!row.sign && element("span", { class: "pdl-row-mark" }, row.sign),
-      element("span", {}, row.label),
-      !!row.sublabel && element("small", {}, row.sublabel),
-    );
-    line.style.setProperty("--pdl-level", String(row.level - 1));
-    const made = element(
-      "div",
-      {
-        role: "treeitem",
-        "aria-label": row.name,
-        "aria-level": row.level,
-        "aria-posinset": row.position,
-        "aria-setsize": row.siblings,
-        "aria-expanded": row.expanded === undefined ? undefined : String(row.expanded),
-        "aria-selected": String(isSelected(row, this.#store.selectionInGraph)),
-        tabindex: row.id === this.#current ? "0" : "-1",
-        "data-id": row.id,
-        "data-op": key(row.op),
-        "data-grad-node": key(row.gradNode),
-        "data-group": key(row.group),
-        "data-tensor": key(row.tensor),
-        "data-lit": isLit || undefined,
-      },
-      line,
-    );
-    this.#placeRow(made);
-    return made;
+  /** @param below rows after those in the document */
+  #put(written: readonly WrittenRow[], below: number): void {
+    const old = this.#written;
+    this.#written = written;
+    const isAtPlace = old.length === written.length && old[0]?.row.id === written[0]?.row.id;
+    if (isAtPlace && this.element.lastElementChild) {
+      // A selection changes a row or two.
+      for (const [at, { element }] of written.entries()) {
+        if (old[at]!.element !== element) {
+          old[at]!.element.replaceWith(element);
+        }
+      }
+      this.element.firstElementChild!.replaceWith(spacer(this.#first));
+      this.element.lastElementChild.replaceWith(spacer(below));
+    } else {
+      const elements = written.map(({ element }) => element);
+      this.element.replaceChildren(spacer(this.#first), ...elements, spacer(below));
+    }
+    this.#placeRows();
   }
 
   #press(event: KeyboardEvent): void {
-    const at = this.#rows.findIndex((row) => row.id === this.#rowOf(event.target)?.id);
-    const row = this.#rows[at];
+    const at = this.#positionOf(event.target);
+    const row = this.#rowAt(at);
     if (!row || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
     const to = this.#destination(event.key, at, row);
     if (to !== undefined) {
-      this.#select(this.#rows[Math.max(0, Math.min(this.#rows.length - 1, to))]!);
+      this.#select(this.#rows!.at(Math.max(0, Math.min(this.#rowCount - 1, to))));
     } else if (
       event.key === "Enter" ||
       event.key === " " ||
@@ -202,16 +217,11 @@ export class Outline {
       case "Home":
         return 0;
       case "End":
-        return this.#rows.length - 1;
+        return this.#rowCount - 1;
       case "ArrowRight":
         return row.expanded === false ? undefined : at + 1;
-      case "ArrowLeft": {
-        if (row.expanded && row.group >= 0) {
-          return undefined;
-        }
-        const above = this.#rows.findLastIndex((other, i) => i < at && other.level < row.level);
-        return above >= 0 ? above : at;
-      }
+      case "ArrowLeft":
+        return row.expanded && row.group >= 0 ? undefined : this.#rows!.around(at);
       default:
         return undefined;
     }
@@ -227,10 +237,10 @@ export class Outline {
     this.#typed = (isRecent ? this.#typed : "") + event.key.toLowerCase();
     this.#typed_ms = event.timeStamp;
     const start = this.#typed.length > 1 ? at : at + 1;
-    for (let step = 0; step < this.#rows.length; step++) {
-      const row = this.#rows[(start + step) % this.#rows.length]!;
-      if (row.label.toLowerCase().startsWith(this.#typed)) {
-        this.#select(row);
+    for (let step = 0; step < this.#rowCount; step++) {
+      const to = (start + step) % this.#rowCount;
+      if (this.#rows!.label(to).toLowerCase().startsWith(this.#typed)) {
+        this.#select(this.#rows!.at(to));
         break;
       }
     }
@@ -238,7 +248,7 @@ export class Outline {
   }
 
   #click(event: MouseEvent): void {
-    const row = this.#rowOf(event.target);
+    const row = this.#rowAt(this.#positionOf(event.target));
     if (!row) {
       return;
     }
@@ -260,15 +270,19 @@ export class Outline {
     }
   }
 
-  #rowOf(target: EventTarget | null): OutlineRow | undefined {
-    const id = (target as Element | null)?.closest<HTMLElement>("[data-id]")?.dataset.id;
-    return this.#rows.find((row) => row.id === id);
+  /** Position among all rows of the one that an event is about, -1 for none. */
+  #positionOf(target: EventTarget | null): number {
+    const row = (target as Element | null)?.closest<HTMLElement>("[data-id]");
+    const at = row ? this.#written.findIndex((written) => written.element === row) : -1;
+    return at >= 0 ? this.#first + at : -1;
+  }
+
+  #rowAt(position: number): OutlineRow | undefined {
+    return this.#written[position - this.#first]?.row;
   }
 
   #elementOf(id: string): HTMLElement | undefined {
-    return [...this.element.children].find((row) => (row as HTMLElement).dataset.id === id) as
-      | HTMLElement
-      | undefined;
+    return this.#written.find((written) => written.row.id === id)?.element;
   }
 
   #scrollTo(at: number): void {
@@ -285,11 +299,50 @@ export class Outline {
     }
     const first = Math.floor(this.element.scrollTop / ROW_PX);
     const last = first + Math.ceil(this.element.clientHeight / ROW_PX);
-    if (first < this.#first || last > Math.min(this.#rows.length, this.#first + MOST_ROWS)) {
-      this.#first = Math.max(0, first - MOST_ROWS / 2);
+    if (first < this.#first || last > Math.min(this.#rowCount, this.#first + this.#windowRows)) {
+      this.#first = Math.max(0, first - this.#windowRows / 2);
       this.#render();
     }
   }
+}
+
+function rowElement(
+  row: OutlineRow,
+  isLit: boolean,
+  isChosen: boolean,
+  isCurrent: boolean,
+): HTMLElement {
+  const key = (value: number): number | undefined => (value >= 0 ? value : undefined);
+  const sign = row.expanded === undefined || row.op >= 0 ? "" : row.expanded ? "▾" : "▸";
+  const line = element(
+    "div",
+    { class: isLit ? "pdl-row pdl-row-lit" : "pdl-row" },
+    element("span", { class: "pdl-row-sign", "aria-hidden": "true" }, sign),
+    !!row.sign && element("span", { class: "pdl-row-mark" }, row.sign),
+    element("span", {}, row.label),
+    !!row.sublabel && element("small", {}, row.sublabel),
+  );
+  line.style.setProperty("--pdl-level", String(row.level - 1));
+  return element(
+    "div",
+    {
+      role: "treeitem",
+      "aria-label": row.name,
+      "aria-level": row.level,
+      "aria-posinset": row.position,
+      "aria-setsize": row.siblings,
+      "aria-expanded": row.expanded === undefined ? undefined : String(row.expanded),
+      "aria-selected": String(isChosen),
+      tabindex: isCurrent ? "0" : "-1",
+      "data-id": row.id,
+      "data-op": key(row.op),
+      "data-grad-node": key(row.gradNode),
+      "data-group": key(row.group),
+      "data-tensor": key(row.tensor),
+      "data-lit": isLit || undefined,
+    },
+    line,
+  );
 }
 
 /** Keys that the app answers wherever the focus is. */

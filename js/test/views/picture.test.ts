@@ -58,6 +58,7 @@ async function shown() {
     arranged: () => {},
     composed: (scene) => scenes.push(scene),
     busy: (isBusy) => busy.push(isBusy),
+    progress: () => {},
     failed: (error) => failures.push(error),
   });
   await picture.refresh();
@@ -86,6 +87,7 @@ test("of two changes in a row only the second is shown", async () => {
   store.openAll();
   store.closeAll();
   store.setOpen(0, true);
+  await settled();
   runner.release();
   await settled();
   expect(scenes).toHaveLength(2);
