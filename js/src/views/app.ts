@@ -113,6 +113,8 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     },
   });
   const status = new StatusLine(parts.status, store, () => picture.cancel());
+  // The worker lays out while the rest of the view is made.
+  void picture.refresh();
 
   function toggle(hit: Hit | undefined): void {
     if (hit?.kind === "frame") {
@@ -213,7 +215,6 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     }
   }
   showMode();
-  void picture.refresh();
   return {
     store,
     ready,

@@ -1,6 +1,9 @@
 /** What the parts of the panel share. */
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
+import { TENSOR_KINDS } from "../protocol.ts";
+
+const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 
 export interface PanelContext {
   readonly store: Store;
@@ -25,12 +28,10 @@ export interface TraceTotals {
 
 export function traceTotals(trace: Trace): TraceTotals {
   const nextVersion = new Int32Array(trace.table("tensors").length).fill(-1);
-  trace
-    .table("tensors")
-    .column("previous")
-    .forEach((previous, tensor) => {
-      if (previous >= 0) nextVersion[previous] = tensor;
-    });
+  const previous = trace.table("tensors").column("previous");
+  for (let tensor = 0; tensor < previous.length; tensor++) {
+    if (previous[tensor]! >= 0) nextVersion[previous[tensor]!] = tensor;
+  }
   const valueStat = new Int32Array(trace.table("tensors").length).fill(-1);
   trace
     .table("value_stats")
@@ -62,19 +63,24 @@ export function parametersOf(
   trace: Trace,
   isCounted: (op: number) => boolean,
 ): { count: number; bytes: number } {
-  const seen = new Set<string>();
-  let bytes = 0;
   const op = trace.table("uses").column("op");
   const tensorOf = trace.table("uses").column("tensor");
+  const kind = trace.table("tensors").column("kind");
+  const isSeen = new Uint8Array(kind.length);
   for (let use = 0; use < op.length; use++) {
     const tensor = tensorOf[use]!;
-    if (tensor < 0 || op[use]! < 0 || !isCounted(op[use]!)) continue;
-    if (trace.tensorKind(tensor) !== "parameter") continue;
+    if (tensor < 0 || kind[tensor] !== PARAMETER || isSeen[tensor] || op[use]! < 0) continue;
+    isSeen[tensor] = isCounted(op[use]!) ? 1 : 0;
+  }
+  const names = new Set<string>();
+  let bytes = 0;
+  for (let tensor = 0; tensor < isSeen.length; tensor++) {
+    if (!isSeen[tensor]) continue;
     // An optimizer's step makes a new row for the same parameter.
     const name = trace.textAt("tensors", "path", tensor) || trace.textAt("tensors", "name", tensor);
-    if (seen.has(name)) continue;
-    seen.add(name);
+    if (names.has(name)) continue;
+    names.add(name);
     bytes += trace.at("tensors", "bytes", tensor);
   }
-  return { count: seen.size, bytes };
+  return { count: names.size, bytes };
 }

@@ -33,6 +33,8 @@ export class Outline {
   /** The rows in the document; the first of them is row `#first`. */
   #written: readonly WrittenRow[] = [];
   #first = 0;
+  /** Room for the rows before and after them. */
+  readonly #spacers = [spacer(), spacer()] as const;
   /** Id of the row that Tab reaches. */
   #current = "";
   #typed = "";
@@ -46,6 +48,7 @@ export class Outline {
     this.element = root;
     root.setAttribute("role", "tree");
     root.setAttribute("aria-label", "Outline of the graph");
+    root.replaceChildren(...this.#spacers);
     root.addEventListener("keydown", (event) => this.#press(event));
     root.addEventListener("click", (event) => this.#click(event));
     root.addEventListener("dblclick", (event) =>
@@ -163,24 +166,33 @@ export class Outline {
     this.#put(written, count - end);
   }
 
-  /** @param below rows after those in the document */
+  /**
+   * Put rows in place of those that are there: what is at both ends stays untouched.
+   *
+   * @param below rows after those in the document
+   */
   #put(written: readonly WrittenRow[], below: number): void {
-    const old = this.#written;
+    const old = this.#written.map(({ element }) => element);
+    const made = written.map(({ element }) => element);
     this.#written = written;
-    const isAtPlace = old.length === written.length && old[0]?.row.id === written[0]?.row.id;
-    if (isAtPlace && this.element.lastElementChild) {
-      // A selection changes a row or two.
-      for (const [at, { element }] of written.entries()) {
-        if (old[at]!.element !== element) {
-          old[at]!.element.replaceWith(element);
-        }
-      }
-      this.element.firstElementChild!.replaceWith(spacer(this.#first));
-      this.element.lastElementChild.replaceWith(spacer(below));
-    } else {
-      const elements = written.map(({ element }) => element);
-      this.element.replaceChildren(spacer(this.#first), ...elements, spacer(below));
+    let start = 0;
+    while (start < made.length && made[start] === old[start]) {
+      start++;
     }
+    let end = 0;
+    while (
+      end < Math.min(made.length, old.length) - start &&
+      made.at(-1 - end) === old.at(-1 - end)
+    ) {
+      end++;
+    }
+    for (const row of old.slice(start, old.length - end)) {
+      row.remove();
+    }
+    this.#spacers[0].style.height = `${this.#first * ROW_PX}px`;
+    this.#spacers[1].style.height = `${below * ROW_PX}px`;
+    const before = start ? made[start - 1]! : this.#spacers[0];
+    before.after(...made.slice(start, made.length - end));
     this.#placeRows();
   }
 
@@ -286,6 +298,9 @@ export class Outline {
   }
 
   #scrollTo(at: number): void {
+    if (this.element.classList.contains("pdl-visually-hidden")) {
+      return; // to ask where it is scrolled to would lay out the page
+    }
     const { scrollTop, clientHeight } = this.element;
     const top = at * ROW_PX;
     if (clientHeight > ROW_PX && (top < scrollTop || top + ROW_PX > scrollTop + clientHeight)) {
@@ -375,8 +390,6 @@ function isSelected(row: OutlineRow, selection: Selection): boolean {
   }
 }
 
-function spacer(rows: number): HTMLElement {
-  const made = element("div", { role: "presentation" });
-  made.style.height = `${rows * ROW_PX}px`;
-  return made;
+function spacer(): HTMLElement {
+  return element("div", { role: "presentation" });
 }
