@@ -3,6 +3,7 @@ import { type Finding, Findings } from "./findings.ts";
 import { Gradients } from "./gradients.ts";
 import { Hierarchy } from "./hierarchy.ts";
 import { initialOpen } from "./initial_open.ts";
+import { OddSiblings } from "./odd_siblings.ts";
 import { inGraph } from "./owner.ts";
 import { litGradNodes, litGroups, litOps } from "./pairing.ts";
 import type { Trace } from "./trace.ts";
@@ -72,6 +73,7 @@ export class Store {
   readonly hierarchy: Hierarchy;
   readonly findings: Findings;
   readonly gradients: Gradients;
+  readonly oddSiblings: OddSiblings;
   /** Called when a selection is to be brought into view. */
   readonly onReveal = new Set<RevealListener>();
   #state: ViewState;
@@ -90,6 +92,7 @@ export class Store {
     this.hierarchy = new Hierarchy(trace);
     this.findings = new Findings(trace, this.hierarchy);
     this.gradients = new Gradients(trace);
+    this.oddSiblings = new OddSiblings(trace, this.hierarchy);
     this.#state = {
       mode: "forward",
       backwardCall: largestBackwardCall(trace),

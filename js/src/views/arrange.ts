@@ -13,7 +13,7 @@ import {
   visibleForwardSteps,
 } from "../model/visible.ts";
 import { backwardEdges, forwardEdges, type VisibleEdges } from "../model/visible_edges.ts";
-import { type BoxContent, BoxWriter, extentOf, refoldLabel } from "./box_content.ts";
+import { type BoxContent, BoxWriter, extentOf, oddNote, refoldLabel } from "./box_content.ts";
 import type { TextMeasure } from "./measure.ts";
 import { countOf } from "./quantities.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "./scene.ts";
@@ -183,7 +183,9 @@ export function frameContent(
   const ops = countOf(leafCount, side === "backward" ? "grad node" : "op");
   return {
     title,
-    subtitle: className && className !== title ? `${className} · ${ops}` : ops,
+    subtitle: [className !== title && className, ops, oddNote(store, { kind: "group", key: group })]
+      .filter(Boolean)
+      .join(" · "),
     group,
     kind: trace.groupKind(group),
     side,

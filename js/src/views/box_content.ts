@@ -122,7 +122,9 @@ export class BoxWriter {
       members.length > 1 && Number.isInteger(each)
         ? `${members.length} × ${countOf(each, noun)}`
         : countOf(leafCount, noun);
-    const details = className && className !== name ? `${className} · ${ops}` : ops;
+    const details = [className !== name && className, ops, oddNote(this.store, item)]
+      .filter(Boolean)
+      .join(" · ");
     const first = trace.at("groups", "first_op", item.key);
     const kind = trace.groupKind(item.key);
     const text = Math.max(
@@ -290,6 +292,15 @@ function leafLabel(trace: Trace, tensor: number): string {
 export function refoldLabel({ hierarchy, state }: Store, group: number): string {
   const isFirst = hierarchy.runOf[group] === group && state.unfolded.has(group);
   return isFirst ? `×${hierarchy.runMembers(group).length}` : "";
+}
+
+/** "unlike 95 siblings" of a group that is built differently, else "". */
+export function oddNote(
+  { oddSiblings }: Store,
+  { kind, key }: Pick<VisibleItem, "kind" | "key">,
+): string {
+  const family = kind === "group" ? oddSiblings.familyOf(key) : undefined;
+  return family ? `unlike ${family.alike} siblings` : "";
 }
 
 function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {

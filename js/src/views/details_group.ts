@@ -25,6 +25,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
       element("span", { class: "pdl-chip" }, trace.groupKind(group).replace("_", " ")),
       parent >= 0 && groupChip(context, parent),
     ),
+    ...builtLikeSiblings(context, group),
     facts([
       calls.length > 1 && [
         "call",
@@ -48,6 +49,28 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
     ),
     ...stackOfFirstOp(context, group),
   ];
+}
+
+/** Where a group differs from its siblings, or siblings of it do. */
+function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[] {
+  const { oddSiblings } = store;
+  const family = oddSiblings.familyOf(group);
+  const sentence = oddSiblings.sentence(group) || oddSiblings.alikeSentence(group);
+  const compare = (typical: number) =>
+    button("Show one of them", () => {
+      store.select({ kind: "group", group: typical }, { reveal: true });
+    });
+  return sentence
+    ? [
+        element("p", {}, sentence),
+        ...(family
+          ? [
+              element("p", {}, `${family.alike} siblings are alike.`),
+              element("div", { class: "pdl-actions" }, compare(family.typical)),
+            ]
+          : []),
+      ]
+    : [];
 }
 
 function otherCalls(context: PanelContext, calls: readonly number[], group: number): HTMLElement[] {

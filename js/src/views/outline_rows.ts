@@ -256,7 +256,7 @@ class RowWriter {
   }
 
   #group(item: VisibleItem): RowContent {
-    const { trace, hierarchy, state } = this.store;
+    const { trace, hierarchy, state, oddSiblings } = this.store;
     const isFold = item.kind === "fold";
     const members = isFold ? hierarchy.runMembers(item.key).length : 1;
     const label = isFold
@@ -273,7 +273,9 @@ class RowWriter {
       id: item.id,
       label,
       sublabel: className || count,
-      name: [`${kind} ${label}`, className, count].filter(Boolean).join(", "),
+      name: [`${kind} ${label}`, className, count, isFold ? "" : oddSiblings.sentence(item.key)]
+        .filter(Boolean)
+        .join(", "),
       expanded: item.isOpen,
       group: item.key,
       fold: isFold ? item.key : -1,

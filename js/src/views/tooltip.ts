@@ -80,7 +80,7 @@ function linesOf(store: Store, hit: Hit): string[] {
   const { trace } = store;
   switch (hit.kind) {
     case "box":
-      return withMarks(boxLines(trace, hit.box), markLines(marksOfBox(store, hit.box)));
+      return withMarks(boxLines(store, hit.box), markLines(marksOfBox(store, hit.box)));
     case "chip":
       if (hit.chip.kind === "refold") {
         return ["Show the repeated groups as one box"];
@@ -102,15 +102,20 @@ function withMarks([name, ...rest]: string[], marks: readonly string[]): string[
   return name === undefined ? [] : [name, ...marks, ...rest];
 }
 
-function boxLines(trace: Trace, box: SceneBox): string[] {
+function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
   if (box.tensor >= 0) {
     return tensorLines(trace, box.tensor);
   }
   if (isGroup(box)) {
     const path = trace.textAt("groups", "path", box.group);
-    return [box.label, box.sublabel, path !== box.label ? path : "", "Double-click to open"].filter(
-      Boolean,
-    );
+    return [
+      box.label,
+      box.sublabel,
+      box.kind === "fold" ? "" : oddSiblings.sentence(box.group),
+      oddSiblings.alikeSentence(box.group),
+      path !== box.label ? path : "",
+      "Double-click to open",
+    ].filter(Boolean);
   }
   const op = box.op >= 0 ? box.op : trace.at("grad_nodes", "op", box.gradNode);
   const title = box.op >= 0 ? trace.opLabel(op) : trace.textAt("grad_nodes", "name", box.gradNode);

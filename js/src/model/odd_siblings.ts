@@ -1,0 +1,197 @@
+/**
+ * Which group is built unlike its siblings: of many blocks of one class nearly all are equal, and
+ * one is not. Mirrors `paddle_lab/analysis/odd_siblings.py`.
+ */
+import type { Hierarchy } from "./hierarchy.ts";
+import type { Trace } from "./trace.ts";
+
+/** From how many equal siblings on another one is odd. */
+const LEAST_ALIKE = 3;
+/** Where more than this part of the siblings differ, none of them is. */
+const MOST_ODD = 0.25;
+/** Names of ops that a sentence lists. */
+const MOST_NAMED = 3;
+
+/** Siblings of one class. */
+export interface Family {
+  readonly size: number;
+  /** How many of them are equal. */
+  readonly alike: number;
+  /** The first of those. */
+  readonly typical: number;
+}
+
+/** What was found among the groups right inside one group. */
+interface Judged {
+  readonly odd: ReadonlyMap<number, Family>;
+  /** Families with odd members by the structure that most have. */
+  readonly usual: ReadonlyMap<number, Family>;
+}
+
+export class OddSiblings {
+  readonly #judged = new Map<number, Judged>();
+  readonly #sentences = new Map<number, string>();
+
+  constructor(
+    readonly trace: Trace,
+    readonly hierarchy: Hierarchy,
+  ) {}
+
+  /** The family that a group is unlike; undefined where it is not odd. */
+  familyOf(group: number): Family | undefined {
+    return this.#judge(this.hierarchy.parents[group]!).odd.get(group);
+  }
+
+  /** "1 of 96 is built differently: it has dropout, which its siblings have not."; "" if not odd. */
+  sentence(group: number): string {
+    const family = this.familyOf(group);
+    let sentence = this.#sentences.get(group);
+    if (sentence === undefined) {
+      sentence = family ? this.#compare(group, family) : "";
+      this.#sentences.set(group, sentence);
+    }
+    return sentence;
+  }
+
+  /** "95 of 96 siblings are alike." of one of them, where another is odd; else "". */
+  alikeSentence(group: number): string {
+    const structure = this.trace.at("groups", "structure", group);
+    const family = this.#judge(this.hierarchy.parents[group]!).usual.get(structure);
+    return family ? `${family.alike} of ${family.size} siblings are alike.` : "";
+  }
+
+  #judge(parent: number): Judged {
+    let judged = this.#judged.get(parent);
+    if (!judged) {
+      judged = judge(this.trace, this.hierarchy, parent);
+      this.#judged.set(parent, judged);
+    }
+    return judged;
+  }
+
+  #compare(group: number, { size, alike, typical }: Family): string {
+    const count = size - alike;
+    const beginning = `${count} of ${size} ${count > 1 ? "are" : "is"} built differently`;
+    const difference = differenceOf(
+      this.#opNames(group),
+      this.#opNames(typical),
+      this.#classes(group),
+      this.#classes(typical),
+    );
+    return `${beginning}: ${count > 1 ? "this one" : "it"} ${difference}.`;
+  }
+
+  /** Groups inside a group, itself first, outer before inner. */
+  #inside(group: number): number[] {
+    const inside = [group];
+    for (let at = 0; at < inside.length; at++) {
+      inside.push(...this.hierarchy.groupsIn(inside[at]!));
+    }
+    return inside;
+  }
+
+  /** Names of all ops in a group, in the order in which they ran. */
+  #opNames(group: number): string[] {
+    const ops = this.#inside(group).flatMap((inner) => [...this.hierarchy.opsIn(inner)]);
+    return ops.sort((a, b) => a - b).map((op) => this.trace.opLabel(op));
+  }
+
+  #classes(group: number): string[] {
+    const inner = this.#inside(group).slice(1);
+    return inner.map((at) => this.trace.textAt("groups", "class", at)).filter(Boolean);
+  }
+}
+
+function judge(trace: Trace, hierarchy: Hierarchy, parent: number): Judged {
+  const families = new Map<string, number[]>();
+  for (const group of hierarchy.groupsIn(parent)) {
+    const className = trace.textAt("groups", "class", group);
+    if (className && !hierarchy.isTransparent[group]) {
+      const key = `${trace.at("groups", "kind", group)} ${className}`;
+      const family = families.get(key);
+      if (family) {
+        family.push(group);
+      } else {
+        families.set(key, [group]);
+      }
+    }
+  }
+  const odd = new Map<number, Family>();
+  const usual = new Map<number, Family>();
+  const structure = trace.table("groups").column("structure");
+  for (const members of families.values()) {
+    const counts = new Map<number, number>();
+    for (const group of members) {
+      counts.set(structure[group]!, (counts.get(structure[group]!) ?? 0) + 1);
+    }
+    counts.delete(-1);
+    const [most, alike] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [-1, 0]);
+    const unlike = members.length - alike;
+    if (alike < LEAST_ALIKE || !unlike || unlike > MOST_ODD * members.length) {
+      continue;
+    }
+    const typical = members.find((group) => structure[group] === most)!;
+    const family = { size: members.length, alike, typical };
+    usual.set(most, family);
+    for (const group of members) {
+      if (structure[group] !== most) {
+        odd.set(group, family);
+      }
+    }
+  }
+  return { odd, usual };
+}
+
+/** "has dropout, which its siblings have not": what goes on after "it". */
+export function differenceOf(
+  ops: readonly string[],
+  usualOps: readonly string[],
+  classes: readonly string[],
+  usualClasses: readonly string[],
+): string {
+  const parts = differencesOfCounts(ops, usualOps);
+  if (parts.length) {
+    return parts.join("; it ");
+  }
+  if (ops.some((name, at) => name !== usualOps[at])) {
+    return "runs the same ops in another order";
+  }
+  const layers = differencesOfCounts(classes, usualClasses);
+  return layers.length ? layers.join("; it ") : "connects the same ops in another way";
+}
+
+function differencesOfCounts(own: readonly string[], usual: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of own) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const usually = new Map<string, number>();
+  for (const name of usual) {
+    usually.set(name, (usually.get(name) ?? 0) + 1);
+  }
+  const added: string[] = [];
+  const missing: string[] = [];
+  const other: string[] = [];
+  for (const name of new Set([...own, ...usual])) {
+    const [here, there] = [counts.get(name) ?? 0, usually.get(name) ?? 0];
+    if (here && !there) {
+      added.push(name);
+    } else if (there && !here) {
+      missing.push(name);
+    } else if (here !== there) {
+      other.push(`${here} × ${name} where they have ${there}`);
+    }
+  }
+  return [
+    added.length && `has ${listed(added)}, which its siblings have not`,
+    missing.length && `lacks ${listed(missing)}, which its siblings have`,
+    other.length && `has ${listed(other)}`,
+  ].filter((part) => !!part) as string[];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  const shown = names.slice(0, MOST_NAMED);
+  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined;
+  return last === undefined ? shown.join(", ") : `${shown.join(", ")} and ${last}`;
+}
