@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.grad_nodes import GradNodePool, Upstream
+from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, GradNodePool, Upstream
+from paddle_lab.capture.tape import cells_of
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 
 PADDLE_GRAD_OP = "paddle.grad"
@@ -39,6 +43,7 @@ class BackwardGraphs:
         self._inputs: dict[int, list[int]] = {}
         self._grad_calls: set[int] = set()
         self._indexed = 0
+        self._has_forgotten = False
 
     def walk(self, tensors: Any, backward_call: int) -> dict[int, tuple[Any, int]]:
         """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
@@ -63,11 +68,13 @@ class BackwardGraphs:
             Whether there were any.
         """
         waiting = []
-        for tensor, key in self._tensors.living():
+        for tensor, key in sorted(self._tensors.living(), key=itemgetter(1)):
             address = self._tensors.grad_address(key)
             if address is None:
                 continue
             op, _ = self._maker(key)
+            if self._has_forgotten and op != NO_KEY and op not in self._inputs:
+                continue
             if not self.grad_nodes.is_recorded(address, op):
                 waiting.append(tensor)
         if waiting:
@@ -91,6 +98,29 @@ class BackwardGraphs:
         inputs = self._inputs_of(op) if op != NO_KEY else []
         return inputs[::2] if op not in self._grad_calls else []
 
+    def tensors(self) -> list[int]:
+        """Return the rows of tensors that leaves stand for, and whose gradients edges carry."""
+        edges = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS)
+        return [*self.leaf_tensors.values(), *edges[:, 4].tolist()]
+
+    def forget(self, ops: Iterable[int], nodes: Iterable[int], *, start: int) -> None:
+        """Forget ops, and what leaves stand for.
+
+        Parameters
+        ----------
+        ops, nodes
+            Ops and grad nodes that recorder and pool have forgotten.
+        start
+            Where the recorder's ops begin now.
+        """
+        for op in ops:
+            self._inputs.pop(op, None)
+            self._grad_calls.discard(op)
+        for node in nodes:
+            self.leaf_tensors.pop(node, None)
+        self._indexed = start
+        self._has_forgotten = True
+
     def _name_leaves(self) -> None:
         """Find the tensors behind new accumulation nodes, while both are alive."""
         for tensor, key in self._tensors.living():
@@ -105,22 +135,33 @@ class BackwardGraphs:
         Such a node is known by what is left: of an op's inputs that came without a grad node, the
         one that no other leaf accounts for.
         """
-        op_of = {key: op for key, _, _, op in self.grad_nodes.rows}
-        leaves = set(self.grad_nodes.leaf_keys.values())
+        leaves = np.fromiter(self.grad_nodes.leaf_keys.values(), np.int64)
+        named = np.fromiter(self.leaf_tensors, np.int64)
+        if np.all(np.isin(leaves, named)):
+            return
+        key, _, _, op = cells_of(self.grad_nodes.rows).reshape(-1, NODE_CELLS).T
+        order = np.argsort(key)
+        _, source, target, _, _ = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS).T
+        source_op = op[order][np.searchsorted(key[order], source)]
+        to_leaf = np.isin(target, leaves) & (source_op != NO_KEY)
+        with_unnamed = np.unique(source_op[to_leaf & ~np.isin(target, named)])
+        to_leaf &= np.isin(source_op, with_unnamed)
         leaves_of: dict[int, set[int]] = {}
-        for source, target, _, _ in self.grad_nodes.edges:
-            if target in leaves and op_of[source] != NO_KEY:
-                leaves_of.setdefault(op_of[source], set()).add(target)
-        for op, its_leaves in leaves_of.items():
-            unnamed = [leaf for leaf in its_leaves if leaf not in self.leaf_tensors]
-            named = {self.leaf_tensors[leaf] for leaf in its_leaves if leaf in self.leaf_tensors}
-            left = {
-                row
-                for row in self._inputs_of(op)[1::2]
-                if self._tensors.grad_address(row) is None and row not in named
-            }
-            if len(unnamed) == 1 and len(left) == 1:
-                self.leaf_tensors[unnamed[0]] = left.pop()
+        for op_key, leaf in zip(source_op[to_leaf].tolist(), target[to_leaf].tolist(), strict=True):
+            leaves_of.setdefault(op_key, set()).add(leaf)
+        for op_key, its_leaves in leaves_of.items():
+            self._name_by_inputs(op_key, its_leaves)
+
+    def _name_by_inputs(self, op: int, leaves: set[int]) -> None:
+        unnamed = [leaf for leaf in leaves if leaf not in self.leaf_tensors]
+        named = {self.leaf_tensors[leaf] for leaf in leaves if leaf in self.leaf_tensors}
+        left = {
+            row
+            for row in self._inputs_of(op)[1::2]
+            if self._tensors.grad_address(row) is None and row not in named
+        }
+        if len(unnamed) == 1 and len(left) == 1:
+            self.leaf_tensors[unnamed[0]] = left.pop()
 
     def _upstream_of(self, op: int) -> Upstream:
         upstream = {}

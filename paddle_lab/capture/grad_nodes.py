@@ -14,18 +14,22 @@ call with ``create_graph`` makes in C++, where no op is seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from itertools import count
 from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.op_names import OP_NAMES
+from paddle_lab.capture.tape import Cells, Tape, rows_of
 
 NO_OP = -1
 NO_TENSOR = -1
 LEAF_NAME = "GradNodeAccumulation"
 
-GradNodeRow = tuple[int, str, int, int]
-"""key, name, address, op."""
-GradEdgeRow = tuple[int, int, int, int]
-"""source, target, slot, tensor whose gradient it carries."""
+NODE_CELLS = 4
+EDGE_CELLS = 5
+ROOT_CELLS = 2
 Upstream = dict[int, tuple[int, int]]
 """Of one op's inputs: address of the input's grad node to (op that made it, input tensor)."""
 
@@ -40,16 +44,21 @@ class GradNodePool:
     """
 
     def __init__(self, upstream_of: Callable[[int], Upstream]) -> None:
-        self.rows: list[GradNodeRow] = []
-        self.edges: list[GradEdgeRow] = []
-        self.roots: list[tuple[int, int]] = []
-        """(backward call, grad node)."""
+        self.rows = Tape()
+        """Of each grad node :data:`NODE_CELLS` cells: key, name (a key of
+        :data:`~paddle_lab.capture.op_names.OP_NAMES`), address, op."""
+        self.edges = Tape()
+        """Of each edge :data:`EDGE_CELLS` cells: key, source, target, slot, tensor whose gradient
+        it carries."""
+        self.roots = Tape()
+        """Of each root :data:`ROOT_CELLS` cells: backward call, grad node."""
         self.leaf_keys: dict[int, int] = {}
         """Address of an accumulation node to its key."""
         self._upstream_of = upstream_of
         self._keys: dict[tuple[int, int], int] = {}
         self._held: dict[int, tuple[Any, int]] = {}
         self._next_key = count().__next__
+        self._next_edge = count().__next__
 
     def walk(
         self, roots: Iterable[tuple[Any, int]], *, backward_call: int
@@ -98,9 +107,11 @@ class GradNodePool:
         for address in fresh:
             source = self._key_at(address, reached)
             for slot, target, tensor in following_of[address]:
-                self.edges.append((source, self._key_at(target, reached), slot, tensor))
+                self.edges.extend(
+                    (self._next_edge(), source, self._key_at(target, reached), slot, tensor)
+                )
         for address in dict.fromkeys(root_addresses):
-            self.roots.append((backward_call, self._key_at(address, reached)))
+            self.roots.extend((backward_call, self._key_at(address, reached)))
         return reached
 
     def reach(self, roots: Iterable[Any]) -> dict[int, tuple[Any, int]]:
@@ -128,11 +139,44 @@ class GradNodePool:
 
     def name_of(self, key: int) -> str:
         """Return the name of a recorded node."""
-        return self.rows[key][1]
+        return OP_NAMES.name(_row(self.rows, NODE_CELLS, key)[1])
+
+    def edge(self, key: int) -> list[int]:
+        """Return source, target, slot and tensor of an edge."""
+        return _row(self.edges, EDGE_CELLS, key)[1:]
+
+    def ops(self) -> dict[int, int]:
+        """Return the op of each grad node."""
+        return {key: op for key, _, _, op in rows_of(self.rows, NODE_CELLS)}
 
     def is_recorded(self, address: int, op: int) -> bool:
         """Tell whether some walk has reached this node."""
         return (address, op) in self._keys
+
+    def forget(self, nodes: Cells, edges: Cells, roots: Cells, *, gone: Cells) -> None:
+        """Forget grad nodes.
+
+        Parameters
+        ----------
+        nodes, edges, roots
+            The rows of the others.
+        gone
+            The rows of those to forget.
+        """
+        for tape, rows in ((self.rows, nodes), (self.edges, edges), (self.roots, roots)):
+            tape.replace(len(tape), np.ascontiguousarray(rows).tobytes())
+        for key, _, address, op in gone.tolist():
+            del self._keys[address, op]
+            if op == NO_OP:
+                self._held.pop(address, None)
+            if self.leaf_keys.get(address) == key:
+                del self.leaf_keys[address]
+
+    def forget_held(self, ops: Container[int]) -> None:
+        """Let go of nodes held for ops that are forgotten."""
+        for address, (_, op) in list(self._held.items()):
+            if op in ops:
+                del self._held[address]
 
     def _attribute(self, node: Any, address: int, op: int, upstream: Upstream) -> tuple[int, int]:
         held = self._held.get(address)
@@ -148,7 +192,7 @@ class GradNodePool:
             return False
         name = node.name()
         key = self._keys[address, op] = self._next_key()
-        self.rows.append((key, name, address, op))
+        self.rows.extend((key, OP_NAMES.key(name), address, op))
         if op == NO_OP:
             self._held[address] = (node, op)
         if name == LEAF_NAME:
@@ -157,3 +201,14 @@ class GradNodePool:
 
     def _key_at(self, address: int, reached: dict[int, tuple[Any, int]]) -> int:
         return self._keys[address, reached[address][1]]
+
+
+def _row(tape: Tape, width: int, key: int) -> list[int]:
+    """Return the row with a key, which may have moved up when others were forgotten."""
+    low, high = tape.start // width, min(key + 1, len(tape) // width)
+    row: list[int] = tape.to_list(key * width, (key + 1) * width)
+    while not row or row[0] != key:
+        middle = (low + high) // 2
+        row = tape.to_list(middle * width, (middle + 1) * width)
+        low, high = (middle + 1, high) if row[0] < key else (low, middle)
+    return row

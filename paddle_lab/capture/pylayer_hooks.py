@@ -92,7 +92,7 @@ class _OpenCall:
             self._name, self._args, self._resolved, result, start_ns, end_ns, caller,
             is_pylayer=True,
         )  # fmt: skip
-        self.recorder.results.extend((op, tensor) for tensor in made)
+        self.recorder.results.extend([cell for tensor in made for cell in (op, tensor)])
         self._record_op(op)
 
     def fail(

@@ -87,8 +87,8 @@ class Recorder:
         self.backward_calls: list[BackwardCallRow] = []
         self.notices: list[str] = []
         """Sentences about what the trace could not see."""
-        self.results: list[tuple[int, int]] = []
-        """(op of a PyLayer, tensor its own ops made)."""
+        self.results = Tape()
+        """Of each result: op of a PyLayer, tensor its own ops made."""
         self.scope_ops: dict[int, int] = {}
         """Scope of a PyLayer call to the PyLayer's own op."""
         self.backward_of: dict[int, int] = {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from paddle_lab.capture.frames import FrameAssembler
+from paddle_lab.capture.row_keys import RecordKeys, Rows
+from paddle_lab.capture.tape import cells_of
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
@@ -17,32 +20,33 @@ def add_evidence(
     builders: dict[str, TableBuilder],
     strings: StringPool,
     frames: FrameAssembler,
-    op_keys: dict[int, int],
-    ops: list[int],
+    keys: RecordKeys,
 ) -> None:
     """Fill the tables that checks read.
 
     Parameters
     ----------
-    op_keys
-        Keys of ops while the trace ran to rows of ``ops``.
-    ops
-        Those keys, in ascending order.
+    keys
+        From the keys that were given while the trace ran to rows of the record.
     """
     for event in recorder.events.events:
         builders["events"].append(
             event.kind,
-            event.tensor,
-            event.scope,
+            keys.tensors.row(event.tensor),
+            keys.scopes.row(event.scope),
             frames.stack(event.stack),
-            bisect_left(ops, event.op_keys),
+            keys.ops.count_before(event.op_keys),
             event.thread,
             strings[event.detail],
         )
-    for _, key in sorted(recorder.tensors.living(), key=lambda living: living[1]):
-        builders["living_tensors"].append(key)
-    recorder.tensor_lives.add_rows(builders["tensor_lives"], ops)
-    builders["eval_scopes"].append_cells(recorder.eval_scopes.to_list())
+    living = np.array(sorted(key for _, key in recorder.tensors.living()), np.int64)
+    _add_known(builders["living_tensors"], keys.tensors.rows(living))
+    recorder.tensor_lives.add_rows(builders["tensor_lives"], keys)
+    _add_known(builders["eval_scopes"], keys.scopes.rows(cells_of(recorder.eval_scopes)))
     recorder.optimizers.add_rows(builders, strings)
     for collector in recorder.collectors:
-        collector.add_rows(builders, strings, op_keys)
+        collector.add_rows(builders, strings, keys)
+
+
+def _add_known(builder: TableBuilder, rows: Rows) -> None:
+    builder.append_cells(rows[rows >= 0].tolist())

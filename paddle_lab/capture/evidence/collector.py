@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
+
+
+class Forgotten(NamedTuple):
+    """Keys of rows that a trace does not keep, since more ops ran than it may have."""
+
+    ops: frozenset[int]
+    tensors: frozenset[int]
+    grad_nodes: frozenset[int]
+    backward_calls: frozenset[int]
 
 
 class Collector(Protocol):
@@ -16,13 +26,16 @@ class Collector(Protocol):
     def close(self) -> None:
         """End, when the hooks are gone; whatever is called from now on does nothing."""
 
+    def forget(self, gone: Forgotten) -> None:
+        """Forget what was seen of rows that the trace does not keep."""
+
     def add_rows(
-        self, builders: dict[str, TableBuilder], strings: StringPool, op_keys: dict[int, int]
+        self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
     ) -> None:
         """Fill the collector's tables.
 
         Parameters
         ----------
-        op_keys
-            Keys of ops while the trace ran to rows of ``ops``; -1 and missing ones are no row.
+        keys
+            From the keys that were given while the trace ran to rows of the record.
         """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle_lab.capture.evidence.collector import Forgotten
+from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 _FLAG = "FLAGS_check_cuda_error"
@@ -33,7 +35,10 @@ class CudaErrors:
             self._paddle.set_flags({_FLAG: self._before})
             self._before = None
 
+    def forget(self, gone: Forgotten) -> None:
+        """Forget nothing: nothing is noted."""
+
     def add_rows(
-        self, builders: dict[str, TableBuilder], strings: StringPool, op_keys: dict[int, int]
+        self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
     ) -> None:
         """Fill no table."""

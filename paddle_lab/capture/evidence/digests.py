@@ -7,7 +7,11 @@ import hashlib
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.evidence.collector import Forgotten
+from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.capture.tensors import NO_KEY
 from paddle_lab.trace.table import StringPool, TableBuilder
 
@@ -63,12 +67,19 @@ class Digests:
         if key != NO_KEY:
             self.met[key] = digest_of(tensor)
 
+    def forget(self, gone: Forgotten) -> None:
+        """Forget ops and tensors."""
+        self._by_key = [row for row in self._by_key if row[0] not in gone.ops]
+        for tensor in gone.tensors.intersection(self.met):
+            del self.met[tensor]
+
     def add_rows(
-        self, _builders: dict[str, TableBuilder], _strings: StringPool, op_keys: dict[int, int]
+        self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
         """Learn which rows the ops have become."""
+        rows = keys.ops.rows(np.array([key for key, _ in self._by_key], np.int64)).tolist()
         self.outputs = {
-            op_keys[key]: digests for key, digests in self._by_key if op_keys.get(key, -1) >= 0
+            row: digests for row, (_, digests) in zip(rows, self._by_key, strict=True) if row >= 0
         }
 
 

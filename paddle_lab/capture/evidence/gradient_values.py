@@ -46,7 +46,7 @@ class GradientValues:
         edges_of
             By grad node: slot and edge of what it hands on.
         """
-        op_of = {key: op for key, _, _, op in self._recorder.backward.grad_nodes.rows}
+        op_of = self._recorder.backward.grad_nodes.ops()
         inside = self._ops_inside()
         chosen = {node for node in nodes if op_of.get(node, -1) in inside}
         edges = [edge for node in chosen for _, edge in edges_of.get(node, ())]
@@ -68,6 +68,10 @@ class GradientValues:
             # Paddle's own method: a hook around it would take this for a look of the user's.
             self.kept[row] = np.array(inspect.unwrap(type(gradient).numpy)(gradient))
 
+    def renumber(self, positions: dict[int, int]) -> None:
+        """Let rows of the collector have other positions; those without one are forgotten."""
+        self.kept = {positions[row]: value for row, value in self.kept.items() if row in positions}
+
     def _ops_inside(self) -> set[int]:
         inside: dict[int, bool] = {-1: False}
         for scope, kind, name, parent, *_ in self._recorder.each_scope():
@@ -78,11 +82,11 @@ class GradientValues:
     def _size_bytes(self, edges: list[int]) -> int:
         backward = self._recorder.backward
         tensors = {row[0]: (row[1], row[2]) for row in self._recorder.tensors.each_row()}
-        op_of = {key: op for key, _, _, op in backward.grad_nodes.rows}
+        op_of = backward.grad_nodes.ops()
         made = {cells[0]: outputs for cells, _, outputs in self._recorder.each_op() if outputs}
         total = 0
         for edge in edges:
-            source, target, _, tensor = backward.grad_nodes.edges[edge]
+            source, target, _, tensor = backward.grad_nodes.edge(edge)
             carried = tensor if tensor >= 0 else backward.leaf_tensors.get(target, -1)
             if carried < 0:  # between two nodes of one op: what it made is of that shape, mostly
                 carried = made.get(op_of[source], [-1])[0]

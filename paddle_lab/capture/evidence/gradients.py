@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.dtypes import describe
+from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.evidence.gradient_hooks import (
     NO_EDGE,
     BackwardWatch,
@@ -18,7 +19,9 @@ from paddle_lab.capture.evidence.gradient_values import GradientValues
 from paddle_lab.capture.evidence.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.scan import Scanned
 from paddle_lab.capture.evidence.statistics import Look, look_at
-from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.capture.grad_nodes import EDGE_CELLS, LEAF_NAME, ROOT_CELLS
+from paddle_lab.capture.row_keys import RecordKeys
+from paddle_lab.capture.tape import rows_of
 from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder
 
@@ -98,7 +101,7 @@ class Gradients:
             self._values.choose([*hooked, *unhooked], self._edges)
         arrivals = self._arrivals([*hooked, *unhooked])
         arriving = self._single_arrivals(unhooked, arrivals)
-        for call, root in pool.roots:
+        for call, root in rows_of(pool.roots, ROOT_CELLS):
             if call == backward_call and root not in arrivals:
                 arriving[root] = (root, NO_EDGE)
         for key, node in hooked.items():
@@ -108,19 +111,19 @@ class Gradients:
 
     def _arrivals(self, nodes: list[int]) -> Counter[int]:
         """Count the edges that lead to each node."""
-        edges = self._recorder.backward.grad_nodes.edges
-        return Counter(edges[edge][1] for key in nodes for _, edge in self._edges.get(key, ()))
+        edge_of = self._recorder.backward.grad_nodes.edge
+        return Counter(edge_of(edge)[1] for key in nodes for _, edge in self._edges.get(key, ()))
 
     def _single_arrivals(
         self, unhooked: list[int], arrivals: Counter[int]
     ) -> dict[int, tuple[int, int]]:
         """Return where only what one unhooked node hands on arrives, with that node and edge."""
-        edges = self._recorder.backward.grad_nodes.edges
+        edge_of = self._recorder.backward.grad_nodes.edge
         return {
             target: (source, edge)
             for source in unhooked
             for _, edge in self._edges.get(source, ())
-            if arrivals[target := edges[edge][1]] == 1
+            if arrivals[target := edge_of(edge)[1]] == 1
         }
 
     def _hook_leaves(self, watch: BackwardWatch, waiting: dict[int, tuple[int, int]]) -> None:
@@ -137,13 +140,27 @@ class Gradients:
 
     def _index_edges(self) -> None:
         edges = self._recorder.backward.grad_nodes.edges
-        for edge in range(self._indexed, len(edges)):
-            source, _, slot, _ = edges[edge]
+        for edge, source, _, slot, _ in rows_of(edges, EDGE_CELLS, self._indexed):
             self._edges.setdefault(source, []).append((slot, edge))
-        self._indexed = len(edges)
+        self._indexed = len(edges) // EDGE_CELLS
+
+    def forget(self, gone: Forgotten) -> None:
+        """Forget what was in the gradients of backward calls and grad nodes."""
+        kept = [
+            at
+            for at, (call, node, *_) in enumerate(self._rows)
+            if call not in gone.backward_calls and node not in gone.grad_nodes
+        ]
+        if self._values is not None:
+            self._values.renumber({before: at for at, before in enumerate(kept)})
+        # Watches that are open go on with this very list.
+        self._rows[:] = [self._rows[at] for at in kept]
+        # They are indexed anew, from where they stand now.
+        self._edges.clear()
+        self._indexed = self._recorder.backward.grad_nodes.edges.start // EDGE_CELLS
 
     def add_rows(
-        self, builders: dict[str, TableBuilder], strings: StringPool, _op_keys: dict[int, int]
+        self, builders: dict[str, TableBuilder], strings: StringPool, _keys: RecordKeys
     ) -> None:
         """Fill ``grad_stats`` and ``grad_histograms``, in the order of the backward passes."""
         calls = {row[0]: key for key, row in enumerate(sorted(self._recorder.backward_calls))}

@@ -9,11 +9,15 @@ all looked at, later ones ever more rarely, so that a long training pays as litt
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.row_keys import RecordKeys
     from paddle_lab.trace.table import TableBuilder
 
 _ALL_UP_TO = 32
@@ -50,7 +54,14 @@ class TensorLives:
         is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY
         self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
 
-    def add_rows(self, builder: TableBuilder, ops: list[int]) -> None:
-        """Fill ``tensor_lives``; ``ops`` are the keys of the record's ops, ascending."""
-        for key, op_keys in sorted(self._seen.items()):
-            builder.append(key, bisect_left(ops, op_keys))
+    def forget(self, tensors: Iterable[int]) -> None:
+        """Forget tensors."""
+        for key in tensors:
+            self._seen.pop(key, None)
+
+    def add_rows(self, builder: TableBuilder, keys: RecordKeys) -> None:
+        """Fill ``tensor_lives``."""
+        seen = np.array(sorted(self._seen.items()), np.int64).reshape(-1, 2)
+        tensors = keys.tensors.rows(seen[:, 0])
+        rows = np.stack((tensors, keys.ops.counts_before(seen[:, 1])), axis=1)
+        builder.append_cells(rows[tensors >= 0].ravel().tolist())

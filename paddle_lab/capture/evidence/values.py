@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.evidence.statistics import Statistics, statistics_of
+from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.capture.tensors import NO_KEY
 from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder
@@ -61,8 +63,12 @@ class Values:
         if statistics is not None:
             self._rows.append((key, statistics))
 
+    def forget(self, gone: Forgotten) -> None:
+        """Forget what was in tensors."""
+        self._rows = [row for row in self._rows if row[0] not in gone.tensors]
+
     def add_rows(
-        self, builders: dict[str, TableBuilder], _strings: StringPool, _op_keys: dict[int, int]
+        self, builders: dict[str, TableBuilder], _strings: StringPool, _keys: RecordKeys
     ) -> None:
         """Fill ``value_stats``, by tensor; several rows of one are in the order of the looks."""
         self._rows.sort(key=lambda row: row[0])

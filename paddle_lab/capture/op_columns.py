@@ -1,0 +1,133 @@
+"""The tables ``ops`` and ``uses``, from the cells that were noted of each op."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.attributes import attribute_text
+from paddle_lab.capture.frames import FrameAssembler
+from paddle_lab.capture.op_names import OP_NAMES
+from paddle_lab.capture.recorder import INPUT, OP_CELLS, OUTPUT, RESULT, Recorder
+from paddle_lab.capture.row_keys import RecordKeys, first_uses
+from paddle_lab.capture.tape import Cells, cells_of, row_starts
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import StringPool, Table
+
+(
+    KEY, INPUT_CELLS, OUTPUTS, NAME, SCOPE, STACK, THREAD, START, DURATION, PHASE, ATTRIBUTES,
+    IS_PYLAYER, RAISED,
+) = range(OP_CELLS)  # fmt: skip
+
+
+class OpRows:
+    """What a recorder has noted of its ops so far, by key."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.cells = cells_of(recorder.ops)
+        self.starts = row_starts(recorder.ops, OP_CELLS) - recorder.ops.start
+        keys = self.cells[self.starts]
+        # Threads aside, ops are noted in the order of their keys.
+        if np.any(keys[1:] < keys[:-1]):
+            self.starts = self.starts[np.argsort(keys, kind="stable")]
+
+    def column(self, number: int) -> Cells:
+        """Return one of the cells that every op has."""
+        column: Cells = self.cells[self.starts + number]
+        return column
+
+    @cached_property
+    def keys(self) -> Cells:
+        """The ops' keys, ascending."""
+        return self.column(KEY)
+
+    @cached_property
+    def inputs(self) -> tuple[Cells, Cells, Cells]:
+        """Row of an op, argument position and tensor of all inputs, by op."""
+        counts = self.column(INPUT_CELLS) // 2
+        op, at = spread(counts)
+        position = self.starts[op] + OP_CELLS + 2 * at
+        return op, self.cells[position], self.cells[position + 1]
+
+    @cached_property
+    def outputs(self) -> tuple[Cells, Cells, Cells]:
+        """Row of an op, slot and tensor of all outputs, by op."""
+        op, at = spread(self.column(OUTPUTS))
+        position = self.starts[op] + OP_CELLS + self.column(INPUT_CELLS)[op] + at
+        return op, at, self.cells[position]
+
+
+def op_tables(
+    recorder: Recorder,
+    rows: OpRows,
+    keys: RecordKeys,
+    strings: StringPool,
+    frames: FrameAssembler,
+) -> tuple[Table, Table]:
+    """Return the ``ops`` and ``uses`` tables."""
+    attributes = _attribute_codes(recorder, strings)
+    name, stack = rows.column(NAME), rows.column(STACK)
+    name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
+    stack_rows = np.full(int(stack.max(initial=-1)) + 2, -1, np.int64)
+    for row in first_uses(name, stack):
+        name_codes[name[row]] = strings[OP_NAMES.name(int(name[row]))]
+        stack_rows[stack[row]] = frames.stack(int(stack[row]))
+    ops: dict[str, Any] = {
+        "name": name_codes[name],
+        "scope": keys.scopes.rows(rows.column(SCOPE)),
+        "stack": stack_rows[stack],
+        "thread": rows.column(THREAD),
+        "start_ns": rows.column(START) - recorder.start_ns,
+        "duration_ns": rows.column(DURATION),
+        "phase": rows.column(PHASE),
+        "attributes": attributes[rows.column(ATTRIBUTES)],
+        "is_pylayer": rows.column(IS_PYLAYER),
+        "raised": rows.column(RAISED),
+    }
+    return Table.from_sequences(RECORD_TABLES["ops"], ops), _uses(recorder, rows, keys)
+
+
+def _attribute_codes(recorder: Recorder, strings: StringPool) -> npt.NDArray[np.int64]:
+    """Return the string code of each key of the recorder's attributes."""
+    codes = np.zeros(max(recorder.attributes.values(), default=-1) + 1, np.int64)
+    for signature, key in recorder.attributes.items():
+        # The second half are the types, which keep 1, 1.0 and True apart.
+        is_text = isinstance(signature, str)
+        text = signature if is_text else attribute_text(signature[: len(signature) // 2])
+        codes[key] = strings[text]
+    return codes
+
+
+def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
+    parts = [rows.inputs, _results(recorder, keys), rows.outputs]
+    roles = np.repeat([INPUT, RESULT, OUTPUT], [len(part[0]) for part in parts])
+    op, slot, tensor = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    # By op, then role as above, then as noted: each part is sorted by op.
+    order = np.argsort(op, kind="stable")
+    columns: dict[str, Any] = {
+        "op": op[order],
+        "tensor": keys.tensors.rows(tensor[order]),
+        "role": roles[order],
+        "slot": slot[order],
+    }
+    return Table.from_sequences(RECORD_TABLES["uses"], columns)
+
+
+def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]:
+    """Return row, slot and tensor of what PyLayers' own ops handed to the PyLayers' ops."""
+    noted = cells_of(recorder.results).reshape(-1, 2)
+    op, tensor = keys.ops.rows(noted[:, 0]), noted[:, 1]
+    order = np.argsort(op, kind="stable")[np.count_nonzero(op < 0) :]
+    op, tensor = op[order], tensor[order]
+    slot = np.arange(len(op)) - np.searchsorted(op, op)
+    return op, slot, tensor
+
+
+def spread(counts: Cells) -> tuple[Cells, Cells]:
+    """Return, for so many entries a row, each entry's row and its number within the row."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    return row, np.arange(len(row)) - (ends - counts)[row]

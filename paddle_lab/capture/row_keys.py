@@ -1,0 +1,83 @@
+"""From the keys that were given while a trace ran to rows of the record's tables.
+
+Keys count from 0, and a key is a row as a rule. Some are given up: by an op that was interrupted
+when it ended, by a trace that keeps the newest only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+NO_ROW = -1
+
+Rows = npt.NDArray[np.int64]
+
+
+class RowKeys:
+    """The rows of one table.
+
+    Parameters
+    ----------
+    keys
+        The key of each row, ascending.
+    """
+
+    def __init__(self, keys: npt.NDArray[Any]) -> None:
+        self.keys = keys
+        self._is_plain = not len(keys) or int(keys[-1]) == len(keys) - 1
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def rows(self, keys: npt.NDArray[Any]) -> Rows:
+        """Return the row of each key, int64; -1 where a key is none or has no row."""
+        if self._is_plain:
+            return np.where(keys < len(self.keys), keys, NO_ROW)
+        rows = np.searchsorted(self.keys, keys)
+        is_there = np.append(self.keys, NO_ROW)[rows] == keys
+        return np.where(is_there & (keys >= 0), rows, NO_ROW)
+
+    def row(self, key: int) -> int:
+        """Return the row of one key, -1 where it has none."""
+        return int(self.rows(np.array([key]))[0])
+
+    def counts_before(self, keys: npt.NDArray[Any]) -> Rows:
+        """Return how many rows have a smaller key than each of these, int64."""
+        return np.searchsorted(self.keys, keys)
+
+    def count_before(self, key: int) -> int:
+        """Return how many rows have a smaller key."""
+        return int(np.searchsorted(self.keys, key))
+
+
+class RecordKeys(NamedTuple):
+    """The rows of the tables that others refer to."""
+
+    ops: RowKeys
+    tensors: RowKeys
+    scopes: RowKeys
+    grad_nodes: RowKeys
+    grad_edges: RowKeys
+    backward_calls: RowKeys
+
+
+def first_uses(*columns: npt.NDArray[Any]) -> list[int]:
+    """Return the rows in which any column has a value that it had in no row before, ascending.
+
+    Parameters
+    ----------
+    columns
+        Keys from -1 on, all of one length.
+    """
+    is_first = np.zeros(len(columns[0]), np.bool_)
+    backwards = np.arange(len(is_first))[::-1]
+    for column in columns:
+        first = np.empty(int(column.max(initial=-1)) + 2, np.int64)
+        # Of several values for one place the last one stays.
+        first[column[::-1]] = backwards
+        is_first[first[column]] = True
+    found: list[int] = np.flatnonzero(is_first).tolist()
+    return found
