@@ -12,7 +12,8 @@ const bundle = await esbuild.build({
       export { layoutGraph, layoutNested } from "./src/layout/index.ts";
       export * from "./test/layout/corpus.ts";
       export { decoder } from "./test/layout/nested_corpus.ts";
-      export { countLineCrossings, drawnLines, hasDot, layoutWithDot } from "./test/layout/yardstick.ts";`,
+      export { hasDot, layoutWithDot } from "./test/layout/dot.ts";
+      export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`,
     resolveDir: JS,
     loader: "ts",
   },
@@ -36,7 +37,7 @@ function warm_ms(run) {
   return times[2].toFixed(1);
 }
 
-const { attention, decoder, flatChain, hubChain, network, randomDag, residualChain, star } = layout;
+const { attention, decoder, flatChain, gathered, hubChain, network, randomDag, residualChain, star } = layout;
 
 console.log("## Flat graphs, warm ms\n");
 console.log("| nodes | chain | residual | transformer, one mask | network with parameters | random |");
@@ -57,6 +58,8 @@ console.log("| graph | ms |\n|---|---|");
 for (const [name, builder] of [
   ["10,000 consumers of one node, one rank", star(10_000)],
   ["10,000 consumers of one node, a chain", hubChain(10_000)],
+  ["10,000 consumers of one node, gathered by one", gathered(10_000)],
+  ["10,000 branches of two between two nodes", gathered(10_000, 2)],
 ]) {
   const graph = builder.graph();
   console.log(`| ${name} | ${warm_ms(() => layout.layoutGraph(graph))} |`);
@@ -84,7 +87,8 @@ if (layout.hasDot()) {
     const dot = layout.layoutWithDot(graph);
     const ours = layout.layoutGraph(graph);
     const crossings = layout.countLineCrossings(layout.drawnLines(ours));
-    const columns = [name, graph.nodeCount, crossings, dot.crossings, ours.width, dot.width];
+    const theirs = layout.countLineCrossings(dot.lines);
+    const columns = [name, graph.nodeCount, crossings, theirs, ours.width, dot.width];
     console.log(`| ${columns.map((c) => (typeof c === "number" ? Math.round(c) : c)).join(" | ")} |`);
   }
 }

@@ -1,89 +1,106 @@
-/** Wide fans of leaves, such as the ops of an optimizer that all read one rate, become a comb of several rows. */
+/**
+ * Wide fans become a comb of several rows: leaves, such as the ops of an optimizer that all read one rate, and
+ * branches between two boxes, such as the ten thousand consumers of one tensor whose results are added up.
+ */
 
+import { type FanRows, layRows } from "./fan_rows.ts";
 import type { Boxes } from "./flow.ts";
-import type { PointList } from "./points.ts";
 
-/** A fan is folded if its boxes side by side would be wider than this, in px. */
-const WIDEST_ROW_PX = 1200;
-/** Rows are this many times as wide as all of them are high. */
-const SHAPE = 1.8;
+/** A fan of leaves is folded if its boxes side by side would be wider than this, in px. */
+const WIDEST_LEAVES_PX = 1200;
+/** A fan between two boxes, where a picture side by side says more. */
+const WIDEST_BRANCHES_PX = 3000;
+const FEW_BRANCHES = 3;
 
-/** Leaves that stand in rows on both sides of a spine, which is the anchor of the box that stands for them all. */
+/** Branches between the same ends. Each is a path of boxes without any other edge. */
 export interface Fan {
-  /** The leaves feed their common consumer; else they read from their common source. */
+  /** The branches read one tensor; they feed one consumer. One of the two at least. */
+  reads: boolean;
   feeds: boolean;
-  leaves: number[];
-  /** Anchor x from the spine, top y from the comb's top, and y of the row's bus, of each leaf. */
-  x: number[];
-  y: number[];
-  bus: number[];
-  left: number;
-  right: number;
-  height: number;
+  /** The boxes of each branch, downwards. */
+  branches: number[][];
 }
 
 export interface FoldedFans {
   fans: Fan[];
+  rows: FanRows[];
   /** The graph with one box for each fan, after the others. */
   boxes: Boxes;
-  /** Folded box of each box, the fan's for leaves. */
+  /** Folded box of each box, the fan's for those in a branch. */
   boxOf: Int32Array;
-  /** Folded edge of each edge. */
+  /** Folded edge of each edge, -1 inside a branch. */
   edgeOf: Int32Array;
-  /** The fan and the place in it of each leaf. */
-  fanOf: Map<number, { fan: Fan; place: number }>;
+  /** The fan of each box, -1 for none, and the branch in it. */
+  fanOf: Int32Array;
+  branchOf: Int32Array;
 }
 
 /** @returns null where there is nothing to fold. */
 export function foldFans(boxes: Boxes, boxGap: number, laneGap: number): FoldedFans | null {
   const fans = findFans(boxes, boxGap);
   if (fans.length === 0) return null;
-  const fanOf: FoldedFans["fanOf"] = new Map();
-  const fanIndex = new Int32Array(boxes.count).fill(-1);
-  fans.forEach((fan, i) => {
-    arrangeRows(fan, boxes, boxGap, laneGap);
-    fan.leaves.forEach((leaf, place) => {
-      fanOf.set(leaf, { fan, place });
-      fanIndex[leaf] = i;
+  const fanOf = new Int32Array(boxes.count).fill(-1);
+  const branchOf = new Int32Array(boxes.count);
+  const rows = fans.map((fan) => layRows(fan, boxes, boxGap, laneGap));
+  fans.forEach(({ branches }, i) => {
+    branches.forEach((branch, place) => {
+      for (const v of branch) {
+        fanOf[v] = i;
+        branchOf[v] = place;
+      }
     });
   });
 
   const kept: number[] = [];
   const boxOf = new Int32Array(boxes.count);
-  for (let v = 0; v < boxes.count; v++) if (fanIndex[v] === -1) boxOf[v] = kept.push(v) - 1;
-  for (let v = 0; v < boxes.count; v++)
-    if (fanIndex[v]! >= 0) boxOf[v] = kept.length + fanIndex[v]!;
-  const pick = (values: Float64Array, ofFan: (fan: Fan) => number): Float64Array =>
-    Float64Array.from([...kept.map((v) => values[v]!), ...fans.map(ofFan)]);
+  for (let v = 0; v < boxes.count; v++) if (fanOf[v] === -1) boxOf[v] = kept.push(v) - 1;
+  for (let v = 0; v < boxes.count; v++) if (fanOf[v]! >= 0) boxOf[v] = kept.length + fanOf[v]!;
+  const count = kept.length + fans.length;
+  const pick = (values: Float64Array, ofFan: (rows: FanRows) => number): Float64Array => {
+    const picked = new Float64Array(count);
+    kept.forEach((v, i) => {
+      picked[i] = values[v]!;
+    });
+    rows.forEach((row, i) => {
+      picked[kept.length + i] = ofFan(row);
+    });
+    return picked;
+  };
   const byOrder = [...new Set(Array.from(boxes.byOrder, (v) => boxOf[v]!))];
 
-  // The edges of all leaves of a fan are one.
-  const edgeOf = new Int32Array(boxes.source.length);
+  // The edges into all branches of a fan are one, those out of them another.
+  const edgeOf = new Int32Array(boxes.source.length).fill(-1);
   const first: number[] = [];
-  const ofFan = new Map<number, number>();
+  const into = new Int32Array(fans.length).fill(-1);
+  const outOf = new Int32Array(fans.length).fill(-1);
   for (let e = 0; e < edgeOf.length; e++) {
-    const fan = Math.max(fanIndex[boxes.source[e]!]!, fanIndex[boxes.target[e]!]!);
-    const known = fan < 0 ? undefined : ofFan.get(fan);
-    edgeOf[e] = known ?? first.push(e) - 1;
-    if (fan >= 0 && known === undefined) ofFan.set(fan, edgeOf[e]!);
+    const from = fanOf[boxes.source[e]!]!;
+    const to = fanOf[boxes.target[e]!]!;
+    if (from >= 0 && to >= 0) continue;
+    const known = from >= 0 ? outOf[from]! : to >= 0 ? into[to]! : -1;
+    edgeOf[e] = known >= 0 ? known : first.push(e) - 1;
+    if (from >= 0) outOf[from] = edgeOf[e]!;
+    else if (to >= 0) into[to] = edgeOf[e]!;
   }
   const edges = Int32Array.from(first);
   const pickEdge = (values: Float64Array): Float64Array =>
     Float64Array.from(edges, (e) => values[e]!);
-  const pin = new Int8Array(kept.length + fans.length);
+  const pin = new Int8Array(count);
   kept.forEach((v, i) => {
     pin[i] = boxes.pin[v]!;
   });
   return {
     fans,
+    rows,
     boxOf,
     edgeOf,
     fanOf,
+    branchOf,
     boxes: {
-      count: pin.length,
-      left: pick(boxes.left, (fan) => fan.left),
-      right: pick(boxes.right, (fan) => fan.right),
-      height: pick(boxes.height, (fan) => fan.height),
+      count,
+      left: pick(boxes.left, (row) => row.left),
+      right: pick(boxes.right, (row) => row.right),
+      height: pick(boxes.height, (row) => row.height),
       pin,
       byOrder: Int32Array.from(byOrder),
       source: edges.map((e) => boxOf[boxes.source[e]!]!),
@@ -97,104 +114,51 @@ export function foldFans(boxes: Boxes, boxGap: number, laneGap: number): FoldedF
   };
 }
 
+const NONE = -1;
+const SEVERAL = -2;
+
 function findFans(boxes: Boxes, boxGap: number): Fan[] {
   const { count, source, target } = boxes;
-  // The one edge of each box, -1 none yet, -2 several.
-  const only = new Int32Array(count).fill(-1);
+  // The one edge into and out of each box.
+  const into = new Int32Array(count).fill(NONE);
+  const outOf = new Int32Array(count).fill(NONE);
   for (let e = 0; e < source.length; e++) {
-    for (const v of [source[e]!, target[e]!]) only[v] = only[v] === -1 ? e : -2;
+    outOf[source[e]!] = outOf[source[e]!] === NONE ? e : SEVERAL;
+    into[target[e]!] = into[target[e]!] === NONE ? e : SEVERAL;
   }
-  const groups = new Map<number, Fan>();
+  const isSlim = (v: number): boolean =>
+    into[v] !== SEVERAL && outOf[v] !== SEVERAL && boxes.pin[v] === 0;
+  const isFree = (e: number, ports: Float64Array): boolean => e < 0 || Number.isNaN(ports[e]!);
+
+  const groups = new Map<string, Fan>();
   for (const v of boxes.byOrder) {
-    const e = only[v]!;
-    if (e < 0 || boxes.pin[v] !== 0 || source[e] === target[e]) continue;
-    const feeds = source[e] === v;
-    const isFixed = feeds
-      ? !Number.isNaN(boxes.sourcePort[e]!) || !Number.isNaN(boxes.targetPort[e]!)
-      : !Number.isNaN(boxes.targetPort[e]!);
-    if (isFixed) continue;
-    const key = feeds ? -1 - target[e]! : boxes.bundle[e]!;
-    let fan = groups.get(key);
-    if (fan === undefined) {
-      fan = { feeds, leaves: [], x: [], y: [], bus: [], left: 0, right: 0, height: 0 };
-      groups.set(key, fan);
+    const reading = into[v]!;
+    const isFirst = reading === NONE || (reading >= 0 && !isSlim(source[reading]!));
+    if (!isSlim(v) || !isFirst) continue;
+    const branch = [v];
+    let last = outOf[v]!;
+    let isFixed = !isFree(reading, boxes.targetPort);
+    while (last >= 0 && isSlim(target[last]!)) {
+      isFixed ||= !isFree(last, boxes.sourcePort) || !isFree(last, boxes.targetPort);
+      branch.push(target[last]!);
+      last = outOf[target[last]!]!;
     }
-    fan.leaves.push(v);
+    isFixed ||= !isFree(last, boxes.sourcePort) || !isFree(last, boxes.targetPort);
+    if (isFixed || (reading < 0 && last < 0)) continue;
+    const key = `${reading < 0 ? "" : boxes.bundle[reading]} ${last < 0 ? "" : target[last]}`;
+    const fan = groups.get(key);
+    if (fan) fan.branches.push(branch);
+    else groups.set(key, { reads: reading >= 0, feeds: last >= 0, branches: [branch] });
   }
-  return [...groups.values()].filter(({ leaves }) => {
+  return [...groups.values()].filter(({ branches, reads, feeds }) => {
+    const isOfLeaves = !(reads && feeds) && branches.every((branch) => branch.length === 1);
+    const widest = isOfLeaves ? WIDEST_LEAVES_PX : WIDEST_BRANCHES_PX;
     let width = -boxGap;
-    for (const v of leaves) width += boxes.left[v]! + boxes.right[v]! + boxGap;
-    return leaves.length > 3 && width > WIDEST_ROW_PX;
+    for (const branch of branches) {
+      let across = 0;
+      for (const v of branch) across = Math.max(across, boxes.left[v]! + boxes.right[v]!);
+      width += across + boxGap;
+    }
+    return branches.length > FEW_BRANCHES && width > widest;
   });
-}
-
-function arrangeRows(fan: Fan, boxes: Boxes, boxGap: number, laneGap: number): void {
-  const gap = boxGap / 2;
-  const rowGap = 2 * laneGap;
-  const widthOf = (v: number): number => boxes.left[v]! + boxes.right[v]!;
-  let area = 0;
-  for (const v of fan.leaves) area += (widthOf(v) + gap) * (boxes.height[v]! + rowGap);
-  const rowWidth = Math.max(WIDEST_ROW_PX / 2, Math.sqrt(SHAPE * area));
-
-  let top = 0;
-  for (let first = 0; first < fan.leaves.length; ) {
-    let end = first;
-    let width = 0;
-    let height = 0;
-    while (end < fan.leaves.length) {
-      const v = fan.leaves[end]!;
-      if (end > first && width + widthOf(v) > rowWidth) break;
-      width += widthOf(v) + gap;
-      height = Math.max(height, boxes.height[v]!);
-      end++;
-    }
-    const middle = (first + end) >> 1;
-    const boxTop = fan.feeds ? top : top + rowGap;
-    const bus = fan.feeds ? top + height + rowGap / 2 : top + rowGap / 2;
-    const put = (i: number, x: number): void => {
-      const v = fan.leaves[i]!;
-      fan.x[i] = x;
-      // Boxes of a row stand on the side of the bus.
-      fan.y[i] = fan.feeds ? boxTop + height - boxes.height[v]! : boxTop;
-      fan.bus[i] = bus;
-      fan.left = Math.max(fan.left, boxes.left[v]! - x);
-      fan.right = Math.max(fan.right, boxes.right[v]! + x);
-    };
-    let x = -laneGap;
-    for (let i = middle - 1; i >= first; i--) {
-      put(i, x - boxes.right[fan.leaves[i]!]!);
-      x -= widthOf(fan.leaves[i]!) + gap;
-    }
-    x = laneGap;
-    for (let i = middle; i < end; i++) {
-      put(i, x + boxes.left[fan.leaves[i]!]!);
-      x += widthOf(fan.leaves[i]!) + gap;
-    }
-    top += height + rowGap;
-    first = end;
-  }
-  fan.height = top;
-}
-
-/** Lead a path on from the comb's end of the spine to a leaf, or from a leaf to it. `top` is the comb's. */
-export function followComb(
-  points: PointList,
-  begin: number,
-  fan: Fan,
-  place: number,
-  spineX: number,
-  top: number,
-  leafHeight: number,
-): void {
-  const x = spineX + fan.x[place]!;
-  const bus = top + fan.bus[place]!;
-  if (fan.feeds) {
-    points.extend(begin, x, top + fan.y[place]! + leafHeight);
-    points.extend(begin, x, bus);
-    points.push(spineX, bus);
-  } else {
-    points.extend(begin, spineX, bus);
-    points.push(x, bus);
-    points.extend(begin, x, top + fan.y[place]!);
-  }
 }

@@ -7,7 +7,8 @@ import {
   LayoutCancelled,
   type LayoutOptions,
 } from "./contract.ts";
-import { type FoldedFans, foldFans, followComb } from "./fans.ts";
+import { enterRow, leaveRow } from "./fan_rows.ts";
+import { type FoldedFans, foldFans } from "./fans.ts";
 import { type Boxes, type Flow, makeFlow } from "./flow.ts";
 import { orderRanks } from "./order.ts";
 import { placeVertices } from "./place.ts";
@@ -134,9 +135,9 @@ function addLoop(part: PartLayout, boxes: Boxes, v: number): void {
   part.maxX = Math.max(part.maxX, side + LOOP_PX);
 }
 
-/** Put the leaves of folded fans back. */
+/** Put the branches of folded fans back. */
 function unfoldFans(boxes: Boxes, folded: FoldedFans, part: PartLayout): PartLayout {
-  const { boxOf, edgeOf, fanOf } = folded;
+  const { boxOf, edgeOf, fanOf, branchOf } = folded;
   const edgeCount = boxes.source.length;
   const whole: PartLayout = {
     ...part,
@@ -149,27 +150,47 @@ function unfoldFans(boxes: Boxes, folded: FoldedFans, part: PartLayout): PartLay
   };
   const topOf = (box: number): number => part.y[box]! - folded.boxes.height[box]! / 2;
   for (let v = 0; v < boxes.count; v++) {
-    const box = boxOf[v]!;
-    const leaf = fanOf.get(v);
-    whole.x[v] = part.x[box]! + (leaf ? leaf.fan.x[leaf.place]! : 0);
-    whole.y[v] = leaf ? topOf(box) + leaf.fan.y[leaf.place]! + boxes.height[v]! / 2 : part.y[box]!;
-    whole.trunk[v] = leaf ? 0 : part.trunk[box]!;
+    if (fanOf[v]! >= 0) continue;
+    whole.x[v] = part.x[boxOf[v]!]!;
+    whole.y[v] = part.y[boxOf[v]!]!;
+    whole.trunk[v] = part.trunk[boxOf[v]!]!;
   }
+  folded.fans.forEach(({ branches }, i) => {
+    const rows = folded.rows[i]!;
+    branches.forEach((branch, place) => {
+      branch.forEach((v, k) => {
+        whole.x[v] = part.x[boxOf[v]!]! + rows.x[place]!;
+        whole.y[v] = topOf(boxOf[v]!) + rows.top[place]![k]! + boxes.height[v]! / 2;
+      });
+    });
+  });
   const { points } = whole;
+  const bottomOf = (v: number): number => whole.y[v]! + boxes.height[v]! / 2;
   for (let e = 0; e < edgeCount; e++) {
     const begin = points.length;
     whole.edgeStart[e] = begin;
+    const source = boxes.source[e]!;
+    const target = boxes.target[e]!;
+    const from = fanOf[source]!;
+    const to = fanOf[target]!;
+    const box = boxOf[from >= 0 ? source : target]!;
+    const anchor = part.x[box]!;
+    if (edgeOf[e] === -1) {
+      points.push(whole.x[source]!, bottomOf(source));
+      points.push(whole.x[target]!, whole.y[target]! - boxes.height[target]! / 2);
+      continue;
+    }
     whole.edgeKind[e] = part.edgeKind[edgeOf[e]!]!;
-    const follow = (v: number): void => {
-      const { fan, place } = fanOf.get(v)!;
-      const box = boxOf[v]!;
-      followComb(points, begin, fan, place, part.x[box]!, topOf(box), boxes.height[v]!);
-    };
-    if (fanOf.has(boxes.source[e]!)) follow(boxes.source[e]!);
+    if (from >= 0) {
+      const rows = folded.rows[from]!;
+      leaveRow(points, begin, rows, branchOf[source]!, anchor, topOf(box), bottomOf(source));
+    }
     for (let i = part.edgeStart[edgeOf[e]!]!; i < part.edgeStart[edgeOf[e]! + 1]!; i++) {
       points.extend(begin, part.points.x[i]!, part.points.y[i]!);
     }
-    if (fanOf.has(boxes.target[e]!)) follow(boxes.target[e]!);
+    if (to >= 0) {
+      enterRow(points, begin, folded.rows[to]!, branchOf[target]!, anchor, topOf(box));
+    }
   }
   whole.edgeStart[edgeCount] = points.length;
   return whole;

@@ -188,6 +188,16 @@ export function star(consumers: number): Builder {
   return b;
 }
 
+/** One node read by many, whose results are gathered. */
+export function gathered(consumers: number, steps = 1): Builder {
+  const b = new Builder();
+  const hub = b.op("hub");
+  const names = Array.from({ length: steps }, () => "use");
+  const read = Array.from({ length: consumers }, () => b.chain(hub, ...names));
+  b.op("add_n", ...read);
+  return b;
+}
+
 /** A chain in which every node reads one mask. */
 export function hubChain(consumers: number): Builder {
   const b = new Builder();

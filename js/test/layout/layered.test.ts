@@ -18,6 +18,7 @@ import {
   star,
 } from "./corpus.ts";
 import { looseEnds, overlaps, piercedBoxes } from "./properties.ts";
+import { countLineCrossings, drawnLines } from "./yardstick.ts";
 
 /** Everything that must hold for a finished layout. */
 function faults(graph: LayoutGraph): string[] {
@@ -186,6 +187,31 @@ describe("sizes and shapes", () => {
     expect(width).toBeLessThan(4000);
     expect(height).toBeLessThan(2500);
     expect(trunk[rate]).toBe(1);
+  });
+
+  test("many branches between two boxes become rows too, with no line across another", () => {
+    const b = new Builder();
+    const hub = b.op("hub");
+    const read = Array.from({ length: 200 }, (_, i) =>
+      b.chain(hub, ...["relu", "exp"].slice(i % 2)),
+    );
+    const total = b.op("add_n", ...read);
+    b.chain(total, "sqrt");
+    const graph = b.graph();
+    graph.height[5] = 60;
+    expect(faults(graph)).toEqual([]);
+    const result = layoutGraph(graph);
+    expect(result.width).toBeLessThan(3000);
+    expect(result.x[hub]).toBe(result.x[total]);
+    expect(countLineCrossings(drawnLines(result))).toBe(0);
+  });
+
+  test("a few branches stay side by side", () => {
+    const b = new Builder();
+    const hub = b.op("hub");
+    b.op("add_n", ...Array.from({ length: 12 }, () => b.chain(hub, "relu", "exp")));
+    const { y } = layoutGraph(b.graph());
+    expect(new Set(y).size).toBe(4);
   });
 
   test("an empty graph is an empty picture", () => {

@@ -1,15 +1,15 @@
-/** Measures pictures: crossings of the drawn lines and width, ours and those of Graphviz dot. */
+/** Measures pictures: crossings of the drawn lines. */
 
-import { spawnSync } from "node:child_process";
-import type { EdgePaths, LayoutGraph } from "../../src/layout/contract.ts";
+import type { EdgePaths } from "../../src/layout/contract.ts";
 import { traceEdge } from "../../src/layout/curve.ts";
 
 /** One polyline an edge: x, y, x, y, ... */
 export type Lines = number[][];
 
-const STEPS = 8;
+/** Straight steps a curve. Odd: curves that change places cross in their middle, which must not be a corner. */
+const STEPS = 7;
 
-function cubic(line: number[], c: readonly number[]): void {
+export function cubic(line: number[], c: readonly number[]): void {
   const [x0, y0, x1, y1, x2, y2, x3, y3] = c as [
     number,
     number,
@@ -51,9 +51,11 @@ export function drawnLines(paths: EdgePaths): Lines {
 
 /**
  * Crossings of the ink: proper crossings between the lines of different edges. Touching and running along each
- * other do not count, and a stretch that several edges share is one line.
+ * other do not count.
+ *
+ * @param counts "ink": a stretch that several edges share is one line; "pairs": each of those edges counts
  */
-export function countLineCrossings(lines: Lines): number {
+export function countLineCrossings(lines: Lines, counts: "ink" | "pairs" = "ink"): number {
   interface Step {
     line: number;
     x0: number;
@@ -67,7 +69,7 @@ export function countLineCrossings(lines: Lines): number {
     for (let i = 0; i + 3 < points.length; i += 2) {
       const [x0, y0, x1, y1] = points.slice(i, i + 4) as [number, number, number, number];
       const key = `${x0} ${y0} ${x1} ${y1}`;
-      if ((x0 === x1 && y0 === y1) || drawn.has(key)) continue;
+      if ((x0 === x1 && y0 === y1) || (counts === "ink" && drawn.has(key))) continue;
       drawn.add(key);
       steps.push({ line, x0, y0, x1, y1 });
     }
@@ -89,51 +91,6 @@ export function countLineCrossings(lines: Lines): number {
   function sidesDiffer(s: Step, px: number, py: number, qx: number, qy: number): boolean {
     const p = (s.x1 - s.x0) * (py - s.y0) - (s.y1 - s.y0) * (px - s.x0);
     const q = (s.x1 - s.x0) * (qy - s.y0) - (s.y1 - s.y0) * (qx - s.x0);
-    // Half open, so that a crossing at a shared point of two steps counts once.
-    return p > 1e-6 !== q > 1e-6 && Math.abs(p) > 1e-6;
+    return (p > 1e-6 && q < -1e-6) || (p < -1e-6 && q > 1e-6);
   }
-}
-
-export interface DotPicture {
-  width: number;
-  height: number;
-  crossings: number;
-}
-
-export function hasDot(): boolean {
-  return spawnSync("dot", ["-V"]).status === 0;
-}
-
-/** Lay the graph out with dot at the same sizes and gaps. */
-export function layoutWithDot(graph: LayoutGraph, nodeGap = 24, rankGap = 32): DotPicture {
-  const text = [
-    `digraph { nodesep=${nodeGap / 72} ranksep=${rankGap / 72}`,
-    'node [shape=box fixedsize=true label=""] edge [arrowhead=none]',
-  ];
-  for (let v = 0; v < graph.nodeCount; v++) {
-    text.push(`${v} [width=${graph.width[v]! / 72} height=${graph.height[v]! / 72}]`);
-  }
-  graph.edgeSource.forEach((source, e) => {
-    text.push(`${source} -> ${graph.edgeTarget[e]}`);
-  });
-  text.push("}");
-  const run = spawnSync("dot", ["-Tplain"], { input: text.join("\n"), maxBuffer: 1 << 28 });
-  if (run.status !== 0) throw new Error(String(run.stderr));
-  const lines: Lines = [];
-  let width = 0;
-  let height = 0;
-  for (const row of run.stdout.toString().replaceAll("\\\n", "").split("\n")) {
-    const words = row.split(" ");
-    if (words[0] === "graph") {
-      width = Number(words[2]) * 72;
-      height = Number(words[3]) * 72;
-    }
-    if (words[0] !== "edge") continue;
-    const count = Number(words[3]);
-    const points = words.slice(4, 4 + 2 * count).map((word) => Number(word) * 72);
-    const line = points.slice(0, 2);
-    for (let i = 0; i + 7 < points.length; i += 6) cubic(line, points.slice(i, i + 8));
-    lines.push(line);
-  }
-  return { width, height, crossings: countLineCrossings(lines) };
 }

@@ -1,0 +1,165 @@
+// Counts how often edges cross, in our pictures and in those of Graphviz's dot. Prints Markdown.
+//   python benchmarks/crossings_corpus.py FOLDER     (traces the models of the tests, once)
+//   node benchmarks/crossings.mjs FOLDER [PART OF A NAME]
+//
+// The graphs are what the views lay out of each model: forward, backward and ladder, as first shown and
+// with all groups opened, and made-up ones; those with more than 1,000 boxes are left out. Groups are
+// clusters to dot. Both pictures are counted alike, from the drawn curves: a crossing is a point where
+// the lines of two edges pass through each other. "Ink" counts a stretch that several edges share as
+// one line (we draw a tensor with several consumers as one line with branches), "pairs" counts each
+// pair of edges. dot's pictures are kept in FOLDER, beside the graphs. A graph that dot does not finish in time is named and left out of the sums.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MOST_BOXES = 1000;
+const DOT_LIMIT_MS = 90_000;
+const [folder, part = ""] = process.argv.slice(2);
+if (!folder) throw new Error("say where the corpus is: node benchmarks/crossings.mjs FOLDER");
+
+const JS = fileURLToPath(new URL("../js", import.meta.url));
+const esbuild = createRequire(`${JS}/package.json`)("esbuild");
+const bundle = await esbuild.build({
+  stdin: {
+    contents: `
+      export { layoutGraph, layoutNested } from "./src/layout/index.ts";
+      export { synthetic } from "./test/layout/crossings_corpus.ts";
+      export { dotText, readDot, runDot } from "./test/layout/dot.ts";
+      export { graphsOf } from "./test/layout/record_graphs.ts";
+      export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`,
+    resolveDir: JS,
+    loader: "ts",
+  },
+  bundle: true,
+  write: false,
+  platform: "node",
+  format: "esm",
+});
+const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
+const layout = await import(`data:text/javascript;base64,${source}`);
+
+const boxesOf = (graph) =>
+  graph.nodeCount ?? graph.itemCount - graph.open.reduce((sum, open) => sum + open, 0);
+
+/** Without parallel edges and self loops, which would count twice or not at all. */
+function simple(graph) {
+  const pairs = new Map();
+  graph.edgeSource.forEach((from, e) => {
+    const to = graph.edgeTarget[e];
+    if (from !== to) pairs.set(`${from} ${to}`, [from, to]);
+  });
+  const edges = [...pairs.values()];
+  const { edgeWeight: _, ...rest } = graph;
+  return {
+    ...rest,
+    edgeSource: Int32Array.from(edges, ([from]) => from),
+    edgeTarget: Int32Array.from(edges, ([, to]) => to),
+  };
+}
+
+/** Without groups: the boxes alone. */
+function flat(graph) {
+  const place = new Int32Array(graph.itemCount).fill(-1);
+  const leaves = [...place.keys()].filter((item) => !graph.open[item]);
+  leaves.forEach((item, i) => {
+    place[item] = i;
+  });
+  return {
+    nodeCount: leaves.length,
+    width: Float64Array.from(leaves, (item) => graph.width[item]),
+    height: Float64Array.from(leaves, (item) => graph.height[item]),
+    order: Int32Array.from(leaves, (item) => graph.order?.[item] ?? item),
+    edgeSource: graph.edgeSource.map((item) => place[item]),
+    edgeTarget: graph.edgeTarget.map((item) => place[item]),
+  };
+}
+
+const counted = (lines) => ({
+  ink: layout.countLineCrossings(lines),
+  pairs: layout.countLineCrossings(lines, "pairs"),
+});
+
+/** dot's picture, kept in the folder; null where dot did not finish. */
+function dotCounts(graph) {
+  const text = layout.dotText(graph);
+  const key = createHash("sha256").update(text).digest("hex").slice(0, 24);
+  const kept = join(folder, "dot", `${key}.plain`);
+  if (!existsSync(kept)) {
+    let plain = "";
+    try {
+      plain = layout.runDot(text, DOT_LIMIT_MS);
+    } catch (error) {
+      console.error(String(error));
+    }
+    writeFileSync(kept, plain);
+  }
+  const plain = readFileSync(kept, "utf8");
+  if (!plain) return null;
+  const picture = layout.readDot(plain);
+  return { ...counted(picture.lines), width: picture.width };
+}
+
+mkdirSync(join(folder, "dot"), { recursive: true });
+mkdirSync(join(folder, "graphs"), { recursive: true });
+const graphs = new Map();
+for (const file of readdirSync(folder).sort()) {
+  if (!file.endsWith(".payload")) continue;
+  const name = file.replace(".payload", "");
+  for (const [view, graph] of await layout.graphsOf(readFileSync(join(folder, file)))) {
+    const nested = simple(graph);
+    graphs.set(`${name}: ${view}`, nested);
+    if (nested.open.some((open) => open)) graphs.set(`${name}: ${view}, no frames`, flat(nested));
+  }
+}
+for (const [name, make] of Object.entries(layout.synthetic)) graphs.set(name, simple(make()));
+
+const plain = (value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+const sums = { graphs: 0, ink: 0, pairs: 0, dotInk: 0, dotPairs: 0, over: 0, overPairs: 0 };
+const unfinished = [];
+let slowest_ms = 0;
+console.log("| graph | boxes | edges | ms | ink | dot's | pairs | dot's | width px | dot's |");
+console.log("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+for (const [name, graph] of graphs) {
+  const boxes = boxesOf(graph);
+  if (boxes > MOST_BOXES || !name.includes(part)) continue;
+  writeFileSync(
+    join(folder, "graphs", `${name.replaceAll(/[ :,]+/g, "_")}.json`),
+    JSON.stringify(Object.fromEntries(Object.entries(graph).map(([k, v]) => [k, plain(v)]))),
+  );
+  const run = () =>
+    graph.nodeCount === undefined ? layout.layoutNested(graph) : layout.layoutGraph(graph);
+  run();
+  const start = performance.now();
+  const ours = run();
+  const taken_ms = performance.now() - start;
+  slowest_ms = Math.max(slowest_ms, taken_ms);
+  const dot = dotCounts(graph);
+  if (dot === null) {
+    unfinished.push(name);
+    continue;
+  }
+  const { ink, pairs } = counted(layout.drawnLines(ours));
+  sums.graphs++;
+  sums.ink += ink;
+  sums.pairs += pairs;
+  sums.dotInk += dot.ink;
+  sums.dotPairs += dot.pairs;
+  const isOver = ink > 1.1 * dot.ink;
+  sums.over += isOver ? 1 : 0;
+  sums.overPairs += pairs > 1.1 * dot.pairs ? 1 : 0;
+  const width = Math.round(ours.width instanceof Float64Array ? ours.totalWidth : ours.width);
+  const columns = [boxes, graph.edgeSource.length, taken_ms.toFixed(1)];
+  columns.push(isOver ? `**${ink}**` : ink, dot.ink, pairs, dot.pairs, width, Math.round(dot.width));
+  console.log(`| ${name} | ${columns.join(" | ")} |`);
+}
+console.log(
+  `\n${sums.graphs} graphs: ink ${sums.ink}, dot's ${sums.dotInk}, ratio ${(sums.ink / sums.dotInk).toFixed(2)}; ` +
+    `pairs ${sums.pairs}, dot's ${sums.dotPairs}, ratio ${(sums.pairs / sums.dotPairs).toFixed(2)}. ` +
+    `More than 1.1 times dot's: ${sums.over} graphs by ink, ${sums.overPairs} by pairs. ` +
+    `Our slowest layout took ${slowest_ms.toFixed(0)} ms.`,
+);
+if (unfinished.length) {
+  console.log(`\nNot finished by dot in ${DOT_LIMIT_MS / 1000} s: ${unfinished.join("; ")}.`);
+}
