@@ -83,7 +83,7 @@ export class AliveRow {
 
 function nameParts({ label, note, isLink, swatch: kind }: RowContent): (Node | string)[] {
   const name = isLink
-    ? element("button", { type: "button", class: "pdl-button pdl-link", title: label }, label)
+    ? element("button", { type: "button", class: "pdl-link", title: label }, label)
     : element("span", {}, label);
   return [
     ...(kind >= 0 ? [swatch(kind)] : []),
