@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from paddle_lab.analysis.odd_siblings import odd_siblings
 from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.analysis.summaries import BackwardCall, backward_calls
 from paddle_lab.trace.record import Record
@@ -85,7 +86,8 @@ def summary_text(record: Record) -> str:
     )
     parts = [[title_line(record), *([made_by] if made_by else []), f"Ops: {by_phase or 'none'}"]]
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
-    parts += [_section("Layers", layer_rows(record)), _section("Slowest ops", slowest_rows(record))]
+    parts += [_section("Layers", layer_rows(record)), odd_lines(record)]
+    parts.append(_section("Slowest ops", slowest_rows(record)))
     calls = [backward_line(call) for call in backward_calls(record)]
     parts.append(["Backward calls", *(f"  {line}" for line in calls)] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -104,6 +106,15 @@ def layer_rows(record: Record) -> list[tuple[str, ...]]:
             ops = f"{int(groups['op_count'][group]):,}"
             rows.append((label, class_name, ops, duration(spent[group])))
     return rows if len(rows) > 1 else []
+
+
+def odd_lines(record: Record) -> list[str]:
+    """Return a line for each layer that is built unlike its siblings, a heading first."""
+    odd = odd_siblings(record)
+    path = record.groups["path"]
+    lines = [f"  {record.text(int(path[each.group]))}: {each.sentence}" for each in odd[:_LAYERS]]
+    more = [f"  and {len(odd) - _LAYERS} more"] if len(odd) > _LAYERS else []
+    return ["Unlike their siblings", *lines, *more] if odd else []
 
 
 def slowest_rows(record: Record) -> list[tuple[str, ...]]:

@@ -1,0 +1,125 @@
+"""Which group is built unlike its siblings: of 96 blocks of one class, 95 are equal and one is not.
+
+Mirrored by ``js/src/model/odd_siblings.ts``: change both sides together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import GROUP_KINDS
+
+_PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call_site")}
+_LEAST_ALIKE = 3
+_MOST_ODD = 0.25
+"""Where more than this part of the siblings differ, none of them is odd."""
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class OddSibling:
+    """A group that is built unlike most groups of its class beside it."""
+
+    group: int
+    """Row in the record's ``groups``."""
+    siblings: int
+    """Groups of its class right inside the same group, itself included."""
+    alike: int
+    """How many of them are equal."""
+    typical: int
+    """The first of the equal ones."""
+    difference: str
+    """What goes on after "it": ``"has dropout, which its siblings have not"``."""
+
+    @property
+    def sentence(self) -> str:
+        """Like ``"1 of 96 is built differently: it has dropout, which its siblings have not."``."""
+        odd = self.siblings - self.alike
+        verb, who = ("are", "this one") if odd > 1 else ("is", "it")
+        return f"{odd} of {self.siblings} {verb} built differently: {who} {self.difference}."
+
+
+def odd_siblings(record: Record) -> list[OddSibling]:
+    """Return the groups that are built unlike their siblings, in the order of their keys.
+
+    Siblings are groups of one kind and class right inside one group. At least three of them are
+    equal (see `paddle_lab.analysis.structure`), and at most a quarter is not. A layer that ran one
+    op is no group to compare.
+    """
+    groups = record.groups
+    kinds, classes = groups["kind"].tolist(), groups["class"].tolist()
+    parents, structures = groups["parent"].tolist(), groups["structure"].tolist()
+    op_counts = groups["op_count"].tolist()
+    families = defaultdict[tuple[int, int, int], list[int]](list)
+    for group, (parent, kind, class_name) in enumerate(zip(parents, kinds, classes, strict=True)):
+        is_one_op = op_counts[group] == 1 and kind in _PLAIN
+        if record.text(class_name) and op_counts[group] and not is_one_op:
+            families[parent, kind, class_name].append(group)
+    found: list[OddSibling] = []
+    for members in families.values():
+        counts = Counter(structures[group] for group in members if structures[group] >= 0)
+        if not counts:
+            continue
+        structure, alike = counts.most_common(1)[0]
+        unlike = len(members) - alike
+        if alike < _LEAST_ALIKE or not unlike or unlike > _MOST_ODD * len(members):
+            continue
+        typical = next(group for group in members if structures[group] == structure)
+        usual = _content(record, typical)
+        for group in members:
+            if structures[group] != structure:
+                difference = _difference(*_content(record, group), *usual)
+                found.append(OddSibling(group, len(members), alike, typical, difference))
+    return sorted(found, key=lambda odd: odd.group)
+
+
+def _content(record: Record, group: int) -> tuple[list[str], list[str]]:
+    """Return the names of the ops in a group, in order, and the classes of the groups in it."""
+    parents = record.groups["parent"]
+    is_marked = np.arange(len(parents)) == group
+    inside = nearest_marked(parents, is_marked) == group
+    op_groups = record.op_groups["group"]
+    ops = np.flatnonzero((op_groups >= 0) & inside[op_groups])
+    names = [record.text(code) for code in record.ops["name"][ops].tolist()]
+    inner = np.flatnonzero(inside & ~is_marked)
+    classes = [record.text(code) for code in record.groups["class"][inner].tolist()]
+    return names, [name for name in classes if name]
+
+
+def _difference(
+    ops: list[str], classes: list[str], usual_ops: list[str], usual_classes: list[str]
+) -> str:
+    parts = _differences_of_counts(ops, usual_ops)
+    if not parts and ops != usual_ops:
+        return "runs the same ops in another order"
+    parts = parts or _differences_of_counts(classes, usual_classes)
+    return "; it ".join(parts) or "connects the same ops in another way"
+
+
+def _differences_of_counts(own: list[str], usual: list[str]) -> list[str]:
+    here, there = Counter(own), Counter(usual)
+    added = [name for name in here if name not in there]
+    missing = [name for name in there if name not in here]
+    other = [
+        f"{count} × {name} where they have {there[name]}"
+        for name, count in here.items()
+        if there[name] not in (0, count)
+    ]
+    return [
+        *([f"has {_listed(added)}, which its siblings have not"] if added else []),
+        *([f"lacks {_listed(missing)}, which its siblings have"] if missing else []),
+        *([f"has {_listed(other)}"] if other else []),
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    if more > 0:
+        return f"{', '.join(names[:_MOST_NAMED])} and {more} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
