@@ -7,7 +7,7 @@ import { countUntil } from "./time_order.ts";
 /** How many blocks a picture shows at most. */
 export const MOST_BLOCKS = 2500;
 /** Moves of blocks in a picture of which a part of the height is shown. */
-const MOST_MOVES = 2e7;
+export const MOST_MOVES = 4e6;
 
 export interface Choice {
   /** From the bottom up. */

@@ -55,7 +55,7 @@ export function loopOfSteps(count: number, { perStep = 1000, seed = 1 } = {}): T
   const random = randomNumbers(seed);
   const column = (): Float64Array => new Float64Array(count);
   const [address, bytes, start_ns, end_ns] = [column(), column(), column(), column()];
-  const [kind, phase, op] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
+  const [kind, phase] = [new Int32Array(count), new Int32Array(count)];
   const half = perStep / 2;
   for (let row = 0; row < count; row++) {
     const at = row % perStep;
@@ -69,27 +69,68 @@ export function loopOfSteps(count: number, { perStep = 1000, seed = 1 } = {}): T
     end_ns[row] = isSaved ? step_ns + (perStep - at) * 1000 - 1 : start_ns[row]! + 1400;
     kind[row] = ALLOCATION_KINDS.indexOf(isSaved ? "saved_activation" : "temporary");
     phase[row] = isForward ? 0 : 1;
-    op[row] = -1;
   }
-  const none = new Int32Array(count).fill(-1);
-  return traceOf({
-    address,
-    bytes,
-    place: new Int32Array(count),
-    start_ns,
-    end_ns,
-    thread: new Int32Array(count),
-    op,
-    grad_node: none,
-    scope: none,
-    stack: none,
-    phase,
-    tensor: none,
-    kind,
-  });
+  return traceOf({ address, bytes, start_ns, end_ns, phase, kind });
 }
 
-function traceOf(columns: Record<string, Int32Array | Float64Array>): Trace {
+/** A trace of `count` blocks of all sizes that end in no order, some of them never. */
+export function randomLives(count: number): Trace {
+  const random = randomNumbers(5);
+  const duration_ns = count * 1000;
+  return livesOf(count, () => ({
+    start_ns: random() * duration_ns,
+    life_ns: random() < 0.01 ? -1 : 500 / (random() + 1e-4),
+    bytes: 2 ** (6 + 20 * random()),
+  }));
+}
+
+/** A trace of `count` blocks that are freed within microseconds, over a few that stay. */
+export function tinyTemporaries(count: number): Trace {
+  const random = randomNumbers(6);
+  return livesOf(count, (row) => ({
+    start_ns: row * 1000 + random() * 500,
+    life_ns: random() < 0.005 ? -1 : 20 + random() * 3000,
+    bytes: 64 * Math.ceil(16 * random()),
+  }));
+}
+
+/** A trace of `count` blocks that nothing frees: a leak. */
+export function neverFreed(count: number): Trace {
+  const random = randomNumbers(8);
+  return livesOf(count, (row) => ({
+    start_ns: row * 1000,
+    life_ns: -1,
+    bytes: 256 * Math.ceil(4 * random()),
+  }));
+}
+
+function livesOf(
+  count: number,
+  live: (row: number) => { start_ns: number; life_ns: number; bytes: number },
+): Trace {
+  const column = (): Float64Array => new Float64Array(count);
+  const [bytes, start_ns, end_ns] = [column(), column(), column()];
+  const kind = new Int32Array(count);
+  for (let row = 0; row < count; row++) {
+    const made = live(row);
+    start_ns[row] = Math.floor(made.start_ns);
+    end_ns[row] = made.life_ns < 0 ? -1 : start_ns[row]! + Math.ceil(made.life_ns);
+    bytes[row] = Math.round(made.bytes);
+    kind[row] = row % ALLOCATION_KINDS.length;
+  }
+  return traceOf({ bytes, start_ns, end_ns, kind });
+}
+
+const NONE: readonly string[] = ["op", "grad_node", "scope", "stack", "tensor"];
+
+/** Of blocks that nothing else is known of. */
+function traceOf(given: Record<string, Int32Array | Float64Array>): Trace {
+  const { length } = given.bytes!;
+  const none = new Int32Array(length).fill(-1);
+  const zero = new Int32Array(length);
+  const columns = Object.fromEntries(
+    TABLES.allocations.map((name) => [name, given[name] ?? (NONE.includes(name) ? none : zero)]),
+  );
   const tables = Object.fromEntries(
     Object.entries(TABLES).map(([name, names]) => [
       name,
@@ -99,7 +140,6 @@ function traceOf(columns: Record<string, Int32Array | Float64Array>): Trace {
       },
     ]),
   ) as unknown as Record<TableName, Packed["tables"][TableName]>;
-  const length = columns.bytes!.length;
   const origin = { title: "Cell 4", duration_ns: length * 1000, notices: [] };
   return new Trace({
     strings: ["cpu"],
