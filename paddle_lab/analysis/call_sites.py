@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from paddle_lab.analysis.grouping import CALL_SITE, Grouping
 from paddle_lab.analysis.loops import LoopFinder
+from paddle_lab.analysis.trees import first_ops
 from paddle_lab.analysis.turns import Entry, Item, loops
 from paddle_lab.analysis.user_frames import user_stacks
 from paddle_lab.trace.record import Record
@@ -57,9 +60,10 @@ class _Divider:
         self._grouping = grouping
         self._loops = LoopFinder(record)
         self._user_stacks = user_stacks(record).tolist()
-        self._frames = record.stacks["frame"].tolist()
+        self._frames: list[int] = record.stacks["frame"].tolist()
         self._callers = record.stacks["caller"].tolist()
-        self._functions = record.frames["function"].tolist()
+        texts = record.strings
+        self._functions: list[str] = [texts[code] for code in record.frames["function"].tolist()]
         self._lines = record.frames["line"].tolist()
         self._chains: dict[int, tuple[int, ...]] = {-1: ()}
 
@@ -73,29 +77,26 @@ class _Divider:
         grouping, stacks = self._grouping, self._record.ops["stack"].tolist()
         names = self._record.ops["name"].tolist()
         items: dict[int, list[Item]] = {container: [] for container in containers}
-        for op, group in enumerate(grouping.op_groups):
-            if group in items:
-                chain = self._chain(stacks[op])
-                items[group].append(Item(op, -1, (stacks[op], names[op]), chain))
-        first_op = [len(stacks)] * len(grouping)
-        for op, innermost in enumerate(grouping.op_groups):
-            group = innermost
-            while group >= 0 and op < first_op[group]:
-                first_op[group] = op
-                group = grouping.parents[group]
-        for group in range(len(grouping)):
-            container = grouping.parents[group]
-            if container in items:
-                op = first_op[group]
-                chain = self._chain_outside_layer(stacks[op])
-                items[container].append(
-                    Item(op, group, (chain, grouping.kinds[group], grouping.texts[group]), chain)
-                )
+        op_groups = np.asarray(grouping.op_groups, np.int32)
+        parents = np.asarray(grouping.parents, np.int32)
+        for op in np.flatnonzero(np.isin(op_groups, containers)).tolist():
+            stack = stacks[op]
+            item = Item(op, -1, (stack, names[op]), self._chain(stack))
+            items[grouping.op_groups[op]].append(item)
+        nested = np.flatnonzero(np.isin(parents, containers))
+        first_op = first_ops(parents, op_groups)[nested].tolist() if len(nested) else []
+        for group, op in zip(nested.tolist(), first_op, strict=True):
+            chain = self._chain_outside_layer(stacks[op])
+            identity = (chain, grouping.kinds[group], grouping.texts[group])
+            items[grouping.parents[group]].append(Item(op, group, identity, chain))
         for contents in items.values():
             contents.sort()
         return list(items.items())
 
     def _chain(self, stack: int) -> tuple[int, ...]:
+        known = self._chains.get(stack)
+        if known is not None:
+            return known
         unknown: list[int] = []
         node = stack
         while node not in self._chains and len(unknown) < len(self._callers):
@@ -104,10 +105,8 @@ class _Divider:
             node = self._callers[user] if user == node else user
         chain = self._chains.get(node, ())
         for node in reversed(unknown):
-            is_call = (
-                self._user_stacks[node] == node and self._function(node) not in _COMPREHENSIONS
-            )
-            if is_call and len(chain) < _LONGEST_CHAIN:
+            is_call = self._user_stacks[node] == node
+            if is_call and len(chain) < _LONGEST_CHAIN and not self._is_comprehension(node):
                 chain = (*chain, node)
             self._chains[node] = chain
         return chain
@@ -120,7 +119,10 @@ class _Divider:
         return chain
 
     def _function(self, stack: int) -> str:
-        return self._record.text(self._functions[self._frames[stack]])
+        return self._functions[self._frames[stack]]
+
+    def _is_comprehension(self, stack: int) -> bool:
+        return self._functions[self._frames[stack]] in _COMPREHENSIONS
 
     def _body(self, container: int, items: list[Item]) -> Body:
         """Descend to the function whose body holds all items."""
@@ -157,14 +159,15 @@ class _Divider:
         """Cut a body's items where the position in the function, or the call, changes."""
         entries: list[Entry] = []
         items, depth = body.items, body.depth
+        lines, frames = self._lines, self._frames
         start = 0
         while start < len(items):
             first = items[start]
             end = start + 1
             if len(first.chain) <= depth + 1:
                 node = first.chain[depth] if len(first.chain) > depth else -1
-                position = (node, first.identity)
-                entries.append(Entry(position, self._line(node), "", items[start:end]))
+                line = lines[frames[node]] if node >= 0 else -1
+                entries.append(Entry((node, first.identity), line, "", items[start:end]))
                 start = end
                 continue
             node, function = first.chain[depth], self._function(first.chain[depth + 1])

@@ -47,6 +47,23 @@ class Grouping:
         self.is_iteration.append(is_iteration)
         return len(self.kinds) - 1
 
+    def add_scopes(
+        self,
+        *,
+        kinds: list[int],
+        parents: list[int],
+        scopes: list[int],
+        texts: list[str],
+        classes: list[str],
+    ) -> None:
+        """Append a group for each of some scopes."""
+        self.kinds += kinds
+        self.parents += parents
+        self.scopes += scopes
+        self.texts += texts
+        self.classes += classes
+        self.is_iteration += [False] * len(kinds)
+
     def alike(self, group: int) -> str:
         """Return the text that groups of one structure have in common."""
         if self.kinds[group] != CALL_SITE:

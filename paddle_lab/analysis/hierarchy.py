@@ -9,7 +9,7 @@ import numpy as np
 from paddle_lab.analysis.call_sites import add_call_sites
 from paddle_lab.analysis.grouping import Grouping
 from paddle_lab.analysis.structure import structure_numbers
-from paddle_lab.analysis.trees import Keys, depths
+from paddle_lab.analysis.trees import Keys, depths, first_ops, levels
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table, storage_dtype
@@ -56,17 +56,19 @@ def _scope_groups(record: Record) -> Grouping:
     # Row -1 is the appended one, which stands for "no scope".
     grouping = Grouping(group_of_scope[scope_of_op].tolist())
     parents = group_of_scope[scopes["parent"][kept]].tolist()
-    columns = [scopes[name][kept].tolist() for name in ("kind", "name", "layer")]
-    layer_paths, layer_classes = record.layers["path"].tolist(), record.layers["class"].tolist()
-    for scope, parent, kind, name, layer in zip(kept.tolist(), parents, *columns, strict=True):
-        is_layer = kind == _LAYER and layer >= 0
-        grouping.add(
-            kind=kind,
-            parent=parent,
-            scope=scope,
-            text=record.text(layer_paths[layer] if is_layer else name),
-            class_name=record.text(layer_classes[layer]) if is_layer else "",
-        )
+    kind, layer = scopes["kind"][kept], scopes["layer"][kept]
+    is_layer = (kind == _LAYER) & (layer >= 0)
+    text, class_name = scopes["name"][kept], np.full(len(kept), -1)
+    text[is_layer] = record.layers["path"][layer[is_layer]]
+    class_name[is_layer] = record.layers["class"][layer[is_layer]]
+    texts = record.strings
+    grouping.add_scopes(
+        kinds=kind.tolist(),
+        parents=parents,
+        scopes=kept.tolist(),
+        texts=[texts[code] for code in text.tolist()],
+        classes=[texts[code] if code >= 0 else "" for code in class_name.tolist()],
+    )
     return grouping
 
 
@@ -96,23 +98,22 @@ def _tables(
     position[-1] = -1
     parent, op_group = position[parent[order]], position[op_group]
     first_op, op_count = first_op[order], op_count[order]
-    kinds, texts, classes = [], [], []
-    for group in order.tolist():
-        kinds.append(grouping.kinds[group])
-        texts.append(grouping.texts[group])
-        classes.append(grouping.classes[group])
+    kinds, texts, classes = (
+        [column[group] for group in order.tolist()]
+        for column in (grouping.kinds, grouping.texts, grouping.classes)
+    )
     labels, paths = _labels(kinds, texts, parent.tolist())
     columns: dict[str, Any] = {
         "kind": kinds,
-        "label": [strings[label] for label in labels],
-        "path": [strings[path] for path in paths],
-        "class": [strings[name] for name in classes],
+        "label": strings.codes(labels),
+        "path": strings.codes(paths),
+        "class": strings.codes(classes),
         "parent": parent,
         "scope": np.asarray(grouping.scopes, np.int32)[order],
         "op_count": op_count,
         "first_op": first_op,
     }
-    alike = [strings[grouping.alike(group)] for group in order.tolist()]
+    alike = strings.codes([grouping.alike(group) for group in order.tolist()])
     columns["structure"] = structure_numbers(
         parents=parent,
         group_labels=np.asarray(alike, np.int64),
@@ -131,17 +132,10 @@ def _tables(
 
 def _extents(parent: Keys, op_group: Keys) -> tuple[Keys, Keys, Keys]:
     """Return each group's first op and number of ops, and the groups' order."""
-    count = len(parent)
-    grouped = np.flatnonzero(op_group >= 0)
-    first_op = np.full(count, len(op_group), np.int32)
-    np.minimum.at(first_op, op_group[grouped], grouped.astype(np.int32))
-    op_count = np.bincount(op_group[grouped], minlength=count).astype(np.int32)
+    first_op = first_ops(parent, op_group)
+    op_count = np.bincount(op_group[op_group >= 0], minlength=len(parent)).astype(np.int32)
     depth = depths(parent)
-    by_depth = np.argsort(depth, kind="stable")
-    ends = np.cumsum(np.bincount(depth, minlength=1))
-    for level in range(len(ends) - 1, 0, -1):
-        nested = by_depth[ends[level - 1] : ends[level]]
-        np.minimum.at(first_op, parent[nested], first_op[nested])
+    for nested in reversed(levels(depth)[1:]):
         np.add.at(op_count, parent[nested], op_count[nested])
     return first_op, op_count, np.lexsort((depth, first_op)).astype(np.int32)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.trees import Keys, csr
 from paddle_lab.trace.record import Record
@@ -15,37 +16,76 @@ def backward_members(record: Record) -> Table:
 
     Rows are sorted by call, then grad node. The last call may be of kind ``remaining``: no call of
     the user's, but the graphs of tensors that were alive when the trace ended.
+
+    Notes
+    -----
+    Most nodes belong to one call only, and are told by arrays: whoever leads back, from each node
+    to one that hands it a gradient, to a root of a call belongs to that call. A walk, node by
+    node, is left where graphs meet: at what a node of one call leads to and another call's root is
+    behind.
     """
     edges, roots = record.grad_edges, record.grad_roots
-    node_count, call_count = len(record.grad_nodes), len(record.backward_calls)
-    starts, order = csr(edges["source"], node_count)
-    targets = edges["target"][order].tolist()
-    first_edge = starts.tolist()
-    members: list[Keys] = []
-    for call in range(call_count):
-        call_roots = roots["grad_node"][roots["backward_call"] == call]
-        members.append(_reachable(call_roots.tolist(), targets, first_edge, node_count))
-    call_keys = np.repeat(np.arange(call_count), [len(nodes) for nodes in members])
-    nodes = np.concatenate([*members, np.empty(0, np.int32)])
+    node_count = len(record.grad_nodes)
+    is_edge = (edges["source"] >= 0) & (edges["target"] >= 0)
+    source, target = edges["source"][is_edge], edges["target"][is_edge]
+    is_root = (roots["grad_node"] >= 0) & (roots["backward_call"] >= 0)
+    root, root_call = roots["grad_node"][is_root], roots["backward_call"][is_root]
+    call = _calls_behind(source, target, root, root_call, node_count)
+    meets = np.flatnonzero((call[source] >= 0) & (call[source] != call[target]))
+    again = np.flatnonzero(call[root] != root_call)
+    starts: dict[int, list[int]] = {}
+    for one, node in zip(
+        [*call[source[meets]].tolist(), *root_call[again].tolist()],
+        [*target[meets].tolist(), *root[again].tolist()],
+        strict=True,
+    ):
+        starts.setdefault(one, []).append(node)
+    members = [_walked(starts, source, target, call)] if starts else []
+    nodes = np.flatnonzero(call >= 0)
+    members.append(np.stack((call[nodes], nodes), axis=1))
+    rows = np.concatenate(members)
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
     schema = ANSWER_TABLES["backward_members"]
     return Table(
         {
-            "backward_call": call_keys.astype(storage_dtype(schema["backward_call"])),
-            "grad_node": nodes.astype(storage_dtype(schema["grad_node"])),
+            name: np.ascontiguousarray(rows[:, i]).astype(storage_dtype(schema[name]))
+            for i, name in enumerate(("backward_call", "grad_node"))
         }
     )
 
 
-def _reachable(
-    roots: list[int], targets: list[int], first_edge: list[int], node_count: int
-) -> Keys:
-    is_seen = bytearray(node_count)
-    waiting = [root for root in roots if root >= 0]
-    while waiting:
-        node = waiting.pop()
-        if is_seen[node]:
-            continue
-        is_seen[node] = 1
-        reached = targets[first_edge[node] : first_edge[node + 1]]
-        waiting.extend(target for target in reached if target >= 0 and not is_seen[target])
-    return np.flatnonzero(np.frombuffer(is_seen, np.uint8)).astype(np.int32)
+def _calls_behind(
+    source: Keys, target: Keys, root: Keys, root_call: Keys, node_count: int
+) -> npt.NDArray[np.int64]:
+    """Return a call that each node belongs to, int64, shape ``[grad nodes]``; -1 for unknown."""
+    call = np.full(node_count, -1, np.int64)
+    call[root] = root_call
+    behind = np.arange(node_count)
+    behind[target] = source
+    behind[root] = root
+    for _ in range(node_count.bit_length() + 1):
+        further = behind[behind]
+        if np.array_equal(further, behind):
+            break
+        behind = further
+    found: npt.NDArray[np.int64] = call[behind]
+    return found
+
+
+def _walked(
+    starts: dict[int, list[int]], source: Keys, target: Keys, call: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return rows of call and node for what calls reach of the nodes of others."""
+    first, order = csr(source, len(call))
+    first_edge, targets, known = first.tolist(), target[order].tolist(), call.tolist()
+    found: list[tuple[int, int]] = []
+    for one, waiting in starts.items():
+        seen: set[int] = set()
+        while waiting:
+            node = waiting.pop()
+            if node in seen or known[node] == one:
+                continue
+            seen.add(node)
+            waiting.extend(targets[first_edge[node] : first_edge[node + 1]])
+        found.extend((one, node) for node in seen)
+    return np.array(found, np.int64).reshape(-1, 2)

@@ -81,6 +81,32 @@ def common_ancestors(
     return left
 
 
+def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
+    """Return the rows of each depth, from the roots on, in order."""
+    by_depth = np.argsort(depth, kind="stable")
+    return np.split(by_depth, np.cumsum(np.bincount(depth, minlength=1))[:-1])
+
+
+def first_ops(parents: npt.NDArray[Any], op_groups: npt.NDArray[Any]) -> Keys:
+    """Return the first op that is in each group or in one inside it, as many as ops for none.
+
+    Parameters
+    ----------
+    parents
+        Parents of the groups, shape ``[groups]``.
+    op_groups
+        Group of each op, -1 for none, shape ``[ops]``.
+    """
+    count = len(op_groups)
+    first = np.full(len(parents) + 1, count, np.int32)
+    # Of several values for one place the last one stays, and for -1 there is one more.
+    first[op_groups[::-1]] = np.arange(count, dtype=np.int32)[::-1]
+    first = first[:-1]
+    for nested in reversed(levels(depths(parents))[1:]):
+        np.minimum.at(first, parents[nested], first[nested])
+    return first
+
+
 def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
     """Sort rows by ``sources`` (stable): ``order[starts[i]:starts[i + 1]]`` are those of ``i``.
 

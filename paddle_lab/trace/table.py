@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,11 @@ class StringPool:
             code = self._codes[text] = len(self._strings)
             self._strings.append(text)
         return code
+
+    def codes(self, texts: Iterable[str]) -> list[int]:
+        """Return the code of each string, as ``pool[text]`` would, one after another."""
+        known = self._codes
+        return [known[text] if text in known else self[text] for text in texts]
 
     def to_list(self) -> list[str]:
         """Return the strings; a code is a position in this list, ``""`` is code 0 by default."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -28,6 +29,10 @@ _INPUT, _OUTPUT, _RESULT = (ROLES.index(role) for role in ("input", "output", "r
 _REMAINING = BACKWARD_KINDS.index("remaining")
 
 
+_Slices = tuple[list[int], list[int]]
+"""Where the values of each row start, and all values."""
+
+
 class Facts:
     """A record with answer tables, and indexes over it that checks share.
 
@@ -36,6 +41,8 @@ class Facts:
 
     def __init__(self, record: Record) -> None:
         self.record = record
+        self._places: dict[int, Place] = {}
+        self._columns: dict[tuple[str, str], list[int]] = {}
 
     # -- ops and tensors ----------------------------------------------------------------------
 
@@ -46,7 +53,16 @@ class Facts:
 
     def op_name(self, op: int) -> str:
         """Return Paddle's name of an op."""
-        return self.record.text(int(self.record.ops["name"][op]))
+        return self.record.strings[self._op_names[op]]
+
+    @cached_property
+    def _op_names(self) -> list[int]:
+        return self.column("ops", "name")
+
+    def ops_named(self, names: Collection[str]) -> Keys:
+        """Return the ops that have one of these names, in order."""
+        codes = [code for code, text in enumerate(self.record.strings) if text in names]
+        return np.flatnonzero(np.isin(self.record.ops["name"], codes)).astype(np.int32)
 
     def attributes(self, op: int) -> str:
         """Return the arguments of an op's call that were no tensors, as text."""
@@ -54,19 +70,52 @@ class Facts:
 
     def phase(self, op: int) -> int:
         """Return :data:`FORWARD`, :data:`BACKWARD` or :data:`OPTIMIZER`."""
-        return int(self.record.ops["phase"][op])
+        return self._phases[op]
+
+    @cached_property
+    def _phases(self) -> list[int]:
+        return self.column("ops", "phase")
+
+    def column(self, table: str, column: str) -> list[int]:
+        """Return a column of the record as a list: one entry of it costs a tenth of an array's."""
+        known = self._columns.get((table, column))
+        if known is None:
+            known = self._columns[table, column] = self.record.tables[table][column].tolist()
+        return known
 
     def inputs(self, op: int) -> list[int]:
         """Return the tensors that an op read, by slot."""
-        return self._used(op, _INPUT)
+        starts, tensors = self._inputs
+        return tensors[starts[op] : starts[op + 1]]
 
     def outputs(self, op: int) -> list[int]:
         """Return the tensors that an op made."""
-        return self._used(op, _OUTPUT)
+        starts, tensors = self._outputs
+        return tensors[starts[op] : starts[op + 1]]
 
     def results(self, op: int) -> list[int]:
         """Return the tensors that a PyLayer's own ops handed to its op."""
-        return self._used(op, _RESULT)
+        starts, tensors = self._results
+        return tensors[starts[op] : starts[op + 1]]
+
+    @cached_property
+    def _inputs(self) -> _Slices:
+        return self._used(_INPUT)
+
+    @cached_property
+    def _outputs(self) -> _Slices:
+        return self._used(_OUTPUT)
+
+    @cached_property
+    def _results(self) -> _Slices:
+        return self._used(_RESULT)
+
+    def _used(self, role: int) -> _Slices:
+        """Return where each op's tensors of one role start, and the tensors."""
+        uses = self.record.uses
+        is_used = (uses["role"] == role) & (uses["tensor"] >= 0)
+        starts, order = csr(uses["op"][is_used], self.op_count)
+        return starts.tolist(), uses["tensor"][is_used][order].tolist()
 
     def is_pylayer(self, op: int) -> bool:
         """Tell whether an op is a call of a PyLayer."""
@@ -83,46 +132,49 @@ class Facts:
             if uses["role"][row] == role
         ]
 
-    def _used(self, op: int, role: int) -> list[int]:
-        starts, order = self._uses
-        rows = order[starts[op] : starts[op + 1]].tolist()
-        roles, tensors = self.record.uses["role"], self.record.uses["tensor"]
-        return [int(tensors[row]) for row in rows if roles[row] == role and tensors[row] >= 0]
-
     @cached_property
     def _uses(self) -> tuple[Keys, Keys]:
         return csr(self.record.uses["op"], self.op_count)
 
     def consumers(self, tensor: int) -> list[int]:
         """Return the ops that read a tensor's value, in order."""
-        starts, order = self._consumers
-        rows = order[starts[tensor] : starts[tensor + 1]].tolist()
-        uses = self.record.uses
-        return [int(uses["op"][row]) for row in rows if uses["role"][row] == _INPUT]
+        starts, ops = self._consumers
+        return ops[starts[tensor] : starts[tensor + 1]]
 
     @cached_property
-    def _consumers(self) -> tuple[Keys, Keys]:
-        return csr(self.record.uses["tensor"], len(self.record.tensors))
+    def _consumers(self) -> _Slices:
+        uses = self.record.uses
+        is_read = uses["role"] == _INPUT
+        starts, order = csr(uses["tensor"][is_read], len(self.record.tensors))
+        return starts.tolist(), uses["op"][is_read][order].tolist()
 
     def producer(self, tensor: int) -> int:
         """Return the op that made a tensor's value, -1 for data and what no op made."""
-        return int(self.record.tensors["producer"][tensor])
+        return self._producers[tensor]
+
+    @cached_property
+    def _producers(self) -> list[int]:
+        return self.column("tensors", "producer")
 
     def tensor_kind(self, tensor: int) -> int:
         """Return :data:`ACTIVATION`, :data:`PARAMETER`, …."""
-        return int(self.record.tensors["kind"][tensor])
+        return self.column("tensors", "kind")[tensor]
 
     def needs_grad(self, tensor: int) -> bool:
         """Tell whether gradients are to reach a tensor: ``not stop_gradient``."""
-        return not self.record.tensors["stop_gradient"][tensor]
+        return not self._is_constant[tensor]
+
+    @cached_property
+    def _is_constant(self) -> list[int]:
+        return self.column("tensors", "stop_gradient")
 
     def shape(self, tensor: int) -> tuple[int, ...]:
         """Return a tensor's shape."""
-        return _shape(self.record.text(int(self.record.tensors["shape"][tensor])))
+        return _shape(self.record.text(self.column("tensors", "shape")[tensor]))
 
     def dtype(self, tensor: int) -> str:
         """Return a tensor's dtype: ``"float32"``."""
-        return self.record.text(int(self.record.tensors["dtype"][tensor]))
+        return self.record.text(self.column("tensors", "dtype")[tensor])
 
     def path(self, tensor: int) -> str:
         """Return a parameter's path in its model, ``""`` where it has none."""
@@ -147,16 +199,21 @@ class Facts:
 
     @cached_property
     def _fed_ops(self) -> npt.NDArray[np.bool_]:
-        fed = np.zeros(self.op_count, np.bool_)
-        edges = self.record.op_edges
-        sources: dict[int, list[int]] = {}
-        for source, target in zip(edges["source"].tolist(), edges["target"].tolist(), strict=True):
-            sources.setdefault(target, []).append(source)
-        for op in range(self.op_count):  # an op reads what ops before it made
-            fed[op] = any(self.tensor_kind(tensor) == PARAMETER for tensor in self.inputs(op)) or (
-                any(fed[source] for source in sources.get(op, ()))
-            )
-        return fed
+        record = self.record
+        uses, edges = record.uses, record.op_edges
+        reads = (uses["role"] == _INPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0)
+        is_parameter = record.tensors["kind"][uses["tensor"][reads]] == PARAMETER
+        fed = bytearray(self.op_count)
+        for op in uses["op"][reads][is_parameter].tolist():
+            fed[op] = 1
+        # An op reads what ops before it made.
+        source, target = edges["source"], edges["target"]
+        forward = np.flatnonzero(source < target)
+        forward = forward[np.argsort(target[forward], kind="stable")]
+        for before, op in zip(source[forward].tolist(), target[forward].tolist(), strict=True):
+            if fed[before]:
+                fed[op] = 1
+        return np.frombuffer(fed, np.uint8).astype(np.bool_)
 
     @cached_property
     def living(self) -> frozenset[int]:
@@ -177,11 +234,11 @@ class Facts:
 
     def grad_node_name(self, node: int) -> str:
         """Return Paddle's name of a grad node: ``"PowGradNode"``."""
-        return self.record.text(int(self.record.grad_nodes["name"][node]))
+        return self.record.text(self.column("grad_nodes", "name")[node])
 
     def op_of_node(self, node: int) -> int:
         """Return the op that made a grad node, -1 where none did."""
-        return int(self.record.grad_nodes["op"][node])
+        return self.column("grad_nodes", "op")[node]
 
     def backward_error(self, call: int) -> str:
         """Return the text of the exception that a backward call raised, ``""`` for none."""
@@ -260,25 +317,32 @@ class Facts:
         """The ops of each optimizer step, by time."""
         scopes, parents = self.record.scopes["kind"], self.record.scopes["parent"]
         step = np.where(scopes == SCOPE_KINDS.index("optimizer"), np.arange(len(scopes)), -1)
+        if not np.any(step >= 0):
+            return []
+        of_scope: list[int] = step.tolist()
         for scope, parent in enumerate(parents.tolist()):
-            if 0 <= parent < scope and step[parent] >= 0:
-                step[scope] = step[parent]
+            if 0 <= parent < scope and of_scope[parent] >= 0:
+                of_scope[scope] = of_scope[parent]
+        step_of_op = np.append(of_scope, -1)[self.record.ops["scope"]]
         ops: dict[int, list[int]] = {}
-        for op, scope in enumerate(self.record.ops["scope"].tolist()):
-            if scope >= 0 and step[scope] >= 0:
-                ops.setdefault(int(step[scope]), []).append(op)
+        for op in np.flatnonzero(step_of_op >= 0).tolist():
+            ops.setdefault(int(step_of_op[op]), []).append(op)
         return sorted(ops.values())
 
     # -- places -------------------------------------------------------------------------------
 
     def place(self, op: int) -> Place:
         """Return the innermost line of the user's that called an op."""
-        return self.place_of_stack(int(self.record.ops["stack"][op]))
+        return self.place_of_stack(self.column("ops", "stack")[op])
 
     def place_of_stack(self, stack: int) -> Place:
         """Return the innermost line of the user's in a stack."""
-        frame = int(self._stack_frames[stack]) if stack >= 0 else -1
-        return Place.of(Frame(self.record, frame) if frame >= 0 else None)
+        place = self._places.get(stack)
+        if place is None:
+            frame = int(self._stack_frames[stack]) if stack >= 0 else -1
+            place = Place.of(Frame(self.record, frame) if frame >= 0 else None)
+            self._places[stack] = place
+        return place
 
     def place_of_call(self, call: int) -> Place:
         """Return the innermost line of the user's that called backward."""

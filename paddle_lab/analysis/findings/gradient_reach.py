@@ -40,6 +40,10 @@ class GradientReach:
     def nodes(self) -> npt.NDArray[np.bool_]:
         """Whether a gradient reached a grad node, shape ``[grad_nodes]``."""
         record = self._facts.record
+        following, dead = self._following, self._dead_nodes
+        if following is None and not dead:
+            return self._facts.reached_nodes
+        following = self._facts.following_nodes if following is None else following
         calls = set(self._facts.user_backward_calls)
         reached = np.zeros(len(record.grad_nodes), np.bool_)
         pending: list[int] = [
@@ -51,7 +55,6 @@ class GradientReach:
             )
             if call in calls
         ]
-        following, dead = self._following, self._dead_nodes
         seen: set[int] = set()
         while pending:
             node = pending.pop()
@@ -74,7 +77,7 @@ class GradientReach:
     def leaves(self) -> frozenset[int]:
         """The tensors into which a gradient was accumulated, as their first values."""
         leaves = self._facts.record.grad_nodes["parameter"][self.nodes]
-        return frozenset(self._facts.first_value(leaf) for leaf in leaves.tolist() if leaf >= 0)
+        return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))
 
     @cached_property
     def left_out(self) -> dict[int, dict[int, int]]:
@@ -91,10 +94,14 @@ class GradientReach:
         return found
 
     @cached_property
-    def _following(self) -> dict[int, list[int]]:
+    def _following(self) -> dict[int, list[int]] | None:
+        """Where nodes hand on gradients that are none of zeros; None for all there is."""
         record, left_out = self._facts.record, self.left_out
         edges = record.grad_edges
-        integers = {code for code in set(edges["dtype"].tolist()) if is_integer(record.text(code))}
+        dtypes = np.unique(edges["dtype"]).tolist()
+        integers = {code for code in dtypes if is_integer(record.text(code))}
+        if not integers and not left_out:
+            return None
         columns = (edges[name].tolist() for name in ("source", "target", "slot", "dtype"))
         following: dict[int, list[int]] = {}
         for source, target, slot, dtype in zip(*columns, strict=True):
@@ -107,7 +114,7 @@ class GradientReach:
     def _dead_nodes(self) -> frozenset[int]:
         record = self._facts.record
         names, ops = record.ops["name"], record.grad_nodes["op"]
-        codes = [code for code in set(names.tolist()) if record.text(code) in ZERO_GRADIENT]
+        codes = [code for code in np.unique(names).tolist() if record.text(code) in ZERO_GRADIENT]
         if not codes:
             return frozenset()
         is_dead = (ops >= 0) & np.isin(names[np.maximum(ops, 0)], codes)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.place import Place
 
@@ -102,8 +104,8 @@ class RoundTrips:
         """Yield the ways into ops that take an array for an argument: ``paddle.assign``."""
         facts, events = self._facts, self._facts.record.events
         positions = [int(events["ops_before"][read]) for read in reads]
-        for op in range(facts.op_count):
-            if facts.op_name(op) in _TAKE_ARRAYS and facts.outputs(op):
+        for op in facts.ops_named(_TAKE_ARRAYS).tolist():
+            if facts.outputs(op):
                 last = bisect_right(positions, op)
                 row = facts.outputs(op)[0]
                 for read in self._alike(reads[max(last - _NEAR, 0) : last], row, facts.place(op)):
@@ -146,11 +148,17 @@ class RoundTrips:
 
     @cached_property
     def _takers(self) -> dict[str, list[int]]:
+        record = self._facts.record
+        codes = record.ops["attributes"]
+        numbers: dict[int, list[str]] = {}
+        for code in np.unique(codes).tolist():
+            tokens = [one for one in _tokens(record.text(code)) if "." in one or "e" in one]
+            if tokens:
+                numbers[code] = tokens
         takers: dict[str, list[int]] = {}
-        for op in range(self._facts.op_count):
-            for token in _tokens(self._facts.attributes(op)):
-                if "." in token or "e" in token:
-                    takers.setdefault(token, []).append(op)
+        for op in np.flatnonzero(np.isin(codes, list(numbers))).tolist():
+            for token in numbers[int(codes[op])]:
+                takers.setdefault(token, []).append(op)
         return takers
 
     def _size(self, event: int) -> int:

@@ -6,7 +6,9 @@ between two such ends is one interval. ``paddle.grad`` ends none: it is often a 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +43,16 @@ class Steps:
 
     def interval(self, op: int) -> int:
         """Return how many ends lie before an op."""
-        return int(np.searchsorted(self.ends, op, side="right"))
+        return bisect_right(self._ends, op)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        ends: list[int] = self.ends.tolist()
+        return ends
+
+    def intervals(self, ops: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return how many ends lie before each op."""
+        return np.searchsorted(self.ends, ops, side="right")
 
     def end_after(self, op: int) -> int:
         """Return how many ops had been called at the first end after an op."""
@@ -79,7 +90,7 @@ class Steps:
     def leaves(self) -> frozenset[int]:
         """Tensors into which gradients accumulate, as their first values."""
         leaves = self._facts.record.grad_nodes["parameter"]
-        return frozenset(self._facts.first_value(leaf) for leaf in leaves.tolist() if leaf >= 0)
+        return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))
 
     def is_inside_graph(self, tensor: int) -> bool:
         """Tell whether a tensor needs a gradient and hangs on a grad node of its own op."""
@@ -96,7 +107,7 @@ class Steps:
 
     def stack_of_op(self, op: int) -> int:
         """Return the stack of an op."""
-        return int(self._facts.record.ops["stack"][op])
+        return self._facts.column("ops", "stack")[op]
 
     @cached_property
     def outermost_layer_calls(self) -> list[int]:

@@ -78,11 +78,10 @@ class Storages:
         for column in ("previous", "detached_from"):
             others = tensors[column]
             yield from ((row, int(others[row])) for row in np.flatnonzero(others >= 0).tolist())
-        versions = tensors["version"]
-        for op in range(facts.op_count):
-            if facts.op_name(op) in _VIEWS:
-                for source in facts.inputs(op)[:1]:
-                    for made in facts.outputs(op):
-                        # A view starts with its base's count of changes, a copy with none.
-                        if versions[made] == versions[source]:
-                            yield source, made
+        versions = facts.column("tensors", "version")
+        for op in facts.ops_named(_VIEWS).tolist():
+            for source in facts.inputs(op)[:1]:
+                for made in facts.outputs(op):
+                    # A view starts with its base's count of changes, a copy with none.
+                    if versions[made] == versions[source]:
+                        yield source, made

@@ -26,16 +26,20 @@ _RESHAPING = frozenset(("unsqueeze", "reshape", "getitem", "expand"))
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield an elementwise op that made every pair of a prediction and a target."""
-    for op in range(facts.op_count):
-        if facts.phase(op) != FORWARD or facts.op_name(op) not in _ELEMENTWISE:
-            continue
+    shapes = facts.column("tensors", "shape")
+    known: dict[tuple[int, int], bool] = {}
+    for op in facts.ops_named(_ELEMENTWISE).tolist():
         inputs, outputs = facts.inputs(op), facts.outputs(op)
-        if len(inputs) != 2 or len(outputs) != 1:
+        if len(inputs) != 2 or len(outputs) != 1 or facts.phase(op) != FORWARD:
+            continue
+        pair = shapes[inputs[0]], shapes[inputs[1]]
+        is_surprising = known.get(pair)
+        if is_surprising is None:
+            is_surprising = known[pair] = _is_surprising(*map(facts.shape, inputs))
+        if not is_surprising or not _is_surprising_pair(facts, op, inputs):
             continue
         left, right = (facts.shape(tensor) for tensor in inputs)
         made = facts.shape(outputs[0])
-        if not _is_surprising(left, right) or not _is_surprising_pair(facts, op, inputs):
-            continue
         yield Found(
             place=facts.place(op),
             op=op,

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.failed_backward import failed_backwards
@@ -59,13 +61,13 @@ def find(facts: Facts) -> Iterator[Found]:
 def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
     """Return, by stack, tensors inside of graphs that an op of a later step reads, and that op."""
     crossing: dict[int, list[tuple[int, int]]] = {}
-    producers = facts.record.tensors["producer"]
-    for tensor in steps.made_in_forward.tolist():
-        if steps.interval(int(steps.last_use[tensor])) == steps.interval(int(producers[tensor])):
-            continue
+    tensors = steps.made_in_forward
+    made_in = steps.intervals(facts.record.tensors["producer"][tensors])
+    is_used_later = steps.intervals(steps.last_use[tensors]) != made_in
+    candidates = (tensors[is_used_later].tolist(), made_in[is_used_later].tolist())
+    for tensor, made in zip(*candidates, strict=True):
         if not steps.is_inside_graph(tensor):
             continue
-        made = steps.interval(int(producers[tensor]))
         # What backward computes with (recomputation) belongs to the step before.
         later = [
             op
@@ -79,14 +81,8 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
 
 def _collected(facts: Facts, steps: Steps) -> Iterator[list[int]]:
     """Yield tensors of one stack and of several steps that were still wanted after the next."""
-    by_stack: dict[int, list[int]] = {}
-    for tensor in steps.made_in_forward.tolist():
-        if facts.needs_grad(tensor):
-            by_stack.setdefault(steps.stack(tensor), []).append(tensor)
-    for tensors in by_stack.values():
+    for tensors in _made_in_several_steps(facts, steps):
         intervals = [steps.interval(facts.producer(tensor)) for tensor in tensors]
-        if len(set(intervals)) < _FEWEST_STEPS:
-            continue
         made = {tensor: facts.producer(tensor) for tensor in tensors}
         kept = {steps.interval(made[tensor]) for tensor in steps.alive_together(made)}
         following = _first_of_next(facts, tensors, intervals)
@@ -105,6 +101,23 @@ def _collected(facts: Facts, steps: Steps) -> Iterator[list[int]]:
         }
         if steps.is_inside_graph(tensors[-1]):
             yield list(found.values())
+
+
+def _made_in_several_steps(facts: Facts, steps: Steps) -> Iterator[list[int]]:
+    """Yield the tensors that need a gradient and were made at one stack, where steps are enough."""
+    record = facts.record
+    made = steps.made_in_forward
+    made = made[record.tensors["stop_gradient"][made] == 0]
+    producer = record.tensors["producer"][made]
+    stack = record.ops["stack"][producer].astype(np.int64)
+    per_stack = stack * (len(steps.ends) + 1) + steps.intervals(producer)
+    stacks, counts = np.unique(np.unique(per_stack) // (len(steps.ends) + 1), return_counts=True)
+    is_wanted = np.isin(stack, stacks[counts >= _FEWEST_STEPS])
+    by_stack: dict[int, list[int]] = {}
+    pairs = zip(stack[is_wanted].tolist(), made[is_wanted].tolist(), strict=True)
+    for at, tensor in pairs:
+        by_stack.setdefault(at, []).append(tensor)
+    yield from by_stack.values()
 
 
 def _first_of_next(facts: Facts, tensors: list[int], intervals: list[int]) -> list[int]:

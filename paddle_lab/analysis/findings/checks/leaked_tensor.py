@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
+
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
@@ -24,6 +26,7 @@ from paddle_lab.analysis.findings.steps import Steps
 from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.analysis.trees import nearest_marked
 
 _FEWEST_ITERATIONS = 3
 _SMALLEST_BYTES = 256
@@ -35,11 +38,9 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose tensors pile up."""
     steps = Steps(facts)
     groups: dict[tuple[int, int], dict[int, int]] = {}
-    for tensor in sorted(steps.alive_until):
-        op = _origin(facts, tensor)
-        if op < 0 or facts.phase(op) != FORWARD or facts.tensor_kind(tensor) != ACTIVATION:
-            continue
-        group = int(facts.record.ops["stack"][op]), _layer(facts, op)
+    stacks = facts.column("ops", "stack")
+    for tensor, op in _seen_activations(facts, steps):
+        group = stacks[op], _layer(facts, op)
         groups.setdefault(group, {})[_iteration(facts, steps, op)] = tensor
     for made in groups.values():
         if len(made) < _FEWEST_ITERATIONS:
@@ -52,6 +53,19 @@ def find(facts: Facts) -> Iterator[Found]:
             yield _found(facts, steps, tensors)
 
 
+def _seen_activations(facts: Facts, steps: Steps) -> Iterator[tuple[int, int]]:
+    """Yield the activations of a forward that were seen alive, and the ops that made them."""
+    record = facts.record
+    tensors = np.array(sorted(steps.alive_until), np.int64)
+    producer, detached_from = record.tensors["producer"], record.tensors["detached_from"]
+    source = nearest_marked(detached_from, (producer >= 0) | (detached_from < 0))
+    tensors = tensors[record.tensors["kind"][tensors] == ACTIVATION]
+    op = producer[source[tensors]]
+    tensors, op = tensors[op >= 0], op[op >= 0]
+    is_forward = record.ops["phase"][op] == FORWARD
+    yield from zip(tensors[is_forward].tolist(), op[is_forward].tolist(), strict=True)
+
+
 def _origin(facts: Facts, tensor: int) -> int:
     """Return the op that made a tensor's values, seen through ``detach``; -1 for none."""
     detached_from = facts.record.tensors["detached_from"]
@@ -61,14 +75,14 @@ def _origin(facts: Facts, tensor: int) -> int:
 
 
 def _layer(facts: Facts, op: int) -> int:
-    scope = int(facts.record.ops["scope"][op])
-    return int(facts.record.scopes["layer"][scope]) if scope >= 0 else -1
+    scope = facts.column("ops", "scope")[op]
+    return facts.column("scopes", "layer")[scope] if scope >= 0 else -1
 
 
 def _iteration(facts: Facts, steps: Steps, op: int) -> int:
     if len(steps.ends):
         return steps.interval(op)
-    scope = int(facts.record.ops["scope"][op])
+    scope = facts.column("ops", "scope")[op]
     call = steps.outermost_layer_calls[scope] if scope >= 0 else -1
     # Outside of layers each call of the line is one.
     return -1 - op if call < 0 else call
