@@ -19,7 +19,9 @@ export function windowAround(
   const { start_ns, end_ns, bytes, events, last_ns } = blocks;
   const [start, end] = [start_ns[block]!, Math.min(last_ns, end_ns[block]!)];
   const middle_ns = (start + end) / 2;
-  const reach = Math.min(MOST_EVENTS, MOST_MOVES / aliveCount(blocks, middle_ns)) / 2;
+  // The more blocks lie below it, the fewer events are there room for; half, as more may come.
+  const most = MOST_MOVES / (2 * Math.max(1, aliveCount(blocks, middle_ns)));
+  const reach = Math.min(MOST_EVENTS, most) / 2;
   const at = countUntil(events.times_ns, middle_ns);
   const margin_ns = Math.max(1, (end - start) / 4);
   const near = (by: number): number => events.times_ns[Math.round(at + by)] ?? middle_ns;
