@@ -7,6 +7,7 @@ lists the names. N stands for any number.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.tape_models import SHAPES, chain, decoder
-from paddle_lab.api import Trace
+from paddle_lab.api import Trace, load
 
 NAMES = {
     "chain-N": "N ops in a row, each with a line of its own",
@@ -32,13 +33,24 @@ NAMES = {
 
 
 def tape(name: str) -> Trace:
-    """Return the trace of this name.
+    """Return the trace of this name; where ``BENCH_TAPES`` names a folder, it is kept there.
 
     Raises
     ------
     KeyError
         If there is none.
     """
+    folder = os.environ.get("BENCH_TAPES")
+    if not folder:
+        return _made(name)
+    file = Path(folder) / f"{name}.pltrace"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _made(name).save(file)
+    return load(file)
+
+
+def _made(name: str) -> Trace:
     if name == "hierarchical-50000":
         return Trace(decoder(blocks=96, experts=22, odd=41).record())
     if name == "step-96":

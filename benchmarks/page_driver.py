@@ -1,0 +1,112 @@
+"""What the drivers of pages share: a browser, marks in the page, and a server of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from playwright.sync_api import Page, sync_playwright
+
+WINDOW = {"width": 1400, "height": 900}
+
+# `pdlAfterPaint(name)` notes when the next frame was painted, in ms since the navigation began.
+PAINTED = """
+window.pdlMarks = {};
+window.pdlAfterPaint = (name) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => { pdlMarks[name] ??= performance.now(); };
+  channel.port2.postMessage(0);
+}));
+"""
+
+
+class ToolPage(Protocol):
+    """A tool's page with a graph in it. Each step returns the milliseconds it took.
+
+    A step that the tool does not have is ``None``.
+    """
+
+    name: str
+    steps: tuple[str, ...]
+    browser_arguments: tuple[str, ...]
+
+    def export(self, graph: Path, folder: Path) -> Path:
+        """Return the file that the tool opens, made of a trace file; nobody times this."""
+
+    def serve(self, file: Path) -> contextmanager[str]:
+        """Return what serves the file while it is open: a context that yields an address."""
+
+    def load(self, page: Page, address: str) -> float:
+        """Open the page; return the time from navigation to the graph painted."""
+
+
+def tools_python() -> str:
+    """Return the Python of the environment that the other tools are installed in."""
+    return os.environ.get("BENCH_PYTHON", str(Path(".venv/bench/bin/python").absolute()))
+
+
+def chromium() -> str | None:
+    """Return the browser that the tests use; ``None`` for Playwright's own."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+@contextmanager
+def opened_page(*arguments: str) -> Iterator[Page]:
+    """Yield an empty page of a browser of its own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage", *arguments]
+        )
+        context = browser.new_context(viewport=WINDOW)
+        context.add_init_script(PAINTED)
+        page = context.new_page()
+        # Fonts and counters from the net are not there in every run; none waits for them.
+        page.route(lambda url: not is_here(url), lambda route: route.abort())
+        yield page
+        browser.close()
+
+
+def is_here(url: str) -> bool:
+    """Return whether an address is of this machine."""
+    return url.startswith(("http://127.0.0.1", "http://localhost", "file:", "data:", "blob:"))
+
+
+def wait_for_mark(page: Page, name: str) -> float:
+    """Return a mark once it is there; how long that may take is up to the caller's caller."""
+    page.wait_for_function("(name) => pdlMarks[name]", arg=name, polling=20, timeout=0)
+    return float(page.evaluate("(name) => pdlMarks[name]", name))
+
+
+@contextmanager
+def served(*command: str, port: int) -> Iterator[str]:
+    """Run a server while the context is open; yield its address."""
+    address = f"http://localhost:{port}/"
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                urllib.request.urlopen(address, timeout=5).read()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield address
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -1,0 +1,92 @@
+"""Model Explorer's page, driven: load, open a block, expand all layers."""
+
+from __future__ import annotations
+
+import json
+import urllib.parse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.exported_graph import exported, write_model_explorer
+from benchmarks.page_driver import free_port, served, tools_python, wait_for_mark
+from paddle_lab.api import Trace
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# What its worker answers: 1 a graph that was read, 3 a layer that was opened, 5 a new layout.
+_WATCH = """
+const names = { 1: "load", 3: "laid", 5: "laid" };
+const Thread = window.Worker;
+window.Worker = class extends Thread {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", ({ data }) => {
+      if (names[data.eventType]) pdlAfterPaint(names[data.eventType]);
+    });
+  }
+};
+addEventListener("pointerdown", (event) => { window.pdlPressed = event.timeStamp; }, true);
+"""
+
+
+class ModelExplorerPage:
+    """Model Explorer from PyPI in its page, with WebGL in software."""
+
+    name = "Model Explorer"
+    steps = ("load", "open one block", "expand everything")
+    browser_arguments = (
+        "--use-gl=angle",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+    )
+
+    def export(self, trace: Trace, folder: Path) -> Path:
+        return write_model_explorer(exported(trace), folder / "graph.json")
+
+    @contextmanager
+    def serve(self, file: Path) -> Iterator[str]:
+        port = free_port()
+        command = str(Path(tools_python()).with_name("model-explorer"))
+        given = (str(file), "--no_open_in_browser", "--skip_health_check", "--port", str(port))
+        models = {"models": [{"url": str(file), "adapterId": "builtin_json"}]}
+        with served(command, *given, port=port) as address:
+            yield f"{address}?data={urllib.parse.quote(json.dumps(models))}"
+
+    def load(self, page: Page, address: str) -> float:
+        page.add_init_script(_WATCH)
+        page.goto(address, wait_until="commit")
+        return wait_for_mark(page, "load")
+
+    def open_block(self, page: Page, label: str) -> float:
+        """Open a block: found by search, which brings it to the middle, then double-clicked.
+
+        Near the graph's ends it would not come to the middle exactly.
+        """
+        search = page.get_by_placeholder("Search nodes/layers by regex")
+        search.fill(f"{label}$")
+        found = page.get_by_text(label, exact=True).first
+        found.click(modifiers=["Alt"], timeout=0)
+        # It is selected, its panel says how large it is; then the camera moves there.
+        page.get_by_text("#descendants").wait_for(timeout=0)
+        page.wait_for_timeout(3_000)
+        canvas = page.locator("canvas").first.bounding_box()
+        assert canvas
+        middle = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2
+        return _pressed_to_laid(page, lambda: page.mouse.dblclick(*middle))
+
+    def open_all(self, page: Page) -> float:
+        """Press "Expand all layers in the graph"."""
+        search = page.get_by_placeholder("Search nodes/layers by regex")
+        search.fill("")
+        button = page.get_by_text("unfold_more_double", exact=True).first
+        return _pressed_to_laid(page, lambda: button.click(no_wait_after=True))
+
+
+def _pressed_to_laid(page: Page, press: Callable[[], None]) -> float:
+    page.evaluate("delete pdlMarks.laid")
+    press()
+    laid_ms = wait_for_mark(page, "laid")
+    return laid_ms - float(page.evaluate("pdlPressed"))

@@ -1,0 +1,60 @@
+"""Netron's page, driven: it draws the whole graph at once and has no groups to open."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.exported_graph import exported, write_neutral
+from benchmarks.page_driver import free_port, served, tools_python, wait_for_mark
+from paddle_lab.api import Trace
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+_SERVE = """
+import netron, sys, threading
+netron.start(sys.argv[1], ("localhost", int(sys.argv[2])), browse=False)
+threading.Event().wait()
+"""
+# Netron takes `eval` away, which Playwright needs. Its page has class `default` once it has drawn.
+_WATCH = """
+const original = window.eval;
+Object.defineProperty(window, "eval", { get: () => original, set() {} });
+addEventListener("DOMContentLoaded", () => {
+  new MutationObserver(() => {
+    if (document.body.classList.contains("default")) pdlAfterPaint("load");
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+});
+"""
+
+
+class NetronPage:
+    """Netron from PyPI in its page."""
+
+    name = "Netron"
+    steps = ("load",)
+    browser_arguments = ("--disable-gpu",)
+
+    def export(self, trace: Trace, folder: Path) -> Path:
+        graph = write_neutral(exported(trace), folder / "graph.json")
+        model = folder / "graph.onnx"
+        writer = Path(__file__).with_name("onnx_file.py")
+        subprocess.run([tools_python(), str(writer), str(graph), str(model)], check=True)
+        return model
+
+    @contextmanager
+    def serve(self, file: Path) -> Iterator[str]:
+        port = free_port()
+        with served(tools_python(), "-c", _SERVE, str(file), str(port), port=port) as address:
+            yield address
+
+    def load(self, page: Page, address: str) -> float:
+        # It would ask for leave to count its users, and wait for the answer.
+        page.context.add_cookies([{"name": "consent", "value": "1", "url": address}])
+        page.add_init_script(_WATCH)
+        page.goto(address, wait_until="commit")
+        return wait_for_mark(page, "load")

@@ -1,0 +1,202 @@
+"""The same graphs in our saved page, in Netron's and in Model Explorer's, side by side.
+
+``python benchmarks/pages.py [--quick] [--json FILE] [--limit S] [--screenshots FOLDER]`` loads each
+tape in each tool's own page in Chromium, opens a block, and expands everything. Times are the
+page's own: from the start of the navigation, or the press of the mouse, to the frame that shows
+the graph. What a tool opens is written before, and not timed. A step that takes longer than the
+limit is "timeout", a page that dies is "crash". ``BENCH_PYTHON`` is the Python of the environment
+with the other tools.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+# This file is run by its path; what it needs lies in the repository around it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.figures import Figure, Figures, options
+from benchmarks.page_driver import opened_page
+from benchmarks.page_model_explorer import ModelExplorerPage
+from benchmarks.page_netron import NetronPage
+from benchmarks.page_paddle_lab import PaddleLabPage
+
+TOOLS = {tool.name: tool for tool in (PaddleLabPage(), NetronPage(), ModelExplorerPage())}
+HIERARCHICAL = "hierarchical-50000"
+# One of many equal blocks, from the middle.
+BLOCKS = {HIERARCHICAL: "blocks.48", "gpt-96": "blocks.48"}
+SUBJECTS = (
+    HIERARCHICAL,
+    "gpt-96",
+    "chain-5000",
+    "chain-20000",
+    "chain-100000",
+    "hub-10000",
+    "attention-1000",
+)
+QUICK_SUBJECTS = ("gpt-96", "chain-5000")
+BARS = {
+    ("chain-5000", "load"): 300.0,
+    ("chain-20000", "load"): 800.0,
+    ("chain-100000", "load"): 3_000.0,
+    ("hub-10000", "load"): 1_000.0,
+    (HIERARCHICAL, "open one block"): 50.0,
+    (HIERARCHICAL, "expand everything"): 4_000.0,
+}
+
+
+def work(tool_name: str, subject: str, file: Path, picture: str) -> None:
+    """Drive one page in this process; print a line of JSON after each step."""
+    tool = TOOLS[tool_name]
+    with tool.serve(file) as address, opened_page(*tool.browser_arguments) as page:
+        page.set_default_timeout(0)
+        page.on("crash", lambda _: tell("crash"))
+        page.on("pageerror", lambda error: tell("note", str(error)[:200]))
+        tell("load", tool.load(page, address))
+        if subject in BLOCKS and len(tool.steps) > 1:
+            page.wait_for_timeout(1_000)
+            tell("open one block", tool.open_block(page, BLOCKS[subject]))
+            page.wait_for_timeout(1_000)
+            tell("expand everything", tool.open_all(page))
+        if picture:
+            page.wait_for_timeout(2_000)
+            page.screenshot(path=picture)
+    tell("end")
+
+
+def _failure(errors: Path) -> str:
+    """Return the last line of what a process wrote before it died."""
+    lines = errors.read_text().strip().splitlines()
+    return f"failed: {lines[-1][:120]}" if lines else "failed"
+
+
+def tell(step: str, value: float | str = 0.0) -> None:
+    print(json.dumps([step, value]), flush=True)
+
+
+def driven(
+    tool: str, subject: str, file: Path, *, limit_s: float, picture: str = ""
+) -> Iterator[tuple[str, float | None, str]]:
+    """Yield step, milliseconds, and a note where there are none; ends whatever does not end."""
+    command = [sys.executable, __file__, "--work", tool, subject, str(file), picture]
+    errors = file.with_suffix(".errors")
+    with errors.open("wb") as stderr:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True
+        )
+    lines: queue.Queue[bytes] = queue.Queue()
+    assert process.stdout
+    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+    wanted = list(TOOLS[tool].steps if subject in BLOCKS else TOOLS[tool].steps[:1])
+    try:
+        while wanted:
+            try:
+                line = lines.get(timeout=limit_s)
+            except queue.Empty:
+                yield wanted[0], None, f"timeout after {limit_s:.0f} s"
+                return
+            step, value = json.loads(line) if line else ("crash", _failure(errors))
+            if step == "crash":
+                yield wanted[0], None, value or "crash"
+                return
+            if step == wanted[0]:
+                yield wanted.pop(0), value, ""
+    finally:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10 if not wanted else 0.01)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _read(stream: Iterator[bytes], lines: queue.Queue[bytes]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(b"")
+
+
+def measured(
+    figures: Figures,
+    tool: str,
+    subject: str,
+    file: Path,
+    *,
+    runs: int,
+    limit_s: float,
+    picture: str,
+) -> None:
+    """Add the medians of some runs; a step that fails once is not tried again."""
+    times_ms: dict[str, list[float]] = {}
+    failures: dict[str, str] = {}
+    for run in range(runs):
+        if failures:
+            break
+        shown = picture if run == 0 else ""
+        for step, value_ms, note in driven(tool, subject, file, limit_s=limit_s, picture=shown):
+            if value_ms is None:
+                failures[step] = note
+            else:
+                times_ms.setdefault(step, []).append(value_ms)
+    for step in TOOLS[tool].steps if subject in BLOCKS else TOOLS[tool].steps[:1]:
+        bar = BARS.get((subject, step)) if tool == PaddleLabPage.name else None
+        median_ms = statistics.median(times_ms[step]) if step in times_ms else None
+        note = failures.get(step, "" if step in times_ms else "not reached")
+        value = None if step in failures else median_ms
+        figures.add(Figure(subject, step, tool, value, "ms", bar, note=note))
+
+
+def main() -> None:
+    if "--work" in sys.argv:
+        work(*sys.argv[2:4], Path(sys.argv[4]), sys.argv[5])
+        return
+    parser = options(__doc__)
+    parser.add_argument("subjects", nargs="*", help="names of tapes")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for a step")
+    parser.add_argument("--tool", action="append", choices=TOOLS, help="only this one")
+    parser.add_argument("--screenshots", type=Path, help="keep a picture of each page here")
+    given = parser.parse_args()
+    from benchmarks.tapes import tape
+
+    figures = Figures(given.json)
+    subjects = given.subjects or (QUICK_SUBJECTS if given.quick else SUBJECTS)
+    limit_s = min(given.limit, 20) if given.quick else given.limit
+    for subject in subjects:
+        trace = tape(subject)
+        for name, tool in TOOLS.items():
+            if given.tool and name not in given.tool:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    file = tool.export(trace, Path(folder))
+                except (OSError, subprocess.CalledProcessError) as fault:
+                    figures.add(Figure(subject, "load", name, note=f"failed: {fault}"[:120]))
+                    continue
+                picture = ""
+                if given.screenshots:
+                    given.screenshots.mkdir(parents=True, exist_ok=True)
+                    picture = str(given.screenshots / f"{subject}_{name.replace(' ', '_')}.png")
+                measured(
+                    figures,
+                    name,
+                    subject,
+                    file,
+                    runs=1 if given.quick or name != PaddleLabPage.name else 3,
+                    limit_s=limit_s,
+                    picture=picture,
+                )
+    figures.print_table()
+
+
+if __name__ == "__main__":
+    main()
