@@ -9,11 +9,13 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from playwright.sync_api import Page, sync_playwright
+
+from paddle_lab.api import Trace
 
 WINDOW = {"width": 1400, "height": 900}
 
@@ -29,23 +31,30 @@ window.pdlAfterPaint = (name) => requestAnimationFrame(() => requestAnimationFra
 
 
 class ToolPage(Protocol):
-    """A tool's page with a graph in it. Each step returns the milliseconds it took.
-
-    A step that the tool does not have is ``None``.
-    """
+    """A tool's page with a graph in it. Each step returns the milliseconds it took."""
 
     name: str
     steps: tuple[str, ...]
     browser_arguments: tuple[str, ...]
 
-    def export(self, graph: Path, folder: Path) -> Path:
-        """Return the file that the tool opens, made of a trace file; nobody times this."""
+    def export(self, trace: Trace, folder: Path) -> Path:
+        """Return the file that the tool opens; nobody times this."""
 
-    def serve(self, file: Path) -> contextmanager[str]:
-        """Return what serves the file while it is open: a context that yields an address."""
+    def serve(self, file: Path) -> AbstractContextManager[str]:
+        """Return a context that yields the address at which the page shows the file."""
 
     def load(self, page: Page, address: str) -> float:
         """Open the page; return the time from navigation to the graph painted."""
+
+
+class GroupedPage(ToolPage, Protocol):
+    """A page with groups that open."""
+
+    def open_block(self, page: Page, label: str) -> float:
+        """Open one block."""
+
+    def open_all(self, page: Page) -> float:
+        """Open everything."""
 
 
 def tools_python() -> str:

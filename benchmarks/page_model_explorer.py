@@ -36,8 +36,8 @@ class ModelExplorerPage:
     """Model Explorer from PyPI in its page, with WebGL in software."""
 
     name = "Model Explorer"
-    steps = ("load", "open one block", "expand everything")
-    browser_arguments = (
+    steps: tuple[str, ...] = ("load", "open one block", "expand everything")
+    browser_arguments: tuple[str, ...] = (
         "--use-gl=angle",
         "--use-angle=swiftshader",
         "--enable-unsafe-swiftshader",

@@ -36,8 +36,8 @@ class NetronPage:
     """Netron from PyPI in its page."""
 
     name = "Netron"
-    steps = ("load",)
-    browser_arguments = ("--disable-gpu",)
+    steps: tuple[str, ...] = ("load",)
+    browser_arguments: tuple[str, ...] = ("--disable-gpu",)
 
     def export(self, trace: Trace, folder: Path) -> Path:
         graph = write_neutral(exported(trace), folder / "graph.json")

@@ -39,8 +39,8 @@ class PaddleLabPage:
     """A page that ``trace.to_html`` wrote."""
 
     name = "Paddle Lab"
-    steps = ("load", "open one block", "expand everything")
-    browser_arguments = ("--disable-gpu",)
+    steps: tuple[str, ...] = ("load", "open one block", "expand everything")
+    browser_arguments: tuple[str, ...] = ("--disable-gpu",)
 
     def export(self, trace: Trace, folder: Path) -> Path:
         return trace.to_html(folder / "graph.html")

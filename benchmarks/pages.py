@@ -27,12 +27,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Figure, Figures, options
-from benchmarks.page_driver import opened_page
+from benchmarks.page_driver import GroupedPage, ToolPage, opened_page
 from benchmarks.page_model_explorer import ModelExplorerPage
 from benchmarks.page_netron import NetronPage
 from benchmarks.page_paddle_lab import PaddleLabPage
 
-TOOLS = {tool.name: tool for tool in (PaddleLabPage(), NetronPage(), ModelExplorerPage())}
+GROUPED: dict[str, GroupedPage] = {
+    tool.name: tool for tool in (PaddleLabPage(), ModelExplorerPage())
+}
+TOOLS: dict[str, ToolPage] = {
+    "Paddle Lab": GROUPED["Paddle Lab"],
+    "Netron": NetronPage(),
+    **GROUPED,
+}
 HIERARCHICAL = "hierarchical-50000"
 # One of many equal blocks, from the middle.
 BLOCKS = {HIERARCHICAL: "blocks.48", "gpt-96": "blocks.48"}
@@ -64,11 +71,12 @@ def work(tool_name: str, subject: str, file: Path, picture: str) -> None:
         page.on("crash", lambda _: tell("crash"))
         page.on("pageerror", lambda error: tell("note", str(error)[:200]))
         tell("load", tool.load(page, address))
-        if subject in BLOCKS and len(tool.steps) > 1:
+        grouped = GROUPED.get(tool_name)
+        if subject in BLOCKS and grouped:
             page.wait_for_timeout(1_000)
-            tell("open one block", tool.open_block(page, BLOCKS[subject]))
+            tell("open one block", grouped.open_block(page, BLOCKS[subject]))
             page.wait_for_timeout(1_000)
-            tell("expand everything", tool.open_all(page))
+            tell("expand everything", grouped.open_all(page))
         if picture:
             page.wait_for_timeout(2_000)
             page.screenshot(path=picture)
@@ -108,10 +116,10 @@ def driven(
                 return
             step, value = json.loads(line) if line else ("crash", _failure(errors))
             if step == "crash":
-                yield wanted[0], None, value or "crash"
+                yield wanted[0], None, str(value or "crash")
                 return
             if step == wanted[0]:
-                yield wanted.pop(0), value, ""
+                yield wanted.pop(0), float(value), ""
     finally:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=10 if not wanted else 0.01)
@@ -158,7 +166,8 @@ def measured(
 
 def main() -> None:
     if "--work" in sys.argv:
-        work(*sys.argv[2:4], Path(sys.argv[4]), sys.argv[5])
+        tool_name, subject, file, picture = sys.argv[2:6]
+        work(tool_name, subject, Path(file), picture)
         return
     parser = options(__doc__)
     parser.add_argument("subjects", nargs="*", help="names of tapes")
