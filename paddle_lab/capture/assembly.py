@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -90,10 +91,14 @@ def _keys(recorder: Recorder, ops: OpRows, tensor_rows: Any) -> RecordKeys:
 def _add_layers(
     recorder: Recorder, layers: TableBuilder, strings: StringPool, frames: FrameAssembler
 ) -> None:
-    for _, path, class_name, parent, location in sorted(recorder.layers.rows, key=itemgetter(0)):
+    rows = sorted(recorder.layers.rows, key=itemgetter(0))
+    texts: list[str] = []
+    for _, path, class_name, _, location in rows:
         callee = frames.callee(location) if location is not None else None
-        name = path if path is not None else callee or class_name
-        layers.append(strings[name], strings[class_name], parent)
+        texts += (path if path is not None else callee or class_name, class_name)
+    codes = strings.codes(texts)
+    parents = [row[3] for row in rows]
+    layers.append_cells(chain.from_iterable(zip(codes[::2], codes[1::2], parents, strict=True)))
 
 
 def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:

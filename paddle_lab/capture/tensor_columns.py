@@ -36,19 +36,28 @@ def tensor_table(recorder: Recorder, rows: Cells, keys: RecordKeys, strings: Str
     path_codes = np.zeros(len(rows), np.int64)
     has_path = (name > 0) & (kind != EXTERNAL)
     is_known = np.array([one is not None for one in dtypes], np.bool_)[dtype]
-    told = first_uses(name, dtype, np.where(is_known, shape, -1), np.where(is_known, place, -1))
     # In the order of the rows, as one reads them: the first one that says something names it.
-    wanted = np.union1d(np.asarray(told, np.int64), np.flatnonzero(has_path))
-    cells = (column[wanted].tolist() for column in (name, dtype, shape, place, identity, has_path))
-    for row, *keyed, tensor, is_held in zip(wanted.tolist(), *cells, strict=True):
-        name_key, dtype_key, shape_key, place_key = keyed
-        name_codes[name_key] = strings[names[name_key]]
-        dtype_codes[dtype_key] = strings[describe(dtypes[dtype_key])[0]]
-        if is_known[row]:
-            shape_codes[shape_key] = strings[shape_text(shapes[shape_key])]
-            place_codes[place_key] = strings[_place_name(places[place_key])]
-        if is_held:
-            path_codes[row] = strings[paths.get(tensor, "")]
+    said = np.zeros((len(rows), 5), np.bool_)
+    firsts = (name, dtype, np.where(is_known, shape, -1), np.where(is_known, place, -1))
+    for at, column in enumerate(firsts):
+        said[first_uses(column), at] = True
+    said[~is_known, 2:4] = False
+    said[:, 4] = has_path
+    row, column = np.nonzero(said)
+    kinds = (
+        lambda key, _: names[key],
+        lambda key, _: describe(dtypes[key])[0],
+        lambda key, _: shape_text(shapes[key]),
+        lambda key, _: _place_name(places[key]),
+        lambda _, tensor: paths.get(tensor, ""),
+    )
+    keys_said = np.stack((name, dtype, shape, place, name), axis=1)[said]
+    cells = (column.tolist(), keys_said.tolist(), identity[row].tolist())
+    codes = strings.codes(kinds[at](key, tensor) for at, key, tensor in zip(*cells, strict=True))
+    told = np.array(codes, np.int64)
+    for at, target in enumerate((name_codes, dtype_codes, shape_codes, place_codes)):
+        target[keys_said[column == at]] = told[column == at]
+    path_codes[row[column == 4]] = told[column == 4]
     elements = np.array([math.prod(one) for one in shapes], np.int64)
     item_bytes = np.array([describe(one)[1] for one in dtypes], np.int64)
     columns: dict[str, Any] = {
