@@ -2,20 +2,29 @@
 import type { Trace } from "./trace.ts";
 import type { VisibleItem, VisibleTree } from "./visible.ts";
 
+const FEW_PAIRS = 64;
+
 /** What an op reads and no op of the trace made, in the order of its arguments, each once. */
 export function givenTensors(trace: Trace, op: number): number[] {
-  const made = new Set<number>();
-  for (const edge of trace.edgesInto(op)) {
-    made.add(trace.at("op_edges", "tensor", edge));
-  }
-  const given = new Set<number>();
-  for (const use of trace.inputsOf(op)) {
-    const tensor = trace.at("uses", "tensor", use);
-    if (tensor >= 0 && !made.has(tensor)) {
-      given.add(tensor);
+  const uses = trace.inputsOf(op);
+  const edges = trace.edgesInto(op);
+  const tensorOfUse = trace.table("uses").column("tensor");
+  const tensorOfEdge = trace.table("op_edges").column("tensor");
+  // Most ops read two or three tensors: to look through those is quicker than to make sets.
+  const isShort = uses.length * edges.length <= FEW_PAIRS;
+  const met = isShort ? undefined : new Set(Array.from(edges, (edge) => tensorOfEdge[edge]!));
+  const given: number[] = [];
+  for (const use of uses) {
+    const tensor = tensorOfUse[use]!;
+    const isKnown = met
+      ? met.has(tensor)
+      : given.includes(tensor) || edges.some((edge) => tensorOfEdge[edge] === tensor);
+    if (tensor >= 0 && !isKnown) {
+      given.push(tensor);
+      met?.add(tensor);
     }
   }
-  return [...given];
+  return given;
 }
 
 /** The tree with a box for every tensor that visible ops read and none made. */

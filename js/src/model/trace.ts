@@ -46,6 +46,7 @@ export class Trace {
   readonly groupCount: number;
 
   readonly #tables: Packed["tables"];
+  readonly #views: Readonly<Record<TableName, { length: number; column(name: string): Column }>>;
   // Indexes are made when they are first asked for: a picture of closed groups needs none of them.
   #inputs: RowsByKey | undefined;
   #outputs: RowsByKey | undefined;
@@ -61,14 +62,14 @@ export class Trace {
     this.strings = packed.strings;
     this.origin = packed.origin;
     this.#tables = packed.tables;
+    this.#views = viewsOf(packed.tables);
     this.opCount = packed.tables.ops.length;
     this.gradNodeCount = packed.tables.grad_nodes.length;
     this.groupCount = packed.tables.groups.length;
   }
 
   table<T extends TableName>(name: T): TableView<T> {
-    const table = this.#tables[name];
-    return { length: table.length, column: (column) => table.columns[column]! };
+    return this.#views[name] as TableView<T>;
   }
 
   /** One cell. */
@@ -272,4 +273,14 @@ export class Trace {
     const only = role >= 0 ? { column: this.table("uses").column("role"), value: role } : undefined;
     return RowsByKey.index(this.table(table).column(column), keyCount, only);
   }
+}
+
+function viewsOf(
+  tables: Packed["tables"],
+): Record<TableName, { length: number; column(name: string): Column }> {
+  const views = Object.entries(tables).map(([name, table]) => [
+    name,
+    { length: table.length, column: (column: string) => table.columns[column]! },
+  ]);
+  return Object.fromEntries(views);
 }

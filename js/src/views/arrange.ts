@@ -138,7 +138,9 @@ export function* composeSteps(
     const y = result.y[index]!;
     const content = contents[index];
     if (content) {
-      boxOfItem[index] = boxes.push({ ...content, x, y }) - 1;
+      content.x = x;
+      content.y = y;
+      boxOfItem[index] = boxes.push(content) - 1;
     } else {
       frames.push({
         ...frameContent(store, item.key, side, item.leafCount),

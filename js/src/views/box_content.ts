@@ -5,6 +5,7 @@ import { givenTensors } from "../model/parameters.ts";
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import type { VisibleItem } from "../model/visible.ts";
+import { TENSOR_KINDS } from "../protocol.ts";
 import { FOLD_CARD_PX } from "./drawing_style.ts";
 import type { TextMeasure } from "./measure.ts";
 import { countOf } from "./quantities.ts";
@@ -32,12 +33,18 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 };
 const LONGEST_CHIP = 7;
 
-/** A box without its place. */
-export type BoxContent = Omit<SceneBox, "x" | "y">;
+/** A box that has no place yet: it is at 0, 0. */
+export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
+
+type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
 
 export class BoxWriter {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
+  /** By sublabel and label: of a hundred thousand ops few have a line of their own. */
+  readonly #lines = new Map<string, Map<string, BoxLine>>();
+  /** Labels of chips by what they are short for: the tensor's path and kind. */
+  readonly #chipLabels = new Map<number, string>();
 
   constructor(
     readonly store: Store,
@@ -65,16 +72,22 @@ export class BoxWriter {
 
   op(op: number, through: string, id: string): BoxContent {
     const { trace } = this;
-    const isPylayer = trace.at("ops", "is_pylayer", op) === 1;
-    const line = this.#oneLine(trace.opLabel(op), through);
+    const isPylayer = trace.table("ops").column("is_pylayer")[op] === 1;
+    const { label, sublabel, width, height } = this.#oneLine(trace.opLabel(op), through);
     return {
-      ...EMPTY,
-      ...line,
+      x: 0,
+      y: 0,
+      width,
+      height,
+      label,
+      sublabel,
       kind: isPylayer ? "pylayer" : "op",
       phase: trace.phaseOf(op),
       op,
+      gradNode: -1,
       group: trace.groupOfOp(op),
-      chips: this.showsParameters ? [] : this.#chips(givenTensors(trace, op), line.width),
+      tensor: -1,
+      chips: this.showsParameters ? NO_CHIPS : this.#chips(givenTensors(trace, op), width),
       state: this.#stateOfOp(op),
       id,
     };
@@ -177,34 +190,48 @@ export class BoxWriter {
     };
   }
 
-  #oneLine(
-    label: string,
-    sublabel: string,
-  ): Pick<SceneBox, "label" | "sublabel" | "width" | "height"> {
+  #oneLine(label: string, sublabel: string): BoxLine {
+    let lines = this.#lines.get(sublabel);
+    if (!lines) {
+      lines = new Map();
+      this.#lines.set(sublabel, lines);
+    }
+    let line = lines.get(label);
+    if (!line) {
+      line = this.#measured(label, sublabel);
+      lines.set(label, line);
+    }
+    return line;
+  }
+
+  #measured(label: string, sublabel: string): BoxLine {
     const beside = sublabel ? GAP_PX + this.measure.width(sublabel, "sublabel") : 0;
     const width = stepped(this.measure.width(label, "label") + beside + 2 * PADDING_PX);
     return { label, sublabel, width, height: BOX_HEIGHT_PX };
   }
 
   #stateOfOp(op: number): SceneBox["state"] {
-    if (this.trace.at("ops", "raised", op)) {
+    const { trace } = this;
+    if (trace.table("ops").column("raised")[op]) {
       return "raised";
     }
-    for (const use of this.trace.outputsOf(op)) {
-      const tensor = this.trace.at("uses", "tensor", use);
-      const previous = tensor >= 0 ? this.trace.at("tensors", "previous", tensor) : -1;
-      const version = (row: number): number => this.trace.at("tensors", "version", row);
-      if (previous >= 0 && version(tensor) > version(previous)) {
+    const tensorOfUse = trace.table("uses").column("tensor");
+    const previous = trace.table("tensors").column("previous");
+    const version = trace.table("tensors").column("version");
+    for (const use of trace.outputsOf(op)) {
+      const tensor = tensorOfUse[use]!;
+      const before = tensor >= 0 ? previous[tensor]! : -1;
+      if (before >= 0 && version[tensor]! > version[before]!) {
         return "in_place";
       }
     }
     return "normal";
   }
 
-  #chips(tensors: readonly number[], boxWidth: number): SceneChip[] {
+  #chips(tensors: readonly number[], boxWidth: number): readonly SceneChip[] {
     return this.#row(
       tensors.map((tensor) => ({
-        label: chipLabel(this.trace, tensor),
+        label: this.#chipLabel(tensor),
         tensor,
         kind: this.trace.tensorKind(tensor),
       })),
@@ -213,7 +240,22 @@ export class BoxWriter {
     );
   }
 
-  #leafChips(leaves: readonly number[], boxWidth: number): SceneChip[] {
+  #chipLabel(tensor: number): string {
+    const { trace } = this;
+    const path = trace.at("tensors", "path", tensor);
+    if (!trace.text(path)) {
+      return chipLabel(trace, tensor);
+    }
+    const key = path * TENSOR_KINDS.length + trace.at("tensors", "kind", tensor);
+    let label = this.#chipLabels.get(key);
+    if (label === undefined) {
+      label = chipLabel(trace, tensor);
+      this.#chipLabels.set(key, label);
+    }
+    return label;
+  }
+
+  #leafChips(leaves: readonly number[], boxWidth: number): readonly SceneChip[] {
     return this.#row(
       leaves.map((leaf) => {
         const tensor = this.trace.at("grad_nodes", "parameter", leaf);
@@ -229,7 +271,10 @@ export class BoxWriter {
     chips: readonly Pick<SceneChip, "label" | "tensor" | "kind">[],
     side: 1 | -1,
     boxWidth: number,
-  ): SceneChip[] {
+  ): readonly SceneChip[] {
+    if (!chips.length) {
+      return NO_CHIPS;
+    }
     const shown = chips.slice(0, chips.length > MOST_CHIPS ? MOST_CHIPS - 1 : MOST_CHIPS);
     const all =
       shown.length < chips.length
@@ -243,20 +288,26 @@ export class BoxWriter {
       const width = Math.max(CHIP_HEIGHT_PX, Math.ceil(text) + 2 * CHIP_PADDING_PX);
       const x = side * (edge + width / 2);
       edge += width + CHIP_GAP_PX;
-      return { ...chip, x, y: 0, width, height: CHIP_HEIGHT_PX };
+      const { label, tensor, kind } = chip;
+      return { label, tensor, kind, x, y: 0, width, height: CHIP_HEIGHT_PX };
     });
   }
 }
 
 /** Width that a box needs on either side of its centre, chips included. */
 export function extentOf(box: BoxContent): number {
-  return box.chips.reduce(
-    (extent, chip) => Math.max(extent, Math.abs(chip.x) + chip.width / 2),
-    box.width / 2,
-  );
+  let extent = box.width / 2;
+  for (const chip of box.chips) {
+    extent = Math.max(extent, Math.abs(chip.x) + chip.width / 2);
+  }
+  return extent;
 }
 
+const NO_CHIPS: readonly SceneChip[] = [];
+
 const EMPTY: BoxContent = {
+  x: 0,
+  y: 0,
   width: NARROWEST_PX,
   height: BOX_HEIGHT_PX,
   label: "",

@@ -61,7 +61,7 @@ export class OutlineRows {
     let row = 0;
     for (const item of this.#order) {
       this.#rowOfItem[item] = row;
-      row += 1 + this.#nodesOf(item).length;
+      row += isPaired ? 1 + this.#nodesOf(item).length : 1;
     }
     this.length = row;
   }

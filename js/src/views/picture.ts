@@ -14,7 +14,7 @@ import type { TextMeasure } from "./measure.ts";
 import { countOf } from "./quantities.ts";
 import type { Scene } from "./scene.ts";
 import { SceneIndex } from "./scene_index.ts";
-import { inSlices } from "./slices.ts";
+import { inSlices, nextTask } from "./slices.ts";
 
 const LAYOUT: RunnerOptions = { nodeGap: 28, rankGap: 34, groupPaddingPx: 18, groupTitlePx: 26 };
 
@@ -27,6 +27,9 @@ const SHAPING = [
   "showParameters",
   "showOptimizer",
 ] as const satisfies readonly (keyof ViewState)[];
+
+/** Items that are arranged and listed in one task. */
+const MOST_AT_ONCE = 2000;
 
 export interface PictureListener {
   /** What will be visible: the outline need not wait for the layout. */
@@ -158,7 +161,14 @@ export class Picture {
     }
     this.#listener.progress(`Laying out ${boxCount(tree)}`);
     const result = this.#runner.layout(graph, LAYOUT);
-    // While the worker lays out, the outline is written.
+    // While the worker lays out, the outline is written; of much in a task of its own.
+    if (tree.items.length > MOST_AT_ONCE) {
+      result.catch(() => {});
+      await nextTask();
+    }
+    if (isStale()) {
+      throw new LayoutCancelled();
+    }
     this.#listener.arranged(tree);
     return result;
   }

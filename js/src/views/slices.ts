@@ -28,7 +28,7 @@ export async function inSlices<T>(steps: Steps<T>, isStale: () => boolean): Prom
 }
 
 /** After what waits: a timer would come later, and only once a second in a page that is hidden. */
-function nextTask(): Promise<void> {
+export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
