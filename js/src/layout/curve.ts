@@ -17,10 +17,21 @@ export interface CurveSink {
  * and arrives vertically; it always lies between two ranks, where there are no nodes.
  */
 export function traceEdge(sink: CurveSink, paths: EdgePaths, edge: number, cornerPx = 8): void {
-  const { pathX, pathY } = paths;
   const first = paths.edgeStart[edge]!;
   const end = paths.edgeStart[edge + 1]!;
-  if (end - first < 2) return;
+  if (end - first > 1) traceStretch(sink, paths.pathX, paths.pathY, first, end - 1, cornerPx);
+}
+
+/** Draw the stretch of a path between two of its points. */
+export function traceStretch(
+  sink: CurveSink,
+  pathX: ArrayLike<number>,
+  pathY: ArrayLike<number>,
+  first: number,
+  last: number,
+  cornerPx = 8,
+): void {
+  const end = last + 1;
   let x = pathX[first]!;
   let y = pathY[first]!;
   sink.moveTo(x, y);

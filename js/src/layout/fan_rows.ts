@@ -76,7 +76,7 @@ export function layRows(fan: Fan, boxes: Boxes, boxGap: number, laneGap: number)
     const bottom = y + high;
     // The spine of a fan with one end passes in the middle of the row.
     const middle = isBetween ? -1 : (first + end) >> 1;
-    let x = isBetween ? -width / 2 : 0;
+    let x = isBetween ? -rowWidth / 2 : 0;
     if (!isBetween) for (let i = first; i < middle; i++) x -= left[i]! + right[i]! + gap;
     if (!isBetween) x += gap - laneGap;
     for (let i = first; i < end; i++) {
@@ -87,7 +87,7 @@ export function layRows(fan: Fan, boxes: Boxes, boxGap: number, laneGap: number)
       rows.right = Math.max(rows.right, x);
       x += gap;
       rows.inBus[i] = inBus;
-      rows.outBus[i] = bottom + rowGap / 2;
+      rows.outBus[i] = bottom + 0.75 * rowGap; // below the words beside the edges
       // Boxes of a row stand on the side of the bus.
       let top = reads ? y : bottom - height[i]!;
       const tops = new Float64Array(branches[i]!.length);

@@ -17,10 +17,11 @@ import {
 import { element } from "./element.ts";
 import { Emphasis } from "./emphasis.ts";
 import type { TextMeasure } from "./measure.ts";
+import { MovingPicture } from "./moving_picture.ts";
 import { NormInk } from "./norm_ink.ts";
-import { paint } from "./paint.ts";
+import { type Brush, paint, paintOneBox } from "./paint.ts";
 import { listenToPointer } from "./pointer.ts";
-import { EMPTY_SCENE, type Scene } from "./scene.ts";
+import { EMPTY_SCENE, type Scene, type SceneBox } from "./scene.ts";
 import { type Hit, SceneIndex } from "./scene_index.ts";
 import type { Theme } from "./theme.ts";
 import { Transition } from "./transition.ts";
@@ -29,6 +30,11 @@ const SMALLEST_SCALE = 0.02;
 const GLIDE_MS = 180;
 const EDGE_REACH_PX = 5;
 const OPENED_MARGIN_PX = 24;
+/** A picture that has not moved for this long rests. */
+const REST_MS = 140;
+/** With more than this in view, what is drawn moves as an image (a box with text counts 1). */
+const CROWDED = 260;
+const OVERVIEW_AFTER_MS = 400;
 
 export interface CanvasActions {
   click(hit: Hit | undefined, event: PointerEvent): void;
@@ -48,6 +54,12 @@ export class GraphCanvas {
   #hovered: Hit | undefined;
   #frame = 0;
   #hasBeenMoved = false;
+  #isCrowded = false;
+  #painting_ms = 0;
+  /** The picture is to be drawn itself, not by what has been kept of it. */
+  #mustPaint = false;
+  #rest: ReturnType<typeof setTimeout> | undefined;
+  readonly #moving: MovingPicture;
   readonly #store: Store;
   readonly #measure: TextMeasure;
   readonly #root: HTMLElement;
@@ -73,6 +85,9 @@ export class GraphCanvas {
         "Graph. Arrow keys follow the edges, Enter opens a group, question mark lists all keys.",
     });
     root.prepend(this.element);
+    this.#moving = new MovingPicture((context, camera, view) => {
+      paint(this.#brush(context, camera, undefined), this.#index, view, { isPart: true });
+    });
     const at = (x: number, y: number): Hit | undefined => this.#hitAt(x, y);
     this.#dispose.push(
       listenToPointer(
@@ -98,6 +113,7 @@ export class GraphCanvas {
     observer.observe(root);
     this.#dispose.push(() => observer.disconnect());
     this.#dispose.push(() => cancelAnimationFrame(this.#frame));
+    this.#dispose.push(() => clearTimeout(this.#rest));
     this.#resize();
   }
 
@@ -163,7 +179,7 @@ export class GraphCanvas {
     this.#hasBeenMoved = true;
     this.#camera = kept(camera, this.#scene, this.#view);
     this.#publish();
-    this.draw();
+    this.#request();
   }
 
   glideTo(camera: Camera): void {
@@ -174,11 +190,16 @@ export class GraphCanvas {
     }
     this.#glide = { from: this.#camera, to, start_ms: performance.now() };
     this.#publish();
-    this.draw();
+    this.#request();
   }
 
-  /** Draw in the next frame. */
+  /** Draw anew in the next frame: what the picture says has changed. */
   draw(): void {
+    this.#moving.forget();
+    this.#request();
+  }
+
+  #request(): void {
     this.#frame ||= requestAnimationFrame((now_ms) => {
       this.#frame = 0;
       this.#drawNow(now_ms);
@@ -193,7 +214,8 @@ export class GraphCanvas {
   }
 
   #drawNow(now_ms: number): void {
-    if (!this.#view.width || !this.#view.height) {
+    // Behind the memory nobody sees it; whoever shows it again draws it.
+    if (!this.#view.width || !this.#view.height || this.#root.closest(".pdl-shows-memory")) {
       return;
     }
     this.#matchScreen();
@@ -204,28 +226,103 @@ export class GraphCanvas {
       this.#glide = t < 1 ? glide : undefined;
     }
     const progress = this.#transition ? Math.max(0, this.#transition.progress(now_ms)) : 1;
-    const index = progress < 1 ? new SceneIndex(this.#transition!.at(progress)) : this.#index;
     if (progress >= 1) {
       this.#transition = undefined;
     }
-    const context = this.element.getContext("2d")!;
-    const pixels = this.element.width / this.#view.width;
+    if (
+      this.#isCrowded &&
+      !this.#transition &&
+      !this.#mustPaint &&
+      this.#moving.serves(this.#camera.scale)
+    ) {
+      this.#showMoved();
+    } else {
+      this.#paint(progress);
+    }
+    if (this.#glide || this.#transition) {
+      this.#request();
+    }
+  }
+
+  /** Draw the picture itself. */
+  #paint(progress: number): void {
+    this.#mustPaint = false;
+    const found = this.#transition?.at(progress, this.#index) ?? this.#index;
+    const { context, pixels } = this.#surface();
     context.setTransform(pixels, 0, 0, pixels, 0, 0);
-    const brush = {
+    // Edges fade in at their new places, but are never all gone.
+    const edgeAlpha = 0.3 + 0.7 * progress * progress;
+    const hovered = this.#isCrowded ? undefined : this.#hoveredBox;
+    const brush = this.#brush(context, this.#camera, hovered);
+    const began_ms = performance.now();
+    const drawn = paint(brush, found, this.#view, { edgeAlpha });
+    this.#isCrowded = drawn.weight > CROWDED && !this.#transition;
+    if (this.#isCrowded) {
+      this.#moving.keep(this.element, this.#camera);
+      this.#paintHovered(context, pixels);
+      this.#later(OVERVIEW_AFTER_MS, () => this.#drawOverview(pixels));
+    }
+    this.#painting_ms = performance.now() - began_ms;
+    this.element.dataset.inView = String(drawn.boxes);
+  }
+
+  /** Show a crowded picture from where the camera is now, by what has been drawn before. */
+  #showMoved(): void {
+    const { context, pixels } = this.#surface();
+    this.#moving.show(context, this.#camera, this.#view, pixels, this.#theme.bg);
+    this.#paintHovered(context, pixels);
+    if (!this.#moving.isAt(this.#camera)) {
+      // Where drawing takes long, it must not come between two moves.
+      this.#later(Math.max(REST_MS, 2 * this.#painting_ms), () => {
+        this.#mustPaint = true;
+        this.#request();
+      });
+    }
+  }
+
+  #paintHovered(context: CanvasRenderingContext2D, pixels: number): void {
+    const hovered = this.#hoveredBox;
+    if (hovered) {
+      const { x, y, scale } = this.#camera;
+      context.setTransform(pixels, 0, 0, pixels, x * pixels, y * pixels);
+      context.scale(scale, scale);
+      paintOneBox(this.#brush(context, this.#camera, hovered), hovered);
+    }
+  }
+
+  #drawOverview(pixels: number): void {
+    const isWhole = this.#camera.scale <= fittingScale(this.#scene, this.#view) * 1.05;
+    if (!isWhole && !this.#moving.hasOverview) {
+      this.#moving.drawOverview(fitted(this.#scene, this.#view), this.#view, pixels);
+    }
+  }
+
+  /** One thing is done after a while in which the picture has not moved. */
+  #later(wait_ms: number, act: () => void): void {
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(act, wait_ms);
+  }
+
+  get #hoveredBox(): SceneBox | undefined {
+    return this.#hovered?.kind === "box" ? this.#hovered.box : undefined;
+  }
+
+  #surface(): { context: CanvasRenderingContext2D; pixels: number } {
+    const context = this.element.getContext("2d", { alpha: false })!;
+    return { context, pixels: this.element.width / this.#view.width };
+  }
+
+  #brush(context: CanvasRenderingContext2D, camera: Camera, hovered: SceneBox | undefined): Brush {
+    return {
       context,
       theme: this.#theme,
       measure: this.#measure,
       emphasis: new Emphasis(this.#store),
-      camera: this.#camera,
+      camera,
       showShapes: this.#store.state.showShapes,
-      hovered: this.#hovered?.kind === "box" ? this.#hovered.box.id : "",
+      hovered: hovered?.id ?? "",
       norms: NormInk.of(this.#store),
     };
-    // Edges fade in at their new places, but are never all gone.
-    paint(brush, index, this.#view, 0.3 + 0.7 * progress * progress);
-    if (this.#glide || this.#transition) {
-      this.draw();
-    }
   }
 
   #lookAtBeginning(): void {
@@ -268,7 +365,7 @@ export class GraphCanvas {
       this.element.style.cursor = "pointer";
     }
     if (nameOf(previous) !== nameOf(hit)) {
-      this.draw();
+      this.#request();
     }
   }
 
@@ -293,6 +390,7 @@ export class GraphCanvas {
       );
     }
     // A resized canvas is blank: it must not wait for the next frame.
+    this.#moving.forget();
     this.#drawNow(performance.now());
   }
 
@@ -304,6 +402,7 @@ export class GraphCanvas {
     if (this.element.width !== width || this.element.height !== height) {
       this.element.width = width;
       this.element.height = height;
+      this.#moving.forget();
     }
   }
 

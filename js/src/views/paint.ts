@@ -9,7 +9,6 @@ import { paintEdgeLabels, paintEdges } from "./paint_edge.ts";
 import { paintFrame, paintFrameTitle } from "./paint_frame.ts";
 import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./paint_mark.ts";
 import type { Scene, SceneBox } from "./scene.ts";
-import type { SceneIndex } from "./scene_index.ts";
 import type { Extent } from "./spatial_index.ts";
 import type { Theme } from "./theme.ts";
 
@@ -25,6 +24,28 @@ export interface Brush {
   readonly norms: NormInk | undefined;
 }
 
+/** A scene and what of it lies where, by position in its lists. */
+export interface Found {
+  readonly scene: Scene;
+  boxesIn(area: Extent): number[];
+  edgesIn(area: Extent): number[];
+  framesIn(area: Extent): number[];
+}
+
+/** What has been drawn. */
+export interface Drawn {
+  readonly boxes: number;
+  /** How long it takes to draw; a box with text counts 1. */
+  readonly weight: number;
+}
+
+export interface PaintOptions {
+  /** Edges fade while the picture changes. Default 1. */
+  readonly edgeAlpha?: number;
+  /** A piece of a picture: what follows the view's edges stays where it belongs. */
+  readonly isPart?: boolean;
+}
+
 /** Text smaller than this on screen is left out. */
 const LEAST_TEXT_PX = 6;
 /** Boxes lower than this on screen are drawn as plain rectangles, all of a colour at once. */
@@ -32,27 +53,35 @@ const LEAST_BOX_PX = 11;
 /** From further away a cut through a line is not seen; the sign on its box is. */
 const LEAST_CUT_SCALE = 0.3;
 
-export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: number): void {
+export function paint(
+  brush: Brush,
+  found: Found,
+  view: Size,
+  { edgeAlpha = 1, isPart = false }: PaintOptions = {},
+): Drawn {
   const { context, camera, theme } = brush;
-  const { scene } = index;
+  const { scene } = found;
   context.fillStyle = theme.bg;
   context.fillRect(0, 0, view.width, view.height);
   context.save();
   context.translate(camera.x, camera.y);
   context.scale(camera.scale, camera.scale);
   const area = areaInView(camera, view);
-  for (const key of index.framesIn(area)) {
-    paintFrame(brush, scene.frames[key]!);
+  const frames = found.framesIn(area).map((key) => scene.frames[key]!);
+  for (const frame of frames) {
+    paintFrame(brush, frame);
   }
   paintRungs(brush, scene, area);
-  const edges = index.edgesIn(area).map((key) => scene.edges[key]!);
+  const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
   paintEdges(brush, scene, edges, edgeAlpha);
-  for (const key of index.framesIn(area)) {
-    paintFrameTitle(brush, scene.frames[key]!, area);
+  const titleArea = isPart ? EVERYWHERE : area;
+  for (const frame of frames) {
+    paintFrameTitle(brush, frame, titleArea);
   }
-  const boxKeys = index.boxesIn(area);
+  const boxKeys = found.boxesIn(area);
   const boxes = boxKeys.map((key) => scene.boxes[key]!);
-  if (28 * camera.scale < LEAST_BOX_PX) {
+  const isPlain = 28 * camera.scale < LEAST_BOX_PX;
+  if (isPlain) {
     paintPlainBoxes(brush, boxes);
   } else {
     for (const box of boxes) {
@@ -69,6 +98,23 @@ export function paint(brush: Brush, index: SceneIndex, view: Size, edgeAlpha: nu
   paintMarks(brush, boxes, isReadable(brush, 10.5));
   paintLabels(brush, scene);
   context.restore();
+  const ofBoxes = boxes.length * (isPlain ? 0.05 : 1);
+  return { boxes: boxes.length, weight: ofBoxes + edges.length * 0.25 + frames.length };
+}
+
+const EVERYWHERE: Extent = {
+  left: -Infinity,
+  top: -Infinity,
+  right: Infinity,
+  bottom: Infinity,
+};
+
+/** Draw one box as it is in the picture, over it; the context has the world's unit. */
+export function paintOneBox(brush: Brush, box: SceneBox): void {
+  if (28 * brush.camera.scale >= LEAST_BOX_PX) {
+    paintBox(brush, box, isReadable(brush, 12.5));
+    paintMarks(brush, [box], isReadable(brush, 10.5));
+  }
 }
 
 export function areaInView(camera: Camera, view: Size): Extent {

@@ -1,13 +1,15 @@
 /** Draws edges, all of a style in one stroke, and the shapes beside them. */
-import { traceEdge } from "../layout/curve.ts";
 import type { Mark } from "../model/findings.ts";
 import { mix, type Stroke, strokeOfEdge } from "./drawing_style.ts";
 import type { Brush } from "./paint.ts";
 import { colourOfMark } from "./paint_mark.ts";
 import type { Scene, SceneEdge } from "./scene.ts";
+import { traceEdges } from "./shared_stretches.ts";
 
-/** Below this scale an edge is drawn as a straight line from end to end. */
+/** Below this scale edges have no curves and no round corners. */
 const CURVE_SCALE = 0.16;
+/** From afar an edge that is shorter on screen lies behind its boxes. */
+const SHORTEST_PX = 0.6;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
 const LONGEST_LABEL_PX = 130;
@@ -45,9 +47,8 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
     context.lineWidth = Math.max(stroke.width, 0.7 / camera.scale);
     context.setLineDash([...stroke.dash]);
     context.beginPath();
-    for (const edge of alike) {
-      tracePath(context, edge, camera.scale < CURVE_SCALE);
-    }
+    const isFar = camera.scale < CURVE_SCALE;
+    traceEdges(context, alike, isFar, isFar ? SHORTEST_PX / camera.scale : 0);
     context.stroke();
     context.setLineDash([]);
     if (camera.scale >= ARROW_SCALE) {
@@ -119,28 +120,6 @@ function labelPlace(
   const isLeft = turns.right && (!turns.left || pathX[1]! > x);
   return { x: isLeft ? x - away - width : x + away, y: y + Math.sign(pathY[1]! - y) * 11 };
 }
-
-function tracePath(context: CanvasRenderingContext2D, edge: SceneEdge, isStraight: boolean): void {
-  const { pathX, pathY } = edge;
-  const count = pathX.length;
-  if (count < 2) {
-    return;
-  }
-  if (isStraight) {
-    context.moveTo(pathX[0]!, pathY[0]!);
-    context.lineTo(pathX[count - 1]!, pathY[count - 1]!);
-    return;
-  }
-  const paths = {
-    pathX: pathX as Float64Array,
-    pathY: pathY as Float64Array,
-    edgeStart: Int32Array.of(0, count),
-    edgeKind: NO_KINDS,
-  };
-  traceEdge(context, paths, 0);
-}
-
-const NO_KINDS = new Uint8Array(1);
 
 /** A small head at the target, along the last step. */
 function traceArrow(

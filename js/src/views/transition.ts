@@ -1,5 +1,7 @@
 /** Moves a picture from one scene to the next, so that the eye can follow. */
+import type { Found } from "./paint.ts";
 import type { Scene, SceneBox, SceneFrame } from "./scene.ts";
+import type { Extent } from "./spatial_index.ts";
 
 const DURATION_MS = 150;
 /** Larger pictures change at once: nobody follows thousands of boxes. */
@@ -32,8 +34,12 @@ export class Transition {
     return Math.min(1, (now_ms - this.#start_ms) / DURATION_MS);
   }
 
-  /** The scene on its way; what is new grows out of the place it is opened from. */
-  at(progress: number): Scene {
+  /**
+   * The scene on its way; what is new grows out of the place it is opened from.
+   *
+   * @param index of the scene it leads to, in which the edges lie already
+   */
+  at(progress: number, index: Found): Found {
     const eased = 1 - (1 - progress) ** 3;
     const move = <T extends SceneBox | SceneFrame>(item: T): T => {
       const from = this.#from.get(item.id);
@@ -49,8 +55,30 @@ export class Transition {
         height: between(from.height, item.height),
       };
     };
-    return { ...this.#to, boxes: this.#to.boxes.map(move), frames: this.#to.frames.map(move) };
+    const boxes = this.#to.boxes.map(move);
+    const frames = this.#to.frames.map(move);
+    return {
+      scene: { ...this.#to, boxes, frames },
+      boxesIn: (area) => touching(boxes, area),
+      framesIn: (area) => touching(frames, area),
+      edgesIn: (area) => index.edgesIn(area),
+    };
   }
+}
+
+/** Chips may stand out of their box by this much. */
+const BESIDE_PX = 200;
+
+function touching(items: readonly Place[], area: Extent): number[] {
+  const keys: number[] = [];
+  items.forEach(({ x, y, width, height }, key) => {
+    const [across, down] = [width / 2 + BESIDE_PX, height / 2];
+    const isBeside = x + across < area.left || x - across > area.right;
+    if (!isBeside && y + down >= area.top && y - down <= area.bottom) {
+      keys.push(key);
+    }
+  });
+  return keys;
 }
 
 interface Place {
