@@ -7,6 +7,7 @@ import json
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,14 @@ class Figures:
 
 
 def read(path: Path) -> list[Figure]:
-    """Read the rows that a script wrote; keys that it added of its own are left out."""
+    """Read the rows that a script wrote."""
+    return rows_of(json.loads(path.read_text()))
+
+
+def rows_of(stored: list[dict[str, Any]]) -> list[Figure]:
+    """Return stored rows; keys that a script added of its own are left out."""
     known = Figure.__dataclass_fields__
-    return [
-        Figure(**{key: value for key, value in row.items() if key in known})
-        for row in json.loads(path.read_text())
-    ]
+    return [Figure(**{key: value for key, value in row.items() if key in known}) for row in stored]
 
 
 def told(figure: Figure) -> str:
@@ -87,7 +90,7 @@ def number(value: float, unit: str) -> str:
     if unit == "ms" and value >= 1000:
         value, unit = value / 1000, "s"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
-    return f"{value:,.{digits}f} {unit.replace('x', '×') if unit == 'x' else unit}".rstrip()
+    return f"{value:,.{digits}f} {'×' if unit == 'x' else unit}".rstrip()
 
 
 def options(description: str) -> argparse.ArgumentParser:

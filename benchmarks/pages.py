@@ -122,7 +122,7 @@ def driven(
                 yield wanted.pop(0), float(value), ""
     finally:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=10 if not wanted else 0.01)
+            process.wait(timeout=30 if not wanted else 0.01)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -187,7 +187,7 @@ def main() -> None:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 try:
-                    file = tool.export(trace, Path(folder))
+                    exported_file = tool.export(trace, Path(folder))
                 except (OSError, subprocess.CalledProcessError) as fault:
                     figures.add(Figure(subject, "load", name, note=f"failed: {fault}"[:120]))
                     continue
@@ -199,7 +199,7 @@ def main() -> None:
                     figures,
                     name,
                     subject,
-                    file,
+                    exported_file,
                     runs=1 if given.quick or name != PaddleLabPage.name else 3,
                     limit_s=limit_s,
                     picture=picture,

@@ -1,0 +1,95 @@
+"""The side-by-side figures as pictures, one for light pages and one for dark.
+
+``python benchmarks/figures_plot.py [FIGURES.json [FOLDER]]`` writes ``figures.light.svg`` and
+``figures.dark.svg``. Needs matplotlib.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# This file is run by its path; what it needs lies in the repository around it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import matplotlib as mpl
+
+mpl.use("svg")
+from matplotlib import pyplot
+
+from benchmarks.figures import Figure
+from benchmarks.figures_page import OURS, compared, read_run
+
+INKS = {"light": "#1f2328", "dark": "#e6edf3"}
+# Apart in hue and in lightness on both grounds; the marks differ as well.
+STYLES = {
+    OURS: ("#2f81f7", "o"),
+    "Model Explorer": ("#db6d28", "s"),
+    "Netron": ("#3fb950", "^"),
+    "dot": ("#a371f7", "D"),
+    "ELK": ("#d29922", "v"),
+    "dagre": ("#8b949e", "P"),
+    "capture_forward_subgraph_guard": ("#f85149", "X"),
+    "dump_backward_graph_path": ("#f778ba", "*"),
+}
+_IN_SECONDS = {"s": 1.0, "ms": 1e-3}
+
+
+def seconds(figure: Figure) -> float | None:
+    """Return a time in seconds; ``None`` for what is no time, or was not measured."""
+    if figure.value is None or figure.unit not in _IN_SECONDS:
+        return None
+    return figure.value * _IN_SECONDS[figure.unit]
+
+
+def draw(rows: list[Figure], path: Path, *, ink: str) -> None:
+    """Draw a row for each graph and figure with the times of the tools, on a log scale."""
+    table = {
+        key: tools
+        for key, tools in compared(rows).items()
+        if any(seconds(figure) is not None for figure in tools.values())
+    }
+    known = [value for tools in table.values() for f in tools.values() if (value := seconds(f))]
+    failed_at = max(known, default=1.0) * 4
+    mpl.rcParams.update(
+        {"text.color": ink, "axes.labelcolor": ink, "xtick.color": ink, "ytick.color": ink}
+    )
+    mpl.rcParams.update({"axes.edgecolor": ink, "svg.fonttype": "none", "svg.hashsalt": "figures"})
+    picture, axes = pyplot.subplots(figsize=(9, 1.4 + 0.3 * len(table)))
+    for row, tools in enumerate(table.values()):
+        axes.axhline(row, color=ink, alpha=0.12, linewidth=0.8)
+        for tool, figure in tools.items():
+            colour, mark = STYLES.get(tool, (ink, "."))
+            at = seconds(figure)
+            axes.plot(
+                [failed_at if at is None else at], [row], mark, color=colour, markersize=7,
+                markerfacecolor="none" if at is None else colour, linestyle="none",
+            )  # fmt: skip
+    axes.axvline(failed_at / 1.8, color=ink, alpha=0.4, linestyle=":")
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds (logarithmic); hollow, right of the dots: timeout, crash, not reached")
+    axes.set_yticks(range(len(table)), [f"{subject}: {what}" for subject, what in table])
+    axes.set_ylim(len(table) - 0.5, -0.5)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    present = {tool for tools in table.values() for tool in tools}
+    for tool, (colour, mark) in STYLES.items():
+        if tool in present:
+            axes.plot([], [], mark, color=colour, label=tool, linestyle="none")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False)
+    picture.savefig(path, transparent=True, bbox_inches="tight", metadata={"Date": None})
+    pyplot.close(picture)
+
+
+def main() -> None:
+    folder = Path(__file__).parent
+    stored = Path(sys.argv[1]) if len(sys.argv) > 1 else folder / "figures.json"
+    target = Path(sys.argv[2]) if len(sys.argv) > 2 else folder
+    rows = read_run(stored).rows
+    for theme, ink in INKS.items():
+        draw(rows, target / f"figures.{theme}.svg", ink=ink)
+
+
+if __name__ == "__main__":
+    main()

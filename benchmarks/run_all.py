@@ -1,0 +1,181 @@
+"""All benchmarks one after the other, and one page of their figures: ``make bench``.
+
+``python benchmarks/run_all.py [--quick] [--only PART ...]`` writes ``FIGURES.md``,
+``figures.json`` and ``figures.light.svg``, ``figures.dark.svg`` beside itself; with ``--quick`` or
+``--only`` into ``quick/``, which is not kept. A script that fails or takes too long leaves a row
+that says so, and the rest goes on. ``BENCH_PYTHON`` and ``BENCH_NODE`` name the Python and the
+folder with ``node_modules`` that have the other tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+# This file is run by its path; what it needs lies in the repository around it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.figures import Figure, read
+from benchmarks.figures_page import Part, Run, page, write_run
+from benchmarks.page_driver import chromium, tools_python
+
+FOLDER = Path(__file__).resolve().parent
+LIMIT_S, QUICK_LIMIT_S = 420, 60
+# What runs, in this order, with what it is given besides --json and --quick.
+PARTS: dict[str, tuple[str, ...]] = {
+    "capture.py": (),
+    "guards.py": (),
+    "saved.py": (),
+    "first_picture.py": (),
+    "page.mjs": (),
+    "pages.py": (),
+    "layouts.py": (),
+    "layout.mjs": (),
+    "crossings.mjs": (),
+    "frames.py": (),
+    "memory.py": (),
+    "million_allocations.py": (),
+    "million_events.py": (),
+    "timeline.mjs": (),
+    "format.py": (),
+    "sampler.py": (),
+}
+
+
+def measured(name: str, arguments: tuple[str, ...], *, quick: bool) -> Part:
+    """Run a script; return its rows, what it printed, and why it failed if it did."""
+    script = FOLDER / name
+    text = script.read_text()
+    program = ["node"] if script.suffix == ".mjs" else [sys.executable, "-W", "ignore"]
+    told = [name, *arguments, *(["--quick"] if quick and "--quick" in text else [])]
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        rows_file = Path(folder) / "rows.json"
+        # The helper that rows are kept by has --json; a script of its own parser names it.
+        takes_rows = "--json" in text or "benchmarks.figures import" in text
+        rest = [*told[1:], *(["--json", str(rows_file)] if takes_rows else [])]
+        printed, failure = _run([*program, str(script), *rest], QUICK_LIMIT_S if quick else LIMIT_S)
+        rows = read(rows_file) if rows_file.exists() else []
+    if failure:
+        rows.append(Figure(name, "benchmark", note=f"failed: {failure}"))
+    runner = "node" if script.suffix == ".mjs" else "python"
+    command = f"{runner} benchmarks/{' '.join(told)}"
+    return Part(command, time.monotonic() - begin, load, rows, printed, failure)
+
+
+def _run(command: list[str], limit_s: float) -> tuple[str, str]:
+    """Return what a command printed, and why it failed; end it and all that it began in time."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=out, stderr=errors, start_new_session=True)
+        failure = ""
+        try:
+            if code := process.wait(timeout=limit_s):
+                errors.seek(0)
+                lines = [line for line in errors.read().splitlines() if line.strip()]
+                failure = lines[-1][:160] if lines else f"exit code {code}"
+        except subprocess.TimeoutExpired:
+            failure = f"longer than {limit_s:.0f} s"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        out.seek(0)
+        return out.read().strip(), failure
+
+
+def facts() -> dict[str, str]:
+    """Return what the figures depend on: date, machine, versions."""
+    node_modules = Path(os.environ.get("BENCH_NODE", ".")) / "node_modules"
+    return {
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "commit": _first_line("git", "-C", str(FOLDER), "rev-parse", "--short", "HEAD"),
+        "machine": f"{os.cpu_count()} × {_processor()}, {_memory_gib():.0f} GiB",
+        "load before": ", ".join(f"{value:.1f}" for value in os.getloadavg()),
+        "Python": platform.python_version(),
+        **{
+            name: _version(name)
+            for name in ("paddlepaddle", "numpy", "jupyterlab", "anywidget", "ipykernel")
+        },
+        "Node": _first_line("node", "--version"),
+        "Chromium": _first_line(chromium() or "chromium", "--version"),
+        "dot": _first_line("dot", "-V"),
+        **{name: _version_of_tool(name) for name in ("netron", "ai-edge-model-explorer", "onnx")},
+        **{name: _node_version(node_modules / name) for name in ("elkjs", "@dagrejs/dagre")},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _version_of_tool(package: str) -> str:
+    code = f"from importlib.metadata import version; print(version({package!r}))"
+    return _first_line(tools_python(), "-c", code)
+
+
+def _node_version(folder: Path) -> str:
+    code = f"console.log(require({str(folder / 'package.json')!r}).version)"
+    return _first_line("node", "-e", code) if folder.exists() else "not installed"
+
+
+def _first_line(*command: str) -> str:
+    if shutil.which(command[0]) is None:
+        return "not installed"
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return "not installed"
+    return (done.stdout or done.stderr).strip().splitlines()[0]
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _memory_gib() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a few minutes, to see that it runs")
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
+    given = parser.parse_args()
+    target = FOLDER / "quick" if given.quick or given.only else FOLDER
+    target.mkdir(exist_ok=True)
+    begin = time.monotonic()
+    run = Run(facts())
+    with tempfile.TemporaryDirectory() as tapes:
+        os.environ.setdefault("BENCH_TAPES", tapes)
+        for name, arguments in PARTS.items():
+            if not (FOLDER / name).exists() or (given.only and name not in given.only):
+                continue
+            print(f"{time.monotonic() - begin:5.0f} s  {name}", file=sys.stderr, flush=True)
+            run.parts.append(measured(name, arguments, quick=given.quick))
+            run.facts["took"] = f"{(time.monotonic() - begin) / 60:.0f} minutes"
+            # After each part, so that a run that is ended early is not lost.
+            write_run(run, target / "figures.json")
+            (target / "FIGURES.md").write_text(page(run))
+    plot = [tools_python(), str(FOLDER / "figures_plot.py"), str(target / "figures.json")]
+    subprocess.run([*plot, str(target)], check=False)
+    print(target / "FIGURES.md")
+
+
+if __name__ == "__main__":
+    main()
