@@ -23,7 +23,7 @@ def seen_events(monkeypatch):
     seen = []
     read = memory_assembly.read_segments
 
-    def read_and_keep(segments):
+    def read_and_keep(segments, **_options):
         events, runs = read(segments)
         seen.append(events)
         return events, runs

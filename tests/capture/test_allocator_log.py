@@ -11,6 +11,7 @@ import paddle_lab
 from paddle_lab.analysis.user_frames import stack_frames
 from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.event_columns import NOT_READ
 from tests.capture.running_total import RunningTotal, rows
 
 FLAGS = ["FLAGS_host_trace_level", "FLAGS_enable_record_memory"]
@@ -204,9 +205,9 @@ def test_ops_are_recorded_inside_backward_alone(monkeypatch):
     segments = []
     read = memory_assembly.read_segments
 
-    def read_and_keep(found):
+    def read_and_keep(found, **options):
         segments.extend(found)
-        return read(found)
+        return read(found, **options)
 
     monkeypatch.setattr(memory_assembly, "read_segments", read_and_keep)
     data = paddle.rand([3, 5])
@@ -256,3 +257,27 @@ def test_nothing_is_kept_alive():
     del layer, data
     assert paddle.base.core.host_memory_stat_current_value("Allocated", 0) == before
     assert len(trace.record.allocations) > 0
+
+
+def test_on_a_host_alone_less_is_read_and_all_else_is_the_same(monkeypatch):
+    both = []
+    read = memory_assembly.read_segments
+
+    def read_twice(found, **options):
+        both.extend(read(found, has_devices=has_devices)[0] for has_devices in (False, True))
+        return read(found, **options)
+
+    monkeypatch.setattr(memory_assembly, "read_segments", read_twice)
+    data = paddle.rand([3, 5])
+    data.stop_gradient = False
+    with paddle_lab.memory():
+        for _ in range(3000):
+            made = data + 1
+        made.sum().backward()
+    less, all_of_it = both
+    assert less.places == all_of_it.places
+    for column in ("time_ns", "kind", "address", "bytes", "place", "thread", "segment"):
+        assert getattr(less, column).tolist() == getattr(all_of_it, column).tolist()
+    is_read = less.allocated_bytes != NOT_READ
+    assert 64 < is_read.sum() < len(is_read) / 4
+    assert less.allocated_bytes[is_read].tolist() == all_of_it.allocated_bytes[is_read].tolist()

@@ -47,7 +47,8 @@ def add_memory(
         The copies that ``memory`` noted, their stacks rows of the record's.
     """
     strings = StringPool(record.strings)
-    events, runs = read_segments(memory.segments)
+    has_devices = recorder.tensors.reads_place
+    events, runs = read_segments(memory.segments, has_devices=has_devices)
     events = memory.history or events
     storages = [*memory.met, *memory.living, *memory.living_gradients]
     blocks, block_of_storage = add_blocks_from_before(pair_events(events), storages, events.places)

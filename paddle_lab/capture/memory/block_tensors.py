@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.memory.blocks import ALIVE, Blocks
 from paddle_lab.capture.memory.events import Int64s
 from paddle_lab.capture.memory.lifetimes import Bools
 from paddle_lab.capture.memory.storages import Storage
@@ -71,12 +71,13 @@ def add_blocks_from_before(
     blocks, block_of_storage
         All blocks, and the position of each storage's among them.
     """
-    index = _BlockIndex(blocks)
     added: dict[int, tuple[int, int, int]] = {}
-    from_events: list[int] = []
-    for storage in storages:
-        block = index.at(storage.address, storage.time_ns)
-        from_events.append(block)
+    from_events = _blocks_at(
+        blocks,
+        np.array([storage.address for storage in storages], dtype=np.int64),
+        np.array([storage.time_ns for storage in storages], dtype=np.int64),
+    ).tolist()
+    for block, storage in zip(from_events, storages, strict=True):
         if block == NO_BLOCK:
             if storage.place not in places:
                 places.append(storage.place)
@@ -100,21 +101,26 @@ def add_blocks_from_before(
     ]
 
 
-class _BlockIndex:
-    """Blocks by address, to find the one that was there at a moment."""
+def _blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
+    """Return the blocks that begin at addresses at moments, -1 where there is none.
 
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
-        self._at: dict[int, list[int]] = {}
-        for block, address in enumerate(blocks.address.tolist()):
-            self._at.setdefault(address, []).append(block)
-
-    def at(self, address: int, time_ns: int) -> int:
-        """Return the block that begins at ``address`` at a moment, or -1."""
-        for block in self._at.get(address, ()):
-            start_ns, end_ns = self._blocks.start_ns[block], self._blocks.end_ns[block]
-            if (start_ns == BEFORE or start_ns <= time_ns) and (
-                end_ns == ALIVE or time_ns <= end_ns
-            ):
-                return block
-        return NO_BLOCK
+    Of the blocks at one address, which follow each other, it is the last that began by then.
+    """
+    count = len(blocks)
+    addresses = np.concatenate([blocks.address, address])
+    times = np.concatenate([blocks.start_ns, time_ns])
+    is_question = np.arange(len(addresses)) >= count
+    order = np.lexsort((is_question, times, addresses))
+    places = np.where(is_question[order], NO_BLOCK, np.arange(len(order)))
+    latest = np.maximum.accumulate(places) if len(places) else places
+    asked = np.flatnonzero(is_question[order])
+    # Before the first block there is none: any will do, as its address is another.
+    begun = order[np.maximum(latest[asked], 0)]
+    question = order[asked] - count
+    found = np.full(len(address), NO_BLOCK, dtype=np.int64)
+    is_block = (latest[asked] >= 0) & (addresses[begun] == address[question])
+    block, question = begun[is_block], question[is_block]
+    end_ns = blocks.end_ns[block]
+    lives = (end_ns == ALIVE) | (time_ns[question] <= end_ns)
+    found[question[lives]] = block[lives]
+    return found

@@ -6,22 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.clock import to_perf_ns
+from paddle_lab.capture.memory.event_columns import (
+    ALLOCATE,
+    COLUMNS,
+    CPU,
+    FREE,
+    NOT_READ,
+    RESERVED_ALLOCATE,
+    RESERVED_FREE,
+    EventColumns,
+    Int64s,
+)
 
-Int64s = npt.NDArray[np.int64]
+__all__ = [
+    "ALLOCATE", "CPU", "FREE", "NOT_READ", "RESERVED_ALLOCATE", "RESERVED_FREE", "AllocatorEvents",
+    "GradNodeRun", "Int64s", "read_segments",
+]  # fmt: skip
 
-ALLOCATE, FREE, RESERVED_ALLOCATE, RESERVED_FREE = range(4)
-"""Values of Paddle's ``TracerMemEventType``."""
-
-_COLUMNS = (
-    "time_ns", "kind", "address", "bytes", "allocated_bytes", "reserved_bytes", "place", "thread",
-    "segment",
-)  # fmt: skip
 _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
-CPU = "Place(cpu)"
 
 
 @dataclass
@@ -35,7 +40,7 @@ class AllocatorEvents:
     bytes: Int64s
     """Positive, whether allocated or freed."""
     allocated_bytes: Int64s
-    """What Paddle's counter said after the event, of all memory in the place."""
+    """What Paddle's counter said after the event, of all memory in the place; or ``NOT_READ``."""
     reserved_bytes: Int64s
     place: Int64s
     """Position in :attr:`places`."""
@@ -56,14 +61,25 @@ class GradNodeRun:
     thread: int
 
 
-def read_segments(segments: list[Segment]) -> tuple[AllocatorEvents, list[GradNodeRun]]:
-    """Return the events of all segments, and the grad nodes that ran, both by time."""
+def read_segments(
+    segments: list[Segment], *, has_devices: bool = True
+) -> tuple[AllocatorEvents, list[GradNodeRun]]:
+    """Return the events of all segments, and the grad nodes that ran, both by time.
+
+    Parameters
+    ----------
+    segments
+        What the profiler recorded.
+    has_devices
+        Whether this Paddle has memory but the host's: without, much need not be read.
+    """
     places: dict[str, int] = {}
-    tables: list[npt.NDArray[Any]] = []
+    tables: list[Int64s] = []
     runs: list[GradNodeRun] = []
     for number, segment in enumerate(segments):
-        rows, nodes = _walk(segment.result, places, number)
-        table = np.array(rows, dtype=np.int64).reshape(-1, len(_COLUMNS))
+        columns = EventColumns(places, has_devices=has_devices)
+        nodes = _walk(segment.result, columns, number)
+        table = columns.table()
         table[:, 0] = to_perf_ns(table[:, 0], segment.begin, segment.end)
         tables.append(table)
         if nodes:
@@ -72,40 +88,28 @@ def read_segments(segments: list[Segment]) -> tuple[AllocatorEvents, list[GradNo
             starts = to_perf_ns(starts, segment.begin, segment.end)
             ends = to_perf_ns(ends, segment.begin, segment.end)
             runs.extend(
-                GradNodeRun(name, int(start), int(end), thread)
-                for (name, _, _, thread), start, end in zip(nodes, starts, ends, strict=True)
+                GradNodeRun(name, start, end, thread)
+                for (name, _, _, thread), start, end in zip(
+                    nodes, starts.tolist(), ends.tolist(), strict=True
+                )
             )
-    table = np.concatenate(tables) if tables else np.empty((0, len(_COLUMNS)), dtype=np.int64)
+    table = np.concatenate([np.empty((0, len(COLUMNS)), dtype=np.int64), *tables])
     table = table[np.argsort(table[:, 0], kind="stable")]
     runs.sort(key=lambda run: run.start_ns)
-    columns = {name: np.ascontiguousarray(table[:, number]) for number, name in enumerate(_COLUMNS)}
-    return AllocatorEvents(**columns, places=list(places)), runs
+    by_name = {name: np.ascontiguousarray(table[:, number]) for number, name in enumerate(COLUMNS)}
+    return AllocatorEvents(**by_name, places=list(places)), runs
 
 
-def _walk(
-    result: Any, places: dict[str, int], number: int
-) -> tuple[list[tuple[int, ...]], list[tuple[str, int, int, int]]]:
-    """Return a segment's allocator events, and the grad nodes (name, start, end, thread)."""
-    rows: list[tuple[int, ...]] = []
+def _walk(result: Any, columns: EventColumns, number: int) -> list[tuple[str, int, int, int]]:
+    """Collect a segment's allocator events; return the grad nodes (name, start, end, thread)."""
     nodes: list[tuple[str, int, int, int]] = []
     for thread, root in result.get_data().items():
         pending = [(root, False)]
         while pending:
             node, has_name = pending.pop()
-            for event in node.mem_node:
-                change, place = event.increase_bytes, event.place
-                if place == CPU:
-                    # Quicker than to ask for the type: nothing is reserved there.
-                    kind, reserved = ALLOCATE if change > 0 else FREE, 0
-                else:
-                    kind, reserved = int(event.type), event.current_reserved
-                rows.append(
-                    (
-                        event.timestamp_ns, kind, event.addr, abs(change),
-                        event.current_allocated, reserved,
-                        places.setdefault(place, len(places)), thread, number,
-                    )
-                )  # fmt: skip
+            columns.add(node.mem_node)
+            if columns.is_full:
+                columns.read(thread, number)
             name = node.name if has_name else ""
             if name.startswith(_GRAD_NODE_PREFIX):
                 name = name.removeprefix(_GRAD_NODE_PREFIX)
@@ -113,4 +117,5 @@ def _walk(
             # What stands in a grad node's own part are kernels.
             has_names = not name.startswith(_OWN_PART_PREFIX)
             pending.extend((child, has_names) for child in node.children_node)
-    return rows, nodes
+        columns.read(thread, number)
+    return nodes

@@ -13,7 +13,7 @@ import numpy as np
 
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.blocks import ALIVE, Blocks
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
+from paddle_lab.capture.memory.events import ALLOCATE, FREE, NOT_READ, AllocatorEvents
 
 
 @dataclass
@@ -38,7 +38,8 @@ def find_gaps(events: AllocatorEvents, segments: list[Segment]) -> list[Gap]:
                 continue
             sums = np.cumsum(sign[its_own] * events.bytes[its_own])
             # Threads that allocate at once may read the counter after each other's event.
-            before = int(np.median(events.allocated_bytes[its_own] - sums))
+            counted = events.allocated_bytes[its_own]
+            before = int(np.median((counted - sums)[counted != NOT_READ]))
             if last_total is not None and before != last_total:
                 gaps.append(Gap(segment.begin.perf_ns, place, before - last_total))
             last_total = before + int(sums[-1])

@@ -58,12 +58,13 @@ def find_kinds(
     kinds[lifetimes.ends_in_accumulation & ~made] = GRADIENT
     told = taken(kind_of_tensor, tensor)
     kinds = np.where(told >= 0, told, kinds)
-    for block, row in stored:
-        told_kind = int(kind_of_tensor[row])
-        if told_kind >= 0 and _RANK[told_kind] > _RANK[int(kinds[block])]:
-            kinds[block] = told_kind
-        elif told_kind < 0 and kinds[block] == UNKNOWN:
-            kinds[block] = ACTIVATION
+    block, row = np.array(stored, dtype=np.int64).reshape(-1, 2).T
+    told = kind_of_tensor[row]
+    kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
+    # The highest rank comes last, and stays.
+    order = np.argsort(_RANKS[told], kind="stable")
+    order = order[(told[order] >= 0) & (_RANKS[told[order]] > _RANKS[kinds[block[order]]])]
+    kinds[block[order]] = told[order]
     kinds[gradients] = GRADIENT
     return kinds
 
@@ -73,6 +74,8 @@ _RANK = {
     UNKNOWN: 0, TEMPORARY: 1, ACTIVATION: 1, SAVED_ACTIVATION: 1, DATA: 2, GRADIENT: 3, BUFFER: 4,
     OPTIMIZER_STATE: 5, PARAMETER: 6,
 }  # fmt: skip
+
+_RANKS = np.array([_RANK[kind] for kind in range(len(ALLOCATION_KINDS))], dtype=np.int64)
 
 _TENSOR_KINDS = {
     "parameter": PARAMETER,
@@ -100,11 +103,13 @@ def _storage_kinds(record: Record, buffers: list[int]) -> npt.NDArray[Any]:
 
 def storage_roots(record: Record) -> Int64s:
     """Return of each tensor's row the first one of the same tensor, before in-place changes."""
-    roots = list(range(len(record.tensors)))
-    for row, previous in enumerate(record.tensors["previous"].tolist()):
-        if 0 <= previous < row:
-            roots[row] = roots[previous]
-    return np.array(roots, dtype=np.int64)
+    rows = np.arange(len(record.tensors))
+    previous = record.tensors["previous"].astype(np.int64)
+    roots = np.where((previous >= 0) & (previous < rows), previous, rows)
+    # Each round goes twice as far back.
+    while not np.array_equal(further := roots[roots], roots):
+        roots = further
+    return roots
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> list[int]:
