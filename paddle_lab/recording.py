@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from paddle_lab.api import Trace
 from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
+from paddle_lab.trace.limit import DEFAULT_OPS, Keep, Limit, limit_of
 from paddle_lab.trace.record import Record
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 @hints_options
 def trace(
-    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool | str = False
+    *,
+    title: str | None = None,
+    check: str | Sequence[str] | None = None,
+    grads: bool | str = False,
+    limit: int | None = DEFAULT_OPS,
+    keep: Keep = "newest",
 ) -> Recording:
     """Record every op that a ``with`` block runs, and the backward graphs it makes.
 
@@ -38,6 +44,13 @@ def trace(
         Whether to record what is in each gradient: norm, extremes, zeros, NaN, a histogram. With
         the name of a region (:func:`region`) the gradients that its ops hand on are kept
         themselves, as ``trace.gradients[…].value``, after their size was told.
+    limit
+        The most ops that the trace keeps, so that a long training takes bounded memory: while it
+        runs there are up to twice as many. ``None`` for all. A notice says when it was reached.
+    keep
+        Which ops it keeps then: ``"newest"``; ``"first"``, after which nothing is recorded and the
+        code runs as without a trace; ``"steps"`` for training steps spread over the whole run, the
+        first and the newest among them. A step ends with an optimizer's, or with :func:`step`.
 
     Returns
     -------
@@ -50,16 +63,22 @@ def trace(
     PaddleUnavailableError
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
-        For an unknown option, naming the nearest one; for a title that is no text.
+        For an unknown option, naming the nearest one; for a title that is no text, a limit that is
+        no whole number.
     ValueError
-        For a check that there is not.
+        For a check or a way to keep that there is not; for a limit less than 1.
     """
-    return Recording(title=title, check=check, grads=grads)
+    return Recording(title=title, check=check, grads=grads, limit=limit_of(limit, keep))
 
 
 @hints_options
 def memory(
-    *, title: str | None = None, check: str | Sequence[str] | None = None, grads: bool | str = False
+    *,
+    title: str | None = None,
+    check: str | Sequence[str] | None = None,
+    grads: bool | str = False,
+    limit: int | None = DEFAULT_OPS,
+    keep: Keep = "newest",
 ) -> Recording:
     """Record what :func:`trace` does and every allocation of Paddle's, each with who made it.
 
@@ -67,8 +86,9 @@ def memory(
     ----------
     title
         What the views call the trace; the cell or line of the ``with`` statement unless given.
-    check, grads
-        As of :func:`trace`.
+    check, grads, limit, keep
+        As of :func:`trace`. Allocations are kept whatever the limit is, so that what was allocated
+        when stays exact; those of ops that are not kept have no op.
 
     Returns
     -------
@@ -80,11 +100,14 @@ def memory(
     PaddleUnavailableError
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
-        For an unknown option, naming the nearest one; for a title that is no text.
+        For an unknown option, naming the nearest one; for a title that is no text, a limit that is
+        no whole number.
     ValueError
-        For a check that there is not.
+        For a check or a way to keep that there is not; for a limit less than 1.
     """
-    return Recording(title=title, memory=True, check=check, grads=grads)
+    return Recording(
+        title=title, memory=True, check=check, grads=grads, limit=limit_of(limit, keep)
+    )
 
 
 def region(name: str) -> AbstractContextManager[None]:
@@ -109,8 +132,13 @@ def step() -> None:
     """Mark the end of a training step, where no optimizer's ``step`` is one.
 
     Leaks are told by what grows from step to step (``trace.memory.growth()``). In a trace with
-    calls of this, they alone count; outside of :func:`memory` it does nothing.
+    calls of this, they alone count; so they do for ``keep="steps"``. Outside of a trace it does
+    nothing.
     """
+    sinks = sys.modules.get("paddle_lab.capture.sinks")
+    for recorder in sinks.SINKS.active if sinks is not None else ():
+        if recorder.limiter is not None:
+            recorder.limiter.end_step(is_marked=True)
     captures = sys.modules.get("paddle_lab.capture.memory.capture")
     if captures is not None:
         for capture in captures.OPEN_CAPTURES:
@@ -133,6 +161,8 @@ class Recording:
         As of :func:`trace`.
     reruns
         Whether the code can run once more, for checks that need it; a ``with`` block cannot.
+    limit
+        How many ops are kept, and which.
     """
 
     def __init__(
@@ -144,11 +174,13 @@ class Recording:
         check: str | Sequence[str] | None = None,
         grads: bool | str = False,
         reruns: bool = False,
+        limit: Limit = Limit(),  # noqa: B008  (frozen)
     ) -> None:
         if title is not None and not isinstance(title, str):
             raise TypeError(f"a trace's title is text, not {title!r}")
         self._title = title
         self._memory = memory
+        self._limit = limit
         from paddle_lab.analysis.findings.registry import chosen, evidence_for, is_all, rerun_kinds
 
         self._checks = chosen(check)
@@ -174,6 +206,20 @@ class Recording:
                 "%%paddle_trace --check and paddle_lab.rerun(function) can."
             )
 
+    def _drop_partial(self, record: Record) -> None:
+        """Do without checks that would raise false alarms where a limit left ops out."""
+        from paddle_lab.analysis.findings.registry import needing_more_than
+
+        kept = record.origin.kept
+        dropped = needing_more_than(kept, record.origin.checks) if kept else []
+        if not dropped:
+            return
+        record.origin.checks = [kind for kind in record.origin.checks if kind not in dropped]
+        record.origin.notices.append(
+            f"Not checked for {', '.join(dropped)}: what they look for could be in the ops that "
+            "the limit left out."
+        )
+
     def __enter__(self) -> Trace:
         from paddle_lab.capture.session import CaptureSession
 
@@ -190,6 +236,7 @@ class Recording:
             checks=self._checks,
             evidence=self._evidence,
             grad_region=self._grad_region,
+            limit=self._limit,
         )
         self._trace = Trace()
         try:
@@ -220,7 +267,8 @@ class Recording:
         try:
             with collection_paused():
                 record = self._session.close(error)
-            if self._session.digests is not None:
+            # A part of a run is nothing to compare another run with.
+            if self._session.digests is not None and not record.origin.kept:
                 from paddle_lab.capture.rerun.comparison import Run
 
                 self.run = Run(record, self._session.digests)
@@ -235,6 +283,7 @@ class Recording:
             )
             warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=3)
         record.origin.notices.extend(self._notices)
+        self._drop_partial(record)
         if self._asks_for_cuda and not _has_cuda():
             record.origin.notices.append(
                 "Not checked for cuda-error: this build of Paddle is without CUDA."

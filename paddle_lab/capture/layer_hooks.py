@@ -78,8 +78,11 @@ def _around_step(step: Any) -> Callable[..., Any]:
             drop_frame(error)
             raise
         finally:
-            for state, saved in opened:
+            for recorder, state, saved in opened:
+                is_outermost = state.phase == OPTIMIZER and saved[2] != OPTIMIZER
                 state.restore(saved)
+                if is_outermost and recorder.limiter is not None:
+                    attempt(recorder, recorder.limiter.end_step, is_marked=False)
 
     wrapper.__name__ = step.__name__
     wrapper.__doc__ = step.__doc__
@@ -87,7 +90,10 @@ def _around_step(step: Any) -> Callable[..., Any]:
     return wrapper
 
 
-def _enter_step(recorder: Recorder, optimizer: Any) -> tuple[ThreadState, Saved]:
+_OpenStep = tuple[Recorder, ThreadState, Saved]
+
+
+def _enter_step(recorder: Recorder, optimizer: Any) -> _OpenStep:
     state = recorder.thread()
     saved = state.save()
     if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
@@ -96,22 +102,20 @@ def _enter_step(recorder: Recorder, optimizer: Any) -> tuple[ThreadState, Saved]
         attempt(recorder, recorder.step_gradients.note_step, optimizer)
         attempt(recorder, recorder.tensor_lives.look)
         state.phase = OPTIMIZER
-    return state, saved
+    return recorder, state, saved
 
 
-def _outside(
-    closure: Callable[..., Any], opened: list[tuple[ThreadState, Saved]]
-) -> Callable[..., Any]:
+def _outside(closure: Callable[..., Any], opened: list[_OpenStep]) -> Callable[..., Any]:
     """Let a closure that an optimizer evaluates (LBFGS) belong to where ``step`` was called."""
 
     def evaluate(*args: Any, **kwargs: Any) -> Any:
-        within = [state.save() for state, _ in opened]
-        for state, saved in opened:
+        within = [state.save() for _, state, _ in opened]
+        for _, state, saved in opened:
             state.scope, _, state.phase, _, _ = saved
         try:
             return closure(*args, **kwargs)
         finally:
-            for (state, _), saved in zip(opened, within, strict=True):
+            for (_, state, _), saved in zip(opened, within, strict=True):
                 state.restore(saved)
 
     return evaluate

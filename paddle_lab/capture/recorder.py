@@ -37,6 +37,7 @@ from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 if TYPE_CHECKING:
     from paddle_lab.capture.double_grad import Reached
     from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
+    from paddle_lab.capture.limit.limiter import Limiter
 
 INPUT = ROLES.index("input")
 OUTPUT = ROLES.index("output")
@@ -62,24 +63,31 @@ class Recorder:
         Whether stacks go on with the anchor and its callers, or end before it.
     """
 
+    limiter: Limiter | None = None
+    """Sees to it that the trace grows no longer than it may."""
+    on_backward: Callable[[int, Reached], BackwardWatch] | None = None
+    """Called with each backward call that begins, and the grad nodes it has reached."""
+
     def __init__(
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True
     ) -> None:
         self.stacks = StackPool()
-        self.parameter_type = paddle.base.framework.EagerParamBase
-        self.tensors = TensorPool(
-            self.parameter_type,
-            reads_place=paddle.is_compiled_with_cuda()
-            or paddle.is_compiled_with_xpu()
-            or bool(paddle.device.get_all_custom_device_type()),
-        )
-        self.layers = LayerPool()
         self.ops = Tape()
         """Of each op: :data:`OP_CELLS` cells, its inputs (argument position and tensor in turn) and
         its outputs. The cells: key, number of input cells, number of outputs, name (a key of
         :data:`~paddle_lab.capture.op_names.OP_NAMES`), scope, stack,
         thread, start, duration, phase, attributes, is_pylayer, raised."""
+        self.parameter_type = paddle.base.framework.EagerParamBase
+        self.tensors = TensorPool(
+            self.parameter_type,
+            self.ops,
+            reads_place=paddle.is_compiled_with_cuda()
+            or paddle.is_compiled_with_xpu()
+            or bool(paddle.device.get_all_custom_device_type()),
+        )
+        self.layers = LayerPool()
         self.attributes: dict[Any, int] = {(): 0}
+        self._next_attributes = count(1).__next__
         self.scopes = Tape()
         """Of each scope :data:`SCOPE_CELLS` cells: key, kind, name (a key of :attr:`scope_names`),
         parent, layer, backward call, thread."""
@@ -106,10 +114,8 @@ class Recorder:
         """Row of ``grad_stats`` to the gradient itself, for the region that was asked for."""
         self.on_op: Callable[[int, Any], None] | None = None
         """Called with each op that returned, and what it returned; set before hooks open."""
-        self.on_backward: Callable[[int, Reached], BackwardWatch] | None = None
-        """Called with each backward call that begins, and the grad nodes it has reached."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self.backward = BackwardGraphs(self.tensors, self.each_op, paddle.Tensor)
+        self.backward = BackwardGraphs(self.tensors, paddle.Tensor)
         self.tensor_type = paddle.Tensor
         self.threads: dict[int, ThreadState] = {}
         self._next_thread: Callable[[], int] = count().__next__
@@ -215,6 +221,8 @@ class Recorder:
         )  # fmt: skip
         if self.on_op is not None:
             self.on_op(op, made)
+        if op >= self.next_op.alarm:
+            self.reach_limit()
         return op
 
     def fail_op(
@@ -239,16 +247,28 @@ class Recorder:
                 *inputs,
             )
         )  # fmt: skip
+        if op >= self.next_op.alarm:
+            self.reach_limit()
         return op
+
+    def reach_limit(self) -> None:
+        """Make room: an op has the key that the alarm was set to, and its row is written."""
+        if self.limiter is not None:
+            self.limiter.reach()
 
     def attributes_key(self, attributes: list[Any]) -> int:
         """Return the key of an op's arguments that are no tensors; equal ones share it."""
         # 1, 1.0 and True are equal, yet are not the same argument.
-        signature = (*attributes, *map(type, attributes))
+        signature: Any = (*attributes, *map(type, attributes))
         try:
-            return self.attributes.setdefault(signature, len(self.attributes))
+            known = self.attributes.get(signature)
         except TypeError:  # an argument that cannot be hashed
-            return self.attributes.setdefault(attribute_text(attributes), len(self.attributes))
+            signature = attribute_text(attributes)
+            known = self.attributes.get(signature)
+        if known is None:
+            # No key is given twice, although those that nobody uses any more are dropped.
+            known = self.attributes.setdefault(signature, self._next_attributes())
+        return known
 
     def each_op(self, start: int = 0) -> Iterator[tuple[list[Any], list[int], list[int]]]:
         """Iterate over ops' cells, inputs and outputs from cell ``start`` of :attr:`ops` on."""
@@ -300,6 +320,12 @@ class Recorder:
         """Return the scope of the PyLayer call that made ``context``, or -1."""
         known = self._contexts.get(id(context))
         return known[1] if known is not None and known[0]() is context else NO_KEY
+
+    def forget_contexts(self) -> None:
+        """Forget the contexts of PyLayers that have died."""
+        for identity, (context, _) in list(self._contexts.items()):
+            if context() is None:
+                del self._contexts[identity]
 
     # -- layers ---------------------------------------------------------------------------------
 

@@ -18,9 +18,12 @@ from paddle_lab.capture.evidence.digests import Digests
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.limit.earlier import mark_earlier
+from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
+from paddle_lab.trace.limit import Limit
 from paddle_lab.trace.record import Origin, Record
 
 
@@ -46,6 +49,8 @@ class CaptureSession:
         ``"rerun"``, ``"cuda"``.
     grad_region
         The region whose gradients are kept themselves.
+    limit
+        How many ops are kept, and which; all unless given.
 
     Raises
     ------
@@ -64,12 +69,15 @@ class CaptureSession:
         checks: Sequence[str] = (),
         evidence: Collection[str] = (),
         grad_region: str | None = None,
+        limit: Limit | None = None,
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
         self._title = title
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
         self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
+        self._limiter = Limiter(self._recorder, limit or Limit(ops=None), self._stop_recording)
+        self._recorder.limiter = self._limiter
         self._checks = list(checks)
         self._recorder.collectors.extend(
             collectors(self._paddle, self._recorder, evidence, grad_region)
@@ -90,6 +98,7 @@ class CaptureSession:
         try:
             for collector in self._recorder.collectors:
                 collector.open()
+            self._limiter.open()
             HOOKS.open(self._paddle, self._recorder)
             if self._memory is not None:
                 self._memory.open()
@@ -105,6 +114,12 @@ class CaptureSession:
         for collector in self._recorder.collectors:
             collector.close()
 
+    def _stop_recording(self) -> None:
+        """Take the hooks away before the traced code ends; allocations are still recorded."""
+        HOOKS.close(self._recorder)
+        for collector in self._recorder.collectors:
+            collector.close()
+
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
         recorder = self._recorder
@@ -116,6 +131,7 @@ class CaptureSession:
         for collector in recorder.collectors:
             collector.close()
         attempt(recorder, recorder.optimizers.finish, self._paddle)
+        kept = self._limiter.finish()
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
@@ -132,8 +148,12 @@ class CaptureSession:
             exception="" if error is None else described(error),
             notices=list(recorder.notices),
             checks=self._checks,
+            kept="" if kept is None else kept.limit.keep,
         )
-        return assemble(recorder, self._paddle, origin, self._cells, self._memory)
+        record = assemble(recorder, self._paddle, origin, self._cells, self._memory)
+        if kept is not None:
+            mark_earlier(record)
+        return record
 
 
 def _own_version() -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_fn import GRAD_FN
+from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.object_table import ObjectTable
 from paddle_lab.capture.tape import Tape, rows_of
 from paddle_lab.trace.schema import TENSOR_KINDS
@@ -37,11 +38,13 @@ class TensorPool:
     ----------
     parameter_type
         Paddle's parameter class.
+    ops
+        The ops that make them: see :attr:`Recorder.ops`.
     reads_place
         Whether to ask each tensor for its place; on a CPU build there is but one answer.
     """
 
-    def __init__(self, parameter_type: type, *, reads_place: bool) -> None:
+    def __init__(self, parameter_type: type, ops: Tape, *, reads_place: bool) -> None:
         self.rows = Tape()
         """Of each row :data:`ROW_CELLS` cells: key, shape, dtype, place (keys of :attr:`shapes`,
         :attr:`dtypes`, :attr:`places`), stop_gradient, version, kind, producer, previous,
@@ -51,10 +54,7 @@ class TensorPool:
         self.dtypes: dict[Any, int] = {}
         self.places: dict[Any, int] = {None: 0}
         self.names: dict[str, int] = {"": 0}
-        self._grad_addresses: dict[int, int] = {}
-        self._producers: dict[int, int] = {}
-        self._rows_at: dict[int, int] = {}
-        self._indexed = 0
+        self.lineage = Lineage(ops, self.rows)
         self.known = ObjectTable()
         """Tensors and their latest rows with the versions they had: see :func:`packed`."""
         self._parameter_type = parameter_type
@@ -104,25 +104,7 @@ class TensorPool:
 
     def grad_address(self, key: int) -> int | None:
         """Return the address of the grad node that a row came with; leaves have none."""
-        self._index_addresses()
-        return self._grad_addresses.get(key)
-
-    def producer(self, key: int) -> int:
-        """Return the op that made a row which came with a grad node, or -1."""
-        self._index_addresses()
-        return self._producers.get(key, NO_KEY)
-
-    def _index_addresses(self) -> None:
-        if len(self.rows) == self._indexed * ROW_CELLS:
-            return
-        # Rows are only appended while ops run, which is quickest; they are indexed when needed.
-        for row in rows_of(self.rows, ROW_CELLS, self._indexed):
-            key, producer, address = row[0], row[7], row[12]
-            if address:
-                self._grad_addresses[key] = address
-                self._producers[key] = producer
-                self._rows_at[address] = key
-        self._indexed = len(self.rows) // ROW_CELLS
+        return self.lineage.grad_address(key) or None
 
     def detach(self, tensor: Any, result: Any) -> None:
         """Make a row for what ``tensor.detach()`` returned."""
@@ -144,8 +126,8 @@ class TensorPool:
         """
         if tensor.stop_gradient or tensor.is_leaf:
             return NO_KEY
-        self._index_addresses()
-        return self._rows_at.get(GRAD_FN.address(tensor) or 0, NO_KEY)
+        row: int = self.lineage.row_at(GRAD_FN.address(tensor) or 0)
+        return row
 
     def _meet(self, tensor: Any, previous: int) -> int:
         key = self._row_of_met(tensor, previous)

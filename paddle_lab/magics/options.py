@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paddle_lab.analysis.findings.registry import checks, chosen
+from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
 
 LEAST_HEIGHT_PX = 240
 LARGEST_HEIGHT_PX = 4000
@@ -56,6 +57,21 @@ def cell_options(name: str, *, views: Sequence[str], view_help: str) -> Callable
             metavar="REGION",
             help="Also record what is in each gradient: norm, extremes, zeros, NaN, a histogram. "
             "With a region's name its gradients are kept themselves.",
+        ),
+        argument(
+            "--limit",
+            default=str(DEFAULT_OPS),
+            metavar="OPS",
+            help="The most ops that the trace keeps, or none for all. A notice says when it was "
+            "reached.",
+        ),
+        argument(
+            "--keep",
+            default=KEEPS[0],
+            metavar="WHICH",
+            help="Which ops it keeps then: newest; first, after which nothing is recorded and the "
+            "cell runs as without the magic; steps, training steps spread over the whole run, the "
+            "first and the newest among them.",
         ),
     )
 
@@ -106,6 +122,7 @@ def parse(magic: Any, line: str, *, name: str) -> Namespace:
         )
     try:
         chosen(options.check)
+        options.limit = limit_of_text(options.limit, options.keep)
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
     return cast("Namespace", options)

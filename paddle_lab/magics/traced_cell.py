@@ -61,6 +61,7 @@ class TracedCell:
             check=options.check,
             grads=options.grads,
             reruns=True,
+            limit=options.limit,
         )
         try:
             kinds = rerun_kinds(chosen(options.check))

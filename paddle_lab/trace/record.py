@@ -31,6 +31,8 @@ class Origin:
     """Sentences about what the trace could not see."""
     checks: list[str] = field(default_factory=list)
     """Kinds of findings that the trace was recorded for."""
+    kept: str = ""
+    """Which ops the record keeps, where more ran (:data:`~paddle_lab.trace.limit.Keep`)."""
 
     def __post_init__(self) -> None:
         self.title = _encodable(self.title)

@@ -9,6 +9,7 @@ from typing import Literal
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found
 from paddle_lab.analysis.findings.text import Text
+from paddle_lab.trace.limit import KEEPS, Keep
 
 Evidence = Literal["events", "values", "gradients", "rerun", "cuda"]
 """What a trace records for checks besides ops and graphs.
@@ -37,3 +38,5 @@ class Check:
     needs: tuple[Evidence, ...] = ("events",)
     consequence_of: tuple[str, ...] = ()
     """Kinds whose findings are the cause where both are found."""
+    holds_on: tuple[Keep, ...] = KEEPS
+    """On which part of a long run it raises no false alarm: what a limited trace kept."""

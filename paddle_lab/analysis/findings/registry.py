@@ -72,6 +72,19 @@ def rerun_kinds(kinds: Iterable[str]) -> list[str]:
     return [kind for kind in kinds if kind in known and "rerun" in known[kind].needs]
 
 
+def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
+    """Return those of the kinds that would raise false alarms on a part of a run.
+
+    Parameters
+    ----------
+    kept
+        Which ops a trace kept that was longer than its limit: see
+        :data:`paddle_lab.trace.limit.Keep`.
+    """
+    known = checks()
+    return [kind for kind in kinds if kind in known and kept not in known[kind].holds_on]
+
+
 def is_all(selection: str | Sequence[str] | None) -> bool:
     """Tell whether ``check=`` asks for no check by its name."""
     return selection is None or selection == ALL or list(selection) == [ALL]

@@ -43,7 +43,7 @@ def add_evidence(
     _add_known(builders["living_tensors"], keys.tensors.rows(living))
     recorder.tensor_lives.add_rows(builders["tensor_lives"], keys)
     _add_known(builders["eval_scopes"], keys.scopes.rows(cells_of(recorder.eval_scopes)))
-    recorder.optimizers.add_rows(builders, strings)
+    recorder.optimizers.add_rows(builders, strings, keys)
     for collector in recorder.collectors:
         collector.add_rows(builders, strings, keys)
 

@@ -160,20 +160,23 @@ class Gradients:
         self._indexed = self._recorder.backward.grad_nodes.edges.start // EDGE_CELLS
 
     def add_rows(
-        self, builders: dict[str, TableBuilder], strings: StringPool, _keys: RecordKeys
+        self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
     ) -> None:
         """Fill ``grad_stats`` and ``grad_histograms``, in the order of the backward passes."""
-        calls = {row[0]: key for key, row in enumerate(sorted(self._recorder.backward_calls))}
+        noted = np.array([row[:3] for row in self._rows], np.int64).reshape(-1, 3).T
+        places = zip(
+            keys.backward_calls.rows(noted[0]).tolist(),
+            keys.grad_nodes.rows(noted[1]).tolist(),
+            keys.grad_edges.rows(noted[2]).tolist(),
+            strict=True,
+        )
         looks = [Look(*row[3:]) for row in self._rows]
         statistics = [look.statistics() for look in looks]
         floats = float_bits([number for numbers in statistics for number in numbers[4:]])
         histograms = builders["grad_histograms"]
-        for at, (backward_call, grad_node, edge, *_) in enumerate(self._rows):
-            look = looks[at]
+        for at, (look, place) in enumerate(zip(looks, places, strict=True)):
             key = builders["grad_stats"].append(
-                calls.get(backward_call, -1),
-                grad_node,
-                edge,
+                *place,
                 strings["[" + ", ".join(map(str, look.shape)) + "]"],
                 strings[describe(look.dtype)[0]],
                 *statistics[at][:4],

@@ -15,6 +15,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.row_keys import RecordKeys
 
 
 class _Seen:
@@ -57,7 +58,13 @@ class OptimizerLog:
         if len(held) != len(seen.parameters):
             seen.parameters = self._rows(held)
 
-    def add_rows(self, builders: dict[str, TableBuilder], strings: StringPool) -> None:
+    def tensors(self) -> list[int]:
+        """Return the rows that stand for parameters."""
+        return [row for seen in self._seen.values() for row in seen.parameters]
+
+    def add_rows(
+        self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
+    ) -> None:
         """Fill ``optimizers`` and ``optimizer_parameters``."""
         for seen in self._seen.values():
             optimizer = seen.reference()
@@ -65,7 +72,7 @@ class OptimizerLog:
                 continue
             key = builders["optimizers"].append(strings[seen.class_name], seen.steps)
             for row in seen.parameters:
-                builders["optimizer_parameters"].append(key, row)
+                builders["optimizer_parameters"].append(key, keys.tensors.row(row))
 
     def finish(self, paddle: Any) -> None:
         """Look at the optimizers that are alive when the trace ends; before tensors get columns."""

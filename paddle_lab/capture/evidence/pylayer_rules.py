@@ -102,6 +102,11 @@ class PyLayerRules:
                 if isinstance(tracked, tuple):
                     self._compare(tracked, one, position, frame)
 
+    def forget(self, scopes: Iterable[int]) -> None:
+        """Forget calls, by their scopes."""
+        for scope in scopes:
+            self._slots.pop(scope, None)
+
     def _compare(
         self, tracked: Tracked, gradient: Any, position: int, frame: FrameType | None
     ) -> None:

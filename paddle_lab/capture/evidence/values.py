@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paddle_lab.capture.backward_graphs import flat
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.evidence.statistics import Statistics, statistics_of
@@ -68,10 +70,11 @@ class Values:
         self._rows = [row for row in self._rows if row[0] not in gone.tensors]
 
     def add_rows(
-        self, builders: dict[str, TableBuilder], _strings: StringPool, _keys: RecordKeys
+        self, builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
         """Fill ``value_stats``, by tensor; several rows of one are in the order of the looks."""
         self._rows.sort(key=lambda row: row[0])
         floats = float_bits([number for _, row in self._rows for number in row[4:]])
-        for at, (key, row) in enumerate(self._rows):
-            builders["value_stats"].append(key, *row[:4], *floats[4 * at : 4 * at + 4])
+        tensors = keys.tensors.rows(np.array([key for key, _ in self._rows], np.int64)).tolist()
+        for at, (tensor, (_, row)) in enumerate(zip(tensors, self._rows, strict=True)):
+            builders["value_stats"].append(tensor, *row[:4], *floats[4 * at : 4 * at + 4])

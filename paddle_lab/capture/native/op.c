@@ -119,6 +119,13 @@ static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, in
     if (owner->on_op != Py_None) {
         PyObject *done = PyObject_CallFunction(owner->on_op, "LO", (long long)key, result);
         Py_XDECREF(done);
+        if (done == NULL) {
+            return -1;
+        }
+    }
+    if (key >= owner->next_op->alarm) {
+        PyObject *done = PyObject_CallMethod(owner->recorder, "reach_limit", NULL);
+        Py_XDECREF(done);
         return done == NULL ? -1 : 0;
     }
     return 0;

@@ -87,4 +87,5 @@ CHECK = Check(
     find=find,
     example="loss = ((net(x) - target) ** 2).mean()  # net(x) is [32, 1], target is [32]",
     cost="nothing: it reads the shapes that every trace has",
+    holds_on=("first",),  # parameters are known by ops before
 )

@@ -214,4 +214,5 @@ CHECK = Check(
     find=find,
     example="features = encoder(x).detach()\nloss = head(features).mean()\nloss.backward()",
     cost="next to nothing: a note where a tensor is detached, read by Python or made from it",
+    holds_on=(),  # a backward call that reaches it may be in another part
 )

@@ -142,4 +142,5 @@ CHECK = Check(
     example="entropy = -(p * paddle.log(p)).sum()  # p is 0 here and there",
     cost="one look at the numbers in every tensor and gradient",
     needs=("events", "values", "gradients"),
+    holds_on=("first",),  # it may have begun in ops before
 )

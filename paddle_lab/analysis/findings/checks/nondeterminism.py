@@ -93,4 +93,5 @@ CHECK = Check(
     "twice, and a copy of the state is kept",
     needs=("rerun",),
     consequence_of=("unwritten-output",),
+    holds_on=(),  # two runs are compared op by op
 )

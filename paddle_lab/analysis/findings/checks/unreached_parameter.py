@@ -146,4 +146,5 @@ CHECK = Check(
     example="self.skip = nn.Linear(4, 4)  # and forward() never calls it",
     cost="next to nothing: a note for each parameter that is created",
     consequence_of=("gradient-cut",),
+    holds_on=(),  # a backward call that reaches it may be in another part
 )

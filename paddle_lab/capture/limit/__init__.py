@@ -1,0 +1,1 @@
+"""A trace that keeps no more ops than it may, however many run."""

@@ -1,0 +1,128 @@
+"""What keeps a trace below its limit while it runs, and says so in the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from paddle_lab.capture.counter import NEVER
+from paddle_lab.capture.limit.notice import Kept, notice
+from paddle_lab.capture.limit.spans import OPEN, Span
+from paddle_lab.capture.limit.step_choice import StepChoice
+from paddle_lab.capture.limit.trimming import op_keys, trim
+from paddle_lab.trace.limit import Limit
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.limit.spans import Keys
+    from paddle_lab.capture.recorder import Recorder
+
+_LEAST_SURPLUS = 1024
+"""A trim has a cost of its own, which so many ops share at least."""
+
+
+class Limiter:
+    """The limit of one trace.
+
+    While the trace runs it holds up to twice as many ops as it may keep. Then those that it will
+    not keep are forgotten, all at once.
+
+    Parameters
+    ----------
+    recorder
+        Whose ops are counted.
+    limit
+        How many are kept, and which.
+    stop
+        Ends the recording, for a trace that keeps the first ones.
+    """
+
+    def __init__(self, recorder: Recorder, limit: Limit, stop: Callable[[], None]) -> None:
+        self._recorder = recorder
+        self._limit = limit
+        self._most = NEVER if limit.ops is None else limit.ops
+        self._stop = stop
+        self._stopped_ns = -1
+        self._forgotten = 0
+        self._steps = StepChoice(self._most) if limit.keep == "steps" else None
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Set the first alarm."""
+        if self._limit.ops is not None:
+            # Only one op more tells that there were more.
+            surplus = 1 if self._limit.keep == "first" else self._surplus
+            self._recorder.next_op.alarm = self._most + surplus - 1
+
+    def reach(self) -> None:
+        """Make room, or stop; an op with the key of the alarm has been recorded."""
+        if not self._lock.acquire(blocking=False):
+            return  # another thread is at it
+        try:
+            counter = self._recorder.next_op
+            if self._limit.keep == "first":
+                counter.alarm = NEVER
+                self._stopped_ns = perf_counter_ns()
+                self._stop()
+                return
+            now = counter.next
+            spans = self._spans(now)
+            self._forgotten += trim(self._recorder, spans)
+            held = sum(min(span.end, now) - span.first for span in spans)
+            counter.alarm = now + self._most - held + self._surplus - 1
+        finally:
+            self._lock.release()
+
+    def end_step(self, *, is_marked: bool) -> None:
+        """Note that a training step has ended.
+
+        Parameters
+        ----------
+        is_marked
+            By ``paddle_lab.step()``, and not by an optimizer.
+        """
+        if self._steps is not None:
+            self._steps.end(self._recorder.next_op.next, is_marked=is_marked)
+
+    def finish(self) -> Kept | None:
+        """Forget what the trace does not keep, now that nothing is recorded any more.
+
+        Returns
+        -------
+        Kept or None
+            What there is to say of it; ``None`` where every op is kept.
+        """
+        recorder = self._recorder
+        recorder.next_op.alarm = NEVER
+        keys = op_keys(recorder)
+        if len(keys) > self._most or (self._forgotten and self._steps is not None):
+            self._forgotten += trim(recorder, self._final_spans(keys))
+        if not self._forgotten and self._stopped_ns < 0:
+            return None
+        kept = len(op_keys(recorder))
+        told = Kept(
+            limit=self._limit,
+            ran=kept + self._forgotten,
+            kept=kept,
+            stopped_ns=self._stopped_ns - recorder.start_ns if self._stopped_ns >= 0 else -1,
+            steps=None if self._steps is None else self._steps.told(),
+        )
+        recorder.notices.append(notice(told))
+        return told
+
+    @property
+    def _surplus(self) -> int:
+        return max(self._most, _LEAST_SURPLUS)
+
+    def _spans(self, now: int) -> list[Span]:
+        if self._steps is not None:
+            return self._steps.spans(now)
+        return [Span(max(now - self._most, 0), OPEN)]
+
+    def _final_spans(self, keys: Keys) -> list[Span]:
+        if self._steps is not None:
+            return self._steps.spans(self._recorder.next_op.next)
+        if self._limit.keep == "first":
+            return [Span(0, int(keys[self._most]))]
+        return [Span(int(keys[-self._most]), OPEN)]

@@ -1,0 +1,78 @@
+"""How many ops a trace keeps, and which ones where more ran."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+Keep = Literal["newest", "first", "steps"]
+"""``newest``: the ops that ran last. ``first``: those that ran first; recording stops after them.
+``steps``: training steps spread over the whole run, always the first and the newest."""
+
+KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
+DEFAULT_OPS: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit for the length of a trace."""
+
+    ops: int | None = DEFAULT_OPS
+    """The most ops it keeps; ``None`` for all."""
+    keep: Keep = "newest"
+
+
+def limit_of(ops: Any, keep: Any) -> Limit:
+    """Return the limit that a user's ``limit=`` and ``keep=`` ask for.
+
+    Raises
+    ------
+    TypeError
+        If ``ops`` is no whole number and not ``None``.
+    ValueError
+        If ``ops`` is less than 1, or there is no such way to keep.
+    """
+    if ops is not None and (isinstance(ops, bool) or not isinstance(ops, int)):
+        raise TypeError(
+            f"limit= is a whole number of ops, such as 100_000, or None for all; not {ops!r}"
+        )
+    if ops is not None and ops < 1:
+        raise ValueError(f"limit= is 1 op or more, or None for all; not {ops}")
+    return Limit(ops, _keep_of(keep, said="keep="))
+
+
+def limit_of_text(ops: str, keep: str) -> Limit:
+    """Return the limit that a magic's ``--limit`` and ``--keep`` ask for.
+
+    Parameters
+    ----------
+    ops
+        Digits, with ``_`` or ``,`` between them where one likes, or ``none``.
+
+    Raises
+    ------
+    ValueError
+        Where no limit is meant by them.
+    """
+    which = _keep_of(keep, said="--keep")
+    if ops.lower() == "none":
+        return Limit(None, which)
+    try:
+        number = int(ops.replace(",", ""))
+    except ValueError:
+        raise ValueError(
+            f"--limit is a whole number of ops, such as 100000, or none; not {ops}"
+        ) from None
+    if number < 1:
+        raise ValueError(f"--limit is 1 op or more, or none for all; not {ops}")
+    return Limit(number, which)
+
+
+def _keep_of(keep: Any, *, said: str) -> Keep:
+    for known in KEEPS:
+        if keep == known:
+            return known
+    near = difflib.get_close_matches(str(keep), KEEPS, n=1)
+    advice = f"did you mean {near[0]}?" if near else f"it is one of {', '.join(KEEPS)}"
+    raise ValueError(f"{said} cannot be {keep!r}; {advice}")
