@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, GradNodePool, Upstream
+from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, GradNodePool
+from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.tape import cells_of
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 
 PADDLE_GRAD_OP = "paddle.grad"
 """What a call of ``paddle.grad`` is recorded as."""
-
-EachOp = Callable[[int], Iterator[tuple[list[Any], list[int], list[int]]]]
-"""From a position on, ops' cells, inputs and outputs: see :meth:`Recorder.each_op`."""
 
 
 class BackwardGraphs:
@@ -27,22 +25,17 @@ class BackwardGraphs:
     ----------
     tensors
         The tensors the trace has met.
-    each_op
-        Iterates over the ops recorded so far.
     tensor_type
         ``paddle.Tensor``.
     """
 
-    def __init__(self, tensors: TensorPool, each_op: EachOp, tensor_type: Any) -> None:
-        self.grad_nodes = GradNodePool(self._upstream_of)
+    def __init__(self, tensors: TensorPool, tensor_type: Any) -> None:
+        self._lineage = tensors.lineage
+        self.grad_nodes = GradNodePool(self._lineage.upstream)
         self.leaf_tensors: dict[int, int] = {}
         """Key of an accumulation node to the row of the tensor it accumulates into."""
         self._tensors = tensors
-        self._each_op = each_op
         self._tensor_type = tensor_type
-        self._inputs: dict[int, list[int]] = {}
-        self._grad_calls: set[int] = set()
-        self._indexed = 0
         self._has_forgotten = False
 
     def walk(self, tensors: Any, backward_call: int) -> dict[int, tuple[Any, int]]:
@@ -52,7 +45,7 @@ class BackwardGraphs:
             node = GRAD_FN.node(tensor) if isinstance(tensor, self._tensor_type) else None
             if node is not None:
                 key = self._tensors.known_key(tensor)
-                roots.append((node, self._maker(key)[0]))
+                roots.append((node, self._lineage.maker(key)[0]))
         known_leaves = len(self.grad_nodes.leaf_keys)
         reached = self.grad_nodes.walk(roots, backward_call=backward_call)
         if len(self.grad_nodes.leaf_keys) > known_leaves:
@@ -72,8 +65,8 @@ class BackwardGraphs:
             address = self._tensors.grad_address(key)
             if address is None:
                 continue
-            op, _ = self._maker(key)
-            if self._has_forgotten and op != NO_KEY and op not in self._inputs:
+            op, _ = self._lineage.maker(key)
+            if self._has_forgotten and op != NO_KEY and self._lineage.name_key(op) == NO_KEY:
                 continue
             if not self.grad_nodes.is_recorded(address, op):
                 waiting.append(tensor)
@@ -95,30 +88,18 @@ class BackwardGraphs:
 
         None for op -1, and for calls of ``paddle.grad``, which are no op of Paddle's.
         """
-        inputs = self._inputs_of(op) if op != NO_KEY else []
-        return inputs[::2] if op not in self._grad_calls else []
+        is_call = self._lineage.name_key(op) == OP_NAMES.key(PADDLE_GRAD_OP)
+        return [] if is_call else self._lineage.inputs(op)[::2]
 
     def tensors(self) -> list[int]:
         """Return the rows of tensors that leaves stand for, and whose gradients edges carry."""
         edges = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS)
         return [*self.leaf_tensors.values(), *edges[:, 4].tolist()]
 
-    def forget(self, ops: Iterable[int], nodes: Iterable[int], *, start: int) -> None:
-        """Forget ops, and what leaves stand for.
-
-        Parameters
-        ----------
-        ops, nodes
-            Ops and grad nodes that recorder and pool have forgotten.
-        start
-            Where the recorder's ops begin now.
-        """
-        for op in ops:
-            self._inputs.pop(op, None)
-            self._grad_calls.discard(op)
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Forget what leaves stand for that the pool has forgotten; their ops are gone as well."""
         for node in nodes:
             self.leaf_tensors.pop(node, None)
-        self._indexed = start
         self._has_forgotten = True
 
     def _name_leaves(self) -> None:
@@ -157,44 +138,11 @@ class BackwardGraphs:
         named = {self.leaf_tensors[leaf] for leaf in leaves if leaf in self.leaf_tensors}
         left = {
             row
-            for row in self._inputs_of(op)[1::2]
+            for row in self._lineage.inputs(op)[1::2]
             if self._tensors.grad_address(row) is None and row not in named
         }
         if len(unnamed) == 1 and len(left) == 1:
             self.leaf_tensors[unnamed[0]] = left.pop()
-
-    def _upstream_of(self, op: int) -> Upstream:
-        upstream = {}
-        for tensor in self._inputs_of(op)[1::2]:
-            address = self._tensors.grad_address(tensor)
-            if address is not None:
-                upstream[address] = (self._maker(tensor)[0], tensor)
-        return upstream
-
-    def _maker(self, tensor: int) -> tuple[int, int]:
-        """Return the op that made the grad node of a row, and the row it made it with.
-
-        An op that has nothing to do (``x[:]``) hands on its input's grad node with a new tensor.
-        """
-        address = self._tensors.grad_address(tensor)
-        while True:
-            op = self._tensors.producer(tensor)
-            inputs = self._inputs_of(op)[1::2] if op != NO_KEY else ()
-            same = [row for row in inputs if self._tensors.grad_address(row) == address]
-            if address is None or not same:
-                return op, tensor
-            tensor = same[0]
-
-    def _inputs_of(self, op: int) -> list[int]:
-        known = self._inputs.get(op)
-        if known is not None:
-            return known
-        for cells, inputs, outputs in self._each_op(self._indexed):
-            self._inputs[cells[0]] = inputs
-            if cells[3] == PADDLE_GRAD_OP:
-                self._grad_calls.add(cells[0])
-            self._indexed += len(cells) + len(inputs) + len(outputs)
-        return self._inputs.get(op, [])
 
 
 def flat(values: Any) -> list[Any]:

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle_lab.capture.address_table import AddressTable
+from paddle_lab.capture.lineage import Upstream
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.tape import Cells, Tape, rows_of
 
@@ -30,8 +32,6 @@ LEAF_NAME = "GradNodeAccumulation"
 NODE_CELLS = 4
 EDGE_CELLS = 5
 ROOT_CELLS = 2
-Upstream = dict[int, tuple[int, int]]
-"""Of one op's inputs: address of the input's grad node to (op that made it, input tensor)."""
 
 
 class GradNodePool:
@@ -55,7 +55,7 @@ class GradNodePool:
         self.leaf_keys: dict[int, int] = {}
         """Address of an accumulation node to its key."""
         self._upstream_of = upstream_of
-        self._keys: dict[tuple[int, int], int] = {}
+        self._keys = AddressTable()
         self._held: dict[int, tuple[Any, int]] = {}
         self._next_key = count().__next__
         self._next_edge = count().__next__
@@ -85,31 +85,40 @@ class GradNodePool:
             address = node.node_ptr()
             root_addresses.append(address)
             pending.append((node, address, self._held[address][1] if address in self._held else op))
+        upstream_of, held = self._upstream_of, self._held
         while pending:
             node, address, op = pending.pop()
             if address in reached:
                 continue
             reached[address] = (node, op)
-            upstream = self._upstream_of(op) if op != NO_OP else {}
+            upstream = upstream_of(op) if op != NO_OP else {}
             following_of[address] = links = []
             found = []
             for slot, following in enumerate(node.next_functions):
                 if following is None:
                     continue
                 target = following.node_ptr()
-                made_by, tensor = self._attribute(following, target, op, upstream)
+                source = upstream.get(target)
+                if source is not None and target not in held:
+                    made_by, tensor = source
+                else:
+                    made_by, tensor = self._attribute(following, target, op, source)
                 links.append((slot, target, tensor))
                 found.append((following, target, made_by))
-            pending.extend(reversed(found))
-        fresh = [
-            address for address, (node, op) in reached.items() if self._register(node, address, op)
-        ]
+            found.reverse()
+            pending += found
+        fresh = self._register_all(reached)
+        keys = (
+            {address: self._keys.find(address, op) for address, (_, op) in reached.items()}
+            if fresh
+            else {}
+        )
         for address in fresh:
-            source = self._key_at(address, reached)
+            source_key = keys[address]
+            cells: list[int] = []
             for slot, target, tensor in following_of[address]:
-                self.edges.extend(
-                    (self._next_edge(), source, self._key_at(target, reached), slot, tensor)
-                )
+                cells += (self._next_edge(), source_key, keys[target], slot, tensor)
+            self.edges.extend(cells)
         for address in dict.fromkeys(root_addresses):
             self.roots.extend((backward_call, self._key_at(address, reached)))
         return reached
@@ -135,7 +144,8 @@ class GradNodePool:
 
     def key_of(self, address: int, op: int) -> int:
         """Return the key of a recorded node."""
-        return self._keys[address, op]
+        key: int = self._keys.find(address, op)
+        return key
 
     def name_of(self, key: int) -> str:
         """Return the name of a recorded node."""
@@ -151,7 +161,7 @@ class GradNodePool:
 
     def is_recorded(self, address: int, op: int) -> bool:
         """Tell whether some walk has reached this node."""
-        return (address, op) in self._keys
+        return bool(self._keys.find(address, op) >= 0)
 
     def forget(self, nodes: Cells, edges: Cells, roots: Cells, *, gone: Cells) -> None:
         """Forget grad nodes.
@@ -166,7 +176,7 @@ class GradNodePool:
         for tape, rows in ((self.rows, nodes), (self.edges, edges), (self.roots, roots)):
             tape.replace(len(tape), np.ascontiguousarray(rows).tobytes())
         for key, _, address, op in gone.tolist():
-            del self._keys[address, op]
+            self._keys.drop(address, op)
             if op == NO_OP:
                 self._held.pop(address, None)
             if self.leaf_keys.get(address) == key:
@@ -178,29 +188,34 @@ class GradNodePool:
             if op in ops:
                 del self._held[address]
 
-    def _attribute(self, node: Any, address: int, op: int, upstream: Upstream) -> tuple[int, int]:
+    def _attribute(
+        self, node: Any, address: int, op: int, source: tuple[int, int] | None
+    ) -> tuple[int, int]:
         held = self._held.get(address)
-        source = upstream.get(address)
         if held is not None:
             return held[1], source[1] if source is not None else NO_TENSOR
-        if source is not None:
-            return source
         return (NO_OP if node.name() == LEAF_NAME else op), NO_TENSOR
 
-    def _register(self, node: Any, address: int, op: int) -> bool:
-        if (address, op) in self._keys:
-            return False
-        name = node.name()
-        key = self._keys[address, op] = self._next_key()
-        self.rows.extend((key, OP_NAMES.key(name), address, op))
-        if op == NO_OP:
-            self._held[address] = (node, op)
-        if name == LEAF_NAME:
-            self.leaf_keys[address] = key
-        return True
+    def _register_all(self, reached: dict[int, tuple[Any, int]]) -> list[int]:
+        """Record the nodes that are not recorded yet; returns their addresses."""
+        keys, fresh = self._keys, []
+        for address, (node, op) in reached.items():
+            if keys.find(address, op) >= 0:
+                continue
+            name = node.name()
+            key = self._next_key()
+            keys.note(address, op, key)
+            self.rows.extend((key, OP_NAMES.key(name), address, op))
+            if op == NO_OP:
+                self._held[address] = (node, op)
+            if name == LEAF_NAME:
+                self.leaf_keys[address] = key
+            fresh.append(address)
+        return fresh
 
     def _key_at(self, address: int, reached: dict[int, tuple[Any, int]]) -> int:
-        return self._keys[address, reached[address][1]]
+        key: int = self._keys.find(address, reached[address][1])
+        return key
 
 
 def _row(tape: Tape, width: int, key: int) -> list[int]:

@@ -13,12 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import paddle_lab
+from paddle_lab.capture.address_table import AddressTable
 from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_fn import GRAD_FN
+from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.object_table import ObjectTable
+from paddle_lab.capture.recorder import OP_CELLS
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tape import Tape, cells_of, row_starts, rows_of, sorted_rows
+from paddle_lab.capture.tensors import ROW_CELLS
 
 TRACE_A_MODEL = """
 import json, sys
@@ -169,3 +173,70 @@ def test_a_tape_refuses_what_is_no_integer_and_stays_as_it_was():
     with pytest.raises(OverflowError):
         tape.extend([1 << 64])
     assert tape.to_list() == [1, 2]
+
+
+ADDRESSES = st.integers(1, 40).map(lambda number: number * 16)
+OPS = st.integers(-1, 3)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(ADDRESSES, OPS, st.one_of(st.none(), st.integers(0, 99))), max_size=400))
+def test_addresses_are_known_by_their_ops_until_they_are_dropped(moves):
+    table, expected = AddressTable(), {}
+    for address, op, number in moves:
+        if number is None:
+            table.drop(address, op)
+            expected.pop((address, op), None)
+        else:
+            table.note(address, op, number)
+            expected[address, op] = number
+    assert len(table) == len(expected)
+    for address in range(0, 656, 16):
+        for op in range(-1, 4):
+            assert table.find(address, op) == expected.get((address, op), -1)
+
+
+def op_row(key, name, inputs, outputs):
+    given = [cell for slot, tensor in enumerate(inputs) for cell in (slot, tensor)]
+    return [key, len(given), len(outputs), name, *[0] * (OP_CELLS - 4), *given, *outputs]
+
+
+def tensor_row(key, producer, address):
+    row = [0] * ROW_CELLS
+    row[0], row[7], row[12] = key, producer, address
+    return row
+
+
+def test_lineage_tells_where_gradients_go_from_what_is_on_the_tapes():
+    ops, tensors = Tape(), Tape()
+    lineage = Lineage(ops, tensors)
+    assert (lineage.inputs(0), lineage.maker(0), lineage.upstream(0)) == ([], (-1, 0), {})
+    for row in [tensor_row(0, -1, 0), tensor_row(1, 0, 160), tensor_row(2, 1, 160)]:
+        tensors.extend(row)
+    ops.extend(op_row(0, 7, [0], [1]))
+    # Op 1 hands on the grad node of what it was given; a thread writes its row after op 2's.
+    ops.extend(op_row(2, 9, [2, 0], [3]))
+    ops.extend(op_row(1, 8, [1], [2]))
+    tensors.extend(tensor_row(3, 2, 320))
+    assert [lineage.name_key(op) for op in (-1, 0, 1, 2, 3)] == [-1, 7, 8, 9, -1]
+    assert lineage.inputs(2) == [0, 2, 1, 0]
+    assert [lineage.grad_address(tensor) for tensor in range(5)] == [0, 160, 160, 320, 0]
+    assert [lineage.row_at(address) for address in (0, 160, 320, 480)] == [-1, 2, 3, -1]
+    assert [lineage.maker(tensor) for tensor in range(4)] == [(-1, 0), (0, 1), (0, 1), (2, 3)]
+    assert lineage.upstream(2) == {160: (0, 2)}
+
+
+def test_lineage_forgets_what_is_no_more_on_the_tapes():
+    ops, tensors = Tape(), Tape()
+    lineage = Lineage(ops, tensors)
+    for key in range(6):
+        ops.extend(op_row(key, key, [key], [key + 1]))
+        tensors.extend(tensor_row(key + 1, key, 16 * key + 16))
+    assert lineage.upstream(5) == {80: (4, 5)}
+    width = OP_CELLS + 3
+    ops.replace(5 * width, cells_of(ops, width, 2 * width).tobytes())
+    tensors.replace(5 * ROW_CELLS, cells_of(tensors, ROW_CELLS, 2 * ROW_CELLS).tobytes())
+    assert [lineage.name_key(op) for op in range(6)] == [-1, 1, -1, -1, -1, 5]
+    assert [lineage.grad_address(tensor) for tensor in range(1, 7)] == [0, 32, 0, 0, 0, 96]
+    assert lineage.row_at(80) == -1
+    assert lineage.upstream(5) == {}

@@ -44,6 +44,24 @@ extern PyTypeObject ObjectTableType;
 int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object); /* NO_KEY where unknown */
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
 
+/* From an address and an op to a number: capture/address_table.py. */
+typedef struct {
+    int64_t address; /* 0: free */
+    int64_t op;
+    int64_t number;
+} AddressEntry;
+typedef struct {
+    PyObject_HEAD AddressEntry *entries;
+    Py_ssize_t used;
+    Py_ssize_t capacity; /* a power of two */
+} AddressTable;
+extern PyTypeObject AddressTableType;
+int64_t AddressTable_get(const AddressTable *table, int64_t address, int64_t op); /* NO_KEY */
+int AddressTable_set(AddressTable *table, int64_t address, int64_t op, int64_t number);
+void AddressTable_clear(AddressTable *table);
+
+extern PyTypeObject LineageType; /* capture/lineage.py */
+
 /* Numbers from 0 on: what itertools.count().__next__ is in Python. */
 typedef struct {
     PyObject_HEAD int64_t next;
