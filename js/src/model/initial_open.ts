@@ -6,25 +6,50 @@ const MOST_BOXES = 40;
 /** A picture of so few boxes tells too little: its next level opens even if that is too much. */
 const TOO_FEW_BOXES = 3;
 
+/** What is open at first, and which members are taken out of their folds. */
+export interface InitialOpen {
+  readonly open: ReadonlySet<number>;
+  readonly taken: ReadonlySet<number>;
+}
+
 /** Open whole levels, from the top, while the number of visible boxes stays small. */
-export function initialOpen(hierarchy: Hierarchy): Set<number> {
+export function initialOpen(hierarchy: Hierarchy): InitialOpen {
   const open = new Set<number>();
+  const taken = new Set<number>();
   let closed = closedGroupsIn(hierarchy, -1);
+  const folds = foldsIn(hierarchy, -1);
   let boxes = boxCount(hierarchy, -1);
-  while (closed.length) {
+  while (closed.length || folds.length) {
+    if (!closed.length) {
+      if (boxes >= TOO_FEW_BOXES) {
+        break;
+      }
+      // Hardly more than a fold tells nothing: one member is shown open, beside the rest.
+      closed = folds.splice(0, 1);
+      taken.add(closed[0]!);
+      boxes++;
+    }
     const next = closed.flatMap((group) => closedGroupsIn(hierarchy, group));
     const nextBoxes =
       boxes - closed.length + closed.reduce((sum, group) => sum + boxCount(hierarchy, group), 0);
     if (nextBoxes > MOST_BOXES && boxes > TOO_FEW_BOXES) {
       break;
     }
+    folds.push(...closed.flatMap((group) => foldsIn(hierarchy, group)));
     for (const group of closed) {
       open.add(group);
     }
     closed = next;
     boxes = nextBoxes;
   }
-  return open;
+  return { open, taken };
+}
+
+/** The first members of the runs right inside `parent`. */
+function foldsIn(hierarchy: Hierarchy, parent: number): number[] {
+  return Array.from(hierarchy.groupsIn(parent)).filter(
+    (group) => hierarchy.runOf[group] === group && !hierarchy.isOptimizer[group],
+  );
 }
 
 /** Groups in `parent` that are drawn as a closed box of their own. */

@@ -1,5 +1,6 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
 import { type Finding, Findings } from "./findings.ts";
+import { isFolded } from "./folding.ts";
 import { Gradients } from "./gradients.ts";
 import { Hierarchy } from "./hierarchy.ts";
 import { initialOpen } from "./initial_open.ts";
@@ -34,6 +35,8 @@ export interface ViewState {
   readonly open: ReadonlySet<number>;
   /** First groups of the runs of repeats that are shown member by member. */
   readonly unfolded: ReadonlySet<number>;
+  /** Members of other runs that are shown beside the box of the rest. */
+  readonly taken: ReadonlySet<number>;
   readonly showParameters: boolean;
   readonly showOptimizer: boolean;
   readonly showShapes: boolean;
@@ -61,6 +64,7 @@ const UNDOABLE = [
   "backwardCall",
   "open",
   "unfolded",
+  "taken",
   "showParameters",
   "showOptimizer",
 ] as const;
@@ -97,7 +101,7 @@ export class Store {
       mode: "forward",
       backwardCall: largestBackwardCall(trace),
       selection: { kind: "none" },
-      open: initialOpen(this.hierarchy),
+      ...initialOpen(this.hierarchy),
       unfolded: new Set(),
       showParameters: false,
       showOptimizer: false,
@@ -222,15 +226,23 @@ export class Store {
     this.update({ open });
   }
 
-  /** Show a run of repeats member by member, or as one box. */
-  setUnfolded(first: number, isUnfolded: boolean): void {
+  /** Show the run of repeats that a group is in member by member, or as one box. */
+  setUnfolded(group: number, isUnfolded: boolean): void {
+    const run = this.hierarchy.runOf[group]!;
     const unfolded = new Set(this.#state.unfolded);
     if (isUnfolded) {
-      unfolded.add(first);
+      unfolded.add(run);
     } else {
-      unfolded.delete(first);
+      unfolded.delete(run);
     }
-    this.update({ unfolded });
+    const taken = [...this.#state.taken].filter((member) => this.hierarchy.runOf[member] !== run);
+    this.update({ unfolded, taken: new Set(taken) });
+  }
+
+  /** Show one member of a folded run open, beside the box of the rest. */
+  takeOut(group: number): void {
+    const open = new Set([...this.#state.open, group]);
+    this.update({ open, taken: new Set([...this.#state.taken, group]) });
   }
 
   openAll(): void {
@@ -240,11 +252,11 @@ export class Store {
         open.add(group);
       }
     }
-    this.update({ open, unfolded: new Set(this.hierarchy.runFirsts()) });
+    this.update({ open, unfolded: new Set(this.hierarchy.runFirsts()), taken: new Set() });
   }
 
   closeAll(): void {
-    this.update({ open: new Set(), unfolded: new Set() });
+    this.update({ open: new Set(), unfolded: new Set(), taken: new Set() });
   }
 
   #restore(state: ViewState): void {
@@ -307,15 +319,13 @@ export class Store {
 
   #openAround(group: number): Partial<ViewState> {
     const path = this.hierarchy.pathOf(group);
-    const runs = path.map((at) => this.hierarchy.runOf[at]!).filter((first) => first >= 0);
+    const folded = path.filter((at) => isFolded(this.hierarchy, this.#state, at));
     const isOptimizer = group >= 0 && this.hierarchy.isOptimizer[group];
     return {
       ...(path.every((at) => this.#state.open.has(at))
         ? {}
         : { open: new Set([...this.#state.open, ...path]) }),
-      ...(runs.every((first) => this.#state.unfolded.has(first))
-        ? {}
-        : { unfolded: new Set([...this.#state.unfolded, ...runs]) }),
+      ...(folded.length ? { taken: new Set([...this.#state.taken, ...folded]) } : {}),
       ...(isOptimizer ? { showOptimizer: true } : {}),
     };
   }

@@ -1,4 +1,5 @@
 /** The part of the group tree that is open: what is drawn, and what the outline lists. */
+import { foldAround, isFolded } from "./folding.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 import { backwardLeaves, forwardLeaves, type Leaves } from "./leaves.ts";
 import type { ViewState } from "./store.ts";
@@ -10,7 +11,7 @@ export interface VisibleItem {
   /** Stays the same while the item is visible. */
   readonly id: string;
   readonly kind: ItemKind;
-  /** Key of the op, grad node, group or tensor; of a fold, its first group. */
+  /** Key of the op, grad node, group or tensor; of a fold, its first member. */
   readonly key: number;
   /** Position of the open group around it, -1 at the top. */
   readonly parent: number;
@@ -35,7 +36,7 @@ export interface VisibleTree {
 
 export type TreeState = Pick<
   ViewState,
-  "open" | "unfolded" | "showOptimizer" | "showParameters" | "backwardCall"
+  "open" | "unfolded" | "taken" | "showOptimizer" | "showParameters" | "backwardCall"
 >;
 
 /** Work that can be done piece by piece: it pauses at every `yield`, and returns what it made. */
@@ -227,9 +228,8 @@ class Walk {
       const label = this.trace.groupLabel(group);
       return this.#level(group, level.item, level.through ? `${level.through}.${label}` : label);
     }
-    const run = hierarchy.runOf[group]!;
-    if (run >= 0 && !state.unfolded.has(run)) {
-      this.#listFold(run, level);
+    if (isFolded(hierarchy, state, group)) {
+      this.#listFold(foldAround(hierarchy, state, group), level);
       return undefined;
     }
     const isOpen = state.open.has(group);
@@ -241,13 +241,14 @@ class Walk {
     return undefined;
   }
 
-  /** All members of a run at once: they follow each other. */
-  #listFold(run: number, level: Level): void {
-    const item = this.#list("fold", run, level, false, this.hierarchy.orderOf(run));
-    for (const member of this.hierarchy.runMembers(run)) {
+  /** All members of a fold at once: they follow each other. */
+  #listFold(members: Int32Array, level: Level): void {
+    const first = members[0]!;
+    const item = this.#list("fold", first, level, false, this.hierarchy.orderOf(first));
+    for (const member of members) {
       this.#itemOfGroup[member] = item;
     }
-    while (this.hierarchy.runOf[level.groups[level.groupAt]!] === run) {
+    while (this.#itemOfGroup[level.groups[level.groupAt]!] === item) {
       level.groupAt++;
     }
   }
@@ -264,7 +265,8 @@ class Walk {
   #leafCount(kind: ItemKind, key: number): number {
     if (kind === "fold") {
       const { shownIn } = this.leaves;
-      return this.hierarchy.runMembers(key).reduce((sum, group) => sum + shownIn[group]!, 0);
+      const members = foldAround(this.hierarchy, this.state, key);
+      return members.reduce((sum, group) => sum + shownIn[group]!, 0);
     }
     return kind === "group" ? this.leaves.shownIn[key]! : 1;
   }

@@ -183,7 +183,9 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
         options.onSelect?.(state.selection, trace);
       }
       anchor ??=
-        changedGroup(state.open, previous.open) ?? changedGroup(state.unfolded, previous.unfolded);
+        changedGroup(state.open, previous.open) ??
+        changedGroup(state.unfolded, previous.unfolded) ??
+        changedGroup(state.taken, previous.taken);
     }),
     () => memory?.dispose(),
     () => picture.dispose(),

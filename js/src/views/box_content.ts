@@ -1,7 +1,9 @@
 /** What a box says and how large that makes it. */
+import { foldAround } from "../model/folding.ts";
 import type { Hierarchy } from "../model/hierarchy.ts";
 import { isLeaf } from "../model/leaves.ts";
 import { givenTensors } from "../model/parameters.ts";
+import { runLabel } from "../model/runs.ts";
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import type { VisibleItem } from "../model/visible.ts";
@@ -123,11 +125,10 @@ export class BoxWriter {
   /** A closed group, or a fold of repeated groups. */
   group(item: VisibleItem, isBackward: boolean, leafCount = item.leafCount): BoxContent {
     const { trace, hierarchy } = this;
-    const members = item.kind === "fold" ? hierarchy.runMembers(item.key) : [item.key];
+    const members =
+      item.kind === "fold" ? foldAround(hierarchy, this.store.state, item.key) : [item.key];
     const name =
-      item.kind === "fold"
-        ? `${hierarchy.labelOfRun(item.key)} ×${members.length}`
-        : trace.groupLabel(item.key);
+      item.kind === "fold" ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
     const noun = isBackward ? "grad node" : "op";
     const each = leafCount / members.length;
@@ -339,10 +340,18 @@ function leafLabel(trace: Trace, tensor: number): string {
   return isNamed ? chipLabel(trace, tensor) : "leaf";
 }
 
-/** "×12" where the group begins a run of repeats that is shown member by member, else "". */
+/** "layers.0–11 ×12" of the fold that begins with a group. */
+export function foldLabel({ trace, hierarchy, state }: Store, first: number): string {
+  const members = foldAround(hierarchy, state, first);
+  const label = runLabel(trace.groupLabel(first), trace.groupLabel(members.at(-1)!));
+  return `${label} ×${members.length}`;
+}
+
+/** "×12" where the group begins a run that is shown member by member, or is taken out of it. */
 export function refoldLabel({ hierarchy, state }: Store, group: number): string {
-  const isFirst = hierarchy.runOf[group] === group && state.unfolded.has(group);
-  return isFirst ? `×${hierarchy.runMembers(group).length}` : "";
+  const run = hierarchy.runOf[group]!;
+  const isShown = state.unfolded.has(run) ? run === group : state.taken.has(group);
+  return run >= 0 && isShown ? `×${hierarchy.runMembers(run).length}` : "";
 }
 
 /** "unlike 95 siblings" of a group that is built differently, else "". */

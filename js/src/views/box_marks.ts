@@ -1,5 +1,6 @@
 /** Which marks of findings a box of the picture carries, and what they say. */
 import type { Mark, MarkRole, MarkSide, Severity } from "../model/findings.ts";
+import { foldAround } from "../model/folding.ts";
 import type { Store } from "../model/store.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
@@ -54,7 +55,7 @@ export function marksOfBox(
   const groups = !isGroup(box as SceneBox)
     ? []
     : box.kind === "fold"
-      ? hierarchy.runMembers(box.group)
+      ? foldAround(hierarchy, state, box.group)
       : [box.group];
   return findings
     .marksOf({ ...box, groups }, side, withPair)

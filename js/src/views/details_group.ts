@@ -1,7 +1,9 @@
 /** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
+import { foldAround, isFolded } from "../model/folding.ts";
 import { memoryFact } from "./details_memory.ts";
 import { facts, groupChip, heading, timeFact } from "./details_parts.ts";
 import { button, element } from "./element.ts";
+import { openOne } from "./opening.ts";
 import { durationOf, type PanelContext, parametersOf } from "./panel_context.ts";
 import { countOf, formatBytes } from "./quantities.ts";
 import { renderStack } from "./stack.ts";
@@ -17,6 +19,10 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
   const calls = callsOf(context, group);
   const isOpen = store.state.open.has(group);
   const parent = trace.at("groups", "parent", group);
+  const fold = foldAround(store.hierarchy, store.state, group);
+  const isFold = isFolded(store.hierarchy, store.state, group);
+  const openOrClose = () =>
+    isOpen && !isFold ? store.setOpen(group, false) : openOne(store, group);
   return [
     heading(trace.groupName(group), className),
     element(
@@ -43,9 +49,10 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
     element(
       "div",
       { class: "pdl-actions" },
-      button(isOpen ? "Close group" : "Open group", () => store.setOpen(group, !isOpen), {
+      button(isOpen && !isFold ? "Close group" : "Open group", openOrClose, {
         "data-focus": "open",
       }),
+      isFold && button(`Show all ${fold.length}`, () => store.setUnfolded(group, true)),
     ),
     ...stackOfFirstOp(context, group),
   ];

@@ -1,5 +1,6 @@
 /** What of a scene stands out: the selection itself, and what it lights up. */
 import type { Mark, MarkRole, MarkSide } from "../model/findings.ts";
+import { foldAround } from "../model/folding.ts";
 import type { Store } from "../model/store.ts";
 import { marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
@@ -68,7 +69,7 @@ export class Emphasis {
       return this.#gradNodes[box.gradNode] === 1;
     }
     if (box.kind === "fold") {
-      const members = this.#store.hierarchy.runMembers(box.group);
+      const members = foldAround(this.#store.hierarchy, this.#store.state, box.group);
       return members.some((group) => this.#groups[group] === 1);
     }
     return isGroup(box) && this.#groups[box.group] === 1;
@@ -153,7 +154,8 @@ export class Emphasis {
   #isGroupOrRun(box: SceneBox, group: number): boolean {
     return (
       box.group === group ||
-      (box.kind === "fold" && this.#store.hierarchy.runOf[group] === box.group)
+      (box.kind === "fold" &&
+        foldAround(this.#store.hierarchy, this.#store.state, box.group).includes(group))
     );
   }
 }

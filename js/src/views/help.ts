@@ -6,6 +6,7 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["← ↑ ↓ →", "go to the next box that way"],
   ["[ ]", "previous, next op in the order they ran"],
   ["Enter", "open or close the group"],
+  ["Shift+Enter", "open one of a fold of repeats"],
   ["p", "go to the paired op or grad node"],
   ["e", "the next finding in the graph; Shift+e the one before"],
   ["Escape", "let go of the selection"],

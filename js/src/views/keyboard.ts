@@ -1,11 +1,12 @@
 /** Single keys, wherever in the app the focus is but in a field. */
+import { isFolded } from "../model/folding.ts";
 import type { Store } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
 import type { GraphCanvas } from "./canvas.ts";
 import { openHelp } from "./help.ts";
 import { jumpToGradNode, jumpToOp, showNextFinding, switchMode } from "./jump.ts";
 import { type Direction, neighbour } from "./neighbours.ts";
-import { isFolded, toggleGroup } from "./opening.ts";
+import { toggleGroup } from "./opening.ts";
 import { boxOfSelection, selectionOfBox } from "./selecting.ts";
 
 const ARROWS: Readonly<Record<string, Direction>> = {
@@ -75,7 +76,7 @@ function pressPlain(
   switch (event.key) {
     case "Enter":
     case " ":
-      return isOnCanvas && open(store);
+      return isOnCanvas && open(store, event.shiftKey);
     case "Escape":
       return letGo(store);
     case "/":
@@ -133,14 +134,18 @@ function step(store: Store, canvas: GraphCanvas, direction: Direction): void {
   }
 }
 
-function open(store: Store): boolean {
+/** @param isOne whether of a fold one member is opened */
+function open(store: Store, isOne: boolean): boolean {
   const { selection } = store.state;
   if (selection.kind !== "group") {
     return false;
   }
-  const run = store.hierarchy.runOf[selection.group]!;
-  const folded = isFolded(store, selection.group);
-  toggleGroup(store, folded ? run : selection.group, folded);
+  const folded = isFolded(store.hierarchy, store.state, selection.group);
+  if (folded && isOne) {
+    store.takeOut(selection.group);
+  } else {
+    toggleGroup(store, selection.group, folded);
+  }
   return true;
 }
 

@@ -1,4 +1,5 @@
 /** The right half of a ladder: which grad nodes stand on the row of each forward box. */
+import { foldAround } from "../model/folding.ts";
 import { countInside } from "../model/hierarchy.ts";
 import { backwardLeaves, forwardLeaves, kept } from "../model/leaves.ts";
 import type { Store } from "../model/store.ts";
@@ -105,7 +106,7 @@ function nodesOf(trace: Trace, op: number, isShown: Uint8Array): number[] {
 }
 
 function countOfItem(
-  { hierarchy }: Store,
+  { hierarchy, state }: Store,
   item: VisibleItem,
   { shownIn }: PairedNodes,
   ofOp: number,
@@ -116,7 +117,10 @@ function countOfItem(
     case "group":
       return shownIn[item.key]!;
     case "fold":
-      return hierarchy.runMembers(item.key).reduce((sum, group) => sum + shownIn[group]!, 0);
+      return foldAround(hierarchy, state, item.key).reduce(
+        (sum, group) => sum + shownIn[group]!,
+        0,
+      );
     default:
       return 0;
   }

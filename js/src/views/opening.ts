@@ -1,4 +1,5 @@
 /** Opening and closing: what a double click, Enter and the outline's signs do. */
+import { isFolded } from "../model/folding.ts";
 import type { Store } from "../model/store.ts";
 
 /**
@@ -14,8 +15,11 @@ export function toggleGroup(store: Store, group: number, isFold: boolean): void 
   }
 }
 
-/** Whether a group is shown as part of its run's one box. */
-export function isFolded(store: Store, group: number): boolean {
-  const run = store.hierarchy.runOf[group]!;
-  return run >= 0 && !store.state.unfolded.has(run);
+/** Open one group: out of its fold, where it is in one. */
+export function openOne(store: Store, group: number): void {
+  if (isFolded(store.hierarchy, store.state, group)) {
+    store.takeOut(group);
+  } else {
+    store.setOpen(group, true);
+  }
 }

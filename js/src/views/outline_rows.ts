@@ -1,7 +1,9 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
+import { foldAround } from "../model/folding.ts";
 import { isLeaf } from "../model/leaves.ts";
 import type { Selection, Store } from "../model/store.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../model/visible.ts";
+import { foldLabel } from "./box_content.ts";
 import { markLines, marksOfBox, SEVERITY_WORDS } from "./box_marks.ts";
 import { countOf } from "./quantities.ts";
 
@@ -258,10 +260,8 @@ class RowWriter {
   #group(item: VisibleItem): RowContent {
     const { trace, hierarchy, state, oddSiblings } = this.store;
     const isFold = item.kind === "fold";
-    const members = isFold ? hierarchy.runMembers(item.key).length : 1;
-    const label = isFold
-      ? `${hierarchy.labelOfRun(item.key)} ×${members}`
-      : trace.groupLabel(item.key);
+    const members = isFold ? foldAround(hierarchy, state, item.key).length : 1;
+    const label = isFold ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
     const noun = state.mode === "backward" ? "grad node" : "op";
     const count = countOf(item.leafCount, noun);

@@ -24,6 +24,7 @@ const SHAPING = [
   "backwardCall",
   "open",
   "unfolded",
+  "taken",
   "showParameters",
   "showOptimizer",
 ] as const satisfies readonly (keyof ViewState)[];

@@ -1,4 +1,5 @@
 /** From what is drawn to what is selected, and back. */
+import { foldAround } from "../model/folding.ts";
 import type { Selection, Store } from "../model/store.ts";
 import type { Rectangle } from "./camera.ts";
 import type { Scene, SceneBox, SceneEdge } from "./scene.ts";
@@ -102,6 +103,7 @@ function boxAround(store: Store, scene: Scene, group: number): number {
   if (at >= 0) {
     return at;
   }
-  const runs = new Set([...around].map((inner) => store.hierarchy.runOf[inner]!));
-  return scene.boxes.findIndex((box) => box.kind === "fold" && runs.has(box.group));
+  const { hierarchy, state } = store;
+  const firsts = new Set([...around].map((inner) => foldAround(hierarchy, state, inner)[0]!));
+  return scene.boxes.findIndex((box) => box.kind === "fold" && firsts.has(box.group));
 }

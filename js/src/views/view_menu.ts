@@ -17,8 +17,8 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
   return mountMenu(root, "View", () => [
     menuItem("Open all groups", () => store.openAll()),
     menuItem("Close all groups", () => store.closeAll()),
-    menuItem("Fold repeats", () => store.update({ unfolded: new Set() }), {
-      isEnabled: store.state.unfolded.size > 0,
+    menuItem("Fold repeats", () => store.update({ unfolded: new Set(), taken: new Set() }), {
+      isEnabled: store.state.unfolded.size + store.state.taken.size > 0,
     }),
     menuItem("Undo", () => store.undo(), { isEnabled: store.canUndo, note: "Ctrl+Z" }),
     menuItem("Redo", () => store.redo(), { isEnabled: store.canRedo, note: "Ctrl+Y" }),

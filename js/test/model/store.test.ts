@@ -74,3 +74,52 @@ test("the backward call with the largest graph is shown first", async () => {
   const store = new Store(await made.trace());
   expect(store.state.backwardCall).toBe(0);
 });
+
+test("where one fold is all there is, one of its members is open at first, beside the rest", async () => {
+  const made = new SyntheticTrace();
+  let tensor = made.tensor("[4]");
+  for (let at = 0; at < 12; at++) {
+    const turn = made.group(`iteration ${at + 1}`, { kind: "region", structure: 3 });
+    for (const name of ["matmul", "relu"]) {
+      tensor = made.op(name, { group: turn, inputs: [tensor] }).out[0]!;
+    }
+  }
+  const store = new Store(await made.trace());
+  const ids = (): string[] =>
+    visibleForward(store.trace, store.hierarchy, store.state).items.map(({ id }) => id);
+  expect(ids()).toEqual(["group:0", "op:0", "op:1", "fold:1"]);
+  store.closeAll();
+  expect(ids()).toEqual(["fold:0"]);
+});
+
+test("members are taken out of a fold one at a time, and put back together", async () => {
+  const store = new Store(await encoder(6).trace());
+  const { trace, hierarchy } = store;
+  const run = Array.from(hierarchy.runMembers(2));
+  expect(run).toEqual([2, 5, 8, 11, 14, 17]);
+  store.update({ open: new Set([0]), taken: new Set() });
+  const groups = (): string[] =>
+    visibleForward(trace, hierarchy, store.state)
+      .items.filter(({ kind }) => kind === "group" || kind === "fold")
+      .map(({ id }) => id);
+  expect(groups()).toEqual(["group:0", "fold:2"]);
+  store.takeOut(8);
+  expect(groups()).toEqual(["group:0", "fold:2", "group:8", "fold:11"]);
+  store.takeOut(5);
+  // A member that is left alone is no fold.
+  expect(groups()).toEqual(["group:0", "group:2", "group:5", "group:8", "fold:11"]);
+  store.undo();
+  expect(groups()).toEqual(["group:0", "fold:2", "group:8", "fold:11"]);
+  store.setUnfolded(11, true);
+  expect(groups()).toHaveLength(7);
+  store.setUnfolded(11, false);
+  expect(groups()).toEqual(["group:0", "fold:2"]);
+});
+
+test("what is revealed in a fold is taken out of it, the rest stays one box", async () => {
+  const store = new Store(await encoder(6).trace());
+  store.closeAll();
+  store.select({ kind: "op", op: 6 }, { reveal: true });
+  expect([...store.state.taken]).toEqual([5]);
+  expect(store.state.unfolded.size).toBe(0);
+});

@@ -160,7 +160,8 @@ test("what a PyLayer's backward ran is inside the PyLayer, on the backward side 
   expect(store.state.mode).toBe("backward");
 });
 
-test("deep nesting and long chains overflow no stack", async () => {
+// To write such traces takes longer than to read them.
+test("deep nesting and long chains overflow no stack", { timeout: 20_000 }, async () => {
   const made = new SyntheticTrace();
   let group = -1;
   for (let depth = 0; depth < 3000; depth++) {
