@@ -357,6 +357,12 @@ class Trace:
 
         return pack(self._told_record)
 
+    @cached_property
+    def _stored_payload(self) -> bytes:
+        from paddle_lab.views.reduction.ladder import stored_payload
+
+        return stored_payload(self._told_record, self._payload)
+
     def fallback_html(self) -> str:
         """Return the HTML that stands for the graph where no widget can be drawn."""
         from paddle_lab.views.fallback import fallback_html
@@ -383,6 +389,7 @@ class Trace:
 
         return GraphWidget(
             payload=self.payload(),
+            stored=lambda: self._stored_payload,
             text=repr(self),
             fallback_html=self.fallback_html,
             view=view,

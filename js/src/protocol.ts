@@ -164,6 +164,7 @@ export const TABLES = {
   backward_members: ["backward_call", "grad_node"],
   findings: ["kind", "severity", "message", "advice", "file", "line", "cell", "op", "grad_node"],
   finding_marks: ["finding", "role", "op", "grad_node"],
+  stand_ins: ["op", "grad_node", "count", "leaves"],
 } as const;
 
 export type TableName = keyof typeof TABLES;

@@ -1,20 +1,56 @@
 /**
- * The door for Jupyter: an anywidget module. It keeps nothing outside `render`, and it is small, since
- * every notebook that is saved carries it. The view comes with the model, packed; or from the
+ * The door for Jupyter: an anywidget module. It keeps nothing but what its model has, and it is small,
+ * since every notebook that is saved carries it. The view comes with the model, packed; or from the
  * JupyterLab plugin, and then the model's copy is dropped before the notebook is saved.
  */
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";
+import {
+  type DataTraits,
+  keepData,
+  payloadOf,
+  storeWhileShown,
+  takeFreshness,
+} from "./kept_data.ts";
 import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_view.ts";
 import { importScript, unpackScript } from "./packed_script.ts";
+import type { Prepared } from "./payload.ts";
 import type { WidgetState } from "./widget_view.ts";
 
-type Model = AnyModel<WidgetState & ViewScript>;
+type Model = AnyModel<WidgetState & DataTraits & ViewScript>;
 
 interface ViewScript {
   /** The packed script of the view, or "". */
   _view_script: string;
   _view_build: string;
+}
+
+/** What was made ready before a view asked for it, by the model's data. */
+const prepared = new WeakMap<object, Promise<Prepared>>();
+/** How long it waits for a view. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * Called with a model's arrival. The kernel displays it a moment later, when it has made what a
+ * notebook stores; meanwhile the view is loaded and the data read.
+ */
+function initialize({ model }: { model: Model }): void {
+  const data = model as unknown as AnyModel<DataTraits>;
+  keepData(data);
+  data.on("change:_data", () => keepData(data));
+  data.on("change:_stored", () => keepData(data));
+  if (takeFreshness(data)) {
+    const key = data.get("_data");
+    const preparing = loadView(model).then((view) => view.prepare(payloadOf(data)));
+    prepared.set(key, preparing);
+    // Whoever shows it tells of a failure.
+    preparing.catch(() => {});
+    setTimeout(() => {
+      if (prepared.delete(key)) {
+        void preparing.then(({ dispose }) => dispose()).catch(() => {});
+      }
+    }, PATIENCE_MS);
+  }
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
@@ -24,10 +60,16 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 }
 
 async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise<void> {
+  const data = model as unknown as AnyModel<DataTraits>;
+  const key = data.get("_data");
+  const ready = prepared.get(key);
+  prepared.delete(key);
+  storeWhileShown(data, signal);
   try {
     const { showWidget } = await loadView(model);
     if (!signal.aborted) {
-      await showWidget(model as unknown as AnyModel<WidgetState>, el, signal);
+      const state = model as unknown as AnyModel<WidgetState>;
+      await showWidget(state, ready ?? payloadOf(data), el, signal);
     }
   } catch (error) {
     showFailure(el, error);
@@ -55,4 +97,4 @@ async function loadView(model: Model): Promise<WidgetViewModule> {
   return offered.load();
 }
 
-export default { initialize(): void {}, render };
+export default { initialize, render };

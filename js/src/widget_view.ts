@@ -5,11 +5,12 @@ import { installStyle } from "./install_style.ts";
 import { inGraph } from "./model/owner.ts";
 import type { Mode, Selection } from "./model/store.ts";
 import type { Trace } from "./model/trace.ts";
-import { showPayload } from "./payload.ts";
+import { type Prepared, showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
 
+export { prepare } from "./payload.ts";
+
 export interface WidgetState {
-  _payload: DataView | undefined;
   /** The graph to show first. */
   _view: Mode;
   /** CSS px; 0 leaves it to the style sheet. */
@@ -19,24 +20,23 @@ export interface WidgetState {
   selected_grad_node: number;
 }
 
-/** Show the graph in `el` until `signal` is aborted. */
+/** Show the graph in `el` until `signal` is aborted; `payload` is its bytes, or made of them. */
 export async function showWidget(
   model: AnyModel<WidgetState>,
+  payload: Uint8Array | Promise<Prepared>,
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
   installStyle();
-  const payload = model.get("_payload");
-  if (!payload?.byteLength) {
+  if (payload instanceof Uint8Array && !payload.length) {
     showFailure(el, "This graph's data was not saved with the notebook; run the cell again.");
     return;
   }
-  const bytes = new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
   const height = model.get("_height") || undefined;
   const onSelect = (selection: Selection, trace: Trace): void =>
     tellKernel(model, inGraph(trace, selection));
   const options = { onSelect, isStandalone: false, ...(height ? { height } : {}) };
-  const app = await showPayload(el, bytes, options, signal);
+  const app = await showPayload(el, payload, options, signal);
   if (!app) {
     return;
   }

@@ -344,4 +344,20 @@ FINDING_TABLES: Final[dict[str, Columns]] = {
     },
 }
 
-VIEW_TABLES: Final[dict[str, Columns]] = {**RECORD_TABLES, **ANSWER_TABLES, **FINDING_TABLES}
+STAND_IN_TABLES: Final[dict[str, Columns]] = {
+    # Of a copy that a notebook stores: ops and grad nodes that stand for many, and for how many.
+    # Ops and grad nodes that are not here stand for themselves.
+    "stand_ins": {
+        "op": "key:ops",
+        "grad_node": "key:grad_nodes",
+        "count": "i32",
+        "leaves": "i32",  # of the grad nodes: how many accumulate into a parameter
+    },
+}
+
+VIEW_TABLES: Final[dict[str, Columns]] = {
+    **RECORD_TABLES,
+    **ANSWER_TABLES,
+    **FINDING_TABLES,
+    **STAND_IN_TABLES,
+}

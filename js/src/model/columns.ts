@@ -81,6 +81,7 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   backward_members: { backward_call: "backward_calls", grad_node: "grad_nodes" },
   findings: { op: "ops", grad_node: "grad_nodes" },
   finding_marks: { finding: "findings", op: "ops", grad_node: "grad_nodes" },
+  stand_ins: { op: "ops", grad_node: "grad_nodes" },
 };
 
 /** Columns that hold positions in an enumeration, with its length. */

@@ -155,16 +155,18 @@ function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
  * How many leaves each group holds, those of nested groups included.
  *
  * @param groupOf group of each leaf
+ * @param weight how many a leaf stands for, where not for itself
  */
 export function countInside(
   parents: ArrayLike<number>,
   groupOf: Int32Array,
   isCounted?: Uint8Array,
+  weight?: Int32Array,
 ): Int32Array {
   const count = new Int32Array(parents.length);
   for (let leaf = 0; leaf < groupOf.length; leaf++) {
     if (groupOf[leaf]! >= 0 && (!isCounted || isCounted[leaf])) {
-      count[groupOf[leaf]!]!++;
+      count[groupOf[leaf]!]! += weight ? weight[leaf]! : 1;
     }
   }
   for (let group = count.length - 1; group >= 0; group--) {

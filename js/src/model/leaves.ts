@@ -1,6 +1,7 @@
 /** The ops of a forward picture and the grad nodes of a backward one: which are shown, and where. */
 import { PHASES } from "../protocol.ts";
 import { countInside, type Hierarchy } from "./hierarchy.ts";
+import { standInsOf } from "./stand_ins.ts";
 import type { ViewState } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
@@ -59,7 +60,7 @@ export function forwardLeaves(
       kind: "op",
       groupOf: groupOfOp,
       isShown,
-      shownIn: countInside(hierarchy.parents, groupOfOp, isShown),
+      shownIn: countInside(hierarchy.parents, groupOfOp, isShown, standInsOf(trace).ops),
       in: (group) => hierarchy.opsIn(group).filter((op) => isShown[op]),
       order: (op) => op,
       direction: 1,
@@ -85,7 +86,12 @@ export function backwardLeaves(
       kind: "grad_node",
       groupOf: hierarchy.groupOfGradNode,
       isShown,
-      shownIn: countInside(hierarchy.parents, hierarchy.groupOfGradNode, isShown),
+      shownIn: countInside(
+        hierarchy.parents,
+        hierarchy.groupOfGradNode,
+        isShown,
+        showParameters ? standInsOf(trace).gradNodes : standInsOf(trace).gradNodesOnTheWay,
+      ),
       in(group) {
         const nodes = hierarchy.gradNodesIn(group).filter((node) => isShown[node]);
         const isAscending = nodes.every((node, at) => !at || order(nodes[at - 1]!) < order(node));

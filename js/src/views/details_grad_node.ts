@@ -24,6 +24,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
   const op = trace.at("grad_nodes", "op", gradNode);
   const parameter = trace.at("grad_nodes", "parameter", gradNode);
   const address = `0x${trace.at("grad_nodes", "address", gradNode).toString(16)}`;
+  const hasAddress = address !== "0x0";
   const next = trace.gradEdgesFrom(gradNode);
   const from = trace.gradEdgesInto(gradNode);
   return [
@@ -42,7 +43,8 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
     ...findingNotes(context, -1, gradNode),
     facts([
       parameter >= 0 && (["accumulates into", tensorLink(context, parameter)] satisfies Fact),
-      ["address", element("code", {}, address), copyButton("Copy", () => address)],
+      // A stored copy may do without: see paddle_lab/views/reduction.
+      hasAddress && ["address", element("code", {}, address), copyButton("Copy", () => address)],
       memoryFact(store),
     ]),
     edges(

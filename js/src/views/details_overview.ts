@@ -1,4 +1,5 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
+import { standInsOf } from "../model/stand_ins.ts";
 import { hasMemory, type Trace } from "../model/trace.ts";
 import { PHASES } from "../protocol.ts";
 import { depthSection } from "./depth_curve.ts";
@@ -11,7 +12,9 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
   const { trace, totals } = context;
   const { origin } = trace;
   const byPhase = PHASES.map(() => 0);
-  for (const phase of trace.table("ops").column("phase")) byPhase[phase]!++;
+  const { ops, gradNodeTotal } = standInsOf(trace);
+  const phases = trace.table("ops").column("phase");
+  for (let op = 0; op < phases.length; op++) byPhase[phases[op]!]! += ops ? ops[op]! : 1;
   const parameters = parametersOf(trace, () => true);
   const versions = [
     origin.paddle && `Paddle ${origin.paddle}`,
@@ -26,7 +29,7 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
         (phase, index) =>
           !!byPhase[index] && ([`${phase} ops`, formatCount(byPhase[index]!)] as const),
       ),
-      trace.gradNodeCount > 0 && ["grad nodes", formatCount(trace.gradNodeCount)],
+      gradNodeTotal > 0 && ["grad nodes", formatCount(gradNodeTotal)],
       parameters.count > 0 && [
         "parameters",
         `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,

@@ -1,4 +1,5 @@
 /** The line below the picture: what is selected, how much is shown, and what is being worked on. */
+import { standInsOf } from "../model/stand_ins.ts";
 import type { Store } from "../model/store.ts";
 import { blockLine } from "./details_allocation.ts";
 import { gradientName } from "./details_gradient.ts";
@@ -39,7 +40,7 @@ export class StatusLine {
   }
 
   shows(scene: Scene): void {
-    const all = this.#store.trace.opCount;
+    const all = standInsOf(this.#store.trace).opTotal;
     const boxes = countOf(scene.boxes.length, "box", "boxes");
     this.#shown.textContent = scene.boxes.length ? `${boxes} for ${countOf(all, "op")}` : "";
   }

@@ -1,4 +1,5 @@
 /** The toolbar: which graph is shown, and how. */
+import { standInsOf } from "../model/stand_ins.ts";
 import type { Mode, Store, ViewState } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
 import { button, element } from "./element.ts";
@@ -84,9 +85,10 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
 /** "342 ops · 231 grad nodes · 38 ms · Paddle 3.3.1". */
 export function summaryOf({ trace }: Store): string {
   const { duration_ns, paddle } = trace.origin;
+  const { opTotal, gradNodeTotal } = standInsOf(trace);
   return [
-    countOf(trace.opCount, "op"),
-    trace.gradNodeCount ? countOf(trace.gradNodeCount, "grad node") : "",
+    countOf(opTotal, "op"),
+    gradNodeTotal ? countOf(gradNodeTotal, "grad node") : "",
     duration_ns ? formatDuration(duration_ns) : "",
     paddle ? `Paddle ${paddle}` : "",
   ]

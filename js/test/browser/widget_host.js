@@ -6,7 +6,8 @@ window.hostWidget = async ({ source, view, bytes }) => {
     values: {
       _view_script: view,
       _view_build: "the test's",
-      _payload: bytes && new DataView(Uint8Array.from(bytes).buffer),
+      _data: bytes ? { payload: new DataView(Uint8Array.from(bytes).buffer) } : {},
+      _stored: {},
       _height: 420,
       selected_op: -1,
       selected_grad_node: -1,
@@ -31,7 +32,7 @@ window.hostWidget = async ({ source, view, bytes }) => {
   };
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const { default: widget } = await import(address);
-  widget.initialize();
+  widget.initialize({ model });
   window.model = model;
   window.cleanUp = widget.render({ model, el: document.querySelector("#out") });
 };

@@ -25,6 +25,9 @@ class GraphWidget(anywidget.AnyWidget):
     ----------
     payload
         A record with its answer tables, packed.
+    stored
+        Makes what a notebook stores of it: the payload itself, or less where that is too much. The
+        page has what it draws from by then.
     text
         What a terminal shows.
     fallback_html
@@ -45,7 +48,11 @@ class GraphWidget(anywidget.AnyWidget):
     # The page drops its copy where JupyterLab's plugin has the same build (js/src/widget.ts).
     _view_script = traitlets.Unicode().tag(sync=True)
     _view_build = traitlets.Unicode().tag(sync=True)
-    _payload = traitlets.Bytes().tag(sync=True)
+    # "payload": what is drawn; "is_fresh": nothing has been shown yet. And "payload": what is saved
+    # instead, where that is less. The page changes its own (js/src/kept_data.ts), in place: a dict
+    # that was set anew would be sent back.
+    _data = traitlets.Dict().tag(sync=True)
+    _stored = traitlets.Dict().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)
     _height = traitlets.Int(560).tag(sync=True)
     # The one selection, both ways; -1 is none.
@@ -56,6 +63,7 @@ class GraphWidget(anywidget.AnyWidget):
         self,
         *,
         payload: bytes,
+        stored: Callable[[], bytes],
         text: str,
         fallback_html: Callable[[], str],
         view: str = "forward",
@@ -72,9 +80,15 @@ class GraphWidget(anywidget.AnyWidget):
         self._text = text
         self._fallback_html = fallback_html
         script, build = packed_script("widget_view.js")
+        data = {"payload": payload, "is_fresh": True}
         super().__init__(
-            _payload=payload, _view=view, _height=height, _view_script=script, _view_build=build
+            _data=data, _view=view, _height=height, _view_script=script, _view_build=build
         )
+        # The page is at work on it by now. One that asks later restores many at once.
+        data["is_fresh"] = False
+        self._stored_payload = stored()
+        if self._stored_payload is not payload:
+            self._stored = {"payload": self._stored_payload}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle: Any = super()._repr_mimebundle_(**kwargs)
@@ -85,7 +99,7 @@ class GraphWidget(anywidget.AnyWidget):
             **data,
             # Drawn by our JupyterLab plugin where there is no kernel and no widget state.
             _GRAPH_MIME_TYPE: {
-                "payload": base64.b64encode(self._payload).decode("ascii"),
+                "payload": base64.b64encode(self._stored_payload).decode("ascii"),
                 "height": self._height,
                 "view": self._view,
             },

@@ -1,0 +1,80 @@
+/**
+ * What a page keeps of a trace that a kernel's widget sent, and what it lets a notebook save.
+ *
+ * A notebook is saved with the state of its widgets as the page has it. So the page takes what it
+ * draws from out of that state where it is too large, and puts in its place what the kernel made to
+ * be stored. It changes the traits' objects in place: what is set is sent to the kernel, which has
+ * to keep all of it for the next page.
+ */
+import type { AnyModel } from "@anywidget/types";
+
+export interface DataTraits {
+  _data: { payload?: DataView; is_fresh?: boolean };
+  /** What is saved in the place of `_data.payload`; nothing where that is small. */
+  _stored: { payload?: DataView };
+}
+
+interface Kept {
+  /** What the page draws from. */
+  readonly payload: DataView | undefined;
+  /** What a notebook stores while a view shows it. */
+  stored: DataView | undefined;
+  views: number;
+}
+
+/** By the object of the trait `_data`: each model has its own, which all its views see. */
+const keptOf = new WeakMap<DataTraits["_data"], Kept>();
+const NOTHING = new DataView(new ArrayBuffer(0));
+
+/** Begin to keep a model's data; call it again when it or what is stored has changed. */
+export function keepData(model: AnyModel<DataTraits>): void {
+  const data = model.get("_data");
+  let kept = keptOf.get(data);
+  if (!kept) {
+    kept = { payload: data.payload, stored: data.payload, views: 0 };
+    keptOf.set(data, kept);
+  }
+  const stored = model.get("_stored")?.payload;
+  if (stored?.byteLength) {
+    kept.stored = stored;
+    model.get("_stored").payload = NOTHING;
+    if (data.payload?.byteLength) {
+      data.payload = stored;
+    }
+  }
+}
+
+/** What the page draws from, whatever the notebook would store. */
+export function payloadOf(model: AnyModel<DataTraits>): Uint8Array {
+  const data = model.get("_data");
+  const { buffer, byteOffset, byteLength } = keptOf.get(data)?.payload ?? data.payload ?? NOTHING;
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+/**
+ * Have the notebook store the data as long as a view shows it: a cell that is run again and again
+ * leaves a model each time.
+ */
+export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal): void {
+  const data = model.get("_data");
+  const kept = keptOf.get(data);
+  if (!kept) {
+    return;
+  }
+  kept.views++;
+  data.payload = kept.stored ?? NOTHING;
+  signal.addEventListener("abort", () => {
+    kept.views--;
+    if (kept.views === 0) {
+      data.payload = NOTHING;
+    }
+  });
+}
+
+/** True the first time for a model whose kernel has made it just now. */
+export function takeFreshness(model: AnyModel<DataTraits>): boolean {
+  const data = model.get("_data");
+  const isFresh = data.is_fresh === true;
+  data.is_fresh = false;
+  return isFresh;
+}
