@@ -56,6 +56,7 @@ def assemble(
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
     if memory is not None:
+        memory.name_rows(keys)
         copies = [copy._replace(stack=frames.stack(copy.stack)) for copy in memory.copies]
     frames.add_sources()
     built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}

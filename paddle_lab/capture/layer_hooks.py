@@ -79,10 +79,10 @@ def _around_step(step: Any) -> Callable[..., Any]:
             raise
         finally:
             for recorder, state, saved in opened:
-                is_outermost = state.phase == OPTIMIZER and saved[2] != OPTIMIZER
+                scope, is_outermost = state.scope, state.phase == OPTIMIZER != saved[2]
                 state.restore(saved)
-                if is_outermost and recorder.limiter is not None:
-                    attempt(recorder, recorder.limiter.end_step, is_marked=False)
+                if is_outermost and recorder.on_step_end is not None:
+                    attempt(recorder, recorder.on_step_end, scope)
 
     wrapper.__name__ = step.__name__
     wrapper.__doc__ = step.__doc__

@@ -36,8 +36,10 @@ from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 
 if TYPE_CHECKING:
     from paddle_lab.capture.double_grad import Reached
+    from paddle_lab.capture.evidence.collector import Forgotten
     from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
     from paddle_lab.capture.limit.limiter import Limiter
+    from paddle_lab.capture.limit.trimming import KeptOps
 
 INPUT = ROLES.index("input")
 OUTPUT = ROLES.index("output")
@@ -65,6 +67,10 @@ class Recorder:
 
     limiter: Limiter | None = None
     """Sees to it that the trace grows no longer than it may."""
+    on_step_end: Callable[[int], None] | None = None
+    """Called with the scope of an optimizer's step that has ended."""
+    forgetting: Callable[[KeptOps, Forgotten], None] | None = None
+    """Told what a trace does not keep, when it forgets it."""
     on_backward: Callable[[int, Reached], BackwardWatch] | None = None
     """Called with each backward call that begins, and the grad nodes it has reached."""
 

@@ -78,6 +78,9 @@ class CaptureSession:
         self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
         self._limiter = Limiter(self._recorder, limit or Limit(ops=None), self._stop_recording)
         self._recorder.limiter = self._limiter
+        self._recorder.on_step_end = self._end_step
+        if self._memory is not None:
+            self._recorder.forgetting = self._memory.forget
         self._checks = list(checks)
         self._recorder.collectors.extend(
             collectors(self._paddle, self._recorder, evidence, grad_region)
@@ -114,6 +117,12 @@ class CaptureSession:
         for collector in self._recorder.collectors:
             collector.close()
 
+    def _end_step(self, scope: int) -> None:
+        self._limiter.end_step(is_marked=False)
+        if self._memory is not None:
+            time_ns = perf_counter_ns() - self._recorder.start_ns
+            self._memory.optimizer_steps.append((time_ns, scope))
+
     def _stop_recording(self) -> None:
         """Take the hooks away before the traced code ends; allocations are still recorded."""
         HOOKS.close(self._recorder)
@@ -131,7 +140,7 @@ class CaptureSession:
         for collector in recorder.collectors:
             collector.close()
         attempt(recorder, recorder.optimizers.finish, self._paddle)
-        kept = self._limiter.finish()
+        kept = self._limiter.finish(has_memory=self._memory is not None)
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(

@@ -26,6 +26,7 @@ class KeptRows:
 
     def __init__(self, whole: Record, limited: Record, *, aligned_at: int) -> None:
         self.whole, self.limited = whole, limited
+        self.is_stopped = aligned_at == 0
         offset_ns = whole.ops["start_ns"][aligned_at] - limited.ops["start_ns"][aligned_at]
         row_of = {time: row for row, time in enumerate(whole.ops["start_ns"].tolist())}
         self.ops = [row_of[time + offset_ns] for time in limited.ops["start_ns"].tolist()]
@@ -115,15 +116,13 @@ class KeptRows:
     def check_grad_nodes(self) -> None:
         """Every grad node of a kept op is there, with the edges between them.
 
-        Those of ops before the last backward call: of the rest, the graph may have been looked at
-        only after recording stopped.
+        Where recording stopped, those that a backward call before reached.
         """
-        calls = self.limited.backward_calls["ops_before"].tolist()
-        last = self.ops[max(calls) - 1] if calls and max(calls) else -1
+        known = self._reached_nodes() if self.is_stopped else set(range(len(self.whole.grad_nodes)))
         named = {(a, op): row for row, (a, op) in enumerate(self._nodes(self.limited))}
         nodes: dict[int, int] = {}
         for row, (address, op) in enumerate(self._nodes(self.whole)):
-            if op not in self.op_of or op > last:
+            if op not in self.op_of or row not in known:
                 continue
             at = named[address, self.op_of[op]]
             nodes[row] = at
@@ -143,11 +142,7 @@ class KeptRows:
     def check_backward_calls(self) -> None:
         """Every backward call that began after a kept op is there."""
         whole, limited = self.whole.backward_calls, self.limited.backward_calls
-        kept = [
-            row
-            for row, before in enumerate(whole["ops_before"].tolist())
-            if before - 1 in self.op_of
-        ]
+        kept = self._kept_calls()
         assert len(limited) == len(kept)
         for at, row in enumerate(kept):
             for column in ("kind", "create_graph"):
@@ -171,6 +166,24 @@ class KeptRows:
             for row in range(len(limited))
         ]
         assert found == kept
+
+    def _kept_calls(self) -> list[int]:
+        before = self.whole.backward_calls["ops_before"].tolist()
+        return [row for row, count in enumerate(before) if count - 1 in self.op_of]
+
+    def _reached_nodes(self) -> set[int]:
+        following: dict[int, list[int]] = {}
+        for source, target, *_ in edges(self.whole):
+            following.setdefault(source, []).append(target)
+        roots = self.whole.grad_roots
+        is_kept = np.isin(roots["backward_call"], self._kept_calls())
+        pending = roots["grad_node"][is_kept].tolist()
+        reached = set(pending)
+        while pending:
+            fresh = set(following.get(pending.pop(), ())) - reached
+            reached |= fresh
+            pending.extend(fresh)
+        return reached
 
     def _nodes(self, record: Record) -> list[tuple[int, int]]:
         nodes = record.grad_nodes

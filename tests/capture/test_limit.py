@@ -163,6 +163,30 @@ def test_it_trims_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(trace.ops) == 20
 
 
+@pytest.mark.parametrize("keep", KEEPS)
+def test_allocations_of_ops_that_are_gone_stay_true(keep: Keep) -> None:
+    def trained(limit: int | None) -> paddle_lab.Trace:
+        paddle.seed(5)
+        with paddle_lab.memory(limit=limit, keep=keep) as trace:
+            plain(12)
+        return trace
+
+    def rows(trace: paddle_lab.Trace) -> list[int]:
+        return sorted(trace.record.allocations["bytes"].tolist())
+
+    trained(None)  # what Paddle allocates once is allocated
+    whole, limited = trained(None), trained(40)
+    assert rows(limited) == rows(whole)
+    start = whole.memory.start_bytes - limited.memory.start_bytes
+    assert limited.memory.peak_bytes == whole.memory.peak_bytes - start
+    assert limited.memory.end_bytes == whole.memory.end_bytes - start
+    assert len(whole.record.steps) == 12
+    assert len(limited.record.steps) == (12 if keep != "first" else 2)
+    has_op = limited.record.allocations["op"] >= 0
+    assert 0 < has_op.sum() < (whole.record.allocations["op"] >= 0).sum()
+    assert " All allocations are kept; " in limited.record.origin.notices[0]
+
+
 def test_a_trace_of_the_first_ops_takes_its_hooks_away() -> None:
     x = paddle.rand([2, 2])
     native = paddle.Tensor.__add__

@@ -85,8 +85,13 @@ class Limiter:
         if self._steps is not None:
             self._steps.end(self._recorder.next_op.next, is_marked=is_marked)
 
-    def finish(self) -> Kept | None:
+    def finish(self, *, has_memory: bool) -> Kept | None:
         """Forget what the trace does not keep, now that nothing is recorded any more.
+
+        Parameters
+        ----------
+        has_memory
+            Whether the trace has allocations, which are all kept.
 
         Returns
         -------
@@ -107,6 +112,7 @@ class Limiter:
             kept=kept,
             stopped_ns=self._stopped_ns - recorder.start_ns if self._stopped_ns >= 0 else -1,
             steps=None if self._steps is None else self._steps.told(),
+            has_memory=has_memory,
         )
         recorder.notices.append(notice(told))
         return told

@@ -8,7 +8,8 @@ from paddle_lab.capture.limit.step_choice import StepsTold
 from paddle_lab.trace.limit import Limit
 
 _MOST_NAMED = 6
-_EARLIER = " What ops outside of it made is shown as data that was there already."
+_EARLIER = " What other ops made is shown as data that was there already."
+_ALLOCATED = " All allocations are kept; those of other ops have no op."
 
 
 class Kept(NamedTuple):
@@ -21,20 +22,23 @@ class Kept(NamedTuple):
     stopped_ns: int
     """When recording stopped, since the trace began; -1 where it did not."""
     steps: StepsTold | None
+    has_memory: bool
 
 
 def notice(told: Kept) -> str:
     """Return the sentences for a trace's notices: what ran, what is kept, how to keep more."""
+    allocated = _ALLOCATED if told.has_memory else ""
     if told.limit.keep == "first":
         return (
             f"The trace keeps the first {told.kept:,} ops: recording stopped "
-            f"{told.stopped_ns / 1e9:,.3f} s after it began, and what ran then is not in it. "
-            f"{_more(told.kept * 10)} keeps more; keep='newest' (--keep newest) keeps the last ops."
+            f"{told.stopped_ns / 1e9:,.3f} s after it began, and ops after that are not in it."
+            f"{allocated} {_more(told.kept * 10)} keeps more; keep='newest' (--keep newest) keeps "
+            "the last ops."
         )
     if told.steps is not None and told.steps.kept:
         return (
             f"{told.ran:,} ops ran, and the trace keeps {told.kept:,}: {_steps(told.steps)}."
-            f"{_EARLIER} {_more(told.ran)} keeps all."
+            f"{_EARLIER}{allocated} {_more(told.ran)} keeps all."
         )
     why = ""
     if told.steps is not None:
@@ -45,8 +49,8 @@ def notice(told: Kept) -> str:
             "paddle_lab.step()"
         )
     return (
-        f"{told.ran:,} ops ran, and the trace keeps the newest {told.kept:,}{why}.{_EARLIER} "
-        f"{_more(told.ran)} keeps all."
+        f"{told.ran:,} ops ran, and the trace keeps the newest {told.kept:,}{why}."
+        f"{_EARLIER}{allocated} {_more(told.ran)} keeps all."
     )
 
 

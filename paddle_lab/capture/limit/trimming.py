@@ -74,7 +74,8 @@ class KeptOps:
             The cell in which ops have such a key.
         """
         is_used = np.isin(keys, self.column(column))
-        return is_used | is_of_kept(keys, self.ops.column(column), self.is_kept)
+        found: Mask = is_used | is_of_kept(keys, self.ops.column(column), self.is_kept)
+        return found
 
     @cached_property
     def tensors(self) -> Keys:
@@ -82,7 +83,8 @@ class KeptOps:
         parts = []
         for op, _, tensor in (self.ops.inputs, self.ops.outputs):
             parts.append(tensor[self.is_kept[op]])
-        return np.unique(np.concatenate(parts))
+        found: Keys = np.unique(np.concatenate(parts))
+        return found
 
     def has_time(self, times_ns: Iterable[int]) -> Mask:
         """Tell which moments lie between kept ops, by ``perf_counter_ns``."""
@@ -127,6 +129,8 @@ def trim(recorder: Recorder, spans: Sequence[Span]) -> int:
     recorder.backward.forget(gone.grad_nodes)
     for collector in recorder.collectors:
         collector.forget(gone)
+    if recorder.forgetting is not None:
+        recorder.forgetting(kept, gone)
     return len(kept.forgotten)
 
 

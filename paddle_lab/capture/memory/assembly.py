@@ -103,7 +103,9 @@ def add_memory(
         },
     )
     _add_totals(record, memory, events, strings)
-    steps = memory.steps or optimizer_steps(record)
+    steps = memory.steps or (
+        memory.optimizer_steps if record.origin.kept else optimizer_steps(record)
+    )
     record.tables["steps"] = _table(
         "steps", {"time_ns": [time for time, _ in steps], "scope": [scope for _, scope in steps]}
     )

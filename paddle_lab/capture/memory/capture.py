@@ -6,7 +6,9 @@ import threading
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
@@ -15,6 +17,11 @@ from paddle_lab.capture.memory.history import MemoryHistory
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.trace.memory_notices import DEVICES_ALONE, NO_PROFILER, STEPPED_ASIDE
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.evidence.collector import Forgotten
+    from paddle_lab.capture.limit.trimming import KeptOps
+    from paddle_lab.capture.row_keys import RecordKeys
 
 
 @dataclass
@@ -63,6 +70,8 @@ class MemoryCapture:
     """The recorder's keys of its backward calls, and when and where they ran."""
     steps: list[tuple[int, int]] = field(default_factory=list)
     """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
+    optimizer_steps: list[tuple[int, int]] = field(default_factory=list)
+    """When optimizers' steps ended, likewise: those that a record keeps are told by its ops."""
     copies: list[Copy] = field(default_factory=list)
     met: list[Storage] = field(default_factory=list)
     """Storages of tensors that no op of the trace made, when they were met."""
@@ -120,6 +129,30 @@ class MemoryCapture:
         self.living = self._storages.living()
         self.buffers = self._storages.living_buffers(self.recorder.layers)
         self.living_gradients = self._storages.living_gradients()
+
+    def forget(self, kept: KeptOps, gone: Forgotten) -> None:
+        """Forget what the trace met and copied with ops that it does not keep; no allocation."""
+        self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
+        is_kept = kept.has_time(copy.start_ns for copy in self.copies)
+        self.copies[:] = [copy for copy, keeps in zip(self.copies, is_kept, strict=False) if keeps]
+
+    def name_rows(self, keys: RecordKeys) -> None:
+        """Name tensors and scopes by their rows of the record from now on.
+
+        Storages of tensors that have none are dropped: allocator events tell of their blocks, too.
+        """
+        for storages in (self.met, self.living, self.living_gradients):
+            rows = keys.tensors.rows(np.array([one.tensor for one in storages], np.int64))
+            pairs = zip(storages, rows.tolist(), strict=True)
+            storages[:] = [one._replace(tensor=row) for one, row in pairs if row >= 0]
+        buffers = keys.tensors.rows(np.array(self.buffers, np.int64))
+        self.buffers = buffers[buffers >= 0].tolist()
+        self.copies[:] = [
+            copy._replace(tensor=keys.tensors.row(copy.tensor), scope=keys.scopes.row(copy.scope))
+            for copy in self.copies
+        ]
+        for steps in (self.steps, self.optimizer_steps):
+            steps[:] = [(time_ns, keys.scopes.row(scope)) for time_ns, scope in steps]
 
     def mark_step(self) -> None:
         """Note that a training step has ended here."""
