@@ -1,59 +1,96 @@
 /** Sorts by time without an object or a call a row: a million moments take some tens of ms. */
 
-const DIGIT_BITS = 11;
-const BASE = 1 << DIGIT_BITS;
-const LAST_DIGIT = BASE - 1;
-/** Of a time, what a typed array of 32 bits holds: two digits. */
-const WORD = BASE * BASE;
+/** So many times share a place on the average, before they are sorted there. */
+const PER_PLACE = 4;
+/** Where more do, as in a burst, they are spread out once more. */
+const MOST_PER_PLACE = 64;
 
 /**
  * Positions of `times_ns` from the earliest on; equal times keep their order.
  *
- * @param times_ns whole, finite
+ * @param times_ns finite
  */
 export function timeOrder(times_ns: Float64Array): Int32Array {
-  const count = times_ns.length;
-  let order = new Int32Array(count);
-  let first_ns = Infinity;
-  let last_ns = -Infinity;
-  let isSorted = true;
-  for (let i = 0; i < count; i++) {
-    const time_ns = times_ns[i]!;
-    if (time_ns < last_ns) isSorted = false;
-    if (time_ns < first_ns) first_ns = time_ns;
-    if (time_ns > last_ns) last_ns = time_ns;
+  const order = new Int32Array(times_ns.length);
+  for (let i = 0; i < order.length; i++) {
     order[i] = i;
   }
-  if (isSorted) {
-    return order;
-  }
-  let other = new Int32Array(count);
-  const words = new Uint32Array(count);
-  const starts = new Int32Array(BASE + 1);
-  // Digit by digit from the lowest, each pass stable; two digits are taken from the times at once.
-  for (let unit_ns = 1; unit_ns <= last_ns - first_ns; unit_ns *= WORD) {
-    for (let i = 0; i < count; i++) {
-      words[i] = Math.floor((times_ns[i]! - first_ns) / unit_ns) % WORD;
-    }
-    for (const shift of [0, DIGIT_BITS]) {
-      if (unit_ns * 2 ** shift > last_ns - first_ns) {
-        break;
-      }
-      starts.fill(0);
-      for (let i = 0; i < count; i++) {
-        starts[((words[i]! >>> shift) & LAST_DIGIT) + 1]!++;
-      }
-      for (let digit = 0; digit < BASE; digit++) {
-        starts[digit + 1]! += starts[digit]!;
-      }
-      for (let i = 0; i < count; i++) {
-        const at = order[i]!;
-        other[starts[(words[at]! >>> shift) & LAST_DIGIT]!++] = at;
-      }
-      [order, other] = [other, order];
-    }
+  // Those that are to be sorted further: each round spreads a part over places of its own.
+  const parts: (readonly [first: number, end: number])[] = [[0, order.length]];
+  for (let part = parts.pop(); part; part = parts.pop()) {
+    spread(times_ns, order, part[0], part[1], parts);
   }
   return order;
+}
+
+/** Sort `order[first … end)`, but for the crowded places, which are added to `parts`. */
+function spread(
+  times_ns: Float64Array,
+  order: Int32Array,
+  first: number,
+  end: number,
+  parts: (readonly [first: number, end: number])[],
+): void {
+  const count = end - first;
+  const times = new Float64Array(count);
+  let least_ns = Infinity;
+  let most_ns = -Infinity;
+  let isSorted = true;
+  for (let i = 0; i < count; i++) {
+    const time_ns = times_ns[order[first + i]!]!;
+    times[i] = time_ns;
+    if (time_ns < most_ns) isSorted = false;
+    if (time_ns < least_ns) least_ns = time_ns;
+    if (time_ns > most_ns) most_ns = time_ns;
+  }
+  if (isSorted) {
+    return;
+  }
+  const placeCount = Math.max(2, Math.ceil(count / PER_PLACE));
+  const scale = (placeCount - 1) / (most_ns - least_ns);
+  const starts = new Int32Array(placeCount + 1);
+  for (let i = 0; i < count; i++) {
+    starts[(((times[i]! - least_ns) * scale) | 0) + 1]!++;
+  }
+  for (let place = 0; place < placeCount; place++) {
+    starts[place + 1]! += starts[place]!;
+  }
+  const from = order.slice(first, end);
+  const sorted_ns = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const to = starts[((times[i]! - least_ns) * scale) | 0]!++;
+    sorted_ns[to] = times[i]!;
+    order[first + to] = from[i]!;
+  }
+  // Each start is now where its place ends.
+  for (let place = 0, begin = 0; place < placeCount; begin = starts[place++]!) {
+    if (starts[place]! - begin > MOST_PER_PLACE) {
+      parts.push([first + begin, first + starts[place]!]);
+    } else {
+      insert(sorted_ns, order, first, begin, starts[place]!);
+    }
+  }
+}
+
+/** Sort a few times that are nearly sorted, and their positions with them. */
+function insert(
+  sorted_ns: Float64Array,
+  order: Int32Array,
+  first: number,
+  begin: number,
+  end: number,
+): void {
+  for (let i = begin + 1; i < end; i++) {
+    const time_ns = sorted_ns[i]!;
+    const position = order[first + i]!;
+    let to = i;
+    for (; to > begin && sorted_ns[to - 1]! > time_ns; to--) {
+      sorted_ns[to] = sorted_ns[to - 1]!;
+      order[first + to] = order[first + to - 1]!;
+    }
+    sorted_ns[to] = time_ns;
+    order[first + to] = position;
+  }
 }
 
 /** How many of the sorted times are at or before `time_ns`. */

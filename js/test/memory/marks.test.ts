@@ -134,9 +134,20 @@ test("what outlived the trace is told by holder, the largest first", async () =>
 
 test("times are sorted as by any other way, equal ones left in order", () => {
   const random = randomNumbers(3);
-  const times = Float64Array.from({ length: 5000 }, () => Math.floor(random() * 1000) * 2 ** 33);
-  const expected = [...times.keys()].sort((a, b) => times[a]! - times[b]! || a - b);
-  expect([...timeOrder(times)]).toEqual(expected);
+  const some = (time: (i: number) => number): Float64Array =>
+    Float64Array.from({ length: 5000 }, (_, i) => time(i));
+  for (const times of [
+    some(() => Math.floor(random() * 1000) * 2 ** 33),
+    some((i) => (i % 3 ? Math.floor(random() * 9) : 2 ** 50 * random())), // a burst, and far away
+    some(() => 2 ** (60 * random())),
+    some(() => (random() < 0.5 ? 1 : 0)),
+    some((i) => 5000 - i),
+    some(() => 7),
+    new Float64Array(0),
+  ]) {
+    const expected = [...times.keys()].sort((a, b) => times[a]! - times[b]! || a - b);
+    expect([...timeOrder(times)]).toEqual(expected);
+  }
 });
 
 test("after an error the timeline ends with the last op, not with the traceback's text", async () => {
