@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDuration,
   formatShare,
+  formatShortCount,
 } from "../src/views/quantities.ts";
 
 test.each([
@@ -47,6 +48,8 @@ test("a share of nothing says nothing", () => {
 test("counts get thin spaces and their plural", () => {
   expect(formatCount(999)).toBe("999");
   expect(formatCount(1_234_567)).toBe("1\u202f234\u202f567");
+  expect(formatShortCount(99_999)).toBe("99\u202f999");
+  expect(formatShortCount(115_393)).toBe("115k");
   expect(countOf(1, "op")).toBe("1 op");
   expect(countOf(0, "op")).toBe("0 ops");
 });

@@ -42,6 +42,8 @@ export interface App {
 }
 
 const ZOOM_STEP = 1.25;
+/** Who opens something else after so long has waited enough: what is under way is given up for it. */
+const PATIENCE_MS = 400;
 
 export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): App {
   const store = new Store(trace);
@@ -55,6 +57,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
   let anchor: string | undefined;
   /** A selection that is brought into view once the picture shows it. */
   let toReveal: Selection | undefined;
+  let busySince_ms = Number.POSITIVE_INFINITY;
   let announceReady: () => void = () => {};
   const ready = new Promise<void>((resolve) => {
     announceReady = resolve;
@@ -102,6 +105,7 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       announceReady();
     },
     busy(isBusy) {
+      busySince_ms = isBusy ? performance.now() : Number.POSITIVE_INFINITY;
       parts.canvas.toggleAttribute("aria-busy", isBusy);
       status.works(isBusy);
     },
@@ -117,6 +121,9 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
   void picture.refresh();
 
   function toggle(hit: Hit | undefined): void {
+    if (performance.now() - busySince_ms > PATIENCE_MS) {
+      picture.cancel();
+    }
     if (hit?.kind === "frame") {
       anchor = hit.frame.id.replace(/:backward$/, "");
       store.setOpen(hit.frame.group, false);

@@ -37,6 +37,11 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
 }
 
+/** As `formatCount`, in the room of five digits: `115k`. */
+export function formatShortCount(count: number): string {
+  return count < 100_000 ? formatCount(count) : `${formatCount(Math.floor(count / 1000))}k`;
+}
+
 /** `1 op`, `2 ops`. */
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : plural}`;

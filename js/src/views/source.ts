@@ -9,7 +9,7 @@ import { button, element } from "./element.ts";
 import { jumpToOp } from "./jump.ts";
 import { litOpKeys, litParts } from "./lit_parts.ts";
 import { tintPython } from "./python_tint.ts";
-import { countOf, formatCount } from "./quantities.ts";
+import { countOf, formatShortCount } from "./quantities.ts";
 import { countOpsByLine, type LineCounts, type SourceFile, sourceFiles } from "./source_lines.ts";
 import { fileLabel } from "./stack_order.ts";
 
@@ -127,7 +127,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
     if (count > 0) {
       line.classList.add("pdl-made");
       gutter.append(
-        button(formatCount(count), () => {}, {
+        button(formatShortCount(count), () => {}, {
           class: undefined,
           tabindex: "-1",
           "aria-label": `Line ${number} made ${countOf(count, "op")}`,
