@@ -92,7 +92,8 @@ def _bars(rows: list[Figure]) -> list[str]:
             sign = "≥" if row.at_least else "≤"
             holds = "yes" if row.holds else "**no**"
             bar = f"{sign} {number(row.bar, row.unit)}"
-            lines.append(f"| {row.subject} | {row.what} | {_cell(told(row))} | {bar} | {holds} |")
+            cells = (row.subject, row.what, told(row), bar, holds)
+            lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return lines
 
 
@@ -110,8 +111,8 @@ def _side_by_side(rows: list[Figure]) -> list[str]:
     used = [tool for tool in tools if any(tool in row for row in table.values())]
     lines = [f"| graph | what | {' | '.join(used)} |", f"|---|---|{'---:|' * len(used)}"]
     for (subject, what), row in table.items():
-        cells = [_cell(told(row[tool])) if tool in row else "" for tool in used]
-        lines.append(f"| {subject} | {what} | {' | '.join(cells)} |")
+        cells = [subject, what, *(told(row[tool]) if tool in row else "" for tool in used)]
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return lines
 
 

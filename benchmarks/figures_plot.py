@@ -58,13 +58,16 @@ def draw(rows: list[Figure], path: Path, *, ink: str) -> None:
     picture, axes = pyplot.subplots(figsize=(9, 1.4 + 0.3 * len(table)))
     for row, tools in enumerate(table.values()):
         axes.axhline(row, color=ink, alpha=0.12, linewidth=0.8)
+        failures = 0
         for tool, figure in tools.items():
             colour, mark = STYLES.get(tool, (ink, "."))
             at = seconds(figure)
+            failures += at is None
+            x = failed_at * 1.6 ** (failures - 1) if at is None else at
+            fill = "none" if at is None else colour
             axes.plot(
-                [failed_at if at is None else at], [row], mark, color=colour, markersize=7,
-                markerfacecolor="none" if at is None else colour, linestyle="none",
-            )  # fmt: skip
+                [x], [row], mark, color=colour, markersize=7, markerfacecolor=fill, linestyle="none"
+            )
     axes.axvline(failed_at / 1.8, color=ink, alpha=0.4, linestyle=":")
     axes.set_xscale("log")
     axes.set_xlabel("seconds (logarithmic); hollow, right of the dots: timeout, crash, not reached")

@@ -67,7 +67,10 @@ class ModelExplorerPage:
         """
         search = page.get_by_placeholder("Search nodes/layers by regex")
         search.fill(f"{label}$")
-        found = page.get_by_text(label, exact=True).first
+        # What is inside the block is found by its attributes: then the block's row is no leaf,
+        # and a click folds it.
+        page.get_by_text("Attrs", exact=True).click()
+        found = page.locator(".node-label", has_text=label).first
         found.click(modifiers=["Alt"], timeout=0)
         # It is selected, its panel says how large it is; then the camera moves there.
         page.get_by_text("#descendants").wait_for(timeout=0)
