@@ -11,7 +11,8 @@ Keep = Literal["newest", "first", "steps"]
 ``steps``: training steps spread over the whole run, always the first and the newest."""
 
 KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
-DEFAULT_OPS: Final = 1_000_000
+DEFAULT_OPS: Final = 200_000
+"""While a trace runs it holds up to twice as many, at about 900 bytes an op."""
 
 
 @dataclass(frozen=True)

@@ -178,6 +178,11 @@ def test_a_trace_that_cannot_be_saved_is_still_there(
         ("--check broadcast", "no check 'broadcast'; did you mean 'broadcast-surprise'?"),
         ("--check broadcast-surprise,alll", "no check 'alll'; did you mean 'all'?"),
         ("--gards", "has no option --gards; did you mean --grads?"),
+        ("--limt 5", "has no option --limt; did you mean --limit?"),
+        ("--limit 0", "--limit is 1 op or more, or none for all; not 0"),
+        ("--limit 1e5", "--limit is a whole number of ops, such as 100000, or none; not 1e5"),
+        ("--keep oldest", "--keep cannot be 'oldest'; it is one of newest, first, steps"),
+        ("--keep step", "--keep cannot be 'step'; did you mean steps?"),
     ],
 )
 def test_a_wrong_option_is_one_sentence_and_the_cell_does_not_run(
@@ -196,7 +201,8 @@ def test_the_help_names_every_option(
 ) -> None:
     run(shell, "%%paddle_trace?")
     printed = capsys.readouterr().out
-    for option in ("--output", "--view", "--height", "--title", "--save", "--quiet", "--grads"):
+    for option in ("--output", "--view", "--height", "--title", "--save", "--quiet", "--grads",
+                   "--limit", "--keep"):  # fmt: skip
         assert option in printed
     help_text = "".join(printed.split())  # wrapped at hyphens, too
     for check in paddle_lab.checks():
@@ -210,6 +216,43 @@ def test_a_cell_is_recorded_for_the_checks_it_names(shell: InteractiveShell, mag
     assert [finding.kind for finding in shell.user_ns["_trace"].findings] == ["broadcast-surprise"]
     run(shell, f"{magic} -q --check none\n{bug}").raise_error()
     assert shell.user_ns["_trace"].findings == []
+
+
+@pytest.mark.parametrize("magic", ["%%paddle_trace", "%%paddle_mem"])
+def test_a_limit_keeps_a_part_of_the_cells_ops(shell: InteractiveShell, magic: str) -> None:
+    cell = "for _ in range(6):\n    y = net(x).tanh()\ny.shape"
+    kept = {}
+    for options in (
+        "--limit none",
+        "--limit 1,000 --keep steps",
+        "--limit 3",
+        "--limit 4 --keep first",
+    ):
+        result = run(shell, f"{magic} -q {options}\n{cell}")
+        assert result.result == [3, 2]
+        trace = shell.user_ns["_trace"]
+        kept[options] = "".join(op.name[0] for op in trace.ops), trace.record.origin.kept
+    assert kept == {
+        "--limit none": ("lt" * 6, ""),
+        "--limit 1,000 --keep steps": ("lt" * 6, ""),
+        "--limit 3": ("tlt", "newest"),
+        "--limit 4 --keep first": ("ltlt", "first"),
+    }
+
+
+@pytest.mark.parametrize("magic", ["%%paddle_trace", "%%paddle_mem"])
+def test_a_limit_that_was_reached_is_told_wherever_the_trace_is_shown(
+    shell: InteractiveShell, magic: str, tmp_path: Path
+) -> None:
+    run(shell, f"{magic} -q --limit 3\nfor _ in range(4):\n    y = net(x)").raise_error()
+    trace = shell.user_ns["_trace"]
+    sentence = "4 ops ran, and the trace keeps the newest 3."
+    assert sentence in trace.summary()
+    assert sentence in trace.fallback_html()
+    trace = paddle_lab.load(trace.save(tmp_path / "limited.pdtrace"))
+    assert trace.record.origin.kept == "newest"
+    assert sentence in trace.summary()
+    assert trace.record.origin.notices[0].startswith(sentence)  # what the banner and a page show
 
 
 def test_loading_twice_changes_nothing_and_unloading_takes_all_away(
