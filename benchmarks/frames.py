@@ -1,24 +1,26 @@
 """How fluently a large graph moves: frames while it is dragged and zoomed, without a graphics card.
 
-``python benchmarks/frames.py [--out FOLDER] [TAPE ...]`` opens saved pages of tapes (see
-``tapes.py``) in Chromium with ``--disable-gpu`` and prints Markdown. Each row is a page at one zoom:
-how many boxes are in view, then, of a drag and of a zoom by the wheel, frames a second as shown,
-the longest wait between two, and the processor time of a frame: the page's main thread, and all
-threads that draw (main, raster and compositor) together. The processor time does not hang on what
-else the machine does, frames a second do. Frames are those which the compositor draws and swaps,
-read from Chromium's own trace, so the cost of raster is in them. ``--out`` keeps pictures.
+``python benchmarks/frames.py [--quick] [--json FILE] [--out FOLDER] [TAPE ...]`` opens saved pages
+of tapes (see ``tapes.py``) in Chromium with ``--disable-gpu`` and prints Markdown. Each row is a
+page at one zoom: how many boxes are in view, then, of a drag and of a zoom by the wheel, frames a
+second as shown, the longest wait between two, and the processor time of a frame: of the page's main
+thread, and of all threads that draw (main, raster and compositor). What else the machine does
+slows the frames down, but hardly changes their processor time. Frames are those that the compositor
+draws and swaps, read from Chromium's own trace, so the cost of raster is in them. ``--out`` keeps
+pictures.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import os
-import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +29,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
+from benchmarks.figures import Figure, Figures
 from benchmarks.tapes import tape
 
-TAPES = ("hub-2000", "attention-2000", "residual-2000", "hierarchical-50000", "chain-20000")
+TAPES = ("hub-2000", "attention-2000", "hierarchical-50000", "chain-20000", "chain-100000")
 VIEWS = ((1440, 900), (2560, 1440))
 SCALES = (0.0, 0.15, 0.3, 0.5, 1.0)
 """Screen px per px; 0 fits the whole graph into the view."""
 STEPS = 60
-CATEGORIES = ["toplevel", "viz", "cc", "devtools.timeline", "disabled-by-default-devtools.timeline"]
-DRAWING_THREADS = (
-    "CrRendererMain",
-    "ThreadPoolForegroundWorker",
-    "Compositor",
-    "VizCompositorThread",
-)
+BAR_FRAMES_PER_SECOND = 30
+MOST_BOXES_OF_BAR = 2500
+LOADED_MS = 180_000
+CANVAS = ".pdl-canvas > canvas"
+CATEGORIES = ("toplevel", "viz", "cc", "devtools.timeline")
+DRAWING_THREADS = ("CrRendererMain", "ThreadPoolForeground", "Compositor", "VizCompositor")
+HEADS = "frames/s | longest ms | main ms | all ms"
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,14 @@ class Moved:
         )
 
 
-def camera(page: Page) -> tuple[float, float, float]:
-    """Return x, y and scale of the picture."""
-    x, y, scale = (page.get_attribute(".pdl-canvas > canvas", "data-camera") or "0 0 1").split()
-    return float(x), float(y), float(scale)
+def scale_of(page: Page) -> float:
+    """Return the picture's screen px per px."""
+    return float((page.get_attribute(CANVAS, "data-camera") or "0 0 1").split()[2])
 
 
 def middle(page: Page) -> tuple[float, float]:
-    box = page.locator(".pdl-canvas > canvas").bounding_box()
+    """Return the place in the middle of the picture."""
+    box = page.locator(CANVAS).bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -76,36 +79,47 @@ def zoom_to(page: Page, scale: float) -> None:
     x, y = middle(page)
     page.mouse.move(x, y)
     page.mouse.move(x + 1, y)
-    for _ in range(40):
-        now = camera(page)[2]
-        if abs(now / scale - 1) < 0.03:
+    for _ in range(80):
+        ratio = scale / scale_of(page)
+        if abs(ratio - 1) < 0.03:
             return
-        page.mouse.wheel(0, max(-240, min(240, -_log(scale / now) / 0.0016)))
+        page.mouse.wheel(0, max(-240.0, min(240.0, -math.log(ratio) / 0.0016)))
         page.wait_for_timeout(40)
 
 
-def _log(ratio: float) -> float:
-    import math
+def drag(page: Page) -> None:
+    """Drag the picture to and fro, a step a frame."""
+    x, y = middle(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(STEPS):
+        turn = min(step, STEPS - step)
+        page.mouse.move(x + 4 * turn, y + 3 * turn)
+    page.mouse.up()
 
-    return math.log(ratio)
+
+def wheel(page: Page) -> None:
+    """Zoom in and out around the middle."""
+    x, y = middle(page)
+    page.mouse.move(x, y)
+    for step in range(STEPS):
+        page.mouse.wheel(0, -20 if step < STEPS / 2 else 20)
 
 
-def traced(browser: Browser, session: CDPSession, move: Any) -> Moved:
+def traced(page: Page, session: CDPSession, move: Callable[[Page], None]) -> Moved:
     """Run a movement under Chromium's tracing."""
     events: list[dict[str, Any]] = []
     done: list[bool] = []
     session.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
     session.on("Tracing.tracingComplete", lambda _: done.append(True))
-    session.send(
-        "Tracing.start",
-        {"traceConfig": {"includedCategories": CATEGORIES}, "transferMode": "ReportEvents"},
-    )
+    config = {"includedCategories": list(CATEGORIES)}
+    session.send("Tracing.start", {"traceConfig": config, "transferMode": "ReportEvents"})
     begin = time.monotonic()
-    move()
+    move(page)
     elapsed = time.monotonic() - begin
     session.send("Tracing.end")
     while not done:
-        browser.contexts[0].pages[0].wait_for_timeout(20)
+        page.wait_for_timeout(20)
     return read_trace(events, elapsed)
 
 
@@ -116,9 +130,8 @@ def read_trace(events: list[dict[str, Any]], elapsed_s: float) -> Moved:
         for event in events
         if event["name"] == "thread_name"
     }
-    # The page's main thread is the one that is busy with animation frames.
     swaps = sorted(e["ts"] for e in events if e["name"] == "Display::DrawAndSwap")
-    waits = [(b - a) / 1e3 for a, b in zip(swaps, swaps[1:], strict=False)]
+    waits = [(b - a) / 1e3 for a, b in pairwise(swaps)]
     cpu_us: dict[str, float] = {}
     for event in events:
         if event["name"] in ("ThreadControllerImpl::RunTask", "ThreadPool_RunTask"):
@@ -134,81 +147,92 @@ def read_trace(events: list[dict[str, Any]], elapsed_s: float) -> Moved:
     )
 
 
-def drag(page: Page) -> None:
-    """Drag the picture to and fro, a step a frame."""
-    x, y = middle(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for step in range(STEPS):
-        turn = step if step < STEPS / 2 else STEPS - step
-        page.mouse.move(x + 4 * turn, y + 3 * turn)
-    page.mouse.up()
+def settle(page: Page) -> None:
+    """Wait until the picture is laid out and drawn."""
+    page.wait_for_timeout(300)
+    page.locator(".pdl-canvas:not([aria-busy])").wait_for(timeout=LOADED_MS)
+    page.wait_for_timeout(700)
 
 
-def wheel(page: Page) -> None:
-    """Zoom in and out around the middle."""
-    x, y = middle(page)
-    page.mouse.move(x, y)
-    for step in range(STEPS):
-        page.mouse.wheel(0, -20 if step < STEPS / 2 else 20)
+@dataclass(frozen=True)
+class Bench:
+    """The browser, and where figures and pictures go."""
 
+    browser: Browser
+    figures: Figures
+    out: Path | None
+    is_quick: bool
 
-def measure(browser: Browser, html: Path, name: str, out: Path | None) -> None:
-    for width, height in VIEWS:
-        page = browser.new_page(viewport={"width": width, "height": height})
+    def measure(self, html: Path, name: str, view: tuple[int, int]) -> None:
+        """Print a row for each zoom of a page."""
+        page = self.browser.new_page(viewport={"width": view[0], "height": view[1]})
         page.goto(html.as_uri())
-        page.locator("#pdl-root[data-state=ready]").wait_for(timeout=120_000)
-        page.locator(".pdl-canvas:not([aria-busy])").wait_for(timeout=120_000)
-        if name.startswith("hierarchical"):
-            page.get_by_role("button", name="Expand all").click()
-            page.wait_for_timeout(300)
-            page.locator(".pdl-canvas:not([aria-busy])").wait_for(timeout=120_000)
-        page.locator(".pdl-canvas > canvas").focus()
+        page.locator("#pdl-root[data-state=ready]").wait_for(timeout=LOADED_MS)
+        settle(page)
+        everything = page.get_by_role("button", name="Open all")
+        if name.startswith("hierarchical") and everything.is_enabled():
+            everything.click()
+            settle(page)
+        page.locator(CANVAS).focus()
         page.keyboard.press("f")
-        page.wait_for_timeout(600)
-        smallest = camera(page)[2]
-        session = browser.new_browser_cdp_session()
-        for wanted in SCALES:
+        settle(page)
+        smallest = scale_of(page)
+        session = self.browser.new_browser_cdp_session()
+        for wanted in SCALES[::2] if self.is_quick else SCALES:
             if wanted and wanted < smallest * 1.1:
                 continue
             if wanted:
                 zoom_to(page, wanted)
-            page.wait_for_timeout(500)
-            scale = camera(page)[2]
-            shown = page.get_attribute(".pdl-canvas > canvas", "data-in-view") or "?"
-            if out is not None:
-                page.screenshot(path=out / f"{name}-{width}-{scale:.3f}.png")
-            results = [
-                traced(browser, session, lambda move=move: move(page)) for move in (drag, wheel)
-            ]
-            print(
-                f"| {name} | {width} × {height} | {scale:.3f} | {shown} | {results[0]} | {results[1]} |"
-            )
-            sys.stdout.flush()
+                settle(page)
+            self._row(page, session, f"{name} | {view[0]} × {view[1]}", name)
         page.close()
+
+    def _row(self, page: Page, session: CDPSession, title: str, name: str) -> None:
+        shown = int(page.get_attribute(CANVAS, "data-in-view") or 0)
+        scale = scale_of(page)
+        if self.out is not None:
+            slug = title.replace(" ", "").replace("|", "-")
+            page.screenshot(path=self.out / f"{slug}-{scale:.4f}.png")
+        dragged, zoomed = traced(page, session, drag), traced(page, session, wheel)
+        print(f"| {title} | {scale:.4f} | {shown:,} | {dragged} | {zoomed} |", flush=True)
+        for what, moved in (("drag", dragged), ("zoom", zoomed)):
+            self.figures.add(
+                Figure(
+                    subject=name,
+                    what=f"{what}, {shown:,} boxes in view",
+                    value=moved.frames_per_second,
+                    unit="frames/s",
+                    # Beyond some thousands the bar is not to freeze.
+                    bar=BAR_FRAMES_PER_SECOND if shown <= MOST_BOXES_OF_BAR else None,
+                    at_least=True,
+                    note=f"{title.split('| ')[1]} px, {moved.all_ms:.0f} ms of processor a frame",
+                )
+            )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tapes", nargs="*", default=TAPES)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="one tape, one size, fewer zooms")
+    parser.add_argument("--json", type=Path, help="where the figures are written")
+    parser.add_argument("--out", type=Path, help="a folder for pictures of what was measured")
     options = parser.parse_args()
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
+    figures = Figures(options.json)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM"), args=["--disable-gpu", "--no-sandbox"]
         )
+        bench = Bench(browser, figures, options.out, options.quick)
         print(f"Chromium {browser.version}, {STEPS} steps a movement\n")
-        print(
-            "| tape | view | scale | boxes in view | drag: frames/s | longest ms | main ms | all ms "
-            "| zoom: frames/s | longest ms | main ms | all ms |"
-        )
-        print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-        for name in options.tapes:
+        print(f"| tape | view | scale | boxes in view | drag: {HEADS} | zoom: {HEADS} |")
+        print("|---|---|" + "---:|" * 10)
+        for name in options.tapes[:1] if options.quick else options.tapes:
             html = Path(folder) / f"{name}.html"
             tape(name).to_html(html)
-            measure(browser, html, name, options.out)
+            for view in VIEWS[:1] if options.quick else VIEWS:
+                bench.measure(html, name, view)
         browser.close()
 
 

@@ -14,7 +14,13 @@ export interface DotPicture {
 }
 
 export function hasDot(): boolean {
-  return spawnSync("dot", ["-V"]).status === 0;
+  return dotVersion() !== "";
+}
+
+/** Such as "dot - graphviz version 2.43.0"; "" where it is not installed. */
+export function dotVersion(): string {
+  const run = spawnSync("dot", ["-V"]);
+  return run.status === 0 ? `${run.stderr}`.trim() : "";
 }
 
 /** The graph in dot's language, with the sizes and gaps of ours; open groups are clusters. */

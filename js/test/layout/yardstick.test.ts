@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { layoutGraph } from "../../src/layout/index.ts";
+import { layoutGraph, layoutNested } from "../../src/layout/index.ts";
 import { corpus } from "./corpus.ts";
 import { hasDot, layoutWithDot } from "./dot.ts";
+import { storedGraphs } from "./stored_graphs.ts";
 import { countLineCrossings, drawnLines } from "./yardstick.ts";
 
 // Graphviz's dot is the yardstick for pictures: where it is not installed there is nothing to measure against.
@@ -28,6 +29,21 @@ describe.skipIf(!dot)("beside dot", () => {
     }
     expect(ours).toBeLessThanOrEqual(1.1 * theirs);
   });
+});
+
+test("pictures of traced models have no more crossings than dot's", () => {
+  let ours = 0;
+  let theirs = 0;
+  for (const { name, dotCrossings, graph } of storedGraphs()) {
+    const picture = "itemCount" in graph ? layoutNested(graph) : layoutGraph(graph);
+    const crossings = countLineCrossings(drawnLines(picture));
+    ours += crossings;
+    theirs += dotCrossings;
+    expect
+      .soft(crossings, `crossings of ${name}`)
+      .toBeLessThanOrEqual(Math.max(1.1 * dotCrossings, dotCrossings + 2));
+  }
+  expect(ours).toBeLessThanOrEqual(1.1 * theirs);
 });
 
 test("the yardstick counts crossings", () => {
