@@ -41,10 +41,12 @@ TOOLS: dict[str, ToolPage] = {
     **GROUPED,
 }
 HIERARCHICAL = "hierarchical-50000"
+OWN_MASKS = f"{HIERARCHICAL}-own-masks"
 # One of many equal blocks, from the middle.
-BLOCKS = {HIERARCHICAL: "blocks.48", "gpt-96": "blocks.48"}
+BLOCKS = dict.fromkeys((HIERARCHICAL, OWN_MASKS, "gpt-96"), "blocks.48")
 SUBJECTS = (
     HIERARCHICAL,
+    OWN_MASKS,
     "gpt-96",
     "chain-5000",
     "chain-20000",
@@ -60,6 +62,8 @@ BARS = {
     ("hub-10000", "load"): 1_000.0,
     (HIERARCHICAL, "open one block"): 50.0,
     (HIERARCHICAL, "expand everything"): 4_000.0,
+    (OWN_MASKS, "open one block"): 50.0,
+    (OWN_MASKS, "expand everything"): 4_000.0,
 }
 
 

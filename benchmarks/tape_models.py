@@ -10,11 +10,11 @@ _MODEL_LINES = 80
 _STRAIGHT = "straight.py"
 
 
-def decoder(*, blocks: int, experts: int, odd: int = -1) -> TapeWriter:
+def decoder(*, blocks: int, experts: int, odd: int = -1, has_one_mask: bool = True) -> TapeWriter:
     """Return a training step of a decoder whose blocks each hold attention and ``experts``.
 
     A block has 8 ops and 13 grad nodes an expert, and 23 ops and 39 grad nodes besides. Block
-    ``odd`` has an op more than the others.
+    ``odd`` has an op more than the others. One mask goes to all blocks, or each makes its own.
     """
     tape = TapeWriter("Cell 4")
     tape.source("cell", ["loss = net(ids).mean()", "loss.backward()", "optimizer.step()"])
@@ -26,10 +26,12 @@ def decoder(*, blocks: int, experts: int, odd: int = -1) -> TapeWriter:
             weight = tape.parameter("weight", [1000, 64])
             parameters.append(weight)
             x = tape.op("embedding", ids, weight, line=2484, attributes="-1, False")
-        mask = tape.op("triu", tape.data([64, 64]), line=4, grad_nodes=())
+        ones = tape.data([64, 64])
+        mask = tape.op("triu", ones, line=4, grad_nodes=()) if has_one_mask else -1
         for block in range(blocks):
             with tape.layer(f"blocks.{block}", "Block", line=6):
-                x = _block(tape, x, mask, experts, parameters)
+                own = mask if has_one_mask else tape.op("triu", ones, line=11, grad_nodes=())
+                x = _block(tape, x, own, experts, parameters)
                 if block == odd:
                     x = tape.op("clip", x, line=30, attributes="-1.0, 1.0")
         x = _norm(tape, "norm", x, line=8, parameters=parameters)

@@ -26,6 +26,7 @@ NAMES = {
     "hub-chain-N": "a chain of N ops that all take the first one's tensor too, with backward",
     "nested-N": "regions N deep, with backward",
     "hierarchical-50000": "a decoder of 96 blocks with 22 experts each; one block is odd",
+    "hierarchical-50000-own-masks": "the same, but no mask that goes to all blocks",
     "step-96": "a step of 96 blocks with 120 experts each: 100,000 ops, 250,000 graph nodes",
     "gpt-96": "the forward pass of a real GPT of 96 blocks (needs Paddle)",
     "gpt-96-step": "a training step of it (needs Paddle)",
@@ -53,6 +54,8 @@ def tape(name: str) -> Trace:
 def _made(name: str) -> Trace:
     if name == "hierarchical-50000":
         return Trace(decoder(blocks=96, experts=22, odd=41).record())
+    if name == "hierarchical-50000-own-masks":
+        return Trace(decoder(blocks=96, experts=22, odd=41, has_one_mask=False).record())
     if name == "step-96":
         return Trace(decoder(blocks=96, experts=120, odd=41).record())
     if name.startswith("gpt-"):
