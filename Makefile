@@ -73,6 +73,28 @@ format: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/clang-format -i $(NATIVE_SOURCES)
 	$(NPM) run --silent format
 
+# Figures of this machine, beside those of other tools, which have an environment of their own.
+# Writes benchmarks/FIGURES.md; BENCH=quick is a few minutes, into benchmarks/quick.
+
+BENCH ?=
+BENCH_VENV := $(abspath $(VENV))/bench
+.PHONY: bench
+bench: $(DONE)/test $(DONE)/labextension $(DONE)/chromium $(DONE)/bench
+	CHROMIUM="$$(cat $(DONE)/chromium)" PATH="$(BIN):$$PATH" PYTHON=$(BIN)/python \
+	  BENCH_PYTHON=$(BENCH_VENV)/bin/python BENCH_NODE=$(BENCH_VENV)/node \
+	  $(BIN)/python -W ignore benchmarks/run_all.py $(if $(filter quick,$(BENCH)),--quick)
+
+# Without Graphviz its rows say so.
+$(DONE)/bench: benchmarks/tools.txt $(DONE)/venv $(DONE)/node
+	$(if $(UV),$(UV) venv --allow-existing --python $(PYTHON) $(BENCH_VENV),$(PYTHON) -m venv $(BENCH_VENV))
+	$(if $(UV),$(UV) pip install --python,) $(BENCH_VENV)/bin/python $(if $(UV),,-m pip install) \
+	  -r benchmarks/tools.txt
+	PATH="$(BIN):$$PATH" npm install --silent --prefix $(BENCH_VENV)/node elkjs@0.12 @dagrejs/dagre@3
+	command -v dot || { grep -qs '^ID=debian' /etc/os-release \
+	  && $(SUDO) apt-get update -qq \
+	  && $(SUDO) apt-get install -y -qq --no-install-recommends graphviz; } || true
+	touch $@
+
 # Set-up
 
 $(DONE)/venv:
