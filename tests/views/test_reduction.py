@@ -90,6 +90,31 @@ def test_equal_blocks_are_stored_once_and_told_in_full():
     assert names[5] == "4 ops, not stored"
 
 
+def test_what_stands_for_many_has_the_lines_that_all_of_them_share():
+    w = RecordWriter()
+    x = w.op("full", line=2)
+    with w.layer("net", "Net"):
+        for block in range(6):
+            with w.layer(f"net.blocks.{block}", "Block"), w.call("forward", line=30 + block):
+                x = w.op("tanh", w.op("relu", x, line=10), line=11)
+    record = with_answers(w.record())
+    stored = contracted(record, equal_blocks(record))
+    for op in range(3, len(stored.ops)):
+        stack = int(stored.ops["stack"][op])
+        assert int(stored.frames["line"][stored.stacks["frame"][stack]]) == 28 + op
+        assert stored.op_frames["frame"][op] == stored.stacks["frame"][stack]
+
+
+def test_of_blocks_in_a_row_each_row_keeps_its_first():
+    record = network(odd=7)
+    in_a_row = contracted(record, equal_blocks(record, in_a_row=True))
+    names = [in_a_row.text(code) for code in in_a_row.ops["name"].tolist()]
+    assert names.count("linear") == 3
+    assert [
+        in_a_row.text(code) for code in contracted(record, equal_blocks(record)).ops["name"]
+    ].count("linear") == 2
+
+
 def test_what_is_left_is_one_piece_forward_and_backward():
     record = network()
     for parts in (equal_blocks(record), middles(record, ends=3), insides(record, depth=1)):

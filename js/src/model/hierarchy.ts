@@ -7,6 +7,7 @@ import { GROUP_KINDS } from "../protocol.ts";
 import { RowsByKey } from "./csr.ts";
 import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
 import { Runs, runLabel } from "./runs.ts";
+import { standInsOf } from "./stand_ins.ts";
 import type { Trace } from "./trace.ts";
 
 const [LAYER, CALL_SITE, OPTIMIZER] = (["layer", "call_site", "optimizer"] as const).map((kind) =>
@@ -43,7 +44,8 @@ export class Hierarchy {
     this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
-    const ops = countInside(parents, this.groupOfOp);
+    // A block whose inside was not stored stays a block.
+    const ops = countInside(parents, this.groupOfOp, undefined, standInsOf(trace).ops);
     const gradNodes = countInside(parents, this.groupOfGradNode);
     this.isTransparent = new Uint8Array(count);
     this.isOptimizer = new Uint8Array(count);

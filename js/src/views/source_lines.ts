@@ -1,4 +1,5 @@
 /** Which lines of which files made how many ops. */
+import { standInsOf } from "../model/stand_ins.ts";
 import type { Trace } from "../model/trace.ts";
 
 export type LineCounts = ReadonlyMap<number, ReadonlyMap<number, number>>;
@@ -16,8 +17,11 @@ export function countOpsByLine(trace: Trace): LineCounts {
   const file = trace.table("frames").column("file");
   const line = trace.table("frames").column("line");
   const opCount = new Int32Array(stacks.length);
-  for (const stack of trace.table("ops").column("stack")) {
-    if (stack >= 0) opCount[stack]!++;
+  const stackOf = trace.table("ops").column("stack");
+  const { ops: weight } = standInsOf(trace);
+  for (let op = 0; op < stackOf.length; op++) {
+    const stack = stackOf[op]!;
+    if (stack >= 0) opCount[stack]! += weight ? weight[op]! : 1;
   }
   // A caller comes before whom it calls: from the end, every count is whole when it is handed on.
   for (let stack = stacks.length - 1; stack >= 0; stack--) {

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.analysis.trees import Keys, common_ancestors, depths, nearest_marked
+from paddle_lab.analysis.user_frames import op_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import STAND_IN_TABLES, TENSOR_KINDS
 from paddle_lab.trace.table import StringPool, Table
@@ -69,7 +70,7 @@ class _Contraction:
         groups = self._kept_groups()
         tables["ops"] = self._op_rows()
         tables["op_groups"] = Table({"group": groups.of(self._op_groups())[self._ops.rows]})
-        tables["op_frames"] = Table({"frame": record.op_frames["frame"][self._ops.rows]})
+        tables["op_frames"] = op_frames(Record(tables, record.strings, record.origin))
         tables["uses"] = self._use_rows()
         tables["op_edges"] = self._op_edge_rows()
         tables["groups"] = self._group_rows(groups)
@@ -132,8 +133,29 @@ class _Contraction:
             for count in number.tolist()
         ]
         columns["attributes"][self._first] = self._strings[""]
+        columns["stack"][self._first] = self._shared_stacks()
         columns["is_pylayer"][self._first] = 0
         return Table({name: column[self._ops.rows] for name, column in columns.items()})
+
+    def _shared_stacks(self) -> Keys:
+        """Return, for each part, the stack below which all its ops were called, -1 for none."""
+        callers = self._record.stacks["caller"]
+        depth = depths(callers)
+        part = self._parts.of_op[self._is_op_changed].astype(np.int64)
+        pairs = np.unique(part << 32 | (self._record.ops["stack"][self._is_op_changed] + 1))
+        # Two by two, until each part has one.
+        while True:
+            part = pairs >> 32
+            stack: Keys = ((pairs & 0xFFFFFFFF) - 1).astype(np.int32)
+            place = np.arange(len(part)) - np.searchsorted(part, part)
+            is_pair = np.append((part[1:] == part[:-1]) & (place[:-1] % 2 == 0), False)
+            if not is_pair.any():
+                return stack
+            at = np.flatnonzero(is_pair)
+            stack[at] = common_ancestors(callers, depth, stack[at], stack[at + 1])
+            left = np.ones(len(part), np.bool_)
+            left[at + 1] = False
+            pairs = np.unique(part[left] << 32 | (stack[left] + 1))
 
     def _sums(self, counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         sums = np.zeros(len(self._first), np.int64)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LARGEST_STORED_BYTES: Final = 640_000
 """As base64, once in the output and once in the widget's state, it leaves room for the rest of a
 notebook of 2 MB."""
+_LEVEL_9_SAVES: Final = 1.2
+"""How much larger a payload is that was compressed fast, at most."""
 _WORTH_IT: Final = 0.98
 """A rung that saves less is not taken."""
 
@@ -58,9 +60,10 @@ def stored_payload(
     """
     if len(payload) <= limit_bytes:
         return payload
-    whole = pack(record, level=9)
-    if len(whole) <= limit_bytes:
-        return whole
+    if len(payload) <= limit_bytes * _LEVEL_9_SAVES:
+        whole = pack(record, level=9)
+        if len(whole) <= limit_bytes:
+            return whole
     sizes = _Sizes()
     size = sizes.of(record)
     told: list[str] = []
@@ -73,7 +76,7 @@ def stored_payload(
         record, size = reduced, sizes.of(reduced)
         told += [rung.told] if rung.told and rung.told not in told else []
         # The guess is made with fast compression: the real size is hardly ever larger.
-        if size > limit_bytes * 1.15:
+        if size > limit_bytes * _LEVEL_9_SAVES:
             continue
         smallest = pack(_noted(record, told), level=9)
         if len(smallest) <= limit_bytes:
@@ -86,7 +89,7 @@ def stored_payload(
 def _rungs(record: Record) -> Iterator[_Rung]:
     yield _Rung("", without.without_evidence)
     yield _Rung("addresses of grad nodes", without.without_addresses)
-    rounded = "times of ops below a microsecond"
+    rounded = "nanoseconds in the times of ops"
     yield _Rung(rounded, lambda r: without.with_rounded_times(r, step_ns=1024))
     blocks = "small blocks of memory, which are summed up by kind"
     for largest, stretches in ((8000, 800), (3000, 300), (500, 100)):
@@ -96,7 +99,9 @@ def _rungs(record: Record) -> Iterator[_Rung]:
     yield _Rung("arguments of ops", without.without_attributes)
     sources = "lines of long files that called no op"
     yield _Rung(sources, without.with_shorter_sources)
-    yield _Rung("the inside of equal blocks but the first", _contracting(equal_blocks))
+    blocks_inside = "the inside of equal blocks but the first"
+    yield _Rung(blocks_inside, _contracting(equal_blocks, in_a_row=True))
+    yield _Rung(blocks_inside, _contracting(equal_blocks))
     middle = "the middle of long rows of ops"
     for ends in (20_000, 8000, 3000, 1000, 300):
         yield _Rung(middle, _contracting(middles, ends=ends), least_ops=ends)

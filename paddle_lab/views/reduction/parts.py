@@ -17,16 +17,23 @@ _POINTED_AT = ("origin", "cut", "failed")
 _MOST_PROTECTED = 200
 
 
-def equal_blocks(record: Record) -> Parts:
-    """Return the insides of blocks that are built as one before them in the same group is."""
+def equal_blocks(record: Record, *, in_a_row: bool = False) -> Parts:
+    """Return the insides of blocks that are built as one before them in the same group is.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    in_a_row
+        Whether only those count that directly follow one of their like.
+    """
     groups = record.groups
-    alike = np.flatnonzero((groups["structure"] >= 0) & (groups["op_count"] > 1))
-    keys = np.stack([groups[name][alike] for name in ("parent", "structure", "kind")], axis=1)
-    order = np.lexsort((groups["first_op"][alike], *keys.T[::-1]))
-    is_repeat = np.zeros(len(alike), np.bool_)
-    is_repeat[order[1:]] = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+    keys = np.stack([groups[name] for name in ("parent", "structure", "kind")], axis=1)
+    by_key = (groups["first_op"], keys[:, 0]) if in_a_row else (groups["first_op"], *keys.T[::-1])
+    order = np.lexsort(by_key)
     closed = np.zeros(len(groups), np.bool_)
-    closed[alike[is_repeat]] = True
+    closed[order[1:]] = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+    closed &= (groups["structure"] >= 0) & (groups["op_count"] > 1)
     return _insides(record, closed)
 
 
