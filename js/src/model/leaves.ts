@@ -22,7 +22,7 @@ export interface Leaves {
 
 const OPTIMIZER = PHASES.indexOf("optimizer");
 /** Masks over whole tables are made once for each way of looking, and kept for this many. */
-const MOST_KEPT = 8;
+const MOST_KEPT = 12;
 
 const known = new WeakMap<object, Map<string, unknown>>();
 

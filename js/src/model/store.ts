@@ -277,6 +277,12 @@ export class Store {
     if (this.#litFor !== selection) {
       this.#litFor = selection;
       const shown = inGraph(this.trace, selection);
+      if (shown.kind === "none") {
+        this.#litOps = new Uint8Array(this.trace.opCount);
+        this.#litGradNodes = new Uint8Array(this.trace.gradNodeCount);
+        this.#litGroups = new Uint8Array(this.trace.groupCount);
+        return;
+      }
       this.#litOps = litOps(this.trace, shown);
       this.#litGradNodes = litGradNodes(this.trace, shown, this.#litOps);
       this.#litGroups = litGroups(this.hierarchy, this.#litOps, this.#litGradNodes);

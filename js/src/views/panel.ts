@@ -28,6 +28,8 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
   const tabs = { details: tab("details", "Details"), source: tab("source", "Source") };
   const pages = { details: page("details"), source: page("source") };
+  /** Whether the details have been written: of a large trace not before somebody looks. */
+  let isWritten = false;
   const context: PanelContext = {
     store,
     trace,
@@ -69,7 +71,6 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   );
   const disposeSplitter = mountSplitter(root);
   root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
-  renderDetails();
   const { finding } = store;
   if (finding && finding.line > 0) source.show(finding.file, finding.line);
   // Whoever asked for gradients finds their curve in the details, unless a line is guilty.
@@ -77,6 +78,7 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
 
   function renderDetails(): void {
+    isWritten = true;
     const focused = pages.details.contains(document.activeElement)
       ? (document.activeElement as HTMLElement)
       : null;
@@ -93,6 +95,7 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   }
 
   function turnTo(name: Page): void {
+    if (name === "details" && !isWritten) renderDetails();
     for (const other of ["details", "source"] as const) {
       pages[other].hidden = other !== name;
       tabs[other].setAttribute("aria-selected", String(other === name));

@@ -1,7 +1,8 @@
 /** What the parts of the panel share. */
+import { kept } from "../model/leaves.ts";
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
-import { TENSOR_KINDS } from "../protocol.ts";
+import { type ColumnName, TENSOR_KINDS } from "../protocol.ts";
 
 const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 
@@ -26,25 +27,36 @@ export interface TraceTotals {
   readonly valueStat: Int32Array;
 }
 
+/** Each is worked out when it is first asked for. */
 export function traceTotals(trace: Trace): TraceTotals {
-  const nextVersion = new Int32Array(trace.table("tensors").length).fill(-1);
-  const previous = trace.table("tensors").column("previous");
-  for (let tensor = 0; tensor < previous.length; tensor++) {
-    if (previous[tensor]! >= 0) nextVersion[previous[tensor]!] = tensor;
-  }
-  const valueStat = new Int32Array(trace.table("tensors").length).fill(-1);
-  trace
-    .table("value_stats")
-    .column("tensor")
-    .forEach((tensor, row) => {
-      if (tensor >= 0) valueStat[tensor] = row;
-    });
   return {
-    valueStat,
-    duration_ns: durationOf(trace, () => true),
-    threadCount: new Set(trace.table("ops").column("thread")).size,
-    nextVersion,
+    get duration_ns() {
+      return kept(trace, "duration", () => durationOf(trace, () => true));
+    },
+    get threadCount() {
+      return kept(trace, "threads", () => new Set(trace.table("ops").column("thread")).size);
+    },
+    get nextVersion() {
+      return kept(trace, "next versions", () => rowsByTensor(trace, "tensors", "previous"));
+    },
+    get valueStat() {
+      return kept(trace, "value stats", () => rowsByTensor(trace, "value_stats", "tensor"));
+    },
   };
+}
+
+/** The row that names each tensor in a column, the last of several; -1 for none. */
+function rowsByTensor<T extends "tensors" | "value_stats">(
+  trace: Trace,
+  table: T,
+  column: ColumnName<T>,
+): Int32Array {
+  const rows = new Int32Array(trace.table("tensors").length).fill(-1);
+  const tensor = trace.table(table).column(column);
+  for (let row = 0; row < tensor.length; row++) {
+    if (tensor[row]! >= 0) rows[tensor[row]!] = row;
+  }
+  return rows;
 }
 
 /** Host time of the ops that `isCounted` names, without PyLayers' own ops: theirs is that of the ops inside. */
