@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
 
@@ -77,7 +78,9 @@ class Trace:
         """The record with the answer tables that the views need beside its own."""
         from paddle_lab.analysis.answers import with_answers
 
-        return with_answers(self.record)
+        record = self.record
+        with collection_paused():
+            return with_answers(record)
 
     @property
     def _told_record(self) -> Record:
@@ -101,7 +104,9 @@ class Trace:
 
         speaks = language()
         if speaks not in self._findings:
-            self._findings[speaks] = find(self.view_record)
+            record = self.view_record
+            with collection_paused():
+                self._findings[speaks] = find(record)
         return FindingList(self._findings[speaks])
 
     @property

@@ -45,7 +45,7 @@ def silent_changes(facts: Facts) -> Iterator[SilentChange]:
     storages: Storages | None = None
     named: set[Place] = set()
     runs = _runs(facts)
-    for position, writes in _moments(facts):
+    for position, writes in _moments(facts, runs):
         nodes = _waiting_nodes(runs, position, writes[0]) if writes else []
         if not nodes:
             continue
@@ -111,9 +111,14 @@ def _is_before(position: int, write: _Write, run: _Run) -> bool:
     return write.op < 0 and write.place.file == place.file and 0 < line < place.line
 
 
-def _moments(facts: Facts) -> Iterator[tuple[int, list[_Write]]]:
-    """Yield the steps of optimizers and what else writes without an op, as positions and writes."""
+def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, list[_Write]]]:
+    """Yield the steps of optimizers and what else writes without an op, as positions and writes.
+
+    Steps before which no later run's graph had been begun are left out, as most are.
+    """
     for ops in facts.step_ops:
+        if not any(run.first_op < ops[0] <= run.before for run in runs):
+            continue
         yield (
             ops[0],
             [_Write(facts.place(op), op, tensor) for op in ops for tensor in facts.outputs(op)],
