@@ -1,10 +1,10 @@
 // The page by itself: how long a saved trace takes to be seen, opened, expanded, searched, in Chromium.
 //   node benchmarks/page.mjs [--quick] [--json FILE] [--folder TAPES] [--runs N] [SUBJECT ...]
 // Needs `npm ci` and `npm run build` in js/, Chromium (CHROMIUM), and for tapes that are not in the folder
-// yet a Python with NumPy (PYTHON). Prints Markdown: medians in ms; "main" is the CPU time of the page's main thread,
+// (BENCH_TAPES) yet a Python with what the tests need (PYTHON). Prints Markdown: medians in ms; "main" is the CPU time of the page's main thread,
 // "longest" the longest task there while the step ran, from 50 ms. Nothing is asserted.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,14 +27,15 @@ const { values: options, positionals } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     json: { type: "string" },
-    folder: { type: "string", default: "/tmp/tapes" },
+    folder: { type: "string" },
     runs: { type: "string" },
     static: { type: "string", default: join(ROOT, "paddle_lab/static") },
     screenshots: { type: "string" },
   },
 });
 const subjects = positionals.length ? positionals : options.quick ? QUICK : SUBJECTS;
-const runs = Number(options.runs ?? (options.quick ? 2 : 5));
+const runs = Number(options.runs ?? (options.quick ? 2 : 3));
+const tapes = options.folder || process.env.BENCH_TAPES || join(tmpdir(), "paddle_lab_tapes");
 
 /** Runs in the page before all else: notes when a picture is on the screen, and what kept the page from answering. */
 function observe() {
@@ -69,10 +70,11 @@ function observe() {
 }
 
 function payloadOf(name) {
-  const path = join(options.folder, `${name}.payload`);
+  const path = join(tapes, `${name}.payload`);
   if (!existsSync(path)) {
+    mkdirSync(tapes, { recursive: true });
     const python = process.env.PYTHON || "python";
-    execFileSync(python, [join(ROOT, "benchmarks/tapes.py"), name, options.folder]);
+    execFileSync(python, [join(ROOT, "benchmarks/tapes.py"), name, tapes]);
   }
   return readFileSync(path);
 }
