@@ -2,19 +2,24 @@
 
 ``python benchmarks/memory.py`` prints a Markdown table, measured as ``capture.py`` does: in turns,
 what every op pays apart from what a trace does once. A second table tells how long the record takes
-to put together for many allocations. ``--quick`` repeats less.
+to put together for many allocations. ``--quick`` repeats less; ``--json FILE`` writes the rows.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from capture import Guard, Work, in_turns, median_ms, resnet18, small_layers
+
+from benchmarks.figures import Figure, Figures, options
+from benchmarks.gpt import work as gpt_work
 
 
 def small_layers_step() -> Work:
@@ -36,7 +41,9 @@ def small_layers_step() -> Work:
     return step
 
 
-def print_ratios(what: str, work: Work, *, repeats: int, runs: int, bar: str) -> None:
+def print_ratios(
+    figures: Figures, what: str, work: Work, *, repeats: int, runs: int, bar: float | None
+) -> None:
     import paddle_lab
 
     ways: dict[str, Guard] = {
@@ -50,30 +57,35 @@ def print_ratios(what: str, work: Work, *, repeats: int, runs: int, bar: str) ->
     memory = timings["memory"]
     print(
         f"| {what} | {plain_ms:.2f} ms | {traced_ms / plain_ms:.2f} | {memory_ms / plain_ms:.2f} "
-        f"| {memory_cpu / plain_cpu:.2f} | {bar} "
+        f"| {memory_cpu / plain_cpu:.2f} | {bar or ''} "
         f"| {median_ms(memory.enter_s):.0f} ms, {median_ms(memory.leave_s):.0f} ms |"
     )
+    note = f"of CPU time {memory_cpu / plain_cpu:.2f}"
+    ratio = memory_ms / plain_ms
+    figures.add(Figure(what, "with memory to plain", value=ratio, unit="x", bar=bar, note=note))
 
 
-def print_leaving(step: Callable[[], Any], steps: int) -> None:
+def print_leaving(figures: Figures, what: str, step: Callable[[], Any], steps: int) -> None:
     import paddle_lab
 
     with paddle_lab.memory() as trace:
         for _ in range(steps):
             step()
-        worked = perf_counter()
-    left = perf_counter()
+        worked, worked_cpu = perf_counter(), process_time()
+    taken, cpu = perf_counter() - worked, process_time() - worked_cpu
     record = trace.record
+    count = len(record.allocations)
     print(
-        f"| {steps} | {len(record.ops):,} | {len(record.allocations):,} "
-        f"| {(left - worked) * 1e3:,.0f} ms |"
+        f"| {what} | {steps} | {len(record.ops):,} | {count:,} | {taken * 1e3:,.0f} ms "
+        f"| {cpu / count * 1e6:.0f} µs |"
     )
+    subject = f"{what}, {steps} steps, {count:,} allocations"
+    figures.add(Figure(subject, "leaving, CPU time", value=cpu * 1e3, unit="ms"))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="repeat less")
-    quick = parser.parse_args().quick
+    given = options(__doc__ or "").parse_args()
+    figures, quick = Figures(given.json), given.quick
     import paddle
 
     print(f"paddle {paddle.__version__}, Python {sys.version.split()[0]}\n")
@@ -83,13 +95,19 @@ def main() -> None:
     )
     small = "100 x (Linear, ReLU, add), width 64"
     repeats = 7 if quick else 31
-    print_ratios(f"forward, {small}", small_layers(), repeats=repeats, runs=5, bar="1.5")
-    print_ratios(f"a step, {small}", small_layers_step(), repeats=repeats, runs=5, bar="")
-    resnet = resnet18()
-    print_ratios("a step, ResNet-18, 224 px", resnet, repeats=3 if quick else 9, runs=1, bar="1.10")
-    print("\n| steps of the small net | ops | allocations | leaving |\n|---:|---:|---:|---:|")
+    forward, step = small_layers(), small_layers_step()
+    print_ratios(figures, f"forward, {small}", forward, repeats=repeats, runs=5, bar=1.5)
+    print_ratios(figures, f"a step, {small}", step, repeats=repeats, runs=5, bar=None)
+    few = 3 if quick else 9
+    print_ratios(figures, "a step, ResNet-18, 224 px", resnet18(), repeats=few, runs=1, bar=1.10)
+    print(
+        "\n| what | steps | ops | allocations | leaving | CPU an allocation |\n"
+        "|---|---:|---:|---:|---:|---:|"
+    )
     for steps in (1, 10, 50):
-        print_leaving(small_layers_step(), steps)
+        print_leaving(figures, "small net", small_layers_step(), steps)
+    for steps in (1,) if quick else (1, 5):
+        print_leaving(figures, "GPT of 96 blocks", gpt_work(96, is_step=True), steps)
 
 
 if __name__ == "__main__":
