@@ -13,6 +13,7 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["/", "search; Enter and Shift+Enter step through"],
   ["1 2 3 4", "forward, backward, ladder, memory"],
   ["m", "in the timeline: the peak; arrows move the moment, Shift+arrows a span"],
+  ["Enter", "in the timeline: zoom to the span, or to the selected block"],
   ["f", "fit the picture"],
   ["+ −", "zoom; so does the wheel, drag moves"],
   ["Ctrl+Z", "take back opening, closing and switching"],

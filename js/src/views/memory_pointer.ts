@@ -86,7 +86,7 @@ export function listenToTimeline(
         timeline.jump("peak");
         return true;
       case "Enter":
-        return timeline.zoomToSpan();
+        return timeline.zoomToChoice();
       case "f":
         timeline.fit();
         return true;

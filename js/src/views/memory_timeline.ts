@@ -3,6 +3,7 @@ import { loadBokeh } from "../charts/bokeh_loader.ts";
 import { totalColumns } from "../memory/events.ts";
 import { hitAt } from "../memory/hit.ts";
 import { litAllocations } from "../memory/lit.ts";
+import { windowAround } from "../memory/locate.ts";
 import {
   type PhaseChanges,
   phaseChanges,
@@ -250,13 +251,27 @@ export class Timeline {
     }
   }
 
-  zoomToSpan(): boolean {
+  /** To the span, or where there is none to the block that is selected. */
+  zoomToChoice(): boolean {
     const { from_ns, to_ns } = this.memory.choice;
     if (to_ns > from_ns) {
       const margin_ns = (to_ns - from_ns) * 0.04;
       this.#goTo(from_ns - margin_ns, to_ns + margin_ns);
+      return true;
     }
-    return to_ns > from_ns;
+    const { selection } = this.store.state;
+    const { blocks } = this.memory;
+    const block = selection.kind === "allocation" ? blocks.rows.indexOf(selection.allocation) : -1;
+    const { clientWidth: width_px, clientHeight: height_px } = this.#pointer;
+    if (block < 0 || !this.#figure || !width_px || !height_px) {
+      return false;
+    }
+    const whole_bytes = this.#height_bytes;
+    const near = windowAround(blocks, block, { width_px, height_px, whole_bytes });
+    this.#figure.y_range.setv({ start: near.shown.from_bytes, end: near.shown.to_bytes });
+    this.#goTo(near.from_ns, near.to_ns);
+    this.#schedule(true);
+    return true;
   }
 
   zoomBy(factor: number): void {
