@@ -81,6 +81,7 @@ class CaptureSession:
         self._recorder.on_step_end = self._end_step
         if self._memory is not None:
             self._recorder.forgetting = self._memory.forget
+            self._limiter.settle = self._memory.read_early
         self._checks = list(checks)
         self._recorder.collectors.extend(
             collectors(self._paddle, self._recorder, evidence, grad_region)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.limit.spans import Keys
     from paddle_lab.capture.recorder import Recorder
 
+_SETTLE_OPS = 20_000
 _LEAST_SURPLUS = 1024
 """A trim has a cost of its own, which so many ops share at least."""
 
@@ -47,13 +48,16 @@ class Limiter:
         self._forgotten = 0
         self._steps = StepChoice(self._most) if limit.keep == "steps" else None
         self._lock = threading.Lock()
+        self._trim_at = NEVER
+        self.settle: Callable[[], None] | None = None
+        """Called now and then to make what else the trace holds take less room."""
 
     def open(self) -> None:
         """Set the first alarm."""
         if self._limit.ops is not None:
             # Only one op more tells that there were more.
             surplus = 1 if self._limit.keep == "first" else self._surplus
-            self._recorder.next_op.alarm = self._most + surplus - 1
+            self._set_alarm(self._most + surplus - 1)
 
     def reach(self) -> None:
         """Make room, or stop; an op with the key of the alarm has been recorded."""
@@ -61,8 +65,13 @@ class Limiter:
             return  # another thread is at it
         try:
             counter = self._recorder.next_op
+            if self.settle is not None:
+                self.settle()
+            if counter.next <= self._trim_at:
+                self._set_alarm(self._trim_at)
+                return
             if self._limit.keep == "first":
-                counter.alarm = NEVER
+                self._set_alarm(NEVER)
                 self._stopped_ns = perf_counter_ns()
                 self._stop()
                 return
@@ -70,7 +79,7 @@ class Limiter:
             spans = self._spans(now)
             self._forgotten += trim(self._recorder, spans)
             held = sum(min(span.end, now) - span.first for span in spans)
-            counter.alarm = now + self._most - held + self._surplus - 1
+            self._set_alarm(now + self._most - held + self._surplus - 1)
         finally:
             self._lock.release()
 
@@ -116,6 +125,13 @@ class Limiter:
         )
         recorder.notices.append(notice(told))
         return told
+
+    def _set_alarm(self, trim_at: int) -> None:
+        self._trim_at = trim_at
+        counter = self._recorder.next_op
+        counter.alarm = trim_at
+        if self.settle is not None:
+            counter.alarm = min(trim_at, counter.next + _SETTLE_OPS)
 
     @property
     def _surplus(self) -> int:

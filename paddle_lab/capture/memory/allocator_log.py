@@ -15,16 +15,33 @@ from _thread import get_native_id
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_lab.capture.memory.clock import ClockReading, read_clocks
 from paddle_lab.capture.memory.profiler_hooks import profiler_patches
 from paddle_lab.capture.patches import AttributePatch
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
 """Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""
 
 _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
+
+
+class SegmentPart(NamedTuple):
+    """What a segment tells, times on the clock of ``perf_counter_ns``."""
+
+    table: npt.NDArray[np.int64]
+    """Allocator events, shape ``[events, columns]``."""
+    places: list[str]
+    """By the number that stands for them."""
+    names: list[str]
+    """Of the grad nodes that ran."""
+    runs: npt.NDArray[np.int64]
+    """Their starts, ends and threads, shape ``[3, runs]``."""
 
 
 @dataclass
@@ -35,6 +52,8 @@ class Segment:
     """Paddle's ``_ProfilerResult``."""
     begin: ClockReading
     end: ClockReading
+    part: SegmentPart | None = None
+    """What was read of it while the trace ran; ``result`` is ``None`` then."""
 
 
 @dataclass
@@ -155,6 +174,16 @@ class AllocatorLog:
         return [
             (key, span) for span in self._spans for owner, key in span.calls if owner is recorder
         ]
+
+    def ended_segments(self) -> list[Segment]:
+        """Return all segments so far, with the one that is being recorded.
+
+        Inside of a backward call that one goes on: a grad node that runs belongs to one segment.
+        """
+        with self._lock:
+            if not self._backward_depth:
+                self._cut(MEMORY_ONLY)
+            return list(self._segments)
 
     @property
     def lost_ns(self) -> int:

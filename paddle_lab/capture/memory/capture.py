@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
-from paddle_lab.capture.memory.events import AllocatorEvents
+from paddle_lab.capture.memory.events import AllocatorEvents, read_early
 from paddle_lab.capture.memory.history import MemoryHistory
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.recorder import Recorder
@@ -135,6 +135,12 @@ class MemoryCapture:
         self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
         is_kept = kept.has_time(copy.start_ns for copy in self.copies)
         self.copies[:] = [copy for copy, keeps in zip(self.copies, is_kept, strict=False) if keeps]
+
+    def read_early(self) -> None:
+        """Read what was recorded so far, which takes less room then."""
+        if self._reader is not None:
+            has_devices = self.recorder.tensors.reads_place
+            read_early(ALLOCATOR_LOG.ended_segments(), has_devices=has_devices)
 
     def name_rows(self, keys: RecordKeys) -> None:
         """Name tensors and scopes by their rows of the record from now on.
