@@ -90,6 +90,8 @@ def main() -> None:
     stored = Path(sys.argv[1]) if len(sys.argv) > 1 else folder / "figures.json"
     target = Path(sys.argv[2]) if len(sys.argv) > 2 else folder
     rows = read_run(stored).rows
+    if not compared(rows):
+        sys.exit("no figure that several tools have; nothing to draw")
     for theme, ink in INKS.items():
         draw(rows, target / f"figures.{theme}.svg", ink=ink)
 
