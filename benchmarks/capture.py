@@ -1,26 +1,32 @@
 """What a trace costs: ratios of traced to plain time, taken in turns in one run.
 
-``python benchmarks/capture.py`` prints a Markdown table. Times are medians of repeats that
-alternate between the ways to run, so that whatever else the machine does falls on all of them
-alike. What a trace does once, on entering and on leaving, is told apart from what it adds to every
-op. The ratio of CPU time holds on a busy machine too. Paddle's own guard, for comparison, needs the
-``graphviz`` package and its ``dot`` program.
+``python benchmarks/capture.py [--quick] [--json FILE]`` prints Markdown tables. Times are medians
+of repeats that alternate between the ways to run, so that whatever else the machine does falls on
+all of them alike. What a trace does once, on entering and on leaving, is told apart from what it
+adds to every op. The ratio of CPU time holds on a busy machine too. Paddle's own guard, for
+comparison, needs the ``graphviz`` package and its ``dot`` program.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.figures import Figure, Figures, options
 
 Work = Callable[[], Any]
 Guard = Callable[[], AbstractContextManager[Any]]
@@ -129,7 +135,9 @@ def median_ms(seconds: Iterable[float]) -> float:
     return statistics.median(seconds) * 1e3
 
 
-def print_traced(what: str, work: Work, *, repeats: int, runs: int, bar: float) -> None:
+def print_traced(
+    figures: Figures, what: str, work: Work, *, repeats: int, runs: int, bar: float
+) -> None:
     import paddle_lab
 
     ways: dict[str, Guard] = {"plain": nullcontext, "traced": paddle_lab.trace}
@@ -137,6 +145,7 @@ def print_traced(what: str, work: Work, *, repeats: int, runs: int, bar: float) 
     plain, traced = timings["plain"], timings["traced"]
     plain_ms, traced_ms = median_ms(plain.work_s), median_ms(traced.work_s)
     cpu_ratio = median_ms(traced.work_cpu_s) / median_ms(plain.work_cpu_s)
+    figures.add(Figure(what, "traced to plain time", value=traced_ms / plain_ms, unit="x", bar=bar))
     print(
         f"| {what} | {plain_ms:.2f} ms | {traced_ms:.2f} ms | {traced_ms / plain_ms:.2f} "
         f"| {cpu_ratio:.2f} | {bar} "
@@ -156,28 +165,140 @@ def print_paddles_guard() -> None:
     )
 
 
+def queryable(blocks: int, *, is_step: bool) -> tuple[float, float, int]:
+    """Return the CPU seconds of a plain run, and of one from the trace's beginning to an answer.
+
+    The least of several, taken in turns; and how many ops the trace has.
+    """
+    import paddle_lab
+    from benchmarks.gpt import work
+
+    run = work(blocks, is_step=is_step)
+    plain_s: list[float] = []
+    traced_s: list[float] = []
+    for _ in range(5 if blocks < 200 else 3):
+        begin = process_time()
+        run()
+        plain_s.append(process_time() - begin)
+        begin = process_time()
+        with paddle_lab.trace() as trace:
+            run()
+        ops = len(trace.ops)
+        assert trace.ops[5].stack
+        traced_s.append(process_time() - begin)
+    return min(plain_s), min(traced_s), ops
+
+
+def leaving_us(blocks: int, *, is_step: bool) -> float:
+    """Return the CPU time of leaving a trace, in microseconds an op: hooks off, and its columns."""
+    import paddle_lab
+    from benchmarks.gpt import work
+
+    run = work(blocks, is_step=is_step)
+    found: list[float] = []
+    for _ in range(3):
+        recording = paddle_lab.trace()
+        trace = recording.__enter__()
+        run()
+        begin = process_time()
+        recording.__exit__(None, None, None)
+        found.append((process_time() - begin) / len(trace.record.ops) * 1e6)
+    return min(found)
+
+
+def held_bytes(steps: int) -> float:
+    """Return what an open trace holds an op of training, without the last step's tensors."""
+    import paddle_lab
+    from benchmarks.gpt import work
+
+    run = work(12, is_step=True)
+    with paddle_lab.trace():
+        run()
+        gc.collect()
+        tracemalloc.start()
+        before, ops = tracemalloc.get_traced_memory()[0], _op_count()
+        for _ in range(steps):
+            run()
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+        return held / (_op_count() - ops)
+
+
+def _op_count() -> int:
+    from paddle_lab.capture.sinks import SINKS
+
+    (recorder,) = SINKS.active
+    return int(recorder.next_op.next)
+
+
+def add_scale(figures: Figures, *, is_quick: bool) -> None:
+    """Take the figures of traces of a language model."""
+    for subject, blocks, is_step in (
+        ("GPT, 96 blocks, forward", 96, False),
+        ("GPT, 96 blocks, training step", 96, True),
+        ("GPT, 1,250 blocks, training step", 1250, True),
+    ):
+        if is_quick and (is_step or blocks > 96):
+            continue
+        plain_s, traced_s, ops = queryable(blocks, is_step=is_step)
+        figures.add(
+            Figure(
+                subject,
+                "plain to queryable record, CPU time",
+                value=traced_s / plain_s,
+                unit="x",
+                bar=None if is_step else 3,
+                note=f"{ops:,} ops; {plain_s * 1e3:,.0f} ms plain, {traced_s * 1e3:,.0f} ms traced",
+            )
+        )
+        leaving = leaving_us(blocks, is_step=is_step)
+        figures.add(Figure(subject, "leaving the trace, CPU time an op", value=leaving, unit="µs"))
+    figures.add(
+        Figure(
+            "GPT, 12 blocks, training steps",
+            "memory of an open trace",
+            value=held_bytes(20 if is_quick else 60),
+            unit="bytes/op",
+        )
+    )
+
+
 def main() -> None:
     import paddle
 
+    given = options(__doc__ or "").parse_args()
+    figures = Figures(given.json)
     print(f"paddle {paddle.__version__}, Python {sys.version.split()[0]}\n")
     print("| what | plain | traced | ratio | of CPU time | bar | entering, leaving the trace |")
     print("|---|---|---|---|---|---|---|")
     print_traced(
+        figures,
         "forward, 100 x (Linear, ReLU, add), width 64",
         small_layers(),
-        repeats=31,
+        repeats=9 if given.quick else 31,
         runs=5,
         bar=1.5,
     )
     if importlib.util.find_spec("graphviz") is not None and shutil.which("dot"):
         print_paddles_guard()
     print_traced(
-        "forward and backward, ResNet-18, 224 px, batch 4", resnet18(), repeats=9, runs=1, bar=1.05
+        figures,
+        "forward and backward, ResNet-18, 224 px, batch 4",
+        resnet18(),
+        repeats=3 if given.quick else 9,
+        runs=1,
+        bar=1.05,
     )
-    extension_ms = statistics.median(load_extension_ms(5))
+    extension_ms = statistics.median(load_extension_ms(2 if given.quick else 5))
+    loaded = "`%load_ext paddle_lab` after `import paddle`"
+    figures.add(Figure("IPython", loaded, value=extension_ms, unit="ms", bar=150))
     print(
         f"| `%load_ext paddle_lab` after `import paddle` | | {extension_ms:.0f} ms | | | 150 ms | |"
     )
+    add_scale(figures, is_quick=given.quick)
+    print()
+    figures.print_table()
 
 
 if __name__ == "__main__":
