@@ -1,7 +1,9 @@
 // Times the graph layout and holds its pictures against Graphviz's dot. Prints Markdown.
-//   node benchmarks/layout.mjs            (needs `npm ci` in js/; dot is optional)
+//   node benchmarks/layout.mjs [--quick] [--json FILE]   (needs `npm ci` in js/; dot is optional)
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 const JS = fileURLToPath(new URL("../js", import.meta.url));
 const esbuild = createRequire(`${JS}/package.json`)("esbuild");
@@ -37,12 +39,22 @@ function warm_ms(run) {
   return times[2].toFixed(1);
 }
 
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, json: { type: "string" } },
+});
+const rows = [];
+/** Keep a figure for the page of figures. */
+function figure(subject, what, value_ms, bar) {
+  rows.push({ subject, what, tool: "Paddle Lab", value: Number(value_ms), unit: "ms", ...(bar && { bar }) });
+  if (values.json) writeFileSync(values.json, JSON.stringify(rows));
+}
+
 const { attention, decoder, flatChain, gathered, hubChain, network, randomDag, residualChain, star } = layout;
 
 console.log("## Flat graphs, warm ms\n");
 console.log("| nodes | chain | residual | transformer, one mask | network with parameters | random |");
 console.log("|---|---|---|---|---|---|");
-for (const count of [200, 1000, 5000, 20_000, 100_000]) {
+for (const count of values.quick ? [200, 1000, 5000] : [200, 1000, 5000, 20_000, 100_000]) {
   const graphs = [
     flatChain(count),
     residualChain(count),
@@ -50,7 +62,9 @@ for (const count of [200, 1000, 5000, 20_000, 100_000]) {
     network(count),
     randomDag(count, 1.1, 1),
   ].map((b) => b.graph());
-  console.log(`| ${count} | ${graphs.map((g) => warm_ms(() => layout.layoutGraph(g))).join(" | ")} |`);
+  const times = graphs.map((g) => warm_ms(() => layout.layoutGraph(g)));
+  figure(`chain-${count}`, "layout alone", times[0]);
+  console.log(`| ${count} | ${times.join(" | ")} |`);
 }
 
 console.log("\n## Hubs, warm ms\n");
@@ -62,7 +76,9 @@ for (const [name, builder] of [
   ["10,000 branches of two between two nodes", gathered(10_000, 2)],
 ]) {
   const graph = builder.graph();
-  console.log(`| ${name} | ${warm_ms(() => layout.layoutGraph(graph))} |`);
+  const taken = warm_ms(() => layout.layoutGraph(graph));
+  figure(name, "layout alone", taken, 1000);
+  console.log(`| ${name} | ${taken} |`);
 }
 
 console.log("\n## Open groups, warm ms\n");
@@ -79,7 +95,27 @@ for (const [blocks, isOpen] of [
   console.log(`| ${blocks} blocks | ${graph.itemCount} | ${plain} | ${cached} |`);
 }
 
-if (layout.hasDot()) {
+console.log("\n## Opening one block, warm ms: all else comes from the cache\n");
+console.log("| blocks | in view before | after | with an empty cache | with what was laid out before | laid out anew |");
+console.log("|---|---|---|---|---|---|");
+for (const blocks of [96, 300]) {
+  const isOpen = (opened) => (scope) => /^layers\.(?!7$)\d+$/.test(scope) || opened.includes(scope);
+  const before = decoder(blocks).nested(isOpen([])).graph;
+  const after = decoder(blocks).nested(isOpen(["layers.7"])).graph;
+  const anew = warm_ms(() => layout.layoutNested(after, { cache: new Map() }));
+  const cache = new Map();
+  layout.layoutNested(before, { cache });
+  const known = new Map(cache);
+  layout.layoutNested(after, { cache });
+  const made = cache.size - known.size;
+  const cached = warm_ms(() => layout.layoutNested(after, { cache: new Map(known) }));
+  const groups = after.open.reduce((sum, open) => sum + open, 0);
+  const row = [blocks, before.itemCount, after.itemCount, anew, cached, `${made} of ${groups} groups`];
+  figure(`${blocks} blocks`, "layout when one is opened", cached, 50);
+  console.log(`| ${row.join(" | ")} |`);
+}
+
+if (!values.quick && layout.hasDot()) {
   console.log("\n## Beside dot\n");
   console.log("| graph | nodes | crossings | dot's | width px | dot's |\n|---|---|---|---|---|---|");
   for (const [name, make] of Object.entries(layout.corpus)) {

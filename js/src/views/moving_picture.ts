@@ -9,8 +9,8 @@ export type DrawPicture = (context: CanvasRenderingContext2D, camera: Camera, vi
 
 /** Side of a piece, in pixels of the screen. */
 const PIECE_PIXELS = 384;
-/** Pieces that are kept: about twice what a large screen shows, 600 kB each. */
-const MOST_PIECES = 96;
+/** Pieces that are kept besides those in view, 600 kB each. */
+const SPARE_PIECES = 48;
 /** In each frame pieces are drawn for about this long, and one at least. */
 const BUDGET_MS = 8;
 /** A kept picture is blown up or shrunk this much at most. */
@@ -112,17 +112,20 @@ export class MovingPicture {
     }
     const side = PIECE_PIXELS / pixels;
     const size = { width: side, height: side };
+    // Pieces lie on the pixels as the picture that rested does: between the two there is no seam.
+    const { x: restedX, y: restedY } = this.#rested!.camera;
+    const phaseX = restedX - Math.floor(restedX * pixels) / pixels;
+    const phaseY = restedY - Math.floor(restedY * pixels) / pixels;
+    const left = camera.x - phaseX;
+    const top = camera.y - phaseY;
     const began_ms = performance.now();
     let mayDraw = true;
-    for (let row = Math.floor(-camera.y / side); row * side + camera.y < view.height; row++) {
-      for (
-        let column = Math.floor(-camera.x / side);
-        column * side + camera.x < view.width;
-        column++
-      ) {
-        const at = { x: -column * side, y: -row * side, scale: camera.scale };
+    let inView = 0;
+    for (let row = Math.floor(-top / side); row * side + top < view.height; row++) {
+      for (let column = Math.floor(-left / side); column * side + left < view.width; column++) {
+        const at = { x: phaseX - column * side, y: phaseY - row * side, scale: camera.scale };
         if (this.#isCovered(at, camera, view, size)) continue;
-        const key = `${row} ${column}`;
+        const key = `${row} ${column} ${phaseX} ${phaseY}`;
         let piece = this.#pieces.get(key);
         if (!piece && mayDraw) {
           const canvas = blank(PIECE_PIXELS, PIECE_PIXELS);
@@ -130,14 +133,19 @@ export class MovingPicture {
           inside.setTransform(pixels, 0, 0, pixels, 0, 0);
           this.#draw(inside, at, size);
           piece = { canvas, camera: at };
-          this.#pieces.set(key, piece);
           mayDraw = performance.now() - began_ms < BUDGET_MS;
         }
-        if (piece) blit(context, piece, camera, pixels);
+        if (piece) {
+          blit(context, piece, camera, pixels);
+          // The map lists them from the one that has been out of view longest.
+          this.#pieces.delete(key);
+          this.#pieces.set(key, piece);
+          inView++;
+        }
       }
     }
     for (const key of this.#pieces.keys()) {
-      if (this.#pieces.size <= MOST_PIECES) break;
+      if (this.#pieces.size <= inView + SPARE_PIECES) break;
       this.#pieces.delete(key);
     }
   }

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encoder } from "../synthetic.ts";
+import { encoder, SyntheticTrace } from "../synthetic.ts";
 import { BrowserOfTests, clickInPicture, hasBrowser, placeOf, selected } from "./page.ts";
 
 async function scaleOf(page: Page): Promise<number> {
@@ -17,6 +17,41 @@ async function pixel(page: Page, x: number, y: number): Promise<number[]> {
       return [...data.subarray(0, 3)];
     },
     [x, y],
+  );
+}
+
+/** One op read by so many that its picture is crowded at any zoom at which words can be read. */
+function crowd(): SyntheticTrace {
+  const made = new SyntheticTrace();
+  const hub = made.op("full");
+  for (let i = 0; i < 2400; i++) {
+    made.op(["relu", "scale", "tanh"][i % 3]!, { inputs: [hub.out[0]!] });
+  }
+  return made;
+}
+
+/** A part of the canvas, in CSS px: how many colours it has, and a digest of its pixels. */
+async function part(
+  page: Page,
+  x: number,
+  y: number,
+  size: number,
+): Promise<{ colours: number; digest: string }> {
+  return page.evaluate(
+    async ([left, top, side]) => {
+      const context = document.querySelector("canvas")!.getContext("2d")!;
+      const { data } = context.getImageData(left!, top!, side!, side!);
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+      return { colours: new Set(new Uint32Array(data.buffer)).size, digest: digest.join() };
+    },
+    [x, y, size],
+  );
+}
+
+/** Wait until two frames have been drawn. */
+async function drawn(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );
 }
 
@@ -45,6 +80,34 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     await page.locator("canvas").focus();
     await page.keyboard.press("f");
     await expect.poll(() => scaleOf(page)).toBeLessThanOrEqual(1);
+  });
+
+  test("a crowded picture on the move is what it is at rest", async () => {
+    const { page, errors } = await browser.open(crowd().bytes());
+    await page.locator("canvas").focus();
+    await page.keyboard.press("f");
+    await page.mouse.move(500, 400);
+    for (let turn = 0; turn < 12 && (await scaleOf(page)) < 0.48; turn++) {
+      await page.mouse.wheel(0, -120);
+      await drawn(page);
+    }
+    await page.waitForTimeout(700);
+    expect(Number(await page.getAttribute("canvas", "data-in-view"))).toBeGreaterThan(260);
+    const before = await part(page, 300, 300, 90);
+    await page.mouse.move(600, 500);
+    await page.mouse.down();
+    await page.mouse.move(650, 490);
+    await page.mouse.move(700, 480);
+    await drawn(page);
+    expect(await part(page, 400, 280, 90)).toEqual(before);
+    // What has come into view is drawn while the picture moves, and stays when it rests.
+    const came = await part(page, 4, 300, 90);
+    expect(came.colours).toBeGreaterThan(20);
+    await page.mouse.up();
+    await page.waitForTimeout(900);
+    expect(await part(page, 400, 280, 90)).toEqual(before);
+    expect(await part(page, 4, 300, 90)).toEqual(came);
+    expect(errors).toEqual([]);
   });
 
   test("arrows follow the edges, brackets the order in which ops ran", async () => {
