@@ -191,6 +191,8 @@ def main() -> None:
     given = parser.parse_args()
     from benchmarks.tapes import tape
 
+    # Whoever ends this ends the pages too: each runs in a session of its own.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     figures = Figures(given.json)
     subjects = given.subjects or (QUICK_SUBJECTS if given.quick else SUBJECTS)
     limit_s = min(given.limit, 20) if given.quick else given.limit

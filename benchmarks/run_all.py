@@ -10,6 +10,7 @@ folder with ``node_modules`` that have the other tools.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import platform
 import shutil
@@ -95,7 +96,12 @@ def _run(command: list[str], limit_s: float) -> tuple[str, str]:
             failure = f"longer than {limit_s:.0f} s"
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+                # First so that it can end what it began in sessions of their own.
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=5)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         out.seek(0)
         return out.read().strip(), failure
