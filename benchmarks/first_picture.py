@@ -17,6 +17,7 @@ import statistics
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -84,7 +85,58 @@ network(x).mean().backward()
 optimizer.step()
 optimizer.clear_grad()
 """
+GPT = """
+class Block(nn.Layer):
+    def __init__(self, width, heads, mask):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.projection = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.heads, self.mask = heads, mask
+
+    def forward(self, x):
+        batch, time, width = x.shape
+        shape = [batch, time, 3, self.heads, width // self.heads]
+        q, k, v = self.qkv(self.norm1(x)).reshape(shape).transpose([2, 0, 3, 1, 4]).unbind(0)
+        scores = (q @ k.transpose([0, 1, 3, 2])) * ((width // self.heads) ** -0.5)
+        weights = nn.functional.softmax(scores + self.mask, -1)
+        y = (weights @ v).transpose([0, 2, 1, 3]).reshape([batch, time, width])
+        x = x + self.projection(y)
+        return x + self.narrow(nn.functional.gelu(self.wide(self.norm2(x))))
+
+class Stage(nn.Layer):
+    def __init__(self, blocks, *options):
+        super().__init__()
+        self.blocks = nn.LayerList([Block(*options) for _ in range(blocks)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+class GPT(nn.Layer):
+    def __init__(self, stages, blocks, width=8, heads=2, words=100, time=4):
+        super().__init__()
+        mask = paddle.triu(paddle.full([time, time], -1e4), 1)
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(time, width)
+        self.stages = nn.LayerList([Stage(blocks, width, heads, mask) for _ in range(stages)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
+
+    def forward(self, ids):
+        x = self.words(ids) + self.places(paddle.arange(ids.shape[1]))
+        for stage in self.stages:
+            x = stage(x)
+        return self.head(self.norm(x))
+
+network = GPT({stages}, {blocks})
+ids = paddle.randint(0, 100, [1, 4])
+network(ids).mean().backward()
+network.clear_gradients()
+"""
+HUB = "hub = paddle.rand([4])"
 STEP = "loss = network(x).mean()\nloss.backward()\noptimizer.step()\noptimizer.clear_grad()"
+FORWARD_BACKWARD = "network(ids).mean().backward()"
+CONSUMERS = "y = [hub.exp() for _ in range({count})]"
 LOOP = "y = x\nfor _ in range({turns}):\n    y = paddle.tanh(y) + 1.0"
 
 
@@ -109,13 +161,35 @@ def loop(count: int) -> Subject:
 
 SUBJECTS = {
     "encoder": Subject("TransformerEncoder, 24 layers, a step", ENCODER.format(layers=24), STEP),
+    "gpt-96": Subject(
+        "GPT, 96 blocks, forward and backward",
+        GPT.format(stages=1, blocks=96),
+        FORWARD_BACKWARD,
+    ),
+    "gpt-50000": Subject(
+        "GPT, 9 × 96 blocks, forward and backward",
+        GPT.format(stages=9, blocks=96),
+        FORWARD_BACKWARD,
+    ),
+    "hub-10000": Subject("10,000 consumers of a tensor", HUB, CONSUMERS.format(count=10_000)),
     "straight-1000": straight(1_000),
     "loop-1000": loop(1_000),
     "straight-5000": straight(5_000),
     "loop-5000": loop(5_000),
     "straight-20000": straight(20_000),
     "loop-20000": loop(20_000),
+    "straight-100000": straight(100_000),
+    "loop-100000": loop(100_000),
 }
+
+BARS_S = {
+    "gpt-50000": 0.8,
+    "hub-10000": 1.0,
+    "straight-5000": 0.3,
+    "straight-20000": 0.8,
+    "straight-100000": 3.0,
+}
+"""Cell end to first picture."""
 
 # Notes what the page does, in ms since the epoch. Each mark is the first since `reset`.
 OBSERVER = """(() => {
@@ -378,6 +452,25 @@ def print_tables(measured: dict[str, tuple[Figures, Figures, tuple[int, int]]]) 
     print(f"\nErrors on the pages: {faults or 'none'}")
 
 
+def rows_of(
+    measured: dict[str, tuple[Figures, Figures, tuple[int, int]]],
+) -> Iterator[dict[str, Any]]:
+    """Yield what was measured, as the page of figures reads it."""
+    for name, (first, again, sizes) in measured.items():
+        subject = {"subject": SUBJECTS[name].title, "tool": "Paddle Lab"}
+        for way, figures in (("first run", first), ("again", again)):
+            if not figures.times_ms["picture"]:
+                continue
+            yield subject | {
+                "what": f"cell end to first picture, {way}",
+                "value": round(statistics.median(figures.times_ms["picture"]) / 1e3, 3),
+                "unit": "s",
+                **({"bar": BARS_S[name]} if name in BARS_S else {}),
+            }
+        for what, size in zip(("notebook", "notebook with widget state"), sizes, strict=True):
+            yield subject | {"what": what, "value": size, "unit": "bytes", "bar": 2_000_000}
+
+
 def chromium() -> str | None:
     """Return the browser that the tests use; ``None`` for Playwright's own."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -389,7 +482,12 @@ def main() -> None:
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=", ".join(SUBJECTS))
     parser.add_argument("--kernels", type=int, default=3, help="fresh kernels a subject")
     parser.add_argument("--runs", type=int, default=3, help="runs in each kernel")
+    parser.add_argument("--quick", action="store_true", help="one kernel, two runs, one subject")
+    parser.add_argument("--json", type=Path, help="file for the rows of the page of figures")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.kernels, arguments.runs = 1, 2
+        arguments.subjects = arguments.subjects or ["gpt-96"]
     unknown = set(arguments.subjects) - SUBJECTS.keys()
     if unknown:
         parser.error(f"no such subject: {', '.join(sorted(unknown))}")
@@ -416,6 +514,8 @@ def main() -> None:
         load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
         print(f", {load} after; {arguments.kernels} kernels, {arguments.runs} runs in each")
         print_tables(measured)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(list(rows_of(measured)), indent=1))
         browser.close()
 
 
