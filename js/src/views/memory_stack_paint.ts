@@ -55,7 +55,10 @@ export function paintStack(
   const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes } = picture;
   context.lineWidth = 1;
   context.lineJoin = "miter";
-  for (let at = 0; at < drawn.length; at++) {
+  // What is meant comes last: its line lies on its neighbours'.
+  const order = [...drawn.keys()];
+  if (lit) order.sort((a, b) => Number(lit(drawn[a]!)) - Number(lit(drawn[b]!)));
+  for (const at of order) {
     const [first, end] = [pieceStarts[at]!, pieceStarts[at + 1]!];
     if (piece_from_ns[first]! > frame.to_ns || piece_to_ns[end - 1]! < frame.from_ns) {
       continue;

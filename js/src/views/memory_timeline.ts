@@ -253,6 +253,7 @@ export class Timeline {
 
   /** To the span, or where there is none to the block that is selected. */
   zoomToChoice(): boolean {
+    this.leave();
     const { from_ns, to_ns } = this.memory.choice;
     if (to_ns > from_ns) {
       const margin_ns = (to_ns - from_ns) * 0.04;
