@@ -107,6 +107,12 @@ def tape_of(rows):
     return tape
 
 
+def test_a_tape_takes_nothing():
+    tape = Tape()
+    tape.extend([])
+    assert (len(tape), tape.to_list()) == (0, [])
+
+
 def test_a_tape_tells_where_its_rows_begin():
     rows = [[7, 0, 0], [8, 2, 1, 1, 2, 3], [9, 0, 1, 4]]
     tape = tape_of(rows)

@@ -4,7 +4,7 @@
 #include <structmember.h>
 
 int64_t *Tape_reserve(Tape *tape, Py_ssize_t count) {
-    if (tape->length + count > tape->capacity) {
+    if (tape->cells == NULL || tape->length + count > tape->capacity) {
         Py_ssize_t capacity = tape->capacity ? tape->capacity * 2 : 1024;
         while (capacity < tape->length + count) {
             capacity *= 2;
