@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import paddle_lab
 from paddle_lab import Trace
@@ -12,13 +13,15 @@ from paddle_lab.analysis.findings.finding import Finding
 _MARK = re.compile(r"#\s*BUG: (?P<kind>[a-z-]+)")
 
 
-def run_bug(path: Path, *, check: str = "all") -> tuple[Trace, BaseException | None]:
+def run_bug(
+    path: Path, *, check: str = "all", **options: Any
+) -> tuple[Trace, BaseException | None]:
     """Run a file as a traced cell; return the trace and the exception it ended in."""
     code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
     raised: BaseException | None = None
     trace = None
     try:
-        with paddle_lab.trace(check=check) as trace:
+        with paddle_lab.trace(check=check, **options) as trace:
             exec(code, {"__name__": "__main__"})
     except Exception as error:  # noqa: BLE001  (whatever a bug raises)
         raised = error
