@@ -178,7 +178,9 @@ class Bench:
         settle(page)
         smallest = scale_of(page)
         session = self.browser.new_browser_cdp_session()
-        for wanted in SCALES[::2] if self.is_quick else SCALES:
+        scales = SCALES[::2] if self.is_quick else SCALES
+        # Of the largest it is the view of everything that is hard: nearer there are fewer boxes.
+        for wanted in scales if name.endswith("-2000") else scales[:1]:
             if wanted and wanted < smallest * 1.1:
                 continue
             if wanted:

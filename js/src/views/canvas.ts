@@ -35,6 +35,7 @@ const REST_MS = 140;
 /** With more than this in view, what is drawn moves as an image (a box with text counts 1). */
 const CROWDED = 260;
 const OVERVIEW_AFTER_MS = 400;
+const ITEMS_A_STRIP = 3000;
 
 export interface CanvasActions {
   click(hit: Hit | undefined, event: PointerEvent): void;
@@ -292,8 +293,10 @@ export class GraphCanvas {
 
   #drawOverview(pixels: number): void {
     const isWhole = this.#camera.scale <= fittingScale(this.#scene, this.#view) * 1.05;
-    if (!isWhole && !this.#moving.hasOverview) {
-      this.#moving.drawOverview(fitted(this.#scene, this.#view), this.#view, pixels);
+    if (!isWhole) {
+      const { boxes, edges } = this.#scene;
+      const strips = Math.ceil((boxes.length + edges.length) / ITEMS_A_STRIP);
+      this.#moving.makeOverview(fitted(this.#scene, this.#view), this.#view, pixels, strips);
     }
   }
 

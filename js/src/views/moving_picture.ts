@@ -27,8 +27,10 @@ export class MovingPicture {
   #rested: Kept | undefined;
   /** The whole scene, small. */
   #overview: Kept | undefined;
+  #isOverviewBegun = false;
   readonly #pieces = new Map<string, Kept>();
   #pieceScale = 0;
+  #generation = 0;
 
   constructor(draw: DrawPicture) {
     this.#draw = draw;
@@ -36,23 +38,40 @@ export class MovingPicture {
 
   /** What has been kept shows another state, or another scene. */
   forget(): void {
+    this.#generation++;
     this.#rested = undefined;
     this.#overview = undefined;
+    this.#isOverviewBegun = false;
     this.#pieces.clear();
   }
 
-  /** The whole scene in view, for what comes into sight while zooming out. */
-  get hasOverview(): boolean {
-    return !!this.#overview;
-  }
-
-  /** @param fitting a camera that has the whole scene in a view of this size */
-  drawOverview(fitting: Camera, view: Size, pixels: number): void {
+  /**
+   * Draw the whole scene small, for what comes into sight while zooming out: in strips, each in a task
+   * of its own, so that a large scene keeps nobody waiting.
+   *
+   * @param fitting a camera that has the whole scene in a view of this size
+   */
+  makeOverview(fitting: Camera, view: Size, pixels: number, strips: number): void {
+    if (this.#isOverviewBegun) return;
     const canvas = blank(view.width * pixels, view.height * pixels);
-    const context = contextOf(canvas);
-    context.setTransform(pixels, 0, 0, pixels, 0, 0);
-    this.#draw(context, fitting, view);
-    this.#overview = { canvas, camera: fitting };
+    const height = Math.ceil(canvas.height / strips);
+    const strip = blank(canvas.width, height);
+    this.#isOverviewBegun = true;
+    const whole = contextOf(canvas);
+    const generation = this.#generation;
+    let top = 0;
+    const next = (): void => {
+      if (generation !== this.#generation) return;
+      const context = contextOf(strip);
+      context.setTransform(pixels, 0, 0, pixels, 0, 0);
+      const camera = { ...fitting, y: fitting.y - top / pixels };
+      this.#draw(context, camera, { width: view.width, height: height / pixels });
+      whole.drawImage(strip, 0, top);
+      top += height;
+      if (top < canvas.height) setTimeout(next, 0);
+      else this.#overview = { canvas, camera: fitting };
+    };
+    next();
   }
 
   /** Keep what the screen shows, to move it. */

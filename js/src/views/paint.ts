@@ -73,7 +73,7 @@ export function paint(
   }
   paintRungs(brush, scene, area);
   const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
-  paintEdges(brush, scene, edges, edgeAlpha);
+  paintEdges(brush, scene, edges, area, edgeAlpha);
   const titleArea = isPart ? EVERYWHERE : area;
   for (const frame of frames) {
     paintFrameTitle(brush, frame, titleArea);
@@ -93,7 +93,7 @@ export function paint(
     paintCuts(brush, scene, boxKeys, edges);
   }
   if ((brush.showShapes || brush.norms) && isReadable(brush, 10.5) && isStill) {
-    paintEdgeLabels(brush, edges, scene.boxes);
+    paintEdgeLabels(brush, edges, scene.boxes, area);
   }
   paintMarks(brush, boxes, isReadable(brush, 10.5));
   paintLabels(brush, scene);

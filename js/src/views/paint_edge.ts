@@ -5,6 +5,7 @@ import type { Brush } from "./paint.ts";
 import { colourOfMark } from "./paint_mark.ts";
 import type { Scene, SceneEdge } from "./scene.ts";
 import { traceEdges } from "./shared_stretches.ts";
+import type { Extent } from "./spatial_index.ts";
 
 /** Below this scale edges have no curves and no round corners. */
 const CURVE_SCALE = 0.16;
@@ -17,7 +18,14 @@ const SHORTEST_LABELLED_PX = 18;
 /** The way of a finding. */
 const WAY_PX = 3.2;
 
-export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha: number): void {
+/** @param area what is in view: of an edge that only passes it, the arrow is not drawn */
+export function paintEdges(
+  brush: Brush,
+  scene: Scene,
+  edges: SceneEdge[],
+  area: Extent,
+  alpha: number,
+): void {
   const { context, camera, emphasis, theme, norms } = brush;
   const stroke = (edge: SceneEdge, isStrong: boolean, way: Mark | undefined, norm: string) => {
     const plain = strokeOfEdge(edge, theme, isStrong);
@@ -55,7 +63,9 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
       context.fillStyle = stroke.colour;
       context.beginPath();
       for (const edge of alike) {
-        traceArrow(context, edge, stroke.width > 2.8 ? 1.5 : 1);
+        if (isWithin(edge, edge.pathX.length - 1, area, 2 * ARROW_PX)) {
+          traceArrow(context, edge, stroke.width > 2.8 ? 1.5 : 1);
+        }
       }
       context.fill();
     }
@@ -66,9 +76,11 @@ export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], alpha
 /** Each tensor's shape once, where it leaves its box. */
 export function paintEdgeLabels(
   { context, theme, measure, emphasis, norms, showShapes }: Brush,
-  edges: readonly SceneEdge[],
+  crossing: readonly SceneEdge[],
   boxes: Scene["boxes"],
+  area: Extent,
 ): void {
+  const edges = crossing.filter((edge) => isWithin(edge, 0, area, 1.2 * LONGEST_LABEL_PX));
   context.font = measure.font("small");
   context.textBaseline = "middle";
   context.textAlign = "start";
@@ -101,6 +113,18 @@ export function paintEdgeLabels(
     context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
     context.fillText(text, place.x, place.y);
   }
+}
+
+/** Whether a point of an edge is in view, or no further away than `reach`. */
+function isWithin(edge: SceneEdge, at: number, area: Extent, reach: number): boolean {
+  const x = edge.pathX[at]!;
+  const y = edge.pathY[at]!;
+  return (
+    x > area.left - reach &&
+    x < area.right + reach &&
+    y > area.top - reach &&
+    y < area.bottom + reach
+  );
 }
 
 /** Between boxes that stand close there is no room for a word. */
