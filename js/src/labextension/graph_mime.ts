@@ -15,15 +15,18 @@ export interface SavedGraph {
   readonly height?: number;
   /** What it showed first. */
   readonly view?: Mode;
+  /** Whether its kernel has more of the trace than was stored. */
+  readonly isReduced: boolean;
 }
 
 /** Reads an output's data; `null` if it is not of this kind. Nothing in it is trusted. */
 export function readGraph(data: unknown): SavedGraph | null {
   if (typeof data !== "object" || data === null) return null;
-  const { payload, height, view } = data as Record<string, unknown>;
+  const { payload, height, view, is_reduced } = data as Record<string, unknown>;
   if (typeof payload !== "string" || payload === "") return null;
   return {
     payload,
+    isReduced: is_reduced === true,
     ...(typeof height === "number" && height >= 100 && height <= 10_000 ? { height } : {}),
     ...(MODES.includes(view as Mode) ? { view: view as Mode } : {}),
   };

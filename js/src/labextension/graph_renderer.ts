@@ -52,7 +52,8 @@ class GraphRenderer extends Panel implements Renderer {
     const model = this.#model;
     if (model === null || this.isDisposed) return;
     this.#model = null;
-    if (await this.#showWidget(model)) return;
+    const limit = new Promise<void>((resolve) => setTimeout(resolve, WIDGET_LIMIT_MS));
+    if (await this.#showWidget(model, limit)) return;
     const graph = readGraph(model.data[GRAPH_MIME_TYPE]);
     if (graph === null || this.isDisposed) return;
     const { showSavedGraph } = await import("./saved_graph.ts");
@@ -60,10 +61,26 @@ class GraphRenderer extends Panel implements Renderer {
     const view = new Widget();
     this.addWidget(view);
     this.#takeDown = showSavedGraph(view.node, graph);
+    if (graph.isReduced) await this.#giveWay(model, view);
+  }
+
+  /** Where a kernel that is found later has all of the trace, its widget takes the copy's place. */
+  async #giveWay(model: MimeModel, saved: Widget): Promise<void> {
+    let panel = this.#findPanel(this.node);
+    // A notebook that is being opened may be drawn before it is known.
+    for (let tries = 0; !panel && tries < 80 && !this.isDisposed; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      panel = this.#findPanel(this.node);
+    }
+    await panel?.sessionContext.ready;
+    if (this.isDisposed || !(await this.#showWidget(model)) || this.isDisposed) return;
+    this.#takeDown?.();
+    this.#takeDown = null;
+    saved.dispose();
   }
 
   /** True once the kernel's widget is drawn. */
-  async #showWidget(model: MimeModel): Promise<boolean> {
+  async #showWidget(model: MimeModel, limit?: Promise<void>): Promise<boolean> {
     const panel = this.#findPanel(this.node);
     const rendermime = panel?.content.rendermime;
     if (
@@ -74,11 +91,16 @@ class GraphRenderer extends Panel implements Renderer {
       return false;
     }
     const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
+    // Without a limit something else is shown meanwhile.
+    widget.node.hidden = limit === undefined;
     this.addWidget(widget);
     // It says that it loads, or what failed, in text; the widget itself is an element.
-    const limit = new Promise<void>((resolve) => setTimeout(resolve, WIDGET_LIMIT_MS));
-    await Promise.race([widget.renderModel(model).catch(() => {}), limit]);
-    if (widget.node.childElementCount > 0) return true;
+    const rendered = widget.renderModel(model).catch(() => {});
+    await (limit ? Promise.race([rendered, limit]) : rendered);
+    if (widget.node.childElementCount > 0) {
+      widget.node.hidden = false;
+      return true;
+    }
     widget.dispose();
     return false;
   }

@@ -102,6 +102,7 @@ class GraphWidget(anywidget.AnyWidget):
                 "payload": base64.b64encode(self._stored_payload).decode("ascii"),
                 "height": self._height,
                 "view": self._view,
+                **({"is_reduced": True} if self._stored else {}),
             },
             # Shown by nbconvert and wherever else neither can be drawn.
             "text/html": self._fallback_html(),
