@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from playwright.sync_api import expect
 
+from paddle_lab.trace.file import save
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import Table
 from tests.browser.notebook_page import notebook_of
+from tests.trace.records import RecordWriter
 
 if TYPE_CHECKING:
+    from paddle_lab.trace.record import Record
     from tests.browser.conftest import OpenNotebook
 
 LARGEST_BYTES = 200_000
@@ -55,3 +61,50 @@ def test_a_reloaded_page_gets_the_graph_from_the_kernel(lab_page: OpenNotebook) 
     notebook.page.reload()
     expect(canvas).to_be_visible(timeout=20_000)
     assert notebook.errors() == []
+
+
+LARGEST_OF_ANY_TRACE_BYTES = 2_000_000
+BLOCKS, OPS_A_BLOCK = 60, 4000
+
+
+def large_record() -> Record:
+    """Return 240,000 ops in 60 equal blocks, with times that compress badly."""
+    w = RecordWriter()
+    for block in range(BLOCKS):
+        w.row("scopes", kind="region", name=f"block{block}")
+    w.op("relu", line=2)
+    record = w.record()
+    count = BLOCKS * OPS_A_BLOCK
+    random = np.random.default_rng(0)
+    columns = {name: np.repeat(column, count) for name, column in record.ops.columns.items()}
+    columns["scope"] = np.repeat(np.arange(BLOCKS, dtype=np.int32), OPS_A_BLOCK)
+    columns["duration_ns"] = random.integers(10_000, 60_000, count)
+    columns["start_ns"] = np.cumsum(random.integers(60_000, 90_000, count))
+    record.tables["ops"] = Table(columns)
+    for name in ("tensors", "uses"):
+        record.tables[name] = Table.empty(RECORD_TABLES[name])
+    return record
+
+
+def test_a_large_trace_is_stored_reduced_and_says_so(jupyter_page: OpenNotebook) -> None:
+    notebook = jupyter_page(
+        notebook_of("import paddle_lab", 'trace = paddle_lab.load("large.pdltrace")\ntrace')
+    )
+    save(large_record(), notebook.server.root / "large.pdltrace")
+    if notebook.server.application == "lab":
+        notebook.command(SAVE_WIDGET_STATE)
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    output = notebook.cell(1)
+    expect(output.locator(".pdl-canvas > canvas")).to_be_visible()
+    expect(output.get_by_text("240 000 ops").first).to_be_visible()
+    expect(output.get_by_text("reduced copy")).to_have_count(0)
+    notebook.save()
+    size_bytes = (notebook.server.root / notebook.path).stat().st_size
+    assert size_bytes < LARGEST_OF_ANY_TRACE_BYTES
+
+    notebook.leave()
+    again = notebook.reopened(kernel=False).cell(1)
+    expect(again.locator(".pdl-canvas > canvas")).to_be_visible()
+    expect(again.get_by_text("This notebook stores a reduced copy")).to_be_visible()
+    expect(again.get_by_text("240 000 ops").first).to_be_visible()
