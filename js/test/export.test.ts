@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { fileName } from "../src/views/export.ts";
-import { exportSvg, type PictureStyle } from "../src/views/export_picture.ts";
-import { opList } from "../src/views/export_text.ts";
-import { EMPTY_SCENE, type Scene, type SceneBox, type SceneEdge } from "../src/views/scene.ts";
+import { fileName } from "../src/views/export/export.ts";
+import { exportSvg, type PictureStyle } from "../src/views/export/export_picture.ts";
+import { opList } from "../src/views/export/export_text.ts";
+import {
+  EMPTY_SCENE,
+  type Scene,
+  type SceneBox,
+  type SceneEdge,
+} from "../src/views/scene/scene.ts";
 import { COLOUR_NAMES } from "../src/views/theme.ts";
 import { encoder, SyntheticTrace } from "./synthetic.ts";
 

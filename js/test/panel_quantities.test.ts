@@ -6,7 +6,7 @@ import {
   formatDuration,
   formatShare,
   formatShortCount,
-} from "../src/views/quantities.ts";
+} from "../src/views/panel/quantities.ts";
 
 test.each([
   [0, "0 B"],

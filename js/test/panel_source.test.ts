@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Store } from "../src/model/store.ts";
 import { summaryLine } from "../src/views/banner.ts";
-import { litParts } from "../src/views/lit_parts.ts";
-import { tintPython } from "../src/views/python_tint.ts";
+import { tintPython } from "../src/views/panel/python_tint.ts";
+import { litParts } from "../src/views/scene/lit_parts.ts";
 import { hexColour } from "../src/views/theme.ts";
 import { SyntheticTrace } from "./synthetic.ts";
 

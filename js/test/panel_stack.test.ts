@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { countOpsByLine, sourceFiles } from "../src/views/source_lines.ts";
-import { frameLabel, orderStack, stackText } from "../src/views/stack_order.ts";
+import { countOpsByLine, sourceFiles } from "../src/views/panel/source_lines.ts";
+import { frameLabel, orderStack, stackText } from "../src/views/panel/stack_order.ts";
 import { SyntheticTrace } from "./synthetic.ts";
 
 const CELL = "/tmp/ipykernel_1/4.py";

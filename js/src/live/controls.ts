@@ -1,6 +1,6 @@
 /** What stands around the chart: state, values, switches, sentences. */
 import { button, element } from "../views/element.ts";
-import { formatBytes } from "../views/quantities.ts";
+import { formatBytes } from "../views/panel/quantities.ts";
 import type { Line, Panel } from "./lines.ts";
 import type { Counter } from "./messages.ts";
 import type { ChartState } from "./state_text.ts";

@@ -7,23 +7,23 @@ import { mountBanner } from "./banner.ts";
 import { GraphCanvas } from "./canvas.ts";
 import { button, element } from "./element.ts";
 import { emptyState } from "./empty_state.ts";
-import { mountFindings } from "./findings_bar.ts";
+import { mountFindings } from "./findings/findings_bar.ts";
+import { mountNormLegend } from "./gradients/norm_legend.ts";
 import { listenToKeys } from "./keyboard.ts";
-import { TextMeasure } from "./measure.ts";
-import { type MemoryView, mountMemory } from "./memory_view.ts";
-import { mountNormLegend } from "./norm_legend.ts";
+import { type MemoryView, mountMemory } from "./memory/view.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { toggleGroup } from "./opening.ts";
-import { mountPanel } from "./panel.ts";
+import { Outline } from "./outline/tree.ts";
+import { mountPanel } from "./panel/panel.ts";
 import { Picture } from "./picture.ts";
-import type { Scene } from "./scene.ts";
-import { type Hit, isGroup } from "./scene_index.ts";
+import { TextMeasure } from "./scene/measure.ts";
+import type { Scene } from "./scene/scene.ts";
+import { type Hit, isGroup } from "./scene/scene_index.ts";
 import { placeOfSelection, selectionOfHit } from "./selecting.ts";
 import { StatusLine } from "./status.ts";
 import { readTheme, watchTheme } from "./theme.ts";
 import { mountToolbar } from "./toolbar.ts";
 import { Tooltip } from "./tooltip.ts";
-import { Outline } from "./tree.ts";
 
 export interface AppOptions {
   /** Height of the whole in CSS px; a page of its own is filled. */

@@ -1,7 +1,7 @@
 /** What went wrong, or is missing, above the picture. */
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
-import { countOf } from "./quantities.ts";
+import { countOf } from "./panel/quantities.ts";
 
 /**
  * @param root the `.pdl-banner` element; it stays empty where there is nothing to say

@@ -15,16 +15,16 @@ import {
   zoomedAt,
 } from "./camera.ts";
 import { element } from "./element.ts";
-import { Emphasis } from "./emphasis.ts";
-import type { TextMeasure } from "./measure.ts";
-import { MovingPicture } from "./moving_picture.ts";
-import { NormInk } from "./norm_ink.ts";
-import { type Brush, paint, paintOneBox } from "./paint.ts";
+import { MovingPicture } from "./paint/moving_picture.ts";
+import { NormInk } from "./paint/norm_ink.ts";
+import { type Brush, paint, paintOneBox } from "./paint/paint.ts";
 import { listenToPointer } from "./pointer.ts";
-import { EMPTY_SCENE, type Scene, type SceneBox } from "./scene.ts";
-import { type Hit, SceneIndex } from "./scene_index.ts";
+import { Emphasis } from "./scene/emphasis.ts";
+import type { TextMeasure } from "./scene/measure.ts";
+import { EMPTY_SCENE, type Scene, type SceneBox } from "./scene/scene.ts";
+import { type Hit, SceneIndex } from "./scene/scene_index.ts";
+import { Transition } from "./scene/transition.ts";
 import type { Theme } from "./theme.ts";
-import { Transition } from "./transition.ts";
 
 const SMALLEST_SCALE = 0.02;
 const GLIDE_MS = 180;

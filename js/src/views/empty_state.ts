@@ -1,7 +1,7 @@
 /** Where there is nothing to draw: why, and what to do. */
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
-import type { Scene } from "./scene.ts";
+import type { Scene } from "./scene/scene.ts";
 
 /** @returns what to show instead of the picture, undefined where there is one */
 export function emptyState(store: Store, scene: Scene): HTMLElement | undefined {

@@ -1,5 +1,5 @@
 /** Where the arrow keys lead: along edges up and down, to what stands beside left and right. */
-import type { Scene, SceneBox } from "./scene.ts";
+import type { Scene, SceneBox } from "./scene/scene.ts";
 
 export type Direction = "up" | "down" | "left" | "right";
 

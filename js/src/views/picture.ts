@@ -7,14 +7,14 @@ import {
 } from "../layout/index.ts";
 import type { Store, ViewState } from "../model/store.ts";
 import type { Steps, VisibleTree } from "../model/visible.ts";
-import { type Arrangement, arrangeSteps, composeSteps } from "./arrange.ts";
-import { arrangeLadderSteps } from "./ladder_rows.ts";
-import { composeLadderSteps } from "./ladder_scene.ts";
-import type { TextMeasure } from "./measure.ts";
-import { countOf } from "./quantities.ts";
-import type { Scene } from "./scene.ts";
-import { SceneIndex } from "./scene_index.ts";
-import { inSlices, nextTask } from "./slices.ts";
+import { countOf } from "./panel/quantities.ts";
+import { type Arrangement, arrangeSteps, composeSteps } from "./scene/arrange.ts";
+import { arrangeLadderSteps } from "./scene/ladder_rows.ts";
+import { composeLadderSteps } from "./scene/ladder_scene.ts";
+import type { TextMeasure } from "./scene/measure.ts";
+import type { Scene } from "./scene/scene.ts";
+import { SceneIndex } from "./scene/scene_index.ts";
+import { inSlices, nextTask } from "./scene/slices.ts";
 
 const LAYOUT: RunnerOptions = { nodeGap: 28, rankGap: 34, groupPaddingPx: 18, groupTitlePx: 26 };
 

@@ -2,9 +2,9 @@
 import type { Store } from "../model/store.ts";
 import { button, element } from "./element.ts";
 import { keepInside } from "./floating.ts";
-import { countOf, formatCount } from "./quantities.ts";
+import { countOf, formatCount } from "./panel/quantities.ts";
+import { frameLabel } from "./panel/stack_order.ts";
 import { SearchIndex } from "./search_index.ts";
-import { frameLabel } from "./stack_order.ts";
 
 const MOST_LISTED = 50;
 

@@ -2,8 +2,8 @@
 import { foldAround } from "../model/folding.ts";
 import type { Selection, Store } from "../model/store.ts";
 import type { Rectangle } from "./camera.ts";
-import type { Scene, SceneBox, SceneEdge } from "./scene.ts";
-import { type Hit, isGroup, TITLE_HEIGHT_PX } from "./scene_index.ts";
+import type { Scene, SceneBox, SceneEdge } from "./scene/scene.ts";
+import { type Hit, isGroup, TITLE_HEIGHT_PX } from "./scene/scene_index.ts";
 
 export function selectionOfBox(box: SceneBox): Selection {
   if (box.op >= 0) {

@@ -1,11 +1,11 @@
 /** The line below the picture: what is selected, how much is shown, and what is being worked on. */
 import { standInsOf } from "../model/stand_ins.ts";
 import type { Store } from "../model/store.ts";
-import { blockLine } from "./details_allocation.ts";
-import { gradientName } from "./details_gradient.ts";
+import { blockLine } from "./details/allocation.ts";
+import { gradientName } from "./details/gradient.ts";
 import { button, element } from "./element.ts";
-import { countOf, formatCount } from "./quantities.ts";
-import type { Scene } from "./scene.ts";
+import { countOf, formatCount } from "./panel/quantities.ts";
+import type { Scene } from "./scene/scene.ts";
 
 /** Layouts that take less are not worth a word. */
 const PATIENCE_MS = 400;

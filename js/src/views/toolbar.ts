@@ -3,10 +3,10 @@ import { standInsOf } from "../model/stand_ins.ts";
 import type { Mode, Store, ViewState } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
 import { button, element } from "./element.ts";
-import { mountExportMenu, type Shown } from "./export.ts";
+import { mountExportMenu, type Shown } from "./export/export.ts";
 import { openHelp } from "./help.ts";
 import { switchMode } from "./jump.ts";
-import { countOf, formatDuration } from "./quantities.ts";
+import { countOf, formatDuration } from "./panel/quantities.ts";
 import { mountSearch } from "./search.ts";
 import { mountViewMenu } from "./view_menu.ts";
 

@@ -1,13 +1,13 @@
 /** What is under the pointer, in a few lines beside it. */
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
-import { markLines, marksOfBox } from "./box_marks.ts";
 import { element } from "./element.ts";
-import { normText } from "./norm_ink.ts";
-import { formatBytes, formatDuration } from "./quantities.ts";
-import type { SceneBox, SceneEdge } from "./scene.ts";
-import { type Hit, isGroup } from "./scene_index.ts";
-import { frameLabel } from "./stack_order.ts";
+import { normText } from "./paint/norm_ink.ts";
+import { formatBytes, formatDuration } from "./panel/quantities.ts";
+import { frameLabel } from "./panel/stack_order.ts";
+import { markLines, marksOfBox } from "./scene/box_marks.ts";
+import type { SceneBox, SceneEdge } from "./scene/scene.ts";
+import { type Hit, isGroup } from "./scene/scene_index.ts";
 
 const DELAY_MS = 250;
 const AWAY_PX = 14;

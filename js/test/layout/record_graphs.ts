@@ -4,9 +4,9 @@ import type { NestedGraph } from "../../src/layout/contract.ts";
 import { Store } from "../../src/model/store.ts";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
-import { arrange } from "../../src/views/arrange.ts";
-import { arrangeLadder } from "../../src/views/ladder_rows.ts";
-import type { TextMeasure } from "../../src/views/measure.ts";
+import { arrange } from "../../src/views/scene/arrange.ts";
+import { arrangeLadder } from "../../src/views/scene/ladder_rows.ts";
+import type { TextMeasure } from "../../src/views/scene/measure.ts";
 
 /** Letters of one width, so that a graph's boxes do not hang on the fonts of a machine. */
 const MEASURE = {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { layoutNested } from "../../src/layout/index.ts";
 import { Store } from "../../src/model/store.ts";
-import { arrangeLadder } from "../../src/views/ladder_rows.ts";
-import { composeLadder } from "../../src/views/ladder_scene.ts";
-import type { TextMeasure } from "../../src/views/measure.ts";
-import type { Scene } from "../../src/views/scene.ts";
+import { arrangeLadder } from "../../src/views/scene/ladder_rows.ts";
+import { composeLadder } from "../../src/views/scene/ladder_scene.ts";
+import type { TextMeasure } from "../../src/views/scene/measure.ts";
+import type { Scene } from "../../src/views/scene/scene.ts";
 import { encoder, type SyntheticTrace } from "../synthetic.ts";
 
 /** Letters of one width: a layout's properties do not hang on the font. */

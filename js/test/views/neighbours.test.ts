@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { neighbour } from "../../src/views/neighbours.ts";
-import { EMPTY_SCENE, type Scene, type SceneBox, type SceneEdge } from "../../src/views/scene.ts";
+import {
+  EMPTY_SCENE,
+  type Scene,
+  type SceneBox,
+  type SceneEdge,
+} from "../../src/views/scene/scene.ts";
 
 const at = (x: number, y: number): SceneBox => ({
   x,

@@ -3,7 +3,7 @@ import { membersOf } from "../../src/model/leaves.ts";
 import { withParameters } from "../../src/model/parameters.ts";
 import { Store } from "../../src/model/store.ts";
 import { visibleForward } from "../../src/model/visible.ts";
-import { OutlineRows } from "../../src/views/outline_rows.ts";
+import { OutlineRows } from "../../src/views/outline/outline_rows.ts";
 import { encoder } from "../synthetic.ts";
 
 async function opened(): Promise<Store> {

@@ -6,9 +6,9 @@ import {
   type NestedResult,
 } from "../../src/layout/index.ts";
 import { Store } from "../../src/model/store.ts";
-import type { TextMeasure } from "../../src/views/measure.ts";
 import { Picture } from "../../src/views/picture.ts";
-import type { Scene } from "../../src/views/scene.ts";
+import type { TextMeasure } from "../../src/views/scene/measure.ts";
+import type { Scene } from "../../src/views/scene/scene.ts";
 import { encoder } from "../synthetic.ts";
 
 const MEASURE = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SceneEdge } from "../../src/views/scene.ts";
-import { traceEdges } from "../../src/views/shared_stretches.ts";
+import { traceEdges } from "../../src/views/paint/shared_stretches.ts";
+import type { SceneEdge } from "../../src/views/scene/scene.ts";
 
 function edge(source: number, target: number, ...points: [number, number][]): SceneEdge {
   const [pathX, pathY] = [points.map(([x]) => x), points.map(([, y]) => y)];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Extent, SpatialIndex } from "../../src/views/spatial_index.ts";
+import { type Extent, SpatialIndex } from "../../src/views/scene/spatial_index.ts";
 
 /** Pseudo-random numbers below 1, the same in every run. */
 function sequence(seed: number): () => number {

@@ -1,0 +1,114 @@
+/** The panel's page of a block of memory. */
+import { labelOf } from "../../memory/by_op.ts";
+import { kindLabel } from "../../memory/kinds.ts";
+import { ownerOf } from "../../model/owner.ts";
+import type { Trace } from "../../model/trace.ts";
+import { HOLDER_KINDS } from "../../protocol.ts";
+import { button, element } from "../element.ts";
+import { switchMode } from "../jump.ts";
+import type { PanelContext } from "../panel/context.ts";
+import { formatBytes, formatDuration } from "../panel/quantities.ts";
+import { renderStack } from "../panel/stack.ts";
+import {
+  facts,
+  gradNodeChip,
+  groupChips,
+  heading,
+  list,
+  opLink,
+  section,
+  small,
+  tensorLink,
+} from "./parts.ts";
+
+export function allocationDetails(context: PanelContext, allocation: number): HTMLElement[] {
+  const { store, trace } = context;
+  const at = (column: Parameters<typeof trace.at<"allocations">>[1]): number =>
+    trace.at("allocations", column, allocation);
+  const [op, gradNode, tensor] = [at("op"), at("grad_node"), at("tensor")];
+  const owner = ownerOf(trace, allocation);
+  const inGraph = button(
+    "Show in the graph",
+    () => switchMode(store, owner.kind === "grad_node" ? "ladder" : "forward"),
+    { title: labelOf(trace, owner) },
+  );
+  return [
+    heading(formatBytes(at("bytes")), kindLabel(at("kind"))),
+    element(
+      "div",
+      { class: "pdl-chips" },
+      ...(op >= 0 ? groupChips(context, trace.groupOfOp(op)) : []),
+      gradNode >= 0 && gradNodeChip(context, gradNode),
+    ),
+    facts([
+      op >= 0 && [gradNode >= 0 ? "backward of" : "made by", opLink(context, op)],
+      tensor >= 0 && ["tensor", tensorLink(context, tensor)],
+      ["alive", lifetime(trace, allocation)],
+      ["address", element("code", {}, `0x${at("address").toString(16)}`), small(` ${place()}`)],
+    ]),
+    ...(owner.kind === "none" ? [] : [element("div", { class: "pdl-actions" }, inGraph)]),
+    ...holders(trace, allocation),
+    renderStack(
+      context,
+      trace.framesOfStack(at("stack") >= 0 ? at("stack") : stackOfOp(trace, op)),
+    ),
+  ];
+
+  function place(): string {
+    return `on ${trace.textAt("allocations", "place", allocation)}`;
+  }
+}
+
+/** "saved activation · 1.2 MiB · matmul #12". */
+export function blockLine(trace: Trace, allocation: number): string {
+  const owner = ownerOf(trace, allocation);
+  return [
+    kindLabel(trace.at("allocations", "kind", allocation)),
+    formatBytes(trace.at("allocations", "bytes", allocation)),
+    owner.kind === "none" ? "" : labelOf(trace, owner),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** "12 ms → 18 ms, for 6 ms". */
+export function lifetime(trace: Trace, allocation: number): string {
+  const start_ns = trace.at("allocations", "start_ns", allocation);
+  const end_ns = trace.at("allocations", "end_ns", allocation);
+  const from = start_ns < 0 ? "before" : formatDuration(start_ns);
+  if (end_ns < 0) {
+    return `${from} → still alive at the end`;
+  }
+  const span = start_ns < 0 ? "" : `, for ${formatDuration(end_ns - start_ns)}`;
+  return `${from} → ${formatDuration(end_ns)}${span}`;
+}
+
+function holders(trace: Trace, allocation: number): HTMLElement[] {
+  const rows: number[] = [];
+  trace
+    .table("holders")
+    .column("allocation")
+    .forEach((held, row) => {
+      if (held === allocation) rows.push(row);
+    });
+  if (rows.length === 0) return [];
+  const items = rows.map((row) =>
+    element(
+      "span",
+      {},
+      element("code", {}, trace.textAt("holders", "name", row)),
+      small(` ${holderLabel(trace.at("holders", "kind", row))}`),
+    ),
+  );
+  return [section("Held by", "", list(items))];
+}
+
+/** What a name is; "" where it says so itself, as "losses[3]" does. */
+export function holderLabel(kind: number): string {
+  const name = HOLDER_KINDS[kind]!;
+  return name === "container" ? "" : name.replaceAll("_", " ");
+}
+
+function stackOfOp(trace: Trace, op: number): number {
+  return op >= 0 ? trace.at("ops", "stack", op) : -1;
+}

@@ -1,0 +1,37 @@
+/** What findings say of the selected op or grad node. */
+import type { Mark } from "../../model/findings.ts";
+import { element } from "../element.ts";
+import { richText } from "../findings/finding_text.ts";
+import { severitySign } from "../findings/severity_sign.ts";
+import type { PanelContext } from "../panel/context.ts";
+import { askForSource } from "../panel/open_source.ts";
+import { marksOfBox, ROLE_WORDS } from "../scene/box_marks.ts";
+
+/** A note for each finding that points at the op (or, with -1, at the grad node). */
+export function findingNotes(context: PanelContext, op: number, gradNode: number): HTMLElement[] {
+  const box = { op, gradNode, group: -1, tensor: -1, kind: "op", id: "" } as const;
+  const told = new Map<number, Mark>();
+  for (const mark of marksOfBox(context.store, box, undefined, true)) {
+    if (!told.has(mark.finding.key)) told.set(mark.finding.key, mark);
+  }
+  return [...told.values()].map(({ finding, role }) => {
+    const note = element(
+      "div",
+      { class: "pdl-finding-note", "data-severity": finding.severity },
+      element(
+        "div",
+        { class: "pdl-finding-head" },
+        severitySign(finding.severity, true),
+        ROLE_WORDS[role],
+      ),
+      element(
+        "p",
+        {},
+        richText(context.trace, finding.message, (at) => {
+          if (!askForSource(note, context.trace, at)) context.showSource(at.file, at.line);
+        }),
+      ),
+    );
+    return note;
+  });
+}

@@ -1,0 +1,98 @@
+/** The panel's page of a grad node. */
+import { copyButton } from "../clipboard.ts";
+import { button, element } from "../element.ts";
+import { jumpToOp } from "../jump.ts";
+import type { PanelContext } from "../panel/context.ts";
+import { renderStack } from "../panel/stack.ts";
+import { findingNotes } from "./findings.ts";
+import { edgeNorm, gradientFacts, gradientLink } from "./gradient.ts";
+import { memoryFact } from "./memory.ts";
+import {
+  type Fact,
+  facts,
+  gradNodeLink,
+  groupChips,
+  heading,
+  list,
+  section,
+  small,
+  tensorLink,
+} from "./parts.ts";
+
+export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLElement[] {
+  const { store, trace } = context;
+  const op = trace.at("grad_nodes", "op", gradNode);
+  const parameter = trace.at("grad_nodes", "parameter", gradNode);
+  const address = `0x${trace.at("grad_nodes", "address", gradNode).toString(16)}`;
+  const hasAddress = address !== "0x0";
+  const next = trace.gradEdgesFrom(gradNode);
+  const from = trace.gradEdgesInto(gradNode);
+  return [
+    heading(trace.textAt("grad_nodes", "name", gradNode), `grad node ${gradNode}`),
+    element(
+      "div",
+      { class: "pdl-chips" },
+      op >= 0 &&
+        button(`↔ ${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
+          class: "pdl-chip pdl-forward",
+          title: "Show the op that made this grad node",
+        }),
+      op < 0 && element("span", { class: "pdl-chip" }, parameter >= 0 ? "leaf" : "no traced op"),
+      ...groupChips(context, trace.groupOfGradNode(gradNode)),
+    ),
+    ...findingNotes(context, -1, gradNode),
+    facts([
+      parameter >= 0 && (["accumulates into", tensorLink(context, parameter)] satisfies Fact),
+      // A stored copy may do without: see paddle_lab/views/reduction.
+      hasAddress && ["address", element("code", {}, address), copyButton("Copy", () => address)],
+      memoryFact(store),
+    ]),
+    edges(
+      context,
+      "Receives gradients from",
+      from,
+      "source",
+      "the call's root: nothing comes before",
+    ),
+    edges(context, "Hands gradients to", next, "target", "nothing: the gradient ends here"),
+    ...beganWith(context, gradNode),
+    ...(op >= 0 ? [renderStack(context, trace.stackOf(op), "Forward call stack")] : []),
+  ];
+}
+
+/** The gradient that a backward call began with at this node. */
+function beganWith(context: PanelContext, gradNode: number): HTMLElement[] {
+  const { gradients, state } = context.store;
+  const rows = Array.from(gradients.beganAt(gradNode));
+  return rows.length
+    ? [section("Began with", "", ...gradientFacts(context, rows, state.backwardCall))]
+    : [];
+}
+
+function edges(
+  context: PanelContext,
+  title: string,
+  rows: Int32Array,
+  end: "source" | "target",
+  none: string,
+): HTMLElement {
+  const { trace } = context;
+  if (rows.length === 0) return section(title, none);
+  return section(
+    title,
+    "",
+    list(
+      [...rows].map((row) => {
+        const dtype = trace.textAt("grad_edges", "dtype", row);
+        const shape = trace.textAt("grad_edges", "shape", row);
+        return element(
+          "span",
+          {},
+          gradNodeLink(context, trace.at("grad_edges", end, row)),
+          small(` ${dtype} ${shape} `),
+          gradientLink(context, row, edgeNorm(context.store, row) || "gradient"),
+        );
+      }),
+    ),
+  );
+}

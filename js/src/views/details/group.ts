@@ -1,0 +1,125 @@
+/** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
+import { foldAround, isFolded } from "../../model/folding.ts";
+import { button, element } from "../element.ts";
+import { openOne } from "../opening.ts";
+import { durationOf, type PanelContext, parametersOf } from "../panel/context.ts";
+import { countOf, formatBytes } from "../panel/quantities.ts";
+import { renderStack } from "../panel/stack.ts";
+import { memoryFact } from "./memory.ts";
+import { facts, groupChip, heading, timeFact } from "./parts.ts";
+
+export function groupDetails(context: PanelContext, group: number): HTMLElement[] {
+  const { store, trace, totals } = context;
+  // The group is selected: its ops are those that are lit.
+  const lit = store.litOps();
+  const isInside = (op: number) => lit[op] === 1;
+  const duration_ns = durationOf(trace, isInside);
+  const parameters = parametersOf(trace, isInside);
+  const className = trace.textAt("groups", "class", group);
+  const calls = callsOf(context, group);
+  const isOpen = store.state.open.has(group);
+  const parent = trace.at("groups", "parent", group);
+  const fold = foldAround(store.hierarchy, store.state, group);
+  const isFold = isFolded(store.hierarchy, store.state, group);
+  const openOrClose = () =>
+    isOpen && !isFold ? store.setOpen(group, false) : openOne(store, group);
+  return [
+    heading(trace.groupName(group), className),
+    element(
+      "div",
+      { class: "pdl-chips" },
+      element("span", { class: "pdl-chip" }, trace.groupKind(group).replace("_", " ")),
+      parent >= 0 && groupChip(context, parent),
+    ),
+    ...builtLikeSiblings(context, group),
+    facts([
+      calls.length > 1 && [
+        "call",
+        `${calls.indexOf(group) + 1} of ${calls.length}`,
+        ...otherCalls(context, calls, group),
+      ],
+      ["ops", countOf(trace.at("groups", "op_count", group), "op")],
+      parameters.count > 0 && [
+        "parameters",
+        `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
+      ],
+      timeFact(totals, duration_ns),
+      memoryFact(store),
+    ]),
+    element(
+      "div",
+      { class: "pdl-actions" },
+      button(isOpen && !isFold ? "Close group" : "Open group", openOrClose, {
+        "data-focus": "open",
+      }),
+      isFold && button(`Show all ${fold.length}`, () => store.setUnfolded(group, true)),
+    ),
+    ...stackOfFirstOp(context, group),
+  ];
+}
+
+/** Where a group differs from its siblings, or siblings of it do. */
+function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[] {
+  const { oddSiblings } = store;
+  const family = oddSiblings.familyOf(group);
+  const sentence = oddSiblings.sentence(group) || oddSiblings.alikeSentence(group);
+  const compare = (typical: number) =>
+    button("Show one of them", () => {
+      store.select({ kind: "group", group: typical }, { reveal: true });
+    });
+  return sentence
+    ? [
+        element("p", {}, sentence),
+        ...(family
+          ? [
+              element("p", {}, `${family.alike} siblings are alike.`),
+              element("div", { class: "pdl-actions" }, compare(family.typical)),
+            ]
+          : []),
+      ]
+    : [];
+}
+
+function otherCalls(context: PanelContext, calls: readonly number[], group: number): HTMLElement[] {
+  const at = calls.indexOf(group);
+  const step = (label: string, to: number | undefined) =>
+    to === undefined
+      ? []
+      : [
+          button(
+            label,
+            () => context.store.select({ kind: "group", group: to }, { reveal: true }),
+            {
+              class: "pdl-button pdl-quiet",
+            },
+          ),
+        ];
+  return [...step("previous", calls[at - 1]), ...step("next", calls[at + 1])];
+}
+
+/** The groups that are calls of the same layer, in order. */
+function callsOf({ trace }: PanelContext, group: number): number[] {
+  const scope = trace.table("groups").column("scope");
+  const layer = trace.table("scopes").column("layer");
+  const own = scope[group]! >= 0 ? layer[scope[group]!]! : -1;
+  const calls: number[] = [];
+  if (own < 0) return [group];
+  for (let other = 0; other < scope.length; other++) {
+    if (scope[other]! >= 0 && layer[scope[other]!] === own) calls.push(other);
+  }
+  return calls;
+}
+
+/** A call has no stack of its own; its first op's leads through it. */
+function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
+  const { trace } = context;
+  const first = trace.at("groups", "first_op", group);
+  if (first < 0) return [];
+  return [
+    renderStack(
+      context,
+      trace.stackOf(first),
+      `Call stack of its first op, ${trace.opLabel(first)}`,
+    ),
+  ];
+}

@@ -1,0 +1,45 @@
+/** The panel's page of a source line: the ops it made. */
+
+import { button, element } from "../element.ts";
+import { durationOf, type PanelContext } from "../panel/context.ts";
+import { countOf } from "../panel/quantities.ts";
+import { fileLabel } from "../panel/stack_order.ts";
+import { litOpKeys, litParts } from "../scene/lit_parts.ts";
+import { facts, groupChip, heading, list, MOST_ITEMS, opItem, section, timeFact } from "./parts.ts";
+
+export function lineDetails(context: PanelContext, file: number, line: number): HTMLElement[] {
+  const { store, trace, totals } = context;
+  const lit = store.litOps();
+  const ops = litOpKeys(store);
+  const groups = litParts(store).filter((part) => "group" in part);
+  const source = trace.sourceAround(file, line);
+  const text = source?.lines[line - source.firstLine]?.trim();
+  const duration_ns = durationOf(trace, (op) => lit[op] === 1);
+  return [
+    heading(`${fileLabel(trace, file, source?.cell ?? -1)}, line ${line}`, ""),
+    ...(text ? [element("p", {}, element("code", {}, text))] : []),
+    facts([["made", countOf(ops.length, "op")], timeFact(totals, duration_ns)]),
+    element(
+      "div",
+      { class: "pdl-actions" },
+      button("Show in source", () => context.showSource(file, line)),
+    ),
+    ...(groups.length > 0
+      ? [
+          section(
+            "Whole groups",
+            "",
+            list(groups.map(({ group }) => element("span", {}, groupChip(context, group)))),
+          ),
+        ]
+      : []),
+    section(
+      "Ops",
+      "",
+      list(
+        ops.slice(0, MOST_ITEMS).map((op) => opItem(context, op)),
+        ops.length,
+      ),
+    ),
+  ];
+}

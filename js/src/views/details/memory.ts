@@ -1,0 +1,34 @@
+/** What the selection allocated, as a fact on its page. */
+import { litAllocations } from "../../memory/lit.ts";
+import type { Store } from "../../model/store.ts";
+import { hasMemory } from "../../model/trace.ts";
+import { button } from "../element.ts";
+import { switchMode } from "../jump.ts";
+import { countOf, formatBytes } from "../panel/quantities.ts";
+import { type Fact, small } from "./parts.ts";
+
+/** "1.2 MiB in 3 blocks", which leads to the timeline. */
+export function memoryFact(store: Store): Fact | false {
+  const { trace } = store;
+  const lit = hasMemory(trace) ? litAllocations(store) : undefined;
+  if (!lit) {
+    return false;
+  }
+  const bytesOf = trace.table("allocations").column("bytes");
+  let bytes = 0;
+  let count = 0;
+  for (let row = 0; row < lit.length; row++) {
+    if (lit[row]) {
+      bytes += bytesOf[row]!;
+      count++;
+    }
+  }
+  if (count === 0) {
+    return false;
+  }
+  const blocks = button(countOf(count, "block"), () => switchMode(store, "memory"), {
+    class: "pdl-link",
+    title: "Show them in the timeline",
+  });
+  return ["allocated", formatBytes(bytes), small(" in "), blocks];
+}

@@ -1,0 +1,99 @@
+/** The panel's page of an op. */
+
+import { element } from "../element.ts";
+import type { PanelContext } from "../panel/context.ts";
+import { renderStack } from "../panel/stack.ts";
+import { findingNotes } from "./findings.ts";
+import { memoryFact } from "./memory.ts";
+import {
+  type Fact,
+  facts,
+  gradNodeChip,
+  groupChips,
+  heading,
+  opLink,
+  small,
+  tensorLink,
+  timeFact,
+} from "./parts.ts";
+import { valueLine } from "./values.ts";
+
+export function opDetails(context: PanelContext, op: number): HTMLElement[] {
+  const { trace, totals } = context;
+  const attributes = trace.textAt("ops", "attributes", op);
+  return [
+    heading(trace.opLabel(op), `#${op}`),
+    chips(context, op),
+    ...findingNotes(context, op, -1),
+    facts([
+      ...tensorFacts(context, op, "in", trace.inputsOf(op)),
+      ...tensorFacts(context, op, "out", trace.outputsOf(op)),
+      !!attributes && ["attributes", element("code", {}, attributes)],
+      timeFact(totals, trace.at("ops", "duration_ns", op)),
+      memoryFact(context.store),
+      totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
+    ]),
+    renderStack(context, trace.stackOf(op)),
+  ];
+}
+
+function chips(context: PanelContext, op: number): HTMLElement {
+  const { trace } = context;
+  const phase = trace.phaseOf(op);
+  return element(
+    "div",
+    { class: "pdl-chips" },
+    element("span", { class: `pdl-chip pdl-${phase}` }, phase),
+    trace.at("ops", "is_pylayer", op) === 1 && element("span", { class: "pdl-chip" }, "PyLayer"),
+    trace.at("ops", "raised", op) === 1 &&
+      element("span", { class: "pdl-chip pdl-warn" }, "✕ raised"),
+    ...groupChips(context, trace.groupOfOp(op)),
+    ...[...trace.gradNodesOfOp(op)].map((gradNode) => gradNodeChip(context, gradNode)),
+  );
+}
+
+function tensorFacts(
+  context: PanelContext,
+  op: number,
+  word: "in" | "out",
+  uses: Int32Array,
+): Fact[] {
+  const { trace } = context;
+  return [...uses].map((use): Fact => {
+    const tensor = trace.at("uses", "tensor", use);
+    const slot = uses.length > 1 ? ` ${trace.at("uses", "slot", use)}` : "";
+    if (tensor < 0) return [`${word}${slot}`, small("none")];
+    const producer = word === "in" ? trace.at("tensors", "producer", tensor) : -1;
+    return [
+      `${word}${slot}`,
+      tensorLink(context, tensor),
+      ...(producer >= 0 ? [small(" · from "), opLink(context, producer)] : []),
+      versionNote(context, op, tensor, word === "out"),
+      valueLine(context, tensor),
+    ];
+  });
+}
+
+/** Whether the op modified this tensor in place, or another op does later. */
+function versionNote(
+  context: PanelContext,
+  op: number,
+  tensor: number,
+  isOutput: boolean,
+): HTMLElement | "" {
+  const { trace, totals } = context;
+  const [from, to] = isOutput
+    ? [trace.at("tensors", "previous", tensor), tensor]
+    : [tensor, totals.nextVersion[tensor]!];
+  if (from < 0 || to < 0) return "";
+  const modifier = trace.at("tensors", "producer", to);
+  // Its output says so already.
+  if (!isOutput && modifier === op) return "";
+  const by = isOutput || modifier < 0 ? [] : [" by ", opLink(context, modifier)];
+  if (modifier >= 0 && trace.phaseOf(modifier) === "optimizer") {
+    return element("div", { class: "pdl-soft" }, "updated", ...by);
+  }
+  const [before, after] = [from, to].map((at) => trace.at("tensors", "version", at));
+  const versions = before === after ? "" : `version ${before} → ${after}, `;
+  return element("div", { class: "pdl-warn-text" }, `${versions}modified in place`, ...by);
+}

@@ -1,0 +1,89 @@
+/** The panel's page when nothing is selected: the trace as a whole. */
+import { standInsOf } from "../../model/stand_ins.ts";
+import { hasMemory, type Trace } from "../../model/trace.ts";
+import { PHASES } from "../../protocol.ts";
+import { button, element } from "../element.ts";
+import { depthSection } from "../gradients/depth_curve.ts";
+import { type PanelContext, parametersOf } from "../panel/context.ts";
+import { countOf, formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
+import { type Fact, facts, heading, list, section } from "./parts.ts";
+
+export function overviewDetails(context: PanelContext): HTMLElement[] {
+  const { trace, totals } = context;
+  const { origin } = trace;
+  const byPhase = PHASES.map(() => 0);
+  const { ops, gradNodeTotal } = standInsOf(trace);
+  const phases = trace.table("ops").column("phase");
+  for (let op = 0; op < phases.length; op++) byPhase[phases[op]!]! += ops ? ops[op]! : 1;
+  const parameters = parametersOf(trace, () => true);
+  const versions = [
+    origin.paddle && `Paddle ${origin.paddle}`,
+    origin.python && `Python ${origin.python}`,
+    origin.device,
+  ];
+  return [
+    heading(origin.title || "Trace", ""),
+    element("p", {}, whatToSelect(trace)),
+    facts([
+      ...PHASES.map(
+        (phase, index) =>
+          !!byPhase[index] && ([`${phase} ops`, formatCount(byPhase[index]!)] as const),
+      ),
+      gradNodeTotal > 0 && ["grad nodes", formatCount(gradNodeTotal)],
+      parameters.count > 0 && [
+        "parameters",
+        `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
+      ],
+      ["host time", `${formatDuration(totals.duration_ns)} in ops`],
+      memoryFact(context),
+      origin.duration_ns > 0 && ["ran for", formatDuration(origin.duration_ns)],
+      versions.some(Boolean) && ["with", versions.filter(Boolean).join(" · ")],
+      !!origin.created && ["at", readableTime(origin.created)],
+    ]),
+    ...depthSection(context),
+    ...backwardCalls(context),
+  ];
+}
+
+function whatToSelect(trace: Trace): string {
+  const memory = hasMemory(trace) ? "a block of memory, " : "";
+  return `Select a box, an edge, ${memory}or a line of source to see what it is.`;
+}
+
+function memoryFact({ store, trace }: PanelContext): Fact | false {
+  const count = trace.table("allocations").length;
+  return (
+    count > 0 && [
+      "memory",
+      button(countOf(count, "allocation"), () => store.update({ mode: "memory" }), {
+        class: "pdl-link",
+      }),
+    ]
+  );
+}
+
+function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {
+  const calls = trace.table("backward_calls").length;
+  if (calls === 0) return [];
+  const items = Array.from({ length: calls }, (_, call) => {
+    const error = trace.textAt("backward_calls", "error", call);
+    const kind = trace.backwardKind(call);
+    const name = kind === "remaining" ? "graphs that were never run backward" : `${kind}()`;
+    return element(
+      "span",
+      {},
+      button(name, () => store.update({ mode: "backward", backwardCall: call }), {
+        class: "pdl-link",
+      }),
+      trace.at("backward_calls", "create_graph", call) === 1 &&
+        element("small", {}, " · create_graph"),
+      !!error && element("span", { class: "pdl-warn-text" }, ` ✕ ${error.split("\n")[0]}`),
+    );
+  });
+  return [section("Backward graphs", "", list(items))];
+}
+
+function readableTime(iso: string): string {
+  const time = new Date(iso);
+  return Number.isNaN(time.getTime()) ? iso : time.toLocaleString();
+}

@@ -1,0 +1,110 @@
+/** The panel's page of a tensor: who made it, who reads it, what became of it. */
+
+import { button, element } from "../element.ts";
+import { jumpToGradNode } from "../jump.ts";
+import type { PanelContext } from "../panel/context.ts";
+import { countOf, formatBytes } from "../panel/quantities.ts";
+import { renderStack } from "../panel/stack.ts";
+import { edgeNorm, gradientLink, gradientName } from "./gradient.ts";
+import { memoryFact } from "./memory.ts";
+import {
+  facts,
+  heading,
+  list,
+  MOST_ITEMS,
+  opItem,
+  opLink,
+  section,
+  small,
+  tensorLink,
+} from "./parts.ts";
+import { valueFacts } from "./values.ts";
+
+export function tensorDetails(context: PanelContext, tensor: number): HTMLElement[] {
+  const { store, trace } = context;
+  const cell = (column: "name" | "dtype" | "shape" | "place" | "path") =>
+    trace.textAt("tensors", column, tensor);
+  const producer = trace.at("tensors", "producer", tensor);
+  const detached = trace.at("tensors", "detached_from", tensor);
+  const consumers = new Set(
+    [...trace.consumersOf(tensor)].map((use) => trace.at("uses", "op", use)),
+  );
+  const leaf = trace.table("grad_nodes").column("parameter").indexOf(tensor);
+  return [
+    heading(trace.tensorLabel(tensor) || "tensor", cell("path") && cell("name")),
+    element(
+      "div",
+      { class: "pdl-chips" },
+      element("span", { class: "pdl-chip" }, trace.tensorKind(tensor)),
+      trace.at("tensors", "stop_gradient", tensor) === 1 &&
+        element("span", { class: "pdl-chip" }, "stop_gradient"),
+      leaf >= 0 &&
+        button("↔ accumulation", () => jumpToGradNode(store, leaf), {
+          class: "pdl-chip pdl-backward",
+        }),
+    ),
+    facts([
+      !!cell("path") && ["path", element("code", {}, cell("path"))],
+      ["type", `${cell("dtype")} ${cell("shape")}`],
+      ["size", formatBytes(trace.at("tensors", "bytes", tensor))],
+      !!cell("place") && ["place", cell("place").replace(/^Place\((.*)\)$/, "$1")],
+      memoryFact(store),
+      producer >= 0 && ["made by", opLink(context, producer)],
+      detached >= 0 && ["detached from", tensorLink(context, detached)],
+      ...valueFacts(context, tensor),
+    ]),
+    ...gradientOf(context, leaf),
+    versions(context, tensor),
+    section(
+      "Read by",
+      countOf(consumers.size, "op"),
+      list(
+        [...consumers].slice(0, MOST_ITEMS).map((op) => opItem(context, op)),
+        consumers.size,
+      ),
+    ),
+    ...(producer >= 0 ? [renderStack(context, trace.stackOf(producer), "Made at")] : []),
+  ];
+}
+
+/** The gradients that were accumulated into a leaf. */
+function gradientOf(context: PanelContext, leaf: number): HTMLElement[] {
+  const { trace, store } = context;
+  if (leaf < 0 || !store.gradients.isRecorded) return [];
+  const items = [...trace.gradEdgesInto(leaf)].map((edge) =>
+    element(
+      "span",
+      {},
+      gradientLink(context, edge, gradientName(trace, edge)),
+      small([" ", edgeNorm(store, edge)].join(" ")),
+    ),
+  );
+  return items.length
+    ? [section("Gradients", "", list(items.slice(0, MOST_ITEMS), items.length))]
+    : [];
+}
+
+/** The tensor's values before and after it was modified in place; empty where it never was. */
+function versions(context: PanelContext, tensor: number): HTMLElement {
+  const { trace, totals } = context;
+  let first = tensor;
+  // The chain ends: a value has one predecessor, recorded before it. Guarded against altered files.
+  const seen = new Set<number>();
+  for (let at = tensor; at >= 0 && !seen.has(at); at = trace.at("tensors", "previous", at)) {
+    seen.add(at);
+    first = at;
+  }
+  const chain: number[] = [];
+  for (let at = first; at >= 0 && chain.length <= MOST_ITEMS; at = totals.nextVersion[at]!) {
+    chain.push(at);
+  }
+  if (chain.length < 2) return element("section", { hidden: true });
+  const rows = chain.map((at) => {
+    const modifier = trace.at("tensors", "producer", at);
+    const row = element("span", {}, `version ${trace.at("tensors", "version", at)} `);
+    if (modifier >= 0) row.append(opItem(context, modifier));
+    if (at === tensor) row.append(element("strong", {}, " · this"));
+    return row;
+  });
+  return section("Versions", "", list(rows));
+}

@@ -1,0 +1,65 @@
+/** A whole scene as a picture: SVG, or PNG in pixels. */
+import { type Brush, paint } from "../paint/paint.ts";
+import { SvgContext } from "../paint/svg_context.ts";
+import type { Scene } from "../scene/scene.ts";
+import { SceneIndex } from "../scene/scene_index.ts";
+
+/** Room for column heads above, notes and rings beside. */
+const MARGIN_PX = 40;
+/** What browsers still draw: 16,384 px a side, 268 million px in all. */
+const LONGEST_SIDE_PX = 16_000;
+const LARGEST_AREA_PX = 200_000_000;
+
+/** How the picture is drawn: in whose colours, and what stands out. */
+export type PictureStyle = Pick<Brush, "theme" | "measure" | "emphasis" | "showShapes" | "norms">;
+
+/** The scene as the text of a self-contained SVG file. */
+export function exportSvg(scene: Scene, style: PictureStyle, title: string): string {
+  const context = new SvgContext();
+  const size = sizeOf(scene);
+  paintScene(scene, style, context as unknown as CanvasRenderingContext2D, 1);
+  return context.document(size.width, size.height, title);
+}
+
+/**
+ * The scene in pixels.
+ *
+ * @param scale pixels per px; less where the picture would be too large to draw
+ * @throws Error if the browser cannot draw it
+ */
+export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): Promise<Blob> {
+  const { width, height } = sizeOf(scene);
+  const fitting = Math.min(
+    scale,
+    LONGEST_SIDE_PX / Math.max(width, height),
+    Math.sqrt(LARGEST_AREA_PX / (width * height)),
+  );
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(width * fitting);
+  canvas.height = Math.round(height * fitting);
+  const context = canvas.getContext("2d");
+  if (context) paintScene(scene, style, context, fitting);
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
+  if (!context || !blob) throw new Error("this browser could not draw the picture");
+  return blob;
+}
+
+function paintScene(
+  scene: Scene,
+  style: PictureStyle,
+  context: CanvasRenderingContext2D,
+  scale: number,
+): void {
+  const { width, height } = sizeOf(scene);
+  const margin = MARGIN_PX * scale;
+  const camera = { x: margin, y: margin, scale };
+  const view = { width: width * scale, height: height * scale };
+  paint({ ...style, context, camera, hovered: "" }, SceneIndex.of(scene), view);
+}
+
+function sizeOf(scene: Scene): { width: number; height: number } {
+  return {
+    width: Math.ceil(scene.width) + 2 * MARGIN_PX,
+    height: Math.ceil(scene.height) + 2 * MARGIN_PX,
+  };
+}

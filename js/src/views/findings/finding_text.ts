@@ -1,0 +1,107 @@
+/** A finding's sentence as nodes: code in monospace, places as links; and as plain text. */
+import type { Finding } from "../../model/findings.ts";
+import type { Trace } from "../../model/trace.ts";
+import { button, element } from "../element.ts";
+import type { SourceLine } from "../panel/open_source.ts";
+import { baseName, fileLabel } from "../panel/stack_order.ts";
+import { SEVERITY_WORDS } from "../scene/box_marks.ts";
+
+/** "cell 4, line 8", "单元格 4 第 8 行", "model.py:31": as Python names places in sentences. */
+const PLACES = /cell (\d+), line (\d+)|单元格 (\d+) 第 (\d+) 行|([\w.+-]+\.\w+):(\d+)/giu;
+
+export type OpenLine = (at: SourceLine) => void;
+
+/** The sentence; where it does not name the finding's own line, a link to that line follows. */
+export function findingSentence(trace: Trace, finding: Finding, open: OpenLine): HTMLElement {
+  const sentence = richText(trace, finding.message, open);
+  const isNamed = Array.from(sentence.querySelectorAll<HTMLElement>("[data-line]")).some(
+    ({ dataset }) => dataset.line === String(finding.line),
+  );
+  if (finding.line > 0 && !isNamed) {
+    sentence.append(" ", placeLink(placeText(trace, finding), finding, open));
+  }
+  return sentence;
+}
+
+/** Text with `code` in monospace and its places as links. */
+export function richText(trace: Trace, text: string, open: OpenLine): HTMLElement {
+  const made = element("span");
+  // Odd parts stand between backticks; a last one without its partner is plain.
+  const parts = text.split("`");
+  parts.forEach((part, at) => {
+    if (at % 2 === 1 && at < parts.length - 1) {
+      made.append(element("code", {}, part));
+    } else {
+      made.append(...withLinks(trace, at % 2 === 1 ? `\`${part}` : part, open));
+    }
+  });
+  return made;
+}
+
+/** "Cell 4, line 8". */
+export function placeText(trace: Trace, { file, line, cell }: SourceLine): string {
+  return `${fileLabel(trace, file, cell)}, line ${line}`;
+}
+
+/** For an issue or a chat: the severity, the sentence, its place, what to do. */
+export function findingText(trace: Trace, finding: Finding): string {
+  const [word] = SEVERITY_WORDS[finding.severity];
+  const file = finding.cell >= 0 ? "" : ` (${trace.text(finding.file)})`;
+  const place = finding.line > 0 ? `\nAt: ${placeText(trace, finding)}${file}` : "";
+  const advice = finding.advice ? `\nWhat to do: ${finding.advice}` : "";
+  return `${word} [${finding.kind}]: ${finding.message}${place}${advice}`;
+}
+
+function withLinks(trace: Trace, text: string, open: OpenLine): (Node | string)[] {
+  const made: (Node | string)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(PLACES)) {
+    const at = resolved(trace, match);
+    if (at) {
+      // No line ends between a link and its parenthesis.
+      const openAt = match.index - (/[(（]/.test(text[match.index - 1] ?? "") ? 1 : 0);
+      const close = match.index + match[0].length;
+      const closeAt = close + (/[)）]/.test(text[close] ?? "") ? 1 : 0);
+      made.push(
+        text.slice(end, openAt),
+        element(
+          "span",
+          { class: "pdl-place" },
+          text.slice(openAt, match.index),
+          placeLink(match[0], at, open),
+          text.slice(close, closeAt),
+        ),
+      );
+      end = closeAt;
+    }
+  }
+  made.push(text.slice(end));
+  return made;
+}
+
+/** The line that a sentence names, if the trace knows such a file or cell. */
+function resolved(trace: Trace, match: RegExpMatchArray): SourceLine | undefined {
+  const cell = Number(match[1] ?? match[3] ?? -1);
+  const line = Number(match[2] ?? match[4] ?? match[6]);
+  const name = match[5];
+  const frames = trace.table("frames");
+  for (let frame = 0; frame < frames.length; frame++) {
+    const at = (column: "file" | "cell"): number => frames.column(column)[frame]!;
+    const isIt =
+      name === undefined
+        ? at("cell") === cell
+        : at("cell") < 0 && baseName(trace.text(at("file"))) === name;
+    if (isIt) {
+      return { file: at("file"), line, cell: at("cell") };
+    }
+  }
+  return undefined;
+}
+
+function placeLink(label: string, at: SourceLine, open: OpenLine): HTMLElement {
+  return button(label, () => open(at), {
+    class: "pdl-link",
+    title: "Show this line",
+    "data-line": String(at.line),
+  });
+}

@@ -1,0 +1,198 @@
+/**
+ * Above the graph: the finding that matters most in one sentence, what to do about it, and the way
+ * to its place; the others on request. Where nothing was found there is nothing.
+ */
+import type { Finding } from "../../model/findings.ts";
+import type { FindingsShown, Store, ViewState } from "../../model/store.ts";
+import { copyButton } from "../clipboard.ts";
+import { button, element } from "../element.ts";
+import { showFinding } from "../jump.ts";
+import { askForSource, type SourceLine } from "../panel/open_source.ts";
+import { countOf } from "../panel/quantities.ts";
+import { SEVERITY_WORDS } from "../scene/box_marks.ts";
+import { findingSentence, findingText, richText } from "./finding_text.ts";
+import { severitySign } from "./severity_sign.ts";
+
+/**
+ * @param root the `.pdl-findings` element
+ * @returns what takes the bar down
+ */
+export function mountFindings(root: HTMLElement, store: Store): () => void {
+  const { trace } = store;
+  const { all } = store.findings;
+  if (!all.length) {
+    root.hidden = true;
+    return () => {};
+  }
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", "Findings");
+  /** Keys of the findings whose advice has been asked for. */
+  const advised = new Set<number>();
+  const unsubscribe = store.subscribe((state, previous) => {
+    if (state.finding !== previous.finding || state.findingsShown !== previous.findingsShown) {
+      render(state, previous.findingsShown);
+    }
+  });
+  root.addEventListener("keydown", press);
+  render(store.state, store.state.findingsShown);
+
+  function render(state: ViewState, before: FindingsShown): void {
+    const hadFocus = root.contains(document.activeElement);
+    const mark = (document.activeElement as HTMLElement | null)?.dataset?.focus;
+    const { finding } = store;
+    root.dataset.shown = state.findingsShown;
+    root.replaceChildren(
+      ...(state.findingsShown === "count" || !finding
+        ? [countRow()]
+        : [sentence(finding, state.findingsShown === "all")]),
+      ...(state.findingsShown === "all" ? [list(state.finding)] : []),
+    );
+    if (!hadFocus) return;
+    const successor = mark && root.querySelector<HTMLElement>(`[data-focus="${mark}"]`);
+    const first = before === "count" ? ".pdl-finding .pdl-button" : ".pdl-button";
+    (successor || root.querySelector<HTMLElement>(first))?.focus({ preventScroll: true });
+  }
+
+  /** The sentence in view. */
+  function sentence(finding: Finding, isListed: boolean): HTMLElement {
+    const isAdvised = advised.has(finding.key);
+    const advice = element(
+      "div",
+      { class: "pdl-finding-advice" },
+      element("strong", {}, "What to do "),
+      richText(trace, finding.advice, open),
+    );
+    const row = element(
+      "div",
+      {
+        class: isAdvised ? "pdl-finding pdl-advised" : "pdl-finding",
+        "data-severity": finding.severity,
+        "data-kind": finding.kind,
+      },
+      severitySign(finding.severity, true),
+      element(
+        "div",
+        { class: "pdl-finding-text" },
+        element("p", {}, findingSentence(trace, finding, open)),
+        !!finding.advice && advice,
+      ),
+      element(
+        "div",
+        { class: "pdl-finding-actions" },
+        isShowable(finding) &&
+          button("Show in graph", () => showFinding(store, finding), {
+            title: "Select its op or grad node (e: the next finding)",
+            "aria-keyshortcuts": "e",
+            "data-focus": "show",
+          }),
+        !!finding.advice &&
+          button("What to do", () => advise(finding), {
+            class: "pdl-button pdl-finding-more",
+            "aria-expanded": String(isAdvised),
+            "data-focus": "advice",
+          }),
+        copyButton("Copy", () => findingText(trace, finding)),
+        all.length > 1 &&
+          button(
+            isListed ? "Fewer" : `${all.length - 1} more`,
+            () => store.update({ findingsShown: isListed ? "one" : "all" }),
+            {
+              "aria-expanded": String(isListed),
+              title: isListed ? "Close the list" : "List all findings",
+              "data-focus": "list",
+            },
+          ),
+        button("×", () => store.update({ findingsShown: "count" }), {
+          class: "pdl-button pdl-quiet pdl-icon",
+          "aria-label": "Fold the findings away",
+          title: "Fold the findings away",
+          "data-focus": "fold",
+        }),
+      ),
+    );
+    return row;
+  }
+
+  function advise(finding: Finding): void {
+    if (!advised.delete(finding.key)) advised.add(finding.key);
+    render(store.state, store.state.findingsShown);
+  }
+
+  /** "✕ 1 error ▲ 2 warnings": what is left when the sentence is folded away. */
+  function countRow(): HTMLElement {
+    return element(
+      "button",
+      {
+        type: "button",
+        class: "pdl-button pdl-finding-counts",
+        onclick: () => store.update({ findingsShown: "one" }),
+        title: "Show the findings",
+        "aria-expanded": "false",
+        "data-focus": "fold",
+      },
+      ...store.findings
+        .counts()
+        .flatMap(({ severity, count }) => [
+          severitySign(severity, false),
+          ` ${countOf(count, SEVERITY_WORDS[severity][0].toLowerCase())} `,
+        ]),
+    );
+  }
+
+  function list(current: number): HTMLElement {
+    return element(
+      "ul",
+      { class: "pdl-finding-list pdl-scroll", "aria-label": "All findings" },
+      ...all.map((finding) => item(finding, finding.key === current)),
+    );
+  }
+
+  function item(finding: Finding, isCurrent: boolean): HTMLElement {
+    return element(
+      "li",
+      {
+        "aria-current": isCurrent ? "true" : undefined,
+        "data-kind": finding.kind,
+        "data-severity": finding.severity,
+      },
+      severitySign(finding.severity, false),
+      element("span", { class: "pdl-finding-text" }, findingSentence(trace, finding, open)),
+      button(isShowable(finding) ? "Show" : "Read", () => showFinding(store, finding), {
+        class: "pdl-button pdl-finding-show",
+        "data-focus": `show-${finding.key}`,
+        "aria-label": `Show: ${finding.message}`,
+      }),
+    );
+  }
+
+  function press(event: KeyboardEvent): void {
+    if (event.key === "Escape" && store.state.findingsShown === "all") {
+      store.update({ findingsShown: "one" });
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const shows = [...root.querySelectorAll<HTMLElement>(".pdl-finding-show")];
+      const at = shows.indexOf(document.activeElement as HTMLElement);
+      const to = shows[event.key === "ArrowDown" ? at + 1 : at - 1];
+      if (!shows.length) return;
+      to?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  function open(at: SourceLine): void {
+    if (!askForSource(root, trace, at)) {
+      store.update({ panelOpen: true });
+      store.select({ kind: "line", file: at.file, line: at.line });
+    }
+  }
+
+  return () => {
+    unsubscribe();
+    root.removeEventListener("keydown", press);
+    root.replaceChildren();
+  };
+}
+
+function isShowable({ op, gradNode }: Finding): boolean {
+  return op >= 0 || gradNode >= 0;
+}

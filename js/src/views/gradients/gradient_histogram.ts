@@ -1,0 +1,166 @@
+/** How large a gradient's values are: a histogram by powers of two, negative, zero, positive. */
+import type { HistogramBin } from "../../model/gradients.ts";
+import { element } from "../element.ts";
+import { formatCount, formatShare } from "../panel/quantities.ts";
+import { svgElement } from "../svg_element.ts";
+
+const WIDTH_PX = 320;
+const HEIGHT_PX = 118;
+const TOP_PX = 14;
+const BASE_PX = 88;
+const SIDE_PX = 4;
+/** Between the three parts. */
+const GAP_PX = 7;
+const ZERO_PX = 14;
+/** More bars a side are drawn together. */
+const MOST_BARS = 32;
+const LEAST_BAR_PX = 1.5;
+/** A few bars stand close to zero, not spread out. */
+const WIDEST_BAR_PX = 22;
+
+interface Bar {
+  /** Values lie in [2^from, 2^to). */
+  readonly from: number;
+  readonly to: number;
+  readonly negative: number;
+  readonly positive: number;
+}
+
+/** @param zeros how many values are zero */
+export function gradientHistogram(bins: readonly HistogramBin[], zeros: number): HTMLElement {
+  const bars = together(bins);
+  const most = Math.max(1, zeros, ...bars.flatMap((bar) => [bar.negative, bar.positive]));
+  const total = zeros + bars.reduce((sum, bar) => sum + bar.negative + bar.positive, 0);
+  const half = (WIDTH_PX - 2 * SIDE_PX - ZERO_PX - 2 * GAP_PX) / 2;
+  const step = Math.min(WIDEST_BAR_PX, half / Math.max(1, bars.length));
+  const used = step * bars.length;
+  const zeroLeft = SIDE_PX + half + GAP_PX;
+  const positiveLeft = zeroLeft + ZERO_PX + GAP_PX;
+  const column = (left: number, width: number, count: number, title: string, kind: string) => {
+    const height = count ? Math.max(LEAST_BAR_PX, ((BASE_PX - TOP_PX) * count) / most) : 0;
+    return svgElement(
+      "rect",
+      { class: `pdl-bar pdl-bar-${kind}`, x: left, y: BASE_PX - height, width, height },
+      svgElement("title", {}, `${title}: ${formatCount(count)}`),
+    );
+  };
+  const label = (x: number, y: number, text: string, anchor = "middle") =>
+    svgElement("text", { x, y, "text-anchor": anchor }, text);
+  const bar = Math.max(0.5, step - Math.min(1, step * 0.15));
+  const first = bars[0];
+  const last = bars.at(-1);
+  // At the picture's edges the labels stay inside; short of them they must not meet the inner ones.
+  const outer = used > half - 20 ? (["start", "end"] as const) : (["end", "start"] as const);
+  const ends =
+    first && last
+      ? [
+          label(SIDE_PX + half - used, BASE_PX + 13, `−${power(last.to)}`, outer[0]),
+          label(SIDE_PX + half, BASE_PX + 13, `−${power(first.from)}`, "end"),
+          label(positiveLeft, BASE_PX + 13, power(first.from), "start"),
+          label(positiveLeft + used, BASE_PX + 13, power(last.to), outer[1]),
+        ]
+      : [];
+  const picture = svgElement(
+    "svg",
+    {
+      class: "pdl-chart",
+      viewBox: `0 0 ${WIDTH_PX} ${HEIGHT_PX}`,
+      role: "img",
+      "aria-label": "Histogram of the gradient's values; the table below has the numbers",
+    },
+    svgElement("line", {
+      class: "pdl-grid",
+      x1: SIDE_PX,
+      x2: WIDTH_PX - SIDE_PX,
+      y1: TOP_PX,
+      y2: TOP_PX,
+    }),
+    label(SIDE_PX, TOP_PX - 4, `${formatCount(most)} values`, "start"),
+    ...bars.flatMap((at, index) => [
+      column(
+        SIDE_PX + half - (index + 1) * step,
+        bar,
+        at.negative,
+        `−${power(at.to)} to −${power(at.from)}`,
+        "negative",
+      ),
+      column(
+        positiveLeft + index * step,
+        bar,
+        at.positive,
+        `${power(at.from)} to ${power(at.to)}`,
+        "positive",
+      ),
+    ]),
+    column(zeroLeft, ZERO_PX, zeros, "zero", "zero"),
+    svgElement("line", {
+      class: "pdl-axis",
+      x1: SIDE_PX,
+      x2: WIDTH_PX - SIDE_PX,
+      y1: BASE_PX,
+      y2: BASE_PX,
+    }),
+    ...ends,
+    label(zeroLeft + ZERO_PX / 2, BASE_PX + 13, "0"),
+    label(SIDE_PX + half / 2, BASE_PX + 27, "negative"),
+    label(positiveLeft + half / 2, BASE_PX + 27, "positive"),
+  );
+  return element("div", { class: "pdl-figure" }, picture, table(bars, zeros, total));
+}
+
+function table(bars: readonly Bar[], zeros: number, total: number): HTMLElement {
+  const row = (range: string, count: number) =>
+    element(
+      "tr",
+      {},
+      element("td", {}, range),
+      element("td", {}, formatCount(count)),
+      element("td", {}, formatShare(count, total)),
+    );
+  const rows = [
+    ...[...bars]
+      .reverse()
+      .filter((at) => at.negative)
+      .map((at) => row(`−${power(at.to)} to −${power(at.from)}`, at.negative)),
+    row("0", zeros),
+    ...bars
+      .filter((at) => at.positive)
+      .map((at) => row(`${power(at.from)} to ${power(at.to)}`, at.positive)),
+  ];
+  const head = ["values", "how many", "share"].map((text) => element("th", { scope: "col" }, text));
+  return element(
+    "details",
+    {},
+    element("summary", {}, "As a table"),
+    element(
+      "table",
+      { class: "pdl-table" },
+      element("thead", {}, element("tr", {}, ...head)),
+      element("tbody", {}, ...rows),
+    ),
+  );
+}
+
+/** As many bars as can be told apart: powers of two, or of four, sixteen … */
+function together(bins: readonly HistogramBin[]): Bar[] {
+  const each = Math.ceil(bins.length / MOST_BARS);
+  const bars: Bar[] = [];
+  for (let at = 0; at < bins.length; at += each) {
+    const part = bins.slice(at, at + each);
+    bars.push({
+      from: part[0]!.exponent,
+      to: part[0]!.exponent + each,
+      negative: part.reduce((sum, bin) => sum + bin.negative, 0),
+      positive: part.reduce((sum, bin) => sum + bin.positive, 0),
+    });
+  }
+  return bars;
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** "2⁻¹²". */
+function power(exponent: number): string {
+  const digits = [...String(Math.abs(exponent))].map((digit) => RAISED[Number(digit)]).join("");
+  return `2${exponent < 0 ? "⁻" : ""}${digits}`;
+}

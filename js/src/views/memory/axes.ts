@@ -1,0 +1,53 @@
+/** Axes of the timeline: bytes upwards, time to the right. */
+import type { BokehModels } from "../../charts/bokeh_loader.ts";
+import { byteTicks } from "../../charts/byte_axis.ts";
+
+type Axis = InstanceType<BokehModels["LinearAxis"]>;
+type Grid = InstanceType<BokehModels["Grid"]>;
+
+/** Each with its side of the figure and its grid; they have no colours yet. */
+export function memoryAxes(
+  models: BokehModels,
+): readonly (readonly [side: "below" | "left", axis: Axis, grid: Grid])[] {
+  class TimeFormatter extends models.TickFormatter {
+    static override __name__ = "TimeFormatter";
+    override doFormat(ticks: string[] | number[]): string[] {
+      return timeTicks(ticks.map(Number));
+    }
+  }
+  const look = {
+    axis_line_color: null,
+    minor_tick_line_color: null,
+    major_tick_in: 0,
+    major_label_text_font_size: "11px",
+    major_label_standoff: 5,
+  };
+  const time = new models.LinearAxis({
+    ...look,
+    ticker: new models.BasicTicker({ desired_num_ticks: 6 }),
+    formatter: new TimeFormatter(),
+    major_tick_out: 4,
+  });
+  const bytes = new models.LinearAxis({ ...look, ...byteTicks(models), major_tick_out: 0 });
+  return [
+    ["below", time, new models.Grid({ axis: time, dimension: 0, visible: false })],
+    ["left", bytes, new models.Grid({ axis: bytes, dimension: 1, level: "underlay" })],
+  ];
+}
+
+/** "12.5 ms", all in one unit, with as many digits as neighbouring ticks differ in. */
+export function timeTicks(ticks_ns: readonly number[]): string[] {
+  const largest_ns = Math.max(...ticks_ns.map(Math.abs));
+  const step_ns = ticks_ns.length > 1 ? Math.abs(ticks_ns[1]! - ticks_ns[0]!) : largest_ns;
+  const [unit_ns, unit] = UNITS.find(([size_ns]) => largest_ns >= size_ns) ?? [1, "ns"];
+  const digits = Math.max(0, Math.ceil(-Math.log10(step_ns / unit_ns) - 1e-9));
+  return ticks_ns.map((time_ns) =>
+    time_ns === 0 ? "0" : `${(time_ns / unit_ns).toFixed(Math.min(9, digits))} ${unit}`,
+  );
+}
+
+const UNITS: readonly (readonly [size_ns: number, name: string])[] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+];

@@ -1,0 +1,75 @@
+/** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
+import { kindLabel, MEMORY_KINDS, type MemoryKind } from "../../memory/kinds.ts";
+import type { MemoryState } from "../../memory/memory_state.ts";
+import type { Store } from "../../model/store.ts";
+import { button, element } from "../element.ts";
+import { formatBytes } from "../panel/quantities.ts";
+import { swatch } from "./swatch.ts";
+
+/** What a kind is, for those who do not know it. */
+const MEANINGS: Readonly<Record<MemoryKind, string>> = {
+  temporary: "Freed by the op that allocated it",
+  activation: "An op's output that no backward needs",
+  saved_activation: "Kept by a grad node for its backward",
+  parameter: "A layer's parameter",
+  gradient: "A gradient",
+  optimizer_state: "What the optimizer keeps: moments, master weights",
+  buffer: "A layer's buffer",
+  input: "A tensor made outside of this trace: data, constants",
+  unknown: "Nothing tells what it is",
+  earlier: "Held when the trace began, and never used in it",
+};
+
+/** @returns what ends it */
+export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState): () => void {
+  let frame = 0;
+  const render = (): void => {
+    frame = 0;
+    const { blocks, choice, moment } = memory;
+    const bytes = new Float64Array(MEMORY_KINDS.length);
+    for (const block of moment.alive) {
+      bytes[blocks.kinds[block]!]! += blocks.bytes[block]!;
+    }
+    for (const item of root.children) {
+      const kind = Number((item as HTMLElement).dataset.kind);
+      item.setAttribute("aria-pressed", String(kind === choice.kind));
+      const size = item.querySelector("small")!;
+      const text = formatBytes(bytes[kind]!);
+      if (size.textContent !== text) size.textContent = text;
+    }
+  };
+  const build = (): void => {
+    const isMet = new Uint8Array(MEMORY_KINDS.length);
+    for (const kind of memory.blocks.kinds) {
+      isMet[kind] = 1;
+    }
+    const kinds = [...isMet.keys()].filter((kind) => isMet[kind]);
+    root.replaceChildren(
+      ...kinds.map((kind) => {
+        const item = button(
+          "",
+          () => {
+            store.select({ kind: "none" });
+            memory.update({ kind: memory.choice.kind === kind ? -1 : kind });
+          },
+          { class: "pdl-kind", "data-kind": String(kind), title: MEANINGS[MEMORY_KINDS[kind]!] },
+        );
+        item.append(swatch(kind), kindLabel(kind), " ", element("small"));
+        return item;
+      }),
+    );
+    render();
+  };
+  const unsubscribe = memory.subscribe((choice, previous) => {
+    if (choice.place !== previous.place) {
+      build();
+    } else {
+      frame ||= requestAnimationFrame(render);
+    }
+  });
+  build();
+  return () => {
+    cancelAnimationFrame(frame);
+    unsubscribe();
+  };
+}

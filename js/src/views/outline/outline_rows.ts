@@ -1,0 +1,306 @@
+/** The rows of the outline: the visible tree as text, in the order of flow. */
+import { foldAround } from "../../model/folding.ts";
+import { isLeaf } from "../../model/leaves.ts";
+import type { Selection, Store } from "../../model/store.ts";
+import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";
+import { countOf } from "../panel/quantities.ts";
+import { foldLabel } from "../scene/box_content.ts";
+import { markLines, marksOfBox, SEVERITY_WORDS } from "../scene/box_marks.ts";
+
+export interface OutlineRow {
+  readonly id: string;
+  /** From 1. */
+  readonly level: number;
+  readonly label: string;
+  readonly sublabel: string;
+  /** All there is to say, for those who do not see the picture. */
+  readonly name: string;
+  /** Signs of the findings that point at it: "✕"; "" for none. */
+  readonly sign: string;
+  readonly expanded: boolean | undefined;
+  readonly op: number;
+  readonly gradNode: number;
+  readonly group: number;
+  readonly tensor: number;
+  /** First group of the folded run that the row stands for, -1 for none. */
+  readonly fold: number;
+  readonly position: number;
+  readonly siblings: number;
+}
+
+/** All rows of a tree; each is written when it is asked for: of thousands few are in view. */
+export class OutlineRows {
+  readonly length: number;
+  readonly #store: Store;
+  readonly #tree: VisibleTree;
+  readonly #writer: RowWriter;
+  /** Items in the order of their rows, and the row of each item. */
+  readonly #order: Int32Array;
+  readonly #rowOfItem: Int32Array;
+  readonly #level: Int32Array;
+  readonly #position: Int32Array;
+  readonly #siblings: Int32Array;
+  /** In a ladder 1 for the grad nodes that are listed below their ops. */
+  readonly #isPaired: Uint8Array | undefined;
+
+  /** @param isPaired 1 for the grad nodes that are rows below their op, as in a ladder */
+  constructor(store: Store, tree: VisibleTree, isPaired?: Uint8Array) {
+    this.#store = store;
+    this.#tree = tree;
+    this.#writer = new RowWriter(store);
+    this.#isPaired = isPaired;
+    const count = tree.items.length;
+    this.#level = new Int32Array(count);
+    this.#position = new Int32Array(count);
+    this.#siblings = new Int32Array(count + 1);
+    for (let item = 0; item < count; item++) {
+      const { parent } = tree.items[item]!;
+      this.#level[item] = parent >= 0 ? this.#level[parent]! + 1 : 1;
+      this.#position[item] = ++this.#siblings[parent + 1]!;
+    }
+    this.#order = depthFirst(tree);
+    this.#rowOfItem = new Int32Array(count);
+    let row = 0;
+    for (const item of this.#order) {
+      this.#rowOfItem[item] = row;
+      row += isPaired ? 1 + this.#nodesOf(item).length : 1;
+    }
+    this.length = row;
+  }
+
+  at(row: number): OutlineRow {
+    const index = this.#itemAt(row);
+    const item = this.#tree.items[index]!;
+    const level = this.#level[index]!;
+    const nodes = this.#nodesOf(index);
+    const below = row - this.#rowOfItem[index]! - 1;
+    if (below >= 0) {
+      const node = nodes[below]!;
+      return {
+        ...this.#writer.marked(this.#writer.gradNode(node, "", `grad_node:${node}`), "grad_node"),
+        level: level + 1,
+        position: below + 1,
+        siblings: nodes.length,
+      };
+    }
+    return {
+      ...this.#writer.marked(this.#writer.row(item), item.kind),
+      ...(nodes.length ? { expanded: true } : {}),
+      level,
+      position: this.#position[index]!,
+      siblings: this.#siblings[item.parent + 1]!,
+    };
+  }
+
+  /** What a row says first. */
+  label(row: number): string {
+    const index = this.#itemAt(row);
+    const node = this.#nodesOf(index)[row - this.#rowOfItem[index]! - 1];
+    return node === undefined
+      ? this.#writer.label(this.#tree.items[index]!)
+      : this.#store.trace.gradNodeLabel(node);
+  }
+
+  /** The row around a row, itself at the top. */
+  around(row: number): number {
+    const index = this.#itemAt(row);
+    if (row > this.#rowOfItem[index]!) {
+      return this.#rowOfItem[index]!;
+    }
+    const { parent } = this.#tree.items[index]!;
+    return parent >= 0 ? this.#rowOfItem[parent]! : row;
+  }
+
+  /** The first row that shows the selection itself, -1 for none. */
+  rowOf(selection: Selection): number {
+    const { trace } = this.#store;
+    switch (selection.kind) {
+      case "op":
+        return this.#rowOfKey((item) => item.kind === "op" && item.key === selection.op);
+      case "grad_node": {
+        const node = selection.gradNode;
+        const own = this.#rowOfKey((item) => item.kind === "grad_node" && item.key === node);
+        const op = trace.at("grad_nodes", "op", node);
+        if (own >= 0 || op < 0 || !this.#isPaired) {
+          return own;
+        }
+        const at = this.#tree.items.findIndex((item) => item.kind === "op" && item.key === op);
+        const below = at >= 0 ? this.#nodesOf(at).indexOf(node) : -1;
+        return below >= 0 ? this.#rowOfItem[at]! + 1 + below : -1;
+      }
+      case "group":
+        return this.#rowOfKey(
+          ({ kind, key }) => (kind === "group" || kind === "fold") && key === selection.group,
+        );
+      case "tensor":
+        return this.#rowOfKey((item) => item.kind === "tensor" && item.key === selection.tensor);
+      default:
+        return -1;
+    }
+  }
+
+  #rowOfKey(isMeant: (item: VisibleItem) => boolean): number {
+    const at = this.#tree.items.findIndex(isMeant);
+    return at >= 0 ? this.#rowOfItem[at]! : -1;
+  }
+
+  #nodesOf(index: number): number[] {
+    const item = this.#tree.items[index]!;
+    const isPaired = this.#isPaired;
+    return isPaired && item.kind === "op"
+      ? Array.from(this.#store.trace.gradNodesOfOp(item.key)).filter((node) => isPaired[node])
+      : [];
+  }
+
+  /** The item that a row, or the row above it, stands for: rows grow along `#order`. */
+  #itemAt(row: number): number {
+    let low = 0;
+    let high = this.#order.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#rowOfItem[this.#order[middle]!]! <= row) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return this.#order[low]!;
+  }
+}
+
+type RowContent = Omit<OutlineRow, "level" | "position" | "siblings">;
+
+const NOTHING = {
+  sign: "",
+  sublabel: "",
+  expanded: undefined,
+  op: -1,
+  gradNode: -1,
+  group: -1,
+  tensor: -1,
+  fold: -1,
+} as const;
+
+class RowWriter {
+  constructor(readonly store: Store) {}
+
+  /** The row with what findings say of it. */
+  marked(row: RowContent, kind: ItemKind): RowContent {
+    const box = { ...row, kind: kind === "fold" ? kind : ("op" as const) };
+    // A group's row stands for both halves; what is in an open one has rows of its own.
+    const isGroup = kind === "group" || kind === "fold";
+    const marks = isGroup
+      ? row.expanded
+        ? []
+        : marksOfBox(this.store, box, undefined, true)
+      : marksOfBox(this.store, box);
+    const [first] = marks;
+    return first
+      ? {
+          ...row,
+          sign: SEVERITY_WORDS[first.finding.severity][1],
+          name: [row.name, ...markLines(marks)].join(", "),
+        }
+      : row;
+  }
+
+  label(item: VisibleItem): string {
+    return item.kind === "op" ? this.store.trace.opLabel(item.key) : this.row(item).label;
+  }
+
+  row(item: VisibleItem): RowContent {
+    switch (item.kind) {
+      case "op":
+        return this.#op(item);
+      case "grad_node":
+        return this.gradNode(item.key, item.through, item.id);
+      case "tensor":
+        return this.#tensor(item);
+      default:
+        return this.#group(item);
+    }
+  }
+
+  gradNode(gradNode: number, through: string, id: string): RowContent {
+    const { trace } = this.store;
+    const parameter = trace.at("grad_nodes", "parameter", gradNode);
+    const leaf = isLeaf(trace, gradNode) && parameter >= 0 ? trace.tensorLabel(parameter) : "";
+    const label = leaf || trace.gradNodeLabel(gradNode);
+    const name = [`grad node ${label}`, through && `layer ${through}`].filter(Boolean).join(", ");
+    return { ...NOTHING, id, label, sublabel: through, name, gradNode };
+  }
+
+  #op(item: VisibleItem): RowContent {
+    const { trace } = this.store;
+    const op = item.key;
+    const label = trace.opLabel(op);
+    const layer = trace.layerOf(op);
+    const shapes = Array.from(trace.outputsOf(op))
+      .map((use) => trace.at("uses", "tensor", use))
+      .filter((tensor) => tensor >= 0)
+      .map((tensor) => trace.textAt("tensors", "shape", tensor));
+    const parts = [
+      `${label}, op ${op}`,
+      layer && `layer ${layer}`,
+      shapes.length ? `gives ${shapes.slice(0, 4).join(" and ")}` : "",
+      trace.at("ops", "raised", op) ? "raised an error" : "",
+    ];
+    const sublabel = item.through || shapes[0] || "";
+    return { ...NOTHING, id: item.id, label, sublabel, name: parts.filter(Boolean).join(", "), op };
+  }
+
+  #tensor(item: VisibleItem): RowContent {
+    const { trace } = this.store;
+    const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);
+    const sublabel = trace.textAt("tensors", "shape", item.key);
+    const name = `${trace.tensorKind(item.key)} ${label} ${sublabel}`;
+    return { ...NOTHING, id: item.id, label, sublabel, name, tensor: item.key };
+  }
+
+  #group(item: VisibleItem): RowContent {
+    const { trace, hierarchy, state, oddSiblings } = this.store;
+    const isFold = item.kind === "fold";
+    const members = isFold ? foldAround(hierarchy, state, item.key).length : 1;
+    const label = isFold ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
+    const className = trace.textAt("groups", "class", item.key);
+    const noun = state.mode === "backward" ? "grad node" : "op";
+    const count = countOf(item.leafCount, noun);
+    const kind = isFold
+      ? `${members} repeated groups`
+      : trace.groupKind(item.key).replace("_", " ");
+    return {
+      ...NOTHING,
+      id: item.id,
+      label,
+      sublabel: className || count,
+      name: [`${kind} ${label}`, className, count, isFold ? "" : oddSiblings.sentence(item.key)]
+        .filter(Boolean)
+        .join(", "),
+      expanded: item.isOpen,
+      group: item.key,
+      fold: isFold ? item.key : -1,
+    };
+  }
+}
+
+/** Items as they are read: what is listed last (parameters) belongs into its group nevertheless. */
+function depthFirst({ items }: VisibleTree): Int32Array {
+  const inside = new Int32Array(items.length).fill(1);
+  for (let item = items.length - 1; item >= 0; item--) {
+    const { parent } = items[item]!;
+    if (parent >= 0) {
+      inside[parent]! += inside[item]!;
+    }
+  }
+  // Where the next child of each parent goes: right after its elder siblings with all inside them.
+  const next = new Int32Array(items.length + 1);
+  const order = new Int32Array(items.length);
+  for (let item = 0; item < items.length; item++) {
+    const { parent } = items[item]!;
+    const place = next[parent + 1]!;
+    order[place] = item;
+    next[parent + 1]! += inside[item]!;
+    next[item + 1] = place + 1;
+  }
+  return order;
+}

@@ -1,0 +1,395 @@
+/**
+ * The outline: what is open, as an ARIA tree in step with the picture. It is the way of the
+ * keyboard and the screen reader, and can be shown beside the picture.
+ */
+
+import { membersOf } from "../../model/leaves.ts";
+import type { Selection, Store } from "../../model/store.ts";
+import type { VisibleTree } from "../../model/visible.ts";
+import { element } from "../element.ts";
+import { toggleGroup } from "../opening.ts";
+import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
+import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
+import { type OutlineRow, OutlineRows } from "./outline_rows.ts";
+
+const ROW_PX = 20;
+/** So many rows are all in the document. Of more there is a window; the others are room around it. */
+const MOST_ROWS = 1200;
+const WINDOW_ROWS = 240;
+const TYPE_AHEAD_MS = 700;
+
+/** A row in the document, and what it was written from. */
+interface WrittenRow {
+  readonly row: OutlineRow;
+  readonly element: HTMLElement;
+  /** All that it says: a row that says the same is the same element. */
+  readonly said: string;
+}
+
+export class Outline {
+  readonly element: HTMLElement;
+  readonly #store: Store;
+  #rows: OutlineRows | undefined;
+  /** The rows in the document; the first of them is row `#first`. */
+  #written: readonly WrittenRow[] = [];
+  #first = 0;
+  /** Room for the rows before and after them. */
+  readonly #spacers = [spacer(), spacer()] as const;
+  /** Id of the row that Tab reaches. */
+  #current = "";
+  #typed = "";
+  #typed_ms = 0;
+  #scene: Scene = EMPTY_SCENE;
+  #tree: VisibleTree | undefined;
+  readonly #unsubscribe: () => void;
+
+  constructor(root: HTMLElement, store: Store) {
+    this.#store = store;
+    this.element = root;
+    root.setAttribute("role", "tree");
+    root.setAttribute("aria-label", "Outline of the graph");
+    root.replaceChildren(...this.#spacers);
+    root.addEventListener("keydown", (event) => this.#press(event));
+    root.addEventListener("click", (event) => this.#click(event));
+    root.addEventListener("dblclick", (event) =>
+      this.#toggle(this.#rowAt(this.#positionOf(event.target))),
+    );
+    root.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.#unsubscribe = store.subscribe((state, previous) => {
+      if (state.selection !== previous.selection) {
+        this.#follow(this.#store.selectionInGraph);
+      }
+      // Some marks are shown for the finding in view alone.
+      if (state.finding !== previous.finding && this.#tree) {
+        this.show(this.#tree);
+      }
+    });
+  }
+
+  dispose(): void {
+    this.#unsubscribe();
+    this.element.replaceChildren();
+  }
+
+  show(tree: VisibleTree): void {
+    this.#tree = tree;
+    const { state, trace } = this.#store;
+    const isPaired = state.mode === "ladder" ? membersOf(trace, state.backwardCall) : undefined;
+    this.#rows = new OutlineRows(this.#store, tree, isPaired);
+    this.#follow(this.#store.selectionInGraph);
+  }
+
+  /** Note where the picture shows each row: the way from a row to its place for whoever asks. */
+  place(scene: Scene): void {
+    this.#scene = scene;
+    this.#placeRows();
+  }
+
+  #placeRows(): void {
+    const elements = new Map(this.#written.map(({ row, element }) => [row.id, element]));
+    const place = (id: string, x: number, y: number): void => {
+      const row = elements.get(id);
+      if (row) {
+        row.dataset.centre = `${x.toFixed(1)} ${y.toFixed(1)}`;
+        elements.delete(id);
+      }
+    };
+    for (const { id, x, y } of this.#scene.boxes) {
+      place(id, x, y);
+    }
+    for (const { id, x, y, height } of this.#scene.frames) {
+      place(id, x, y - height / 2 + TITLE_HEIGHT_PX / 2);
+    }
+    for (const row of elements.values()) {
+      delete row.dataset.centre;
+    }
+  }
+
+  #follow(selection: Selection): void {
+    const at = this.#rows?.rowOf(selection) ?? -1;
+    const isFocused = this.element.contains(document.activeElement);
+    if (at >= 0) {
+      this.#current = this.#rows!.at(at).id;
+      this.#windowAround(at);
+    }
+    this.#render();
+    if (at >= 0) {
+      this.#scrollTo(at);
+      if (isFocused) {
+        this.#elementOf(this.#current)?.focus({ preventScroll: true });
+      }
+    } else if (isFocused && !this.element.contains(document.activeElement)) {
+      this.#elementOf(this.#current)?.focus({ preventScroll: true });
+    }
+  }
+
+  get #rowCount(): number {
+    return this.#rows?.length ?? 0;
+  }
+
+  /** Rows in the document at a time. */
+  get #windowRows(): number {
+    return this.#rowCount > MOST_ROWS ? WINDOW_ROWS : MOST_ROWS;
+  }
+
+  #windowAround(at: number): void {
+    const rows = this.#windowRows;
+    if (at < this.#first || at >= this.#first + rows) {
+      this.#first = Math.max(0, at - rows / 2);
+    }
+  }
+
+  #render(): void {
+    const count = this.#rowCount;
+    this.#first = Math.max(0, Math.min(this.#first, count - this.#windowRows));
+    const end = Math.min(count, this.#first + this.#windowRows);
+    const shown: OutlineRow[] = [];
+    for (let at = this.#first; at < end; at++) {
+      shown.push(this.#rows!.at(at));
+    }
+    if (!shown.some((row) => row.id === this.#current)) {
+      this.#current = shown[0]?.id ?? "";
+    }
+    const ops = this.#store.litOps();
+    const gradNodes = this.#store.litGradNodes();
+    const isLit = (row: OutlineRow): boolean =>
+      (row.op >= 0 && ops[row.op] === 1) || (row.gradNode >= 0 && gradNodes[row.gradNode] === 1);
+    const selection = this.#store.selectionInGraph;
+    const before = new Map(this.#written.map((written) => [written.row.id, written]));
+    const written = shown.map((row): WrittenRow => {
+      const marks = [isLit(row), isSelected(row, selection), row.id === this.#current] as const;
+      const said = [...Object.values(row), ...marks].join("\n");
+      const known = before.get(row.id);
+      const isSame = known?.said === said;
+      return { row, said, element: isSame ? known.element : rowElement(row, ...marks) };
+    });
+    this.#put(written, count - end);
+  }
+
+  /**
+   * Put rows in place of those that are there: what is at both ends stays untouched.
+   *
+   * @param below rows after those in the document
+   */
+  #put(written: readonly WrittenRow[], below: number): void {
+    const old = this.#written.map(({ element }) => element);
+    const made = written.map(({ element }) => element);
+    this.#written = written;
+    let start = 0;
+    while (start < made.length && made[start] === old[start]) {
+      start++;
+    }
+    let end = 0;
+    while (
+      end < Math.min(made.length, old.length) - start &&
+      made.at(-1 - end) === old.at(-1 - end)
+    ) {
+      end++;
+    }
+    for (const row of old.slice(start, old.length - end)) {
+      row.remove();
+    }
+    this.#spacers[0].style.height = `${this.#first * ROW_PX}px`;
+    this.#spacers[1].style.height = `${below * ROW_PX}px`;
+    const before = start ? made[start - 1]! : this.#spacers[0];
+    before.after(...made.slice(start, made.length - end));
+    this.#placeRows();
+  }
+
+  #press(event: KeyboardEvent): void {
+    const at = this.#positionOf(event.target);
+    const row = this.#rowAt(at);
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const to = this.#destination(event.key, at, row);
+    if (to !== undefined) {
+      this.#select(this.#rows!.at(Math.max(0, Math.min(this.#rowCount - 1, to))));
+    } else if (
+      event.key === "Enter" ||
+      event.key === " " ||
+      (event.key === "ArrowRight" && row.expanded === false) ||
+      (event.key === "ArrowLeft" && row.expanded === true && row.group >= 0)
+    ) {
+      this.#select(row);
+      this.#toggle(row);
+    } else if (!this.#typeAhead(event, at)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #destination(key: string, at: number, row: OutlineRow): number | undefined {
+    switch (key) {
+      case "ArrowDown":
+        return at + 1;
+      case "ArrowUp":
+        return at - 1;
+      case "Home":
+        return 0;
+      case "End":
+        return this.#rowCount - 1;
+      case "ArrowRight":
+        return row.expanded === false ? undefined : at + 1;
+      case "ArrowLeft":
+        return row.expanded && row.group >= 0 ? undefined : this.#rows!.around(at);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Letters lead to the next row that begins with them; single-key commands are the app's. */
+  #typeAhead(event: KeyboardEvent, at: number): boolean {
+    const isLetter = /^[\p{L}_]$/u.test(event.key);
+    const isRecent = event.timeStamp - this.#typed_ms < TYPE_AHEAD_MS;
+    if (!isLetter || (!isRecent && COMMANDS.has(event.key))) {
+      return false;
+    }
+    this.#typed = (isRecent ? this.#typed : "") + event.key.toLowerCase();
+    this.#typed_ms = event.timeStamp;
+    const start = this.#typed.length > 1 ? at : at + 1;
+    for (let step = 0; step < this.#rowCount; step++) {
+      const to = (start + step) % this.#rowCount;
+      if (this.#rows!.label(to).toLowerCase().startsWith(this.#typed)) {
+        this.#select(this.#rows!.at(to));
+        break;
+      }
+    }
+    return true;
+  }
+
+  #click(event: MouseEvent): void {
+    const row = this.#rowAt(this.#positionOf(event.target));
+    if (!row) {
+      return;
+    }
+    this.#current = row.id;
+    this.#select(row);
+    if ((event.target as Element).classList.contains("pdl-row-sign")) {
+      this.#toggle(row);
+    }
+  }
+
+  #select(row: OutlineRow): void {
+    this.element.contains(document.activeElement) || this.#elementOf(row.id)?.focus();
+    this.#store.select(selectionOf(row), { reveal: true });
+  }
+
+  #toggle(row: OutlineRow | undefined): void {
+    if (row && row.group >= 0) {
+      toggleGroup(this.#store, row.group, row.fold >= 0);
+    }
+  }
+
+  /** Position among all rows of the one that an event is about, -1 for none. */
+  #positionOf(target: EventTarget | null): number {
+    const row = (target as Element | null)?.closest<HTMLElement>("[data-id]");
+    const at = row ? this.#written.findIndex((written) => written.element === row) : -1;
+    return at >= 0 ? this.#first + at : -1;
+  }
+
+  #rowAt(position: number): OutlineRow | undefined {
+    return this.#written[position - this.#first]?.row;
+  }
+
+  #elementOf(id: string): HTMLElement | undefined {
+    return this.#written.find((written) => written.row.id === id)?.element;
+  }
+
+  #scrollTo(at: number): void {
+    if (this.element.classList.contains("pdl-visually-hidden")) {
+      return; // to ask where it is scrolled to would lay out the page
+    }
+    const { scrollTop, clientHeight } = this.element;
+    const top = at * ROW_PX;
+    if (clientHeight > ROW_PX && (top < scrollTop || top + ROW_PX > scrollTop + clientHeight)) {
+      this.element.scrollTop = top - clientHeight / 2;
+    }
+  }
+
+  #scrolled(): void {
+    if (this.element.clientHeight <= ROW_PX) {
+      return; // hidden from view: the window follows the selection alone
+    }
+    const first = Math.floor(this.element.scrollTop / ROW_PX);
+    const last = first + Math.ceil(this.element.clientHeight / ROW_PX);
+    if (first < this.#first || last > Math.min(this.#rowCount, this.#first + this.#windowRows)) {
+      this.#first = Math.max(0, first - this.#windowRows / 2);
+      this.#render();
+    }
+  }
+}
+
+function rowElement(
+  row: OutlineRow,
+  isLit: boolean,
+  isChosen: boolean,
+  isCurrent: boolean,
+): HTMLElement {
+  const key = (value: number): number | undefined => (value >= 0 ? value : undefined);
+  const sign = row.expanded === undefined || row.op >= 0 ? "" : row.expanded ? "▾" : "▸";
+  const line = element(
+    "div",
+    { class: isLit ? "pdl-row pdl-row-lit" : "pdl-row" },
+    element("span", { class: "pdl-row-sign", "aria-hidden": "true" }, sign),
+    !!row.sign && element("span", { class: "pdl-row-mark" }, row.sign),
+    element("span", {}, row.label),
+    !!row.sublabel && element("small", {}, row.sublabel),
+  );
+  line.style.setProperty("--pdl-level", String(row.level - 1));
+  return element(
+    "div",
+    {
+      role: "treeitem",
+      "aria-label": row.name,
+      "aria-level": row.level,
+      "aria-posinset": row.position,
+      "aria-setsize": row.siblings,
+      "aria-expanded": row.expanded === undefined ? undefined : String(row.expanded),
+      "aria-selected": String(isChosen),
+      tabindex: isCurrent ? "0" : "-1",
+      "data-id": row.id,
+      "data-op": key(row.op),
+      "data-grad-node": key(row.gradNode),
+      "data-group": key(row.group),
+      "data-tensor": key(row.tensor),
+      "data-lit": isLit || undefined,
+    },
+    line,
+  );
+}
+
+/** Keys that the app answers wherever the focus is. */
+const COMMANDS = new Set(["e", "f", "p"]);
+
+function selectionOf(row: OutlineRow): Selection {
+  if (row.op >= 0) {
+    return { kind: "op", op: row.op };
+  }
+  if (row.gradNode >= 0) {
+    return { kind: "grad_node", gradNode: row.gradNode };
+  }
+  return row.tensor >= 0
+    ? { kind: "tensor", tensor: row.tensor }
+    : { kind: "group", group: row.group };
+}
+
+function isSelected(row: OutlineRow, selection: Selection): boolean {
+  switch (selection.kind) {
+    case "op":
+      return row.op === selection.op;
+    case "grad_node":
+      return row.gradNode === selection.gradNode;
+    case "group":
+      return row.group === selection.group;
+    case "tensor":
+      return row.tensor === selection.tensor;
+    default:
+      return false;
+  }
+}
+
+function spacer(): HTMLElement {
+  return element("div", { role: "presentation" });
+}

@@ -1,0 +1,83 @@
+/** Gradients' norms on the edges of the backward graph: as words, as width and tint. */
+import type { GradientNorm, NormRange } from "../../model/gradients.ts";
+import type { Store } from "../../model/store.ts";
+import { formatValue } from "../panel/quantities.ts";
+import type { SceneEdge } from "../scene/scene.ts";
+import type { Theme } from "../theme.ts";
+import { mix, type Stroke } from "./drawing_style.ts";
+
+const THINNEST_PX = 0.9;
+const THICKEST_PX = 5;
+/** Fewer decades than this do not fill the range of widths: noise must not look like a trend. */
+const LEAST_DECADES = 4;
+
+export class NormInk {
+  readonly #store: Store;
+  readonly range: NormRange;
+
+  private constructor(store: Store, range: NormRange) {
+    this.#store = store;
+    this.range = range;
+  }
+
+  /** @returns undefined where norms are not asked for, or not there */
+  static of(store: Store): NormInk | undefined {
+    const { state, gradients } = store;
+    const isMeant = state.showNorms && (state.mode === "backward" || state.mode === "ladder");
+    const range = isMeant ? gradients.range(state.backwardCall) : undefined;
+    return range && new NormInk(store, range);
+  }
+
+  /** The norm of what flows along an edge; undefined where it is not known. */
+  of(edge: SceneEdge): GradientNorm | undefined {
+    const { gradients, state } = this.#store;
+    return edge.gradEdges.length ? gradients.normOf(edge.gradEdges, state.backwardCall) : undefined;
+  }
+
+  label(edge: SceneEdge): string {
+    const norm = this.of(edge);
+    return norm ? normText(norm) : "";
+  }
+
+  /** Edges of one class are drawn in one stroke. */
+  classOf(edge: SceneEdge): string {
+    const norm = this.of(edge);
+    if (!norm) return "";
+    if (norm.nans || norm.infs) return "broken";
+    return norm.norm > 0 ? String(Math.floor(Math.log10(norm.norm))) : "zero";
+  }
+
+  stroke(plain: Stroke, kind: string, theme: Theme): Stroke {
+    switch (kind) {
+      case "":
+        return plain;
+      case "broken":
+        return { ...plain, colour: theme.warn, width: 3, alpha: 1 };
+      case "zero":
+        return { ...plain, colour: theme.detach, width: THINNEST_PX, dash: [1, 4], alpha: 1 };
+      default:
+        return {
+          ...plain,
+          colour: mix(theme.bg, plain.colour, 0.4 + 0.6 * this.share(Number(kind))),
+          width: this.width(Number(kind)),
+          alpha: 1,
+        };
+    }
+  }
+
+  width(decade: number): number {
+    return THINNEST_PX + (THICKEST_PX - THINNEST_PX) * this.share(decade);
+  }
+
+  /** 0 for the least decade, 1 for the most. */
+  share(decade: number): number {
+    const { least, most } = this.range;
+    const decades = Math.max(LEAST_DECADES, most - least);
+    return Math.max(0, Math.min(1, 1 - (most - decade) / decades));
+  }
+}
+
+/** "3.2e−4", "0", "NaN". */
+export function normText({ norm, nans, infs }: GradientNorm): string {
+  return nans ? "NaN" : infs ? "Inf" : formatValue(norm);
+}

@@ -1,0 +1,193 @@
+/** Draws what is in view of a scene on a canvas. */
+import type { Camera, Size } from "../camera.ts";
+import type { Emphasis } from "../scene/emphasis.ts";
+import type { TextMeasure } from "../scene/measure.ts";
+import type { Scene, SceneBox } from "../scene/scene.ts";
+import type { Extent } from "../scene/spatial_index.ts";
+import type { Theme } from "../theme.ts";
+import { paintBox } from "./box.ts";
+import { colourOfBox, mix } from "./drawing_style.ts";
+import { paintEdgeLabels, paintEdges } from "./edge.ts";
+import { paintFrame, paintFrameTitle } from "./frame.ts";
+import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./mark.ts";
+import type { NormInk } from "./norm_ink.ts";
+
+export interface Brush {
+  readonly context: CanvasRenderingContext2D;
+  readonly theme: Theme;
+  readonly measure: TextMeasure;
+  readonly emphasis: Emphasis;
+  readonly camera: Camera;
+  readonly showShapes: boolean;
+  readonly hovered: string;
+  /** The gradients' norms, where they are shown. */
+  readonly norms: NormInk | undefined;
+}
+
+/** A scene and what of it lies where, by position in its lists. */
+export interface Found {
+  readonly scene: Scene;
+  boxesIn(area: Extent): number[];
+  edgesIn(area: Extent): number[];
+  framesIn(area: Extent): number[];
+}
+
+/** What has been drawn. */
+export interface Drawn {
+  readonly boxes: number;
+  /** How long it takes to draw; a box with text counts 1. */
+  readonly weight: number;
+}
+
+export interface PaintOptions {
+  /** Edges fade while the picture changes. Default 1. */
+  readonly edgeAlpha?: number;
+  /** A piece of a picture: what follows the view's edges stays where it belongs. */
+  readonly isPart?: boolean;
+}
+
+/** Text smaller than this on screen is left out. */
+const LEAST_TEXT_PX = 6;
+/** Boxes lower than this on screen are drawn as plain rectangles, all of a colour at once. */
+const LEAST_BOX_PX = 11;
+/** From further away a cut through a line is not seen; the sign on its box is. */
+const LEAST_CUT_SCALE = 0.3;
+
+export function paint(
+  brush: Brush,
+  found: Found,
+  view: Size,
+  { edgeAlpha = 1, isPart = false }: PaintOptions = {},
+): Drawn {
+  const { context, camera, theme } = brush;
+  const { scene } = found;
+  context.fillStyle = theme.bg;
+  context.fillRect(0, 0, view.width, view.height);
+  context.save();
+  context.translate(camera.x, camera.y);
+  context.scale(camera.scale, camera.scale);
+  const area = areaInView(camera, view);
+  const frames = found.framesIn(area).map((key) => scene.frames[key]!);
+  for (const frame of frames) {
+    paintFrame(brush, frame);
+  }
+  paintRungs(brush, scene, area);
+  const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
+  paintEdges(brush, scene, edges, area, edgeAlpha);
+  const titleArea = isPart ? EVERYWHERE : area;
+  for (const frame of frames) {
+    paintFrameTitle(brush, frame, titleArea);
+  }
+  const boxKeys = found.boxesIn(area);
+  const boxes = boxKeys.map((key) => scene.boxes[key]!);
+  const isPlain = 28 * camera.scale < LEAST_BOX_PX;
+  if (isPlain) {
+    paintPlainBoxes(brush, boxes);
+  } else {
+    for (const box of boxes) {
+      paintBox(brush, box, isReadable(brush, 12.5));
+    }
+  }
+  const isStill = edgeAlpha > 0.9;
+  if (isStill && camera.scale > LEAST_CUT_SCALE) {
+    paintCuts(brush, scene, boxKeys, edges);
+  }
+  if ((brush.showShapes || brush.norms) && isReadable(brush, 10.5) && isStill) {
+    paintEdgeLabels(brush, edges, scene.boxes, area);
+  }
+  paintMarks(brush, boxes, isReadable(brush, 10.5));
+  paintLabels(brush, scene);
+  context.restore();
+  const ofBoxes = boxes.length * (isPlain ? 0.05 : 1);
+  return { boxes: boxes.length, weight: ofBoxes + edges.length * 0.25 + frames.length };
+}
+
+const EVERYWHERE: Extent = {
+  left: -Infinity,
+  top: -Infinity,
+  right: Infinity,
+  bottom: Infinity,
+};
+
+/** Draw one box as it is in the picture, over it; the context has the world's unit. */
+export function paintOneBox(brush: Brush, box: SceneBox): void {
+  if (28 * brush.camera.scale >= LEAST_BOX_PX) {
+    paintBox(brush, box, isReadable(brush, 12.5));
+    paintMarks(brush, [box], isReadable(brush, 10.5));
+  }
+}
+
+export function areaInView(camera: Camera, view: Size): Extent {
+  return {
+    left: -camera.x / camera.scale,
+    top: -camera.y / camera.scale,
+    right: (view.width - camera.x) / camera.scale,
+    bottom: (view.height - camera.y) / camera.scale,
+  };
+}
+
+export function isReadable({ camera }: Brush, fontPx: number): boolean {
+  return fontPx * camera.scale >= LEAST_TEXT_PX;
+}
+
+/** From afar a box is a dash of colour: one path a colour, and none that falls on the last one. */
+function paintPlainBoxes({ context, theme, emphasis, camera }: Brush, boxes: SceneBox[]): void {
+  const byColour = new Map<string, SceneBox[]>();
+  for (const box of boxes) {
+    const mark = emphasis.marksOf(box)[0];
+    const plain = mark ? SEVERITY_COLOURS[mark.finding.severity] : colourOfBox(box);
+    const name = emphasis.isSelected(box) ? "select" : plain;
+    const isLit = !!mark || emphasis.isLit(box) || emphasis.isMatch(box);
+    const colour = isLit ? theme[name] : mix(theme.bg, theme[name], 0.5);
+    const group = byColour.get(colour) ?? [];
+    group.push(box);
+    byColour.set(colour, group);
+  }
+  const pixel = 1 / camera.scale;
+  for (const [colour, group] of byColour) {
+    context.fillStyle = colour;
+    context.beginPath();
+    let [lastX, lastY] = [Number.NaN, Number.NaN];
+    for (const { x, y, width, height } of group) {
+      if (Math.abs(x - lastX) < pixel && Math.abs(y - lastY) < pixel) {
+        continue;
+      }
+      [lastX, lastY] = [x, y];
+      const [w, h] = [Math.max(width, pixel), Math.max(height, pixel)];
+      context.rect(x - w / 2, y - h / 2, w, h);
+    }
+    context.fill();
+  }
+}
+
+function paintRungs({ context, theme, camera }: Brush, scene: Scene, area: Extent): void {
+  if (!scene.rungs.length || camera.scale < 0.2) {
+    return;
+  }
+  context.beginPath();
+  for (const { fromX, toX, y } of scene.rungs) {
+    if (y >= area.top && y <= area.bottom) {
+      context.moveTo(fromX, y);
+      context.lineTo(toX, y);
+    }
+  }
+  context.setLineDash([2, 5]);
+  context.lineWidth = 1;
+  context.strokeStyle = mix(theme.line, theme.soft, 0.25);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function paintLabels(brush: Brush, scene: Scene): void {
+  const { context, theme, measure } = brush;
+  if (!isReadable(brush, 12)) {
+    return;
+  }
+  context.font = measure.font("sublabel");
+  context.textBaseline = "middle";
+  for (const label of scene.labels) {
+    context.fillStyle = theme[label.tone];
+    context.textAlign = label.align === "middle" ? "center" : label.align;
+    context.fillText(label.text, label.x, label.y);
+  }
+}

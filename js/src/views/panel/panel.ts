@@ -1,0 +1,162 @@
+/** The side panel: details of the selection, and the source. */
+import type { Selection, Store } from "../../model/store.ts";
+import { copyButton } from "../clipboard.ts";
+import { allocationDetails } from "../details/allocation.ts";
+import { gradNodeDetails } from "../details/grad_node.ts";
+import { gradientDetails } from "../details/gradient.ts";
+import { groupDetails } from "../details/group.ts";
+import { lineDetails } from "../details/line.ts";
+import { opDetails } from "../details/op.ts";
+import { overviewDetails } from "../details/overview.ts";
+import { tensorDetails } from "../details/tensor.ts";
+import { detailsText } from "../details/text.ts";
+import { button, element } from "../element.ts";
+import { type PanelContext, traceTotals } from "./context.ts";
+import { askForSource } from "./open_source.ts";
+import { mountSource } from "./source.ts";
+import { mountSplitter } from "./splitter.ts";
+import { showUnderlined } from "./stack.ts";
+
+type Page = "details" | "source";
+
+/**
+ * @param root the `.pdl-panel` element
+ * @returns what takes the panel down
+ */
+export function mountPanel(root: HTMLElement, store: Store): () => void {
+  const { trace } = store;
+  const id = `pdl-${Math.random().toString(36).slice(2)}`;
+  const tabs = { details: tab("details", "Details"), source: tab("source", "Source") };
+  const pages = { details: page("details"), source: page("source") };
+  /** Whether the details have been written: of a large trace not before somebody looks. */
+  let isWritten = false;
+  const context: PanelContext = {
+    store,
+    trace,
+    totals: traceTotals(trace),
+    openFrame(frame) {
+      const at = (column: "file" | "line" | "cell") => trace.at("frames", column, frame);
+      if (!askForSource(root, trace, { file: at("file"), line: at("line"), cell: at("cell") })) {
+        context.showSource(at("file"), at("line"));
+      }
+    },
+    showSource(file, line) {
+      source.show(file, line);
+      turnTo("source");
+    },
+  };
+  // Before the source's own: it need not write what this hides.
+  const unsubscribe = store.subscribe((state, previous) => {
+    const isOther = state.selection !== previous.selection;
+    const isGroup = state.selection.kind === "group" && state.open !== previous.open;
+    // Gradients are those of the backward call in view.
+    const isOtherCall = state.backwardCall !== previous.backwardCall && store.gradients.isRecorded;
+    if (isOther || isGroup || isOtherCall) renderDetails();
+    if (!isOther) return;
+    pages.details.scrollTop = 0;
+    if (state.selection.kind === "line") turnTo("source");
+    else if (state.selection.kind !== "none") turnTo("details");
+  });
+  const source = mountSource(pages.source, store, () => turnTo("details"));
+  const close = button("×", () => store.update({ panelOpen: false }), {
+    class: "pdl-button pdl-quiet pdl-icon",
+    "aria-label": "Close the panel",
+    title: "Close the panel",
+  });
+  const tabList = element(
+    "div",
+    { role: "tablist", "aria-label": "Panel", onkeydown: moveInTabs },
+    tabs.details,
+    tabs.source,
+  );
+  const disposeSplitter = mountSplitter(root);
+  root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
+  const { finding } = store;
+  if (finding && finding.line > 0) source.show(finding.file, finding.line);
+  // Whoever asked for gradients finds their curve in the details, unless a line is guilty.
+  const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
+  turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
+
+  function renderDetails(): void {
+    isWritten = true;
+    const focused = pages.details.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement)
+      : null;
+    pages.details.replaceChildren(
+      ...detailsOf(context, store.state.selection),
+      copyButton("Copy as text", () => detailsText(pages.details)),
+    );
+    showUnderlined(pages.details);
+    if (!focused) return;
+    // What was pressed is gone: its successor, or else the heading, takes the focus.
+    const mark = focused.dataset.focus;
+    const successor = mark && pages.details.querySelector<HTMLElement>(`[data-focus="${mark}"]`);
+    (successor || pages.details.querySelector<HTMLElement>("h2"))?.focus({ preventScroll: true });
+  }
+
+  function turnTo(name: Page): void {
+    if (name === "details" && !isWritten) renderDetails();
+    for (const other of ["details", "source"] as const) {
+      pages[other].hidden = other !== name;
+      tabs[other].setAttribute("aria-selected", String(other === name));
+      tabs[other].tabIndex = other === name ? 0 : -1;
+    }
+    if (name === "source") source.scrollToLit();
+    else showUnderlined(pages.details);
+  }
+
+  function tab(name: Page, label: string): HTMLButtonElement {
+    return button(label, () => turnTo(name), {
+      class: "",
+      role: "tab",
+      id: `${id}-tab-${name}`,
+      "aria-controls": `${id}-${name}`,
+    });
+  }
+
+  function page(name: Page): HTMLElement {
+    return element("div", {
+      class: `pdl-panel-page pdl-scroll pdl-${name}-page`,
+      role: "tabpanel",
+      id: `${id}-${name}`,
+      "aria-labelledby": `${id}-tab-${name}`,
+    });
+  }
+
+  function moveInTabs(event: KeyboardEvent): void {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const other = event.target === tabs.details ? "source" : "details";
+    event.preventDefault();
+    event.stopPropagation();
+    turnTo(other);
+    tabs[other].focus();
+  }
+
+  return () => {
+    unsubscribe();
+    source.dispose();
+    disposeSplitter();
+    root.replaceChildren();
+  };
+}
+
+function detailsOf(context: PanelContext, selection: Selection): HTMLElement[] {
+  switch (selection.kind) {
+    case "op":
+      return opDetails(context, selection.op);
+    case "grad_node":
+      return gradNodeDetails(context, selection.gradNode);
+    case "group":
+      return groupDetails(context, selection.group);
+    case "tensor":
+      return tensorDetails(context, selection.tensor);
+    case "gradient":
+      return gradientDetails(context, selection.edge, selection.beside);
+    case "allocation":
+      return allocationDetails(context, selection.allocation);
+    case "line":
+      return lineDetails(context, selection.file, selection.line);
+    case "none":
+      return overviewDetails(context);
+  }
+}

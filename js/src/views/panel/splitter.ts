@@ -1,0 +1,49 @@
+/** The panel's left edge: dragged, or moved with the arrow keys. */
+import { element } from "../element.ts";
+
+const START_PX = 360;
+const NARROWEST_PX = 260;
+const WIDEST_PX = 900;
+const STEP_PX = 24;
+
+export function mountSplitter(panel: HTMLElement): () => void {
+  let width_px = START_PX;
+  const splitter = element("div", {
+    class: "pdl-splitter",
+    role: "separator",
+    "aria-orientation": "vertical",
+    "aria-label": "Width of the panel",
+    "aria-valuemin": NARROWEST_PX,
+    "aria-valuemax": WIDEST_PX,
+    tabindex: 0,
+  });
+  setWidth(START_PX);
+  splitter.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    event.preventDefault();
+    splitter.setPointerCapture(event.pointerId);
+    // The width in force may be less than the one asked for.
+    const start_px = panel.getBoundingClientRect().width + event.clientX;
+    const move = (moved: PointerEvent) => setWidth(start_px - moved.clientX);
+    splitter.addEventListener("pointermove", move);
+    const stop = () => splitter.removeEventListener("pointermove", move);
+    splitter.addEventListener("lostpointercapture", stop, { once: true });
+  });
+  splitter.addEventListener("dblclick", () => setWidth(START_PX));
+  splitter.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: STEP_PX, ArrowRight: -STEP_PX }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setWidth(width_px + step);
+  });
+  panel.append(splitter);
+
+  function setWidth(asked_px: number): void {
+    width_px = Math.round(Math.min(WIDEST_PX, Math.max(NARROWEST_PX, asked_px)));
+    panel.style.setProperty("--pdl-panel-width", `${width_px}px`);
+    splitter.setAttribute("aria-valuenow", String(width_px));
+  }
+
+  return () => splitter.remove();
+}

@@ -1,0 +1,82 @@
+/** Which marks of findings a box of the picture carries, and what they say. */
+import type { Mark, MarkRole, MarkSide, Severity } from "../../model/findings.ts";
+import { foldAround } from "../../model/folding.ts";
+import type { Store } from "../../model/store.ts";
+import type { SceneBox } from "./scene.ts";
+import { isGroup } from "./scene_index.ts";
+
+/** What a severity is called, and its sign where only text can stand. */
+export const SEVERITY_WORDS: Readonly<Record<Severity, readonly [word: string, sign: string]>> = {
+  error: ["Error", "✕"],
+  warning: ["Warning", "▲"],
+  info: ["Note", "ⓘ"],
+};
+
+/** What a mark says on its box; "" where its sign says enough. */
+export const ROLE_WORDS: Readonly<Record<MarkRole, string>> = {
+  failed: "failed",
+  cut: "cut",
+  origin: "origin",
+  here: "",
+  path: "",
+  related: "",
+};
+
+const ROLE_SENTENCES: Readonly<Record<MarkRole, string>> = {
+  failed: "failed here",
+  cut: "the gradient ends here",
+  origin: "begins here",
+  here: "found here",
+  path: "passes here",
+  related: "has to do with it",
+};
+
+/** Roles that only matter to the finding one looks at: with all of them a picture drowns. */
+const ONLY_IF_ACTIVE: ReadonlySet<MarkRole> = new Set(["path", "related"]);
+
+type Marked = Pick<SceneBox, "op" | "gradNode" | "group" | "tensor" | "kind" | "id">;
+
+/**
+ * The marks that are drawn, the most telling first.
+ *
+ * @param side whose marks; by default those of the half of the picture that the box is in
+ * @param withPair whether those of the paired op or grad node are shown here too
+ */
+export function marksOfBox(
+  store: Store,
+  box: Marked,
+  side = sideOf(store, box),
+  withPair = store.state.mode !== "ladder",
+): readonly Mark[] {
+  const { findings, hierarchy, state } = store;
+  if (!findings.all.length || box.tensor >= 0) {
+    return [];
+  }
+  const groups = !isGroup(box as SceneBox)
+    ? []
+    : box.kind === "fold"
+      ? foldAround(hierarchy, state, box.group)
+      : [box.group];
+  return findings
+    .marksOf({ ...box, groups }, side, withPair)
+    .filter(({ finding, role }) => !ONLY_IF_ACTIVE.has(role) || finding.key === state.finding);
+}
+
+/** In a ladder each half has its own marks; elsewhere a pair shares them. */
+function sideOf({ state }: Store, box: Marked): MarkSide {
+  const isRight = box.gradNode >= 0 || state.mode === "backward" || box.id.endsWith(":backward");
+  return isRight && box.op < 0 ? "grad_nodes" : "ops";
+}
+
+/** "✕ Error, failed here: …", once for each finding. */
+export function markLines(marks: readonly Mark[], most = 3): string[] {
+  const lines = new Map<number, string>();
+  for (const { finding, role } of marks) {
+    if (!lines.has(finding.key)) {
+      const [word, sign] = SEVERITY_WORDS[finding.severity];
+      lines.set(finding.key, `${sign} ${word}, ${ROLE_SENTENCES[role]}: ${finding.message}`);
+    }
+  }
+  const all = [...lines.values()];
+  return all.length > most ? [...all.slice(0, most), `and ${all.length - most} more`] : all;
+}
