@@ -8,7 +8,7 @@ Rows are integers only; :mod:`paddle_lab.capture.assembly` makes columns of them
 from __future__ import annotations
 
 import weakref
-from _thread import get_ident
+from _thread import get_ident, get_native_id
 from collections.abc import Callable, Iterator
 from itertools import count
 from time import perf_counter_ns
@@ -124,6 +124,9 @@ class Recorder:
         self.backward = BackwardGraphs(self.tensors, paddle.Tensor)
         self.tensor_type = paddle.Tensor
         self.threads: dict[int, ThreadState] = {}
+        self.native_threads: dict[int, int] = {}
+        """The operating system's ids of threads to their numbers. Python gives the identity of a
+        thread that has ended to a later one, which then has its number and an id of its own."""
         self._next_thread: Callable[[], int] = count().__next__
         self.next_op = Counter()
         self.next_scope = Counter()
@@ -142,6 +145,7 @@ class Recorder:
         state = self.threads.get(identity)
         if state is None:
             state = self.threads[identity] = ThreadState(self._next_thread())
+            self.native_threads[get_native_id()] = state.number
         return state
 
     def abandon(self, error: Exception) -> None:

@@ -175,6 +175,7 @@ class MemoryCapture:
 
     def _number_threads(self) -> None:
         states = self.recorder.threads
+        self.thread_numbers |= self.recorder.native_threads
         self.thread_numbers |= {
             thread.native_id: states[thread.ident].number
             for thread in threading.enumerate()
