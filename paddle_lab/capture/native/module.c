@@ -19,7 +19,7 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_nativ
                                         .m_methods = functions};
 
 PyMODINIT_FUNC PyInit__native(void) {
-    PyTypeObject *types[] = {&TapeType,         &ObjectTableType, &CounterType,   &StackPoolType,
+    PyTypeObject *types[] = {&TapeType,         &ObjectTableType, &CounterType,    &StackPoolType,
                              &ThreadCellsType,  &SinksType,       &OpFunctionType, &OpMethodType,
                              &AddressTableType, &LineageType,     &LayerCallType};
     if (PyType_Ready(&OwnerType) < 0) {
