@@ -103,6 +103,11 @@ def test_a_large_trace_is_stored_reduced_and_says_so(jupyter_page: OpenNotebook)
     size_bytes = (notebook.server.root / notebook.path).stat().st_size
     assert size_bytes < LARGEST_OF_ANY_TRACE_BYTES
 
+    notebook.page.reload()
+    expect(output.locator(".pdl-canvas > canvas")).to_be_visible(timeout=30_000)
+    expect(output.get_by_text("reduced copy")).to_have_count(0, timeout=30_000)
+    expect(output.get_by_text("240 000 ops").first).to_be_visible()
+
     notebook.leave()
     again = notebook.reopened(kernel=False).cell(1)
     expect(again.locator(".pdl-canvas > canvas")).to_be_visible()

@@ -52,8 +52,7 @@ class GraphRenderer extends Panel implements Renderer {
     const model = this.#model;
     if (model === null || this.isDisposed) return;
     this.#model = null;
-    const limit = new Promise<void>((resolve) => setTimeout(resolve, WIDGET_LIMIT_MS));
-    if (await this.#showWidget(model, limit)) return;
+    if (await this.#showWidget(model, WIDGET_LIMIT_MS)) return;
     const graph = readGraph(model.data[GRAPH_MIME_TYPE]);
     if (graph === null || this.isDisposed) return;
     const { showSavedGraph } = await import("./saved_graph.ts");
@@ -73,14 +72,21 @@ class GraphRenderer extends Panel implements Renderer {
       panel = this.#findPanel(this.node);
     }
     await panel?.sessionContext.ready;
-    if (this.isDisposed || !(await this.#showWidget(model)) || this.isDisposed) return;
-    this.#takeDown?.();
-    this.#takeDown = null;
-    saved.dispose();
+    // A widget's renderer that is made before the notebook has its widget manager waits for ever,
+    // and nothing tells when it has one.
+    for (let limit_ms = 1000; limit_ms <= 16_000 && !this.isDisposed; limit_ms *= 2) {
+      if (await this.#showWidget(model, limit_ms, true)) {
+        this.#takeDown?.();
+        this.#takeDown = null;
+        saved.dispose();
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
   }
 
-  /** True once the kernel's widget is drawn. */
-  async #showWidget(model: MimeModel, limit?: Promise<void>): Promise<boolean> {
+  /** True once the kernel's widget is drawn; false where that takes longer than the limit. */
+  async #showWidget(model: MimeModel, limit_ms: number, isHidden = false): Promise<boolean> {
     const panel = this.#findPanel(this.node);
     const rendermime = panel?.content.rendermime;
     if (
@@ -91,12 +97,13 @@ class GraphRenderer extends Panel implements Renderer {
       return false;
     }
     const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
-    // Without a limit something else is shown meanwhile.
-    widget.node.hidden = limit === undefined;
+    widget.node.hidden = isHidden;
     this.addWidget(widget);
     // It says that it loads, or what failed, in text; the widget itself is an element.
     const rendered = widget.renderModel(model).catch(() => {});
-    await (limit ? Promise.race([rendered, limit]) : rendered);
+    const limit = new Promise<void>((resolve) => setTimeout(resolve, limit_ms));
+    await Promise.race([rendered, limit]);
+    if (this.isDisposed) return false;
     if (widget.node.childElementCount > 0) {
       widget.node.hidden = false;
       return true;
