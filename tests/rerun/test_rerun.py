@@ -98,7 +98,9 @@ def test_what_a_thread_leaves_in_the_race_is_named():
             time.sleep(0.001)
 
     def step():
-        time.sleep(0.01)
+        found = state["scale"]
+        while state["scale"] == found:  # the thread has its turn, however busy the machine is
+            time.sleep(0.001)
         return x * state["scale"]
 
     thread = threading.Thread(target=disturb)
