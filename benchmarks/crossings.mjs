@@ -11,10 +11,9 @@
 // pair of edges. dot's pictures are kept in FOLDER, beside the graphs. A graph that dot does not finish in time is named and left out of the sums.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { fromSource } from "./from_source.mjs";
 
 const MOST_BOXES = 1000;
 const DOT_LIMIT_MS = 90_000;
@@ -40,26 +39,12 @@ const STORED = [
 const STORE = new URL("../js/test/layout/stored_graphs.json", import.meta.url);
 if (!folder) throw new Error("say where the corpus is: node benchmarks/crossings.mjs FOLDER");
 
-const JS = fileURLToPath(new URL("../js", import.meta.url));
-const esbuild = createRequire(`${JS}/package.json`)("esbuild");
-const bundle = await esbuild.build({
-  stdin: {
-    contents: `
+const layout = await fromSource(`
       export { layoutGraph, layoutNested } from "./src/layout/index.ts";
       export { synthetic } from "./test/layout/crossings_corpus.ts";
       export { dotText, dotVersion, readDot, runDot } from "./test/layout/dot.ts";
       export { graphsOf } from "./test/layout/record_graphs.ts";
-      export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`,
-    resolveDir: JS,
-    loader: "ts",
-  },
-  bundle: true,
-  write: false,
-  platform: "node",
-  format: "esm",
-});
-const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
-const layout = await import(`data:text/javascript;base64,${source}`);
+      export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`);
 
 const boxesOf = (graph) =>
   graph.nodeCount ?? graph.itemCount - graph.open.reduce((sum, open) => sum + open, 0);

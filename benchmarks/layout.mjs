@@ -1,31 +1,16 @@
 // Times the graph layout and holds its pictures against Graphviz's dot. Prints Markdown.
 //   node benchmarks/layout.mjs [--quick] [--json FILE]   (needs `npm ci` in js/; dot is optional)
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { fromSource } from "./from_source.mjs";
 
-const JS = fileURLToPath(new URL("../js", import.meta.url));
-const esbuild = createRequire(`${JS}/package.json`)("esbuild");
 
-const bundle = await esbuild.build({
-  stdin: {
-    contents: `
+const layout = await fromSource(`
       export { layoutGraph, layoutNested } from "./src/layout/index.ts";
       export * from "./test/layout/corpus.ts";
       export { decoder } from "./test/layout/nested_corpus.ts";
       export { hasDot, layoutWithDot } from "./test/layout/dot.ts";
-      export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`,
-    resolveDir: JS,
-    loader: "ts",
-  },
-  bundle: true,
-  write: false,
-  platform: "node",
-  format: "esm",
-});
-const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
-const layout = await import(`data:text/javascript;base64,${source}`);
+      export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`);
 
 /** Median of some warm runs, in ms. */
 function warm_ms(run) {

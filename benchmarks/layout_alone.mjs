@@ -3,27 +3,18 @@
 // BENCH_NODE is the folder whose node_modules have elkjs and @dagrejs/dagre.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
+import { fromSource } from "./from_source.mjs";
 
 const [tool, file] = process.argv.slice(2);
 const { labels, edges } = JSON.parse(readFileSync(file, "utf8"));
-const library = createRequire(join(process.env.BENCH_NODE ?? ".", "package.json"));
+const library = createRequire(resolve(process.env.BENCH_NODE ?? ".", "package.json"));
 const width = (label) => 40 + 7 * label.length;
 const HEIGHT_PX = 28;
 
 const layouts = {
   async "Paddle Lab"() {
-    const JS = fileURLToPath(new URL("../js", import.meta.url));
-    const bundle = await createRequire(`${JS}/package.json`)("esbuild").build({
-      entryPoints: [`${JS}/src/layout/index.ts`],
-      bundle: true,
-      write: false,
-      platform: "node",
-      format: "esm",
-    });
-    const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
-    const { layoutGraph } = await import(`data:text/javascript;base64,${source}`);
+    const { layoutGraph } = await fromSource(`export * from "./src/layout/index.ts";`);
     const graph = {
       nodeCount: labels.length,
       width: Float64Array.from(labels, width),

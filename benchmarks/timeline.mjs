@@ -1,19 +1,14 @@
 // Times what the memory timeline computes for its pictures. Prints Markdown.
 //   node benchmarks/timeline.mjs [--quick] [--json FILE]            (needs `npm ci` in js/)
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { fromSource } from "./from_source.mjs";
 
 const { values: given } = parseArgs({
   options: { quick: { type: "boolean" }, json: { type: "string" } },
 });
-const JS = fileURLToPath(new URL("../js", import.meta.url));
-const esbuild = createRequire(`${JS}/package.json`)("esbuild");
 
-const bundle = await esbuild.build({
-  stdin: {
-    contents: `
+const memory = await fromSource(`
       export * from "./src/memory/alive.ts";
       export * from "./src/memory/block_map.ts";
       export * from "./src/memory/blocks.ts";
@@ -21,17 +16,7 @@ const bundle = await esbuild.build({
       export * from "./src/memory/grouping.ts";
       export * from "./src/memory/moment.ts";
       export * from "./src/memory/stacking.ts";
-      export * from "./test/memory/made_memory.ts";`,
-    resolveDir: JS,
-    loader: "ts",
-  },
-  bundle: true,
-  write: false,
-  platform: "node",
-  format: "esm",
-});
-const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
-const memory = await import(`data:text/javascript;base64,${source}`);
+      export * from "./test/memory/made_memory.ts";`);
 
 const SHAPES = {
   "training loop": memory.loopOfSteps,
