@@ -6,7 +6,7 @@
 import { GROUP_KINDS } from "../protocol.ts";
 import { RowsByKey } from "./csr.ts";
 import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
-import { Runs, runLabel } from "./runs.ts";
+import { Runs } from "./runs.ts";
 import { standInsOf } from "./stand_ins.ts";
 import type { Trace } from "./trace.ts";
 
@@ -107,15 +107,6 @@ export class Hierarchy {
   /** The groups around a group, itself included, outermost first, without transparent ones. */
   pathOf(group: number): number[] {
     return this.#trace.groupPath(group).filter((at) => !this.isTransparent[at]);
-  }
-
-  /** "layers.0–11" for a run, "layers.3" for a group. */
-  labelOfRun(first: number): string {
-    const members = this.runMembers(first);
-    return runLabel(
-      this.#trace.groupLabel(members[0] ?? first),
-      this.#trace.groupLabel(members.at(-1) ?? first),
-    );
   }
 
   /** Groups are listed nearly as they ran: a call site's ops may lie apart. */

@@ -17,7 +17,6 @@ test("repeated siblings are one fold, and members once it is unfolded", async ()
     open: new Set([net]),
   });
   expect(ids(folded)).toEqual(["group:0", "op:0", "fold:2", "op:13", "op:14"]);
-  expect(store.hierarchy.labelOfRun(2)).toBe("blocks.0–2");
   const unfolded = visibleForward(store.trace, store.hierarchy, {
     ...store.state,
     open: new Set([net]),
