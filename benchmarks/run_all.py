@@ -50,7 +50,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "frames.py": (),
     "memory.py": (),
     "million_allocations.py": (),
-    "million_events.py": (),
     "timeline.mjs": (),
     "format.py": (),
     "sampler.py": (),
