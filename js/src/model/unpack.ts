@@ -3,13 +3,13 @@ import {
   FORMAT_VERSION,
   MAGIC,
   type Origin,
-  type PackedColumn,
   type PackHeader,
   TABLES,
   type TableName,
 } from "../protocol.ts";
 import { type Column, type Table, WIDE_COLUMNS } from "./columns.ts";
 import { inflate } from "./inflate.ts";
+import { readColumn, widthOf } from "./packed_column.ts";
 import { checkReferences, DAMAGED } from "./references.ts";
 
 export interface Packed {
@@ -20,7 +20,6 @@ export interface Packed {
 
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;
-const WIDTH_BYTES = { i1: 1, i2: 2, i4: 4, i8: 8 } as const;
 
 /**
  * Read a packed record.
@@ -86,7 +85,8 @@ function readTables(
         throw new RangeError("a column reaches past the end");
       }
       if (known) {
-        read[columnName] = readColumn(view, offset, rows, stored, wide.includes(columnName));
+        const planes = { buffer: view.buffer, start: view.byteOffset + offset, rows };
+        read[columnName] = readColumn(planes, stored, wide.includes(columnName));
       }
       offset += size + ((ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES);
     }
@@ -106,78 +106,6 @@ function missing(table: Table): Column {
     throw new TypeError("a column is missing");
   }
   return new Int32Array(0);
-}
-
-function widthOf(stored: PackedColumn): number {
-  const width = WIDTH_BYTES[stored.dtype];
-  if (!width) {
-    throw new TypeError("unknown column type");
-  }
-  return width;
-}
-
-function readColumn(
-  view: DataView<ArrayBuffer>,
-  offset: number,
-  rows: number,
-  stored: PackedColumn,
-  isWide: boolean,
-): Column {
-  const planes = { buffer: view.buffer, start: view.byteOffset + offset, rows };
-  if (stored.dtype === "i8") {
-    return readDoubles(planes, stored.delta);
-  }
-  const values = readIntegers(planes, 0, widthOf(stored));
-  if (isWide) {
-    const column = new Float64Array(values);
-    return stored.delta ? summedUp(column) : column;
-  }
-  return stored.delta ? summedUp(values) : values;
-}
-
-/** Where a column's bytes are: the lowest bytes of all rows come first. */
-interface Planes {
-  readonly buffer: ArrayBuffer;
-  readonly start: number;
-  readonly rows: number;
-}
-
-/** Signed integers of `width` planes from `first` on. A loop for each width: they are the hot ones. */
-function readIntegers({ buffer, start, rows }: Planes, first: number, width: number): Int32Array {
-  const plane = (i: number) => new Uint8Array(buffer, start + (first + i) * rows, rows);
-  const high = new Int8Array(buffer, start + (first + width - 1) * rows, rows);
-  const values = new Int32Array(high);
-  if (width === 2) {
-    const low = plane(0);
-    for (let row = 0; row < rows; row++) {
-      values[row] = (high[row]! << 8) | low[row]!;
-    }
-  } else if (width === 4) {
-    const [low, second, third] = [plane(0), plane(1), plane(2)];
-    for (let row = 0; row < rows; row++) {
-      values[row] = (high[row]! << 24) | (third[row]! << 16) | (second[row]! << 8) | low[row]!;
-    }
-  }
-  return values;
-}
-
-/** Integers of eight bytes, as doubles. */
-function readDoubles(planes: Planes, isDelta: boolean): Float64Array {
-  const low = readIntegers(planes, 0, 4);
-  const column = new Float64Array(readIntegers(planes, 4, 4));
-  for (let row = 0; row < planes.rows; row++) {
-    column[row] = column[row]! * 2 ** 32 + (low[row]! >>> 0);
-  }
-  return isDelta ? summedUp(column) : column;
-}
-
-function summedUp<T extends Column>(differences: T): T {
-  let sum = 0;
-  for (let row = 0; row < differences.length; row++) {
-    sum += differences[row]!;
-    differences[row] = sum;
-  }
-  return differences;
 }
 
 function readOrigin(origin: Partial<Origin>): Origin {
