@@ -1,7 +1,7 @@
 /** The proper layered graph: long edges become chains of dummies, so that every segment joins neighbouring ranks. */
 
 import { groupBy } from "./adjacency.ts";
-import type { Boxes, Flow } from "./flow.ts";
+import type { Flow, Shapes } from "./flow.ts";
 
 /**
  * Vertices 0 .. boxCount - 1 are boxes, the rest dummies. All edges of a bundle share one chain: one tensor with
@@ -41,12 +41,19 @@ export interface Proper {
   tap: Int32Array;
 }
 
-export function makeProper(boxes: Boxes, flow: Flow, rank: Int32Array, laneSpan: number): Proper {
+/** @param wholeCount boxes of the whole part: it may have as many dummies as these allow */
+export function makeProper(
+  boxes: Shapes,
+  flow: Flow,
+  rank: Int32Array,
+  laneSpan: number,
+  wholeCount = boxes.count,
+): Proper {
   const boxCount = boxes.count;
   const { from, to, bundle } = flow;
   const lane = new Uint8Array(flow.count);
   const reach = new Int32Array(flow.bundleCount);
-  const budget = 2 * boxCount + 1000;
+  const budget = 2 * wholeCount + 1000;
   let dummies = 0;
   for (let limit = laneSpan; ; limit = limit >> 1) {
     dummies = 0;
@@ -126,7 +133,7 @@ export function makeProper(boxes: Boxes, flow: Flow, rank: Int32Array, laneSpan:
 const LEVELS = 8;
 
 function portLevels(
-  boxes: Boxes,
+  boxes: Shapes,
   flow: Flow,
   tap: Int32Array,
   chain: Int32Array,

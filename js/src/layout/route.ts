@@ -1,6 +1,6 @@
 /** Gives ranks their y and edges their paths. */
 
-import type { Boxes, Flow } from "./flow.ts";
+import type { Flow, Shapes } from "./flow.ts";
 import { collectLanes, type Lane } from "./lanes.ts";
 import { PointList } from "./points.ts";
 import { spreadPorts } from "./ports.ts";
@@ -26,7 +26,7 @@ export interface Routes {
 const MOST_EXTRA_GAP_PX = 120;
 
 export function routeEdges(
-  boxes: Boxes,
+  boxes: Shapes,
   flow: Flow,
   proper: Proper,
   x: Float64Array,
@@ -109,7 +109,7 @@ interface Bands {
 }
 
 function stackRanks(
-  boxes: Boxes,
+  boxes: Shapes,
   proper: Proper,
   x: Float64Array,
   channels: Channels,

@@ -1,7 +1,7 @@
 /** Moves lines that pass a frame to where the frame's port is, so that they pass it straight. */
 
 import { distance, type Extents } from "./extents.ts";
-import type { Boxes, Flow } from "./flow.ts";
+import type { Flow, Shapes } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
 /** A line that would get a bend at its other end instead moves no further than this, in px. */
@@ -9,7 +9,7 @@ const NEAR_PX = 24;
 
 /** Shift chains (and the entry and exit ports they end at) to the fixed ports they meet, where there is room. */
 export function snapToPorts(
-  boxes: Boxes,
+  boxes: Shapes,
   flow: Flow,
   proper: Proper,
   extents: Extents,
