@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from IPython import get_ipython
 
 from paddle_lab.magics.cell_magics import CellMagics
+from paddle_lab.magics.idle_imports import import_when_idle
 from paddle_lab.magics.memory_cell import MemoryCellMagic
 from paddle_lab.magics.memory_line import MemoryLineMagic
 from paddle_lab.magics.notebook_memory import NotebookMemory
@@ -53,6 +54,7 @@ def register(shell: InteractiveShell) -> None:
         magics = Magics(shell)
         magics.register()
         _REGISTERED[id(shell)] = magics
+        import_when_idle()
 
 
 def unregister(shell: InteractiveShell) -> None:

@@ -1,0 +1,45 @@
+"""What a kernel imports between its cells, in a real kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+_SHOWING = ("anywidget", "paddle_lab.views.fallback", "paddle_lab.views.widgets.graph_widget")
+
+
+@pytest.fixture
+def kernel() -> Iterator[Any]:
+    manager, client = start_new_kernel()
+    try:
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def _printed(kernel: Any, code: str) -> str:
+    """Run a cell; return all that it prints."""
+    texts: list[str] = []
+    kernel.execute_interactive(
+        code,
+        timeout=60,
+        output_hook=lambda message: texts.append(message["content"].get("text", "")),
+    )
+    return "".join(texts)
+
+
+def test_a_kernel_imports_what_shows_a_trace_while_it_waits(kernel: Any) -> None:
+    missing = f"import sys; print([name for name in {_SHOWING} if name not in sys.modules])"
+    # GIVEN a kernel that has loaded the extension, which imports nothing of it itself
+    assert str(list(_SHOWING)) in _printed(kernel, f"%load_ext paddle_lab\n{missing}")
+    # WHEN it waits for cells
+    limit = time.monotonic() + 30
+    while "[]" not in (printed := _printed(kernel, missing)):
+        # THEN all that shows a trace is there after a while
+        assert time.monotonic() < limit, printed
+        time.sleep(0.2)
