@@ -49,7 +49,7 @@ class EventColumns:
         self._waiting: list[Any] = []
 
     def add(self, events: Sequence[Any]) -> None:
-        """Take Paddle's events of one thread and segment."""
+        """Take Paddle's events of one thread."""
         self._waiting.extend(events)
 
     @property
@@ -57,8 +57,8 @@ class EventColumns:
         """Whether so many wait that they should be read."""
         return len(self._waiting) >= _AT_ONCE
 
-    def read(self, thread: int, segment: int) -> None:
-        """Read what waits; all of it is of one thread and segment."""
+    def read(self, thread: int) -> None:
+        """Read what waits; all of it is of one thread."""
         events, self._waiting = self._waiting, []
         if not events:
             return
@@ -71,7 +71,7 @@ class EventColumns:
         table[:, 4] = NOT_READ
         table[:, 5] = 0
         table[:, 6] = 0
-        table[:, 7], table[:, 8] = thread, segment
+        table[:, 7], table[:, 8] = thread, 0
         if self._has_devices:
             self._read_devices(events, table)
         else:

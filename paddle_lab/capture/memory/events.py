@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +17,9 @@ from paddle_lab.capture.memory.event_columns import (
     NOT_READ,
     RESERVED_ALLOCATE,
     RESERVED_FREE,
-    EventColumns,
     Int64s,
 )
+from paddle_lab.capture.memory.event_walk import walk_events
 
 __all__ = [
     "ALLOCATE", "CPU", "FREE", "NOT_READ", "RESERVED_ALLOCATE", "RESERVED_FREE", "AllocatorEvents",
@@ -29,7 +27,6 @@ __all__ = [
 ]  # fmt: skip
 
 _PLACE, _SEGMENT = COLUMNS.index("place"), COLUMNS.index("segment")
-_GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
 
 
 @dataclass
@@ -103,34 +100,7 @@ def read_early(segments: Iterable[Segment], *, has_devices: bool) -> None:
 
 
 def _read(segment: Segment, *, has_devices: bool) -> SegmentPart:
-    places: dict[str, int] = {}
-    columns = EventColumns(places, has_devices=has_devices)
-    nodes = _walk(segment.result, columns, 0)
-    table = columns.table()
-    table[:, 0] = to_perf_ns(table[:, 0], segment.begin, segment.end)
-    runs = np.array([node[1:] for node in nodes], np.int64).reshape(-1, 3).T
-    for times in runs[:2]:
+    table, places, names, runs = walk_events(segment.result.get_data(), has_devices=has_devices)
+    for times in (table[:, 0], *runs[:2]):
         times[:] = to_perf_ns(times, segment.begin, segment.end)
-    names = [sys.intern(name) for name, *_ in nodes]
-    return SegmentPart(table, list(places), names, runs)
-
-
-def _walk(result: Any, columns: EventColumns, number: int) -> list[tuple[str, int, int, int]]:
-    """Collect a segment's allocator events; return the grad nodes (name, start, end, thread)."""
-    nodes: list[tuple[str, int, int, int]] = []
-    for thread, root in result.get_data().items():
-        pending = [(root, False)]
-        while pending:
-            node, has_name = pending.pop()
-            columns.add(node.mem_node)
-            if columns.is_full:
-                columns.read(thread, number)
-            name = node.name if has_name else ""
-            if name.startswith(_GRAD_NODE_PREFIX):
-                name = name.removeprefix(_GRAD_NODE_PREFIX)
-                nodes.append((name, node.start_ns, node.end_ns, thread))
-            # What stands in a grad node's own part are kernels.
-            has_names = not name.startswith(_OWN_PART_PREFIX)
-            pending.extend((child, has_names) for child in node.children_node)
-        columns.read(thread, number)
-    return nodes
+    return SegmentPart(table, places, names, runs)

@@ -7,10 +7,6 @@
  */
 #include "native.h"
 #include <string.h>
-#if defined(__linux__)
-#include <sys/uio.h>
-#include <unistd.h>
-#endif
 
 #define WORDS_BEHIND 8  /* of what a tensor's word points to, which is more than 64 bytes long */
 #define LESSONS 16      /* reads that must agree before the place is trusted */
@@ -42,11 +38,6 @@ int grad_address_begin(void) {
     return grad_fn_reader == NULL ? -1 : 0;
 }
 
-/* pybind11 keeps the address of the C++ object right behind the head of its Python object. */
-static int64_t pointer_behind(PyObject *node) {
-    return (int64_t)(intptr_t)*(void **)((char *)node + sizeof(PyObject));
-}
-
 /* The first address is read in Python, which finds out whether ``grad_fn`` leaks in this Paddle. */
 static int64_t first_address(PyObject *tensor) {
     PyObject *known = PyObject_GetAttr(grad_fn_reader, leaking_name);
@@ -74,12 +65,12 @@ static int64_t address_by_grad_fn(PyObject *tensor) {
     }
     int64_t address;
     if (holds_pointer == YES) {
-        address = pointer_behind(node);
+        address = foreign_address(node);
     } else {
         address = taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
         if (holds_pointer == UNKNOWN &&
             Py_TYPE(node)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) * 2) {
-            holds_pointer = pointer_behind(node) == address ? YES : NO;
+            holds_pointer = foreign_address(node) == address ? YES : NO;
         }
     }
     if (is_leaking == YES) {
@@ -95,18 +86,6 @@ static int64_t word_of(PyObject *tensor, Py_ssize_t number) {
     return value;
 }
 
-/* Copy memory that may not be there, which must be no segmentation fault; 0 where it is not. */
-static int is_copied(int64_t address, int64_t *words) {
-#if defined(__linux__)
-    const size_t size = WORDS_BEHIND * sizeof *words;
-    struct iovec here = {words, size}, there = {(void *)(intptr_t)address, size};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
-#else
-    (void)address, (void)words;
-    return 0;
-#endif
-}
-
 /* Find the first place where the address stands; 0 if there is none. */
 static int is_found(PyObject *tensor, int64_t address) {
     const Py_ssize_t words = Py_TYPE(tensor)->tp_basicsize / (Py_ssize_t)sizeof(int64_t);
@@ -114,7 +93,7 @@ static int is_found(PyObject *tensor, int64_t address) {
     for (word = (Py_ssize_t)(sizeof(PyObject) / sizeof(int64_t)); word < words; word++) {
         int64_t pointer = word_of(tensor, word);
         if (pointer == 0 || pointer % (int64_t)sizeof(int64_t) != 0 ||
-            !is_copied(pointer, behind)) {
+            !foreign_copied(pointer, behind, sizeof behind)) {
             continue;
         }
         for (word_behind = 0; word_behind < WORDS_BEHIND; word_behind++) {

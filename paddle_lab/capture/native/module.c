@@ -6,6 +6,10 @@ PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given);
 
 PyObject *look_at_host(PyObject *module, PyObject *const *args, Py_ssize_t given); /* look.c */
 
+PyObject *held_address(PyObject *module, PyObject *object); /* foreign_memory.c */
+PyObject *copied_memory(PyObject *module, PyObject *const *args, Py_ssize_t given);
+PyObject *read_event_trees(PyObject *module, PyObject *args); /* event_tree.c */
+
 static PyMethodDef functions[] = {
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
@@ -13,6 +17,11 @@ static PyMethodDef functions[] = {
      "Tell what is in an array of floats."},
     {"look_at_host", (PyCFunction)(void (*)(void))look_at_host, METH_FASTCALL,
      "Tell what is in a tensor of the usual sort."},
+    {"held_address", held_address, METH_O, "Return the address of a C++ object, or 0."},
+    {"copied_memory", (PyCFunction)(void (*)(void))copied_memory, METH_FASTCALL,
+     "Return bytes at an address, as many of them as there are."},
+    {"read_event_trees", read_event_trees, METH_VARARGS,
+     "Read Paddle's event trees where they lie; None where that cannot be done."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,

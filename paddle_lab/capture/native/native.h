@@ -190,6 +190,11 @@ PyObject *tensor_grad_fn(PyObject *tensor); /* with a reference too many: captur
 int grad_address_begin(void);                  /* -1 and an exception where it fails */
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
 
+/* C++ objects of other libraries: foreign_memory.c. */
+int64_t foreign_address(PyObject *object); /* of the object that pybind11 has wrapped; 0: none */
+/* Copy memory that may not be there, which must be no segmentation fault; 0 where it is not. */
+int foreign_copied(int64_t address, void *here, Py_ssize_t size);
+
 /* What is in an array of so many elements of a kind: statistics.c. */
 PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
 

@@ -1,0 +1,257 @@
+"""Event trees tell the same, read where they lie in memory and asked of Paddle's objects."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import threading
+
+import numpy as np
+import paddle
+import pytest
+
+import paddle_lab
+from paddle_lab.capture.memory import assembly as memory_assembly
+from paddle_lab.capture.memory import event_walk
+from paddle_lab.capture.memory.event_columns import COLUMNS, NOT_READ
+from paddle_lab.capture.memory.event_layout import EVENT_LAYOUT, EventLayout
+from paddle_lab.capture.memory.event_walk import walk_events, walk_objects
+from paddle_lab.capture.native import NATIVE
+
+pytestmark = pytest.mark.skipif(NATIVE is None, reason="the native hot path was not built")
+
+ALLOCATED = COLUMNS.index("allocated_bytes")
+
+
+def trees_of(monkeypatch, work):
+    """Return the event trees of what ``work`` does, and what owns them."""
+    segments = []
+    read = memory_assembly.read_segments
+
+    def read_and_keep(found, **options):
+        segments.extend(found)
+        return read(found, **options)
+
+    monkeypatch.setattr(memory_assembly, "read_segments", read_and_keep)
+    with paddle_lab.memory():
+        work()
+    return [(segment.result, segment.result.get_data()) for segment in segments]
+
+
+def train_in_two_threads():
+    layer = paddle.nn.Linear(3, 5)
+
+    def step():
+        data = paddle.rand([7, 3])
+        for _ in range(40):
+            joined = paddle.concat([layer(data), layer(data).tanh()])
+        joined.mean().backward()
+
+    thread = threading.Thread(target=step)
+    thread.start()
+    step()
+    thread.join()
+    step()
+    layer.clear_gradients()
+
+
+def assert_same(first, second):
+    (table, places, names, runs), (others, other_places, other_names, other_runs) = first, second
+    assert len(table) == len(others)
+    assert places == other_places
+    assert names == other_names
+    assert runs.tolist() == other_runs.tolist()
+    is_read = (table[:, ALLOCATED] != NOT_READ) & (others[:, ALLOCATED] != NOT_READ)
+    for column, name in enumerate(COLUMNS):
+        rows = is_read if column == ALLOCATED else slice(None)
+        assert table[rows, column].tolist() == others[rows, column].tolist(), name
+
+
+@pytest.mark.parametrize("has_devices", [False, True])
+def test_both_walks_tell_the_same(monkeypatch, has_devices):
+    held = trees_of(monkeypatch, train_in_two_threads)
+    assert EVENT_LAYOUT.knows_events
+    assert EVENT_LAYOUT.knows_nodes
+    monkeypatch.setattr(event_walk, "walk_objects", lambda *_, **__: pytest.fail("not in place"))
+    count = runs = 0
+    for _, trees in held:
+        in_place = walk_events(trees, has_devices=has_devices)
+        assert_same(in_place, walk_objects(trees, has_devices=has_devices))
+        assert NOT_READ not in in_place[0][:, ALLOCATED]
+        count += len(in_place[0])
+        runs += len(in_place[2])
+    assert count > 500
+    assert runs > 20
+    assert any(len(trees) > 1 for _, trees in held)
+
+
+Text = [("characters", ctypes.c_char_p), ("size", ctypes.c_size_t), ("inline", ctypes.c_char * 16)]
+Pointers = [(name, ctypes.c_void_p) for name in ("begin", "end", "capacity")]
+
+
+class StdString(ctypes.Structure):
+    _fields_ = Text
+
+    @classmethod
+    def of(cls, text):
+        return cls(text.encode(), len(text))
+
+
+class StdVector(ctypes.Structure):
+    _fields_ = Pointers
+
+    @classmethod
+    def of(cls, members):
+        array = (ctypes.c_void_p * len(members))(*map(ctypes.addressof, members))
+        begin = ctypes.addressof(array) if members else None
+        end = begin + ctypes.sizeof(array) if members else None
+        vector = cls(begin, end, end)
+        vector.array = array
+        return vector
+
+
+class MadeEvent(ctypes.Structure):
+    """An event as another Paddle might lay it out; a ``Structure`` holds its address as theirs."""
+
+    _fields_ = [
+        ("peak_allocated", ctypes.c_uint64),
+        ("place_text", StdString),
+        ("unused", ctypes.c_uint32),
+        ("type", ctypes.c_uint32),
+        ("addr", ctypes.c_uint64),
+        ("current_allocated", ctypes.c_uint64),
+        ("current_reserved", ctypes.c_uint64),
+        ("peak_reserved", ctypes.c_uint64),
+        ("increase_bytes", ctypes.c_int64),
+        ("timestamp_ns", ctypes.c_uint64),
+    ]
+
+    @property
+    def place(self):
+        return self.place_text.characters.decode()
+
+
+class MadeNode(ctypes.Structure):
+    _fields_ = [
+        ("end_ns", ctypes.c_uint64),
+        ("events", StdVector),
+        ("start_ns", ctypes.c_uint64),
+        ("children", StdVector),
+        ("text", StdString),
+    ]
+
+    @property
+    def name(self):
+        return self.text.characters.decode()
+
+
+def made_node(chance, *, name, children=(), places=()):
+    node = MadeNode(
+        start_ns=chance.getrandbits(60),
+        end_ns=chance.getrandbits(60),
+        text=StdString.of(name),
+    )
+    node.mem_node, node.children_node = [], list(children)
+    for place in places:
+        is_host = place == "Place(cpu)"
+        kind = chance.randrange(2 if is_host else 4)
+        reserved = 0 if is_host else chance.getrandbits(33)
+        event = MadeEvent(
+            chance.getrandbits(34),
+            StdString.of(place),
+            chance.getrandbits(32),
+            kind,
+            chance.getrandbits(47),
+            chance.getrandbits(34),
+            reserved,
+            reserved,
+            (1 if kind in (0, 2) else -1) * (chance.getrandbits(30) + 1),
+            chance.getrandbits(60),
+        )
+        node.mem_node.append(event)
+    # Both by value, and their arrays held beside.
+    events, below = StdVector.of(node.mem_node), StdVector.of(node.children_node)
+    node.events, node.children = events, below
+    node.arrays = events, below
+    return node
+
+
+def made_trees(*places):
+    chance = random.Random(3)
+    trees = {}
+    for thread in (17, 4):
+        inner = [
+            made_node(chance, name=f"Local_{number}", places=chance.choices(places, k=number))
+            for number in range(5)
+        ]
+        kernels = [made_node(chance, name=f"Global_Kernel{number}") for number in range(3)]
+        inner.append(made_node(chance, name="Local_Kernel", children=kernels))
+        nodes = [
+            made_node(
+                chance, name=f"Global_GradNode{number}", places=places, children=inner[:number]
+            )
+            for number in range(7)
+        ]
+        trees[thread] = made_node(chance, name="root", places=places, children=nodes)
+    return trees
+
+
+@pytest.fixture
+def layout(monkeypatch):
+    layout = EventLayout()
+    monkeypatch.setattr(event_walk, "EVENT_LAYOUT", layout)
+    return layout
+
+
+DEVICE = "Place(gpu:0)"
+
+
+@pytest.mark.parametrize("places", [["Place(cpu)"], ["Place(cpu)", DEVICE, "Place(gpu:1)"]])
+def test_what_lies_elsewhere_is_learned(monkeypatch, layout, places):
+    trees = made_trees(*places * 4)
+    expected = walk_objects(trees, has_devices=True)
+    monkeypatch.setattr(event_walk, "walk_objects", lambda *_, **__: pytest.fail("not in place"))
+    assert_same(walk_events(trees, has_devices=True), expected)
+    assert layout.offsets[1:5] == (8, 64, 32, 0)
+    assert sorted(expected[1]) == sorted(places)
+    assert "GradNode6" in expected[2]
+    assert not any("Kernel" in name for name in expected[2])
+
+
+def test_events_of_a_device_wait_until_theirs_are_known(layout):
+    host = made_trees(*["Place(cpu)"] * 9)
+    walk_events(host, has_devices=True)
+    assert layout.offsets[-1] == -1
+    # A single event of a device does not tell where its counter stands.
+    few = {4: made_node(random.Random(5), name="root", places=[DEVICE])}
+    assert NATIVE.read_event_trees(few, layout.offsets, True) is None
+    assert_same(walk_events(few, has_devices=True), walk_objects(few, has_devices=True))
+    many = made_trees("Place(cpu)", DEVICE)
+    assert_same(walk_events(many, has_devices=True), walk_objects(many, has_devices=True))
+    assert layout.offsets[-1] == MadeEvent.current_reserved.offset
+
+
+def test_what_stands_twice_is_asked_of_the_objects(layout):
+    trees = made_trees(*["Place(cpu)"] * 9)
+    pending = list(trees.values())
+    while pending:
+        node = pending.pop()
+        pending += node.children_node
+        for event in node.mem_node:
+            event.peak_allocated = event.current_allocated
+    assert_same(walk_events(trees, has_devices=False), walk_objects(trees, has_devices=False))
+    assert not layout.knows_events
+    assert layout.knows_nodes
+    next(iter(trees.values())).mem_node[0].peak_allocated = 1
+    walk_events(trees, has_devices=False)
+    assert layout.knows_events
+
+
+def test_memory_that_is_not_there_is_not_read():
+    assert NATIVE.copied_memory(8, 64) == b""
+    content = np.arange(1000)
+    address = content.__array_interface__["data"][0]
+    assert NATIVE.copied_memory(address, content.nbytes) == content.tobytes()
+    assert NATIVE.held_address(object()) == 0
+    with pytest.raises(ValueError, match="not negative"):
+        NATIVE.copied_memory(address, -1)
