@@ -30,15 +30,35 @@ function crowd(): SyntheticTrace {
   return made;
 }
 
-/** The pixels of a part of the canvas, in CSS px. */
+/** The pixels of a part of the picture as the screen shows it, in CSS px of the canvas. */
 async function part(page: Page, x: number, y: number, size: number): Promise<number[]> {
-  return page.evaluate(
-    ([left, top, side]) => {
-      const context = document.querySelector("canvas")!.getContext("2d")!;
-      return Array.from(context.getImageData(left!, top!, side!, side!).data);
-    },
-    [x, y, size],
-  );
+  const at = (await page.locator("canvas").first().boundingBox())!;
+  const shot = await page.screenshot({
+    clip: { x: at.x + x, y: at.y + y, width: size, height: size },
+  });
+  return page.evaluate(async (base64) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d")!;
+    context.drawImage(image, 0, 0);
+    return Array.from(context.getImageData(0, 0, image.width, image.height).data);
+  }, shot.toString("base64"));
+}
+
+/** Let no timer of the page run out until the returned function is called: a slow machine rests too soon. */
+async function holdTimers(page: Page): Promise<() => Promise<void>> {
+  await page.evaluate(() => {
+    const held: (() => void)[] = [];
+    const real = window.setTimeout;
+    window.setTimeout = ((act: () => void) => held.push(act)) as typeof setTimeout;
+    (window as unknown as { release: () => void }).release = () => {
+      window.setTimeout = real;
+      held.at(-1)?.();
+    };
+  });
+  return () => page.evaluate(() => (window as unknown as { release: () => void }).release());
 }
 
 /** Mean difference of two parts, of 255. Lines that are drawn along with others differ by a shade. */
@@ -93,16 +113,19 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     expect(Number(await page.getAttribute("canvas", "data-in-view"))).toBeGreaterThan(260);
     const before = await part(page, 300, 300, 90);
     await page.mouse.move(600, 500);
+    const release = await holdTimers(page);
     await page.mouse.down();
     await page.mouse.move(650, 490);
     await page.mouse.move(700, 480);
     await drawn(page);
+    expect(await page.locator(".pdl-moving").count()).toBe(1);
     expect(difference(await part(page, 400, 280, 90), before)).toBe(0);
     // What has come into view is drawn while the picture moves, and stays when it rests.
     const came = await part(page, 4, 300, 90);
     expect(new Set(came).size).toBeGreaterThan(20);
     await page.mouse.up();
-    await page.waitForTimeout(900);
+    await release();
+    await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
     expect(difference(await part(page, 400, 280, 90), before)).toBeLessThan(1);
     expect(difference(await part(page, 4, 300, 90), came)).toBeLessThan(1);
     expect(difference(before, came)).toBeGreaterThan(5);

@@ -1,92 +1,71 @@
 /**
- * A crowded picture on the move: what has been drawn is shifted and scaled, and only what comes into view
- * is drawn anew, piece by piece. Once the picture rests it is drawn as a whole again, sharp.
+ * A crowded picture on the move. While it is panned, what has been drawn is shifted by the browser's
+ * compositor, and only what comes into view is drawn. While it is zoomed, what has been drawn is
+ * scaled: into the canvas, because a compositor without a graphics card scales slower than that.
+ * Once the picture rests it is drawn as a whole again, sharp.
  */
 import type { Camera, Size } from "../camera.ts";
+import { element } from "../element.ts";
+import { blank, contextOf, type DrawPicture, type Kept } from "./kept.ts";
+import { Overview } from "./overview.ts";
+import { Pieces } from "./pieces.ts";
 
-/** Draws the picture as a camera sees it into a context whose unit is a CSS px. */
-export type DrawPicture = (context: CanvasRenderingContext2D, camera: Camera, view: Size) => void;
-
-/** Side of a piece, in pixels of the screen. */
-const PIECE_PIXELS = 384;
-/** Pieces that are kept besides those in view, 600 kB each. */
-const SPARE_PIECES = 48;
-/** In each frame pieces are drawn for about this long, and one at least. */
-const BUDGET_MS = 8;
 /** A kept picture is blown up or shrunk this much at most. */
 const MOST_ZOOM = 2.6;
 
-interface Kept {
-  readonly canvas: HTMLCanvasElement;
-  readonly camera: Camera;
-}
-
 export class MovingPicture {
-  readonly #draw: DrawPicture;
   /** The whole picture as it last rested. */
   #rested: Kept | undefined;
-  /** The whole scene, small. */
-  #overview: Kept | undefined;
-  #isOverviewBegun = false;
-  readonly #pieces = new Map<string, Kept>();
-  #pieceScale = 0;
-  #generation = 0;
+  readonly #overview: Overview;
+  readonly #pieces: Pieces;
+  /** Lies over the canvas while the picture is panned, each of its children a layer. */
+  readonly #stage = element("div", { class: "pdl-moving", "aria-hidden": "true" });
+  readonly #beside = element("div");
 
   constructor(draw: DrawPicture) {
-    this.#draw = draw;
+    this.#overview = new Overview(draw);
+    this.#pieces = new Pieces(draw);
+    this.#stage.append(this.#beside);
   }
 
   /** What has been kept shows another state, or another scene. */
   forget(): void {
-    this.#generation++;
+    this.#rested?.canvas.remove();
     this.#rested = undefined;
-    this.#overview = undefined;
-    this.#isOverviewBegun = false;
-    this.#pieces.clear();
+    this.#overview.kept?.canvas.remove();
+    this.#overview.forget();
+    this.#pieces.forget();
   }
 
-  /**
-   * Draw the whole scene small, for what comes into sight while zooming out: in strips, each in a task
-   * of its own, so that a large scene keeps nobody waiting.
-   *
-   * @param fitting a camera that has the whole scene in a view of this size
-   */
+  /** Draw the whole scene small, a strip at a time: see `Overview`. */
   makeOverview(fitting: Camera, view: Size, pixels: number, strips: number): void {
-    if (this.#isOverviewBegun) return;
-    const canvas = blank(view.width * pixels, view.height * pixels);
-    const height = Math.ceil(canvas.height / strips);
-    const strip = blank(canvas.width, height);
-    this.#isOverviewBegun = true;
-    const whole = contextOf(canvas);
-    const generation = this.#generation;
-    let top = 0;
-    const next = (): void => {
-      if (generation !== this.#generation) return;
-      const context = contextOf(strip);
-      context.setTransform(pixels, 0, 0, pixels, 0, 0);
-      const camera = { ...fitting, y: fitting.y - top / pixels };
-      this.#draw(context, camera, { width: view.width, height: height / pixels });
-      whole.drawImage(strip, 0, top);
-      top += height;
-      if (top < canvas.height) setTimeout(next, 0);
-      else this.#overview = { canvas, camera: fitting };
-    };
-    next();
+    this.#overview.make(fitting, view, pixels, strips);
   }
 
   /** Keep what the screen shows, to move it. */
-  keep(screen: HTMLCanvasElement, camera: Camera): void {
+  keep(screen: HTMLCanvasElement, camera: Camera, pixels: number): void {
     const known = this.#rested?.canvas;
     const fits = known?.width === screen.width && known.height === screen.height;
-    const canvas = fits ? known : blank(screen.width, screen.height);
+    const size = { width: screen.width / pixels, height: screen.height / pixels };
+    const canvas = fits ? known : blank(size, pixels);
     contextOf(canvas).drawImage(screen, 0, 0);
     this.#rested = { canvas, camera };
+    this.#pieces.moveTo(this.#rested);
+    if (!fits) {
+      known?.remove();
+      this.#stage.append(canvas);
+    }
   }
 
   /** Whether what is kept is what a camera sees. */
   isAt(camera: Camera): boolean {
     const at = this.#rested?.camera;
     return at?.x === camera.x && at.y === camera.y && at.scale === camera.scale;
+  }
+
+  isAtScale(scale: number): boolean {
+    const at = this.#rested?.camera.scale;
+    return at !== undefined && isSame(scale, at);
   }
 
   /** Whether what is kept is still good enough to be shown at a scale. */
@@ -96,123 +75,103 @@ export class MovingPicture {
   }
 
   /**
-   * Show the kept picture from another place.
+   * Show the kept picture over the screen, from another place at its scale.
    *
-   * @param context its unit is a CSS px, `pixels` pixels of the screen
+   * @returns whether it reaches everywhere; what is missing is drawn the next time
    */
-  show(
+  pan(screen: HTMLCanvasElement, camera: Camera, view: Size, pixels: number): boolean {
+    if (!this.#stage.parentNode) {
+      screen.after(this.#stage);
+    }
+    const rested = this.#rested!;
+    const isComplete = this.#pieces.lay(this.#beside, rested, camera, view, pixels);
+    move(rested.canvas, rested.camera, camera, pixels);
+    move(this.#beside, rested.camera, camera, pixels);
+    const far = this.#overview.kept;
+    if (far && !isComplete) {
+      move(far.canvas, far.camera, camera, pixels);
+      this.#stage.prepend(far.canvas);
+    } else {
+      far?.canvas.remove();
+    }
+    return isComplete;
+  }
+
+  /**
+   * Draw the kept picture as it is seen from anywhere.
+   *
+   * @param pixels pixels of the screen in a CSS px
+   */
+  scale(
     context: CanvasRenderingContext2D,
     camera: Camera,
-    view: Size,
     pixels: number,
     background: string,
   ): void {
-    context.save();
+    const { width, height } = context.canvas;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = background;
-    context.fillRect(0, 0, view.width * pixels, view.height * pixels);
+    context.fillRect(0, 0, width, height);
     const rested = this.#rested!;
-    const isPan = Math.abs(camera.scale / rested.camera.scale - 1) < 1e-6;
-    if (this.#overview && !(isPan && covers(rested, camera, view, pixels))) {
-      blit(context, this.#overview, camera, pixels);
+    const far = this.#overview.kept;
+    if (far && !covers(placeOf(rested.camera, camera, pixels), rested.canvas, context.canvas)) {
+      blit(context, far, camera, pixels);
     }
     blit(context, rested, camera, pixels);
-    if (isPan) {
-      this.#showPieces(context, camera, view, pixels);
-    }
-    context.restore();
   }
 
-  /** Pieces of the scale in view, where the picture that rested does not reach. */
-  #showPieces(context: CanvasRenderingContext2D, camera: Camera, view: Size, pixels: number): void {
-    if (this.#pieceScale !== camera.scale) {
-      this.#pieces.clear();
-      this.#pieceScale = camera.scale;
-    }
-    const side = PIECE_PIXELS / pixels;
-    const size = { width: side, height: side };
-    // Pieces lie on the pixels as the picture that rested does: between the two there is no seam.
-    const { x: restedX, y: restedY } = this.#rested!.camera;
-    const phaseX = restedX - Math.floor(restedX * pixels) / pixels;
-    const phaseY = restedY - Math.floor(restedY * pixels) / pixels;
-    const left = camera.x - phaseX;
-    const top = camera.y - phaseY;
-    const began_ms = performance.now();
-    let mayDraw = true;
-    let inView = 0;
-    for (let row = Math.floor(-top / side); row * side + top < view.height; row++) {
-      for (let column = Math.floor(-left / side); column * side + left < view.width; column++) {
-        const at = { x: phaseX - column * side, y: phaseY - row * side, scale: camera.scale };
-        if (this.#isCovered(at, camera, view, size)) continue;
-        const key = `${row} ${column} ${phaseX} ${phaseY}`;
-        let piece = this.#pieces.get(key);
-        if (!piece && mayDraw) {
-          const canvas = blank(PIECE_PIXELS, PIECE_PIXELS);
-          const inside = contextOf(canvas);
-          inside.setTransform(pixels, 0, 0, pixels, 0, 0);
-          this.#draw(inside, at, size);
-          piece = { canvas, camera: at };
-          mayDraw = performance.now() - began_ms < BUDGET_MS;
-        }
-        if (piece) {
-          blit(context, piece, camera, pixels);
-          // The map lists them from the one that has been out of view longest.
-          this.#pieces.delete(key);
-          this.#pieces.set(key, piece);
-          inView++;
-        }
-      }
-    }
-    for (const key of this.#pieces.keys()) {
-      if (this.#pieces.size <= inView + SPARE_PIECES) break;
-      this.#pieces.delete(key);
-    }
-  }
-
-  /** Whether the part of a piece that is in view lies in the picture that rested. */
-  #isCovered(piece: Camera, camera: Camera, view: Size, size: Size): boolean {
-    const rested = this.#rested!;
-    const left = Math.max(0, camera.x - piece.x);
-    const top = Math.max(0, camera.y - piece.y);
-    const right = Math.min(view.width, camera.x - piece.x + size.width);
-    const bottom = Math.min(view.height, camera.y - piece.y + size.height);
-    const [dx, dy] = [camera.x - rested.camera.x, camera.y - rested.camera.y];
-    return left >= dx && top >= dy && right <= dx + view.width && bottom <= dy + view.height;
+  /** Show the screen itself again. */
+  hide(): void {
+    this.#stage.remove();
   }
 }
 
-function blank(width: number, height: number): HTMLCanvasElement {
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.max(1, Math.round(width));
-  canvas.height = Math.max(1, Math.round(height));
-  return canvas;
+interface Placed {
+  /** Upper left corner, in pixels of the screen. */
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
 }
 
-function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  return canvas.getContext("2d", { alpha: false })!;
+/** Where what one camera saw lies for another: on whole pixels. */
+function placeOf(from: Camera, to: Camera, pixels: number): Placed {
+  const zoom = isSame(from.scale, to.scale) ? 1 : to.scale / from.scale;
+  return {
+    x: Math.round((to.x - from.x * zoom) * pixels),
+    y: Math.round((to.y - from.y * zoom) * pixels),
+    zoom,
+  };
 }
 
-function covers({ camera: from, canvas }: Kept, to: Camera, view: Size, pixels: number): boolean {
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
-  const [width, height] = [canvas.width / pixels, canvas.height / pixels];
-  return dx <= 0 && dy <= 0 && dx + width >= view.width && dy + height >= view.height;
+/** Whether a picture, placed and zoomed, leaves nothing of the screen bare. */
+function covers({ x, y, zoom }: Placed, picture: Size, screen: Size): boolean {
+  return (
+    x <= 0 &&
+    y <= 0 &&
+    x + picture.width * zoom >= screen.width &&
+    y + picture.height * zoom >= screen.height
+  );
 }
 
-/** Draw a kept picture where its world lies now, on whole pixels. */
+function isSame(scale: number, other: number): boolean {
+  return Math.abs(scale / other - 1) < 1e-6;
+}
+
+/** Move a layer of the page to where its world lies now. */
+function move(layer: HTMLElement, from: Camera, to: Camera, pixels: number): void {
+  const { x, y, zoom } = placeOf(from, to, pixels);
+  layer.style.transform = `translate(${x / pixels}px, ${y / pixels}px) scale(${zoom})`;
+}
+
+/** Draw a kept picture where its world lies now. */
 function blit(
   context: CanvasRenderingContext2D,
-  { canvas, camera: from }: Kept,
+  { canvas, camera }: Kept,
   to: Camera,
   pixels: number,
 ): void {
-  const zoom = to.scale / from.scale;
-  const x = Math.round((to.x - from.x * zoom) * pixels);
-  const y = Math.round((to.y - from.y * zoom) * pixels);
-  if (Math.abs(zoom - 1) < 1e-6) {
-    context.drawImage(canvas, x, y);
-    return;
-  }
-  context.imageSmoothingEnabled = true;
+  const { x, y, zoom } = placeOf(camera, to, pixels);
+  context.imageSmoothingEnabled = zoom !== 1;
   context.imageSmoothingQuality = "low";
   context.drawImage(canvas, x, y, canvas.width * zoom, canvas.height * zoom);
 }
