@@ -1,30 +1,46 @@
 /** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
 import { showFailure } from "./failure.ts";
-import type { LayoutRunner } from "./layout/index.ts";
 import { loadLayout } from "./load_layout.ts";
+import { readMemoryAhead } from "./load_memory.ts";
+import { type Mode, Store } from "./model/store.ts";
 import { Trace } from "./model/trace.ts";
 import { unpack } from "./model/unpack.ts";
-import { type App, type AppOptions, mountApp } from "./views/app.ts";
+import { type App, type AppOptions, type Prepared, mountApp } from "./views/app.ts";
+import { Picture } from "./views/picture.ts";
+import { TextMeasure } from "./views/scene/measure.ts";
+import { nextTask } from "./views/scene/slices.ts";
+import { readFont } from "./views/theme.ts";
 
-/** A trace that is read, and a worker that waits for its graph. */
-export interface Prepared {
-  readonly trace: Trace;
-  readonly runner: LayoutRunner;
-  /** For what is never shown. */
-  dispose(): void;
-}
+export type { Prepared };
 
 /**
- * Read a payload and make ready what draws it.
+ * Read a payload and begin with its first picture: where it is not shown yet, that is made meanwhile.
  *
+ * The views' styles are in the page by then.
+ *
+ * @param view the graph to show first
  * @throws Error with one sentence for people, if the bytes are no trace or are damaged.
  */
-export async function prepare(bytes: Uint8Array): Promise<Prepared> {
+export async function prepare(bytes: Uint8Array, view?: Mode): Promise<Prepared> {
   const loading = loadLayout();
   try {
     const trace = new Trace(await unpack(bytes));
+    readMemoryAhead(trace);
+    await nextTask();
+    const store = new Store(trace);
+    if (view && view !== store.state.mode) {
+      store.update({ mode: view });
+    }
+    const measure = new TextMeasure(readFont());
     const runner = await loading;
-    return { trace, runner, dispose: () => runner.dispose() };
+    await nextTask();
+    const picture = new Picture(store, measure, runner);
+    void picture.refresh();
+    const dispose = (): void => {
+      picture.dispose();
+      runner.dispose();
+    };
+    return { store, measure, picture, dispose };
   } catch (error) {
     void loading.then((runner) => runner.dispose()).catch(() => {});
     throw error;
@@ -41,16 +57,17 @@ export async function prepare(bytes: Uint8Array): Promise<Prepared> {
 export async function showPayload(
   root: HTMLElement,
   payload: Uint8Array | Promise<Prepared>,
-  options: Omit<AppOptions, "runner">,
+  options: AppOptions & { readonly view?: Mode },
   signal?: AbortSignal,
 ): Promise<App | undefined> {
   try {
-    const { trace, runner } = await (payload instanceof Uint8Array ? prepare(payload) : payload);
+    const isRaw = payload instanceof Uint8Array;
+    const prepared = await (isRaw ? prepare(payload, options.view) : payload);
     if (signal?.aborted) {
-      runner.dispose();
+      prepared.dispose();
       return undefined;
     }
-    return mountApp(root, trace, { ...options, runner });
+    return mountApp(root, prepared, options);
   } catch (error) {
     showFailure(root, error);
     return undefined;

@@ -5,31 +5,41 @@ import { countUntil } from "./time_order.ts";
 const CHUNK = 64;
 
 /** What is true of some blocks that follow each other: an upper bound of each of them. */
-interface Bounds {
+export interface Bounds {
   readonly end_ns: Float64Array;
   readonly bytes: Float64Array;
   readonly life_ns: Float64Array;
 }
 
-/** Upper bounds of each 64 blocks by start, and of each 64 of those. */
-export class AliveIndex {
-  readonly #chunks: Bounds;
-  readonly #stretches: Bounds;
+/** Of each 64 blocks by start, and of each 64 of those. */
+export interface AliveBounds {
+  readonly chunks: Bounds;
+  readonly stretches: Bounds;
+}
 
-  constructor(start_ns: Float64Array, end_ns: Float64Array, bytes: Float64Array) {
-    const count = Math.ceil(start_ns.length / CHUNK);
-    this.#chunks = noBounds(count);
-    for (let block = 0; block < start_ns.length; block++) {
-      const chunk = Math.floor(block / CHUNK);
-      raise(this.#chunks, chunk, end_ns[block]!, bytes[block]!, end_ns[block]! - start_ns[block]!);
-    }
-    this.#stretches = noBounds(Math.ceil(count / CHUNK));
-    const { end_ns: ends, bytes: sizes, life_ns: lives } = this.#chunks;
-    for (let chunk = 0; chunk < count; chunk++) {
-      const stretch = Math.floor(chunk / CHUNK);
-      raise(this.#stretches, stretch, ends[chunk]!, sizes[chunk]!, lives[chunk]!);
-    }
+export function aliveBounds(
+  start_ns: Float64Array,
+  end_ns: Float64Array,
+  bytes: Float64Array,
+): AliveBounds {
+  const count = Math.ceil(start_ns.length / CHUNK);
+  const chunks = noBounds(count);
+  for (let block = 0; block < start_ns.length; block++) {
+    const chunk = Math.floor(block / CHUNK);
+    raise(chunks, chunk, end_ns[block]!, bytes[block]!, end_ns[block]! - start_ns[block]!);
   }
+  const stretches = noBounds(Math.ceil(count / CHUNK));
+  for (let chunk = 0; chunk < count; chunk++) {
+    const stretch = Math.floor(chunk / CHUNK);
+    const { end_ns: ends, bytes: sizes, life_ns: lives } = chunks;
+    raise(stretches, stretch, ends[chunk]!, sizes[chunk]!, lives[chunk]!);
+  }
+  return { chunks, stretches };
+}
+
+/** Finds blocks without looking at each of them. */
+export class AliveIndex {
+  constructor(readonly bounds: AliveBounds) {}
 
   /**
    * Where to look for blocks, of the first `count`, that end after `after_ns`, are that large and
@@ -41,16 +51,17 @@ export class AliveIndex {
     look: (first: number, end: number) => void,
   ): void {
     const { after_ns, least_bytes, least_ns } = wanted;
+    const { chunks, stretches } = this.bounds;
     const mayHave = ({ end_ns, bytes, life_ns }: Bounds, at: number): boolean =>
       end_ns[at]! > after_ns && bytes[at]! >= least_bytes && life_ns[at]! >= least_ns;
     const chunkCount = Math.ceil(count / CHUNK);
     for (let stretch = 0; stretch * CHUNK < chunkCount; stretch++) {
-      if (!mayHave(this.#stretches, stretch)) {
+      if (!mayHave(stretches, stretch)) {
         continue;
       }
       const end = Math.min(chunkCount, (stretch + 1) * CHUNK);
       for (let chunk = stretch * CHUNK; chunk < end; chunk++) {
-        if (mayHave(this.#chunks, chunk)) {
+        if (mayHave(chunks, chunk)) {
           look(chunk * CHUNK, Math.min(count, (chunk + 1) * CHUNK));
         }
       }

@@ -1,9 +1,10 @@
 /** The blocks of one device, by start. */
 import type { Trace } from "../model/trace.ts";
-import { AliveIndex } from "./alive.ts";
+import { AliveIndex, aliveBounds } from "./alive.ts";
 import { type Events, eventsOf } from "./events.ts";
-import { EARLIER } from "./kinds.ts";
+import { EARLIER, MEMORY_KINDS } from "./kinds.ts";
 import { countedSpan, unmetBytes } from "./known_totals.ts";
+import { type PhaseChanges, phaseChanges } from "./phase_changes.ts";
 import { timeOrder } from "./time_order.ts";
 
 /**
@@ -20,9 +21,12 @@ export interface Blocks {
   readonly bytes: Float64Array;
   /** Positions in MEMORY_KINDS. */
   readonly kinds: Uint8Array;
+  /** Those that there are, ascending. */
+  readonly kindsMet: readonly number[];
   readonly first_ns: number;
   readonly last_ns: number;
   readonly events: Events;
+  readonly phases: PhaseChanges;
   readonly index: AliveIndex;
 }
 
@@ -55,12 +59,17 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
   const end_ns = new Float64Array(rows.length).fill(Infinity);
   const bytes = new Float64Array(rows.length).fill(unmet_bytes);
   const kinds = new Uint8Array(rows.length).fill(EARLIER);
+  const isMet = new Uint8Array(MEMORY_KINDS.length);
+  isMet[EARLIER] = earlier;
   const counted = countedSpan(trace, place);
   let first_ns = counted?.from_ns ?? 0;
   let last_ns = counted?.to_ns ?? Math.max(1, trace.origin.duration_ns);
   for (let at = earlier; at < rows.length; at++) {
     const row = rows[at]!;
-    const [from_ns, to_ns, size_bytes] = [startOf[row]!, endOf[row]!, bytesOf[row]!];
+    const from_ns = startOf[row]!;
+    const to_ns = endOf[row]!;
+    const size_bytes = bytesOf[row]!;
+    const kind = kindOf[row]!;
     const own_ns = from_ns > 0 ? from_ns : 0;
     start_ns[at] = own_ns;
     if (to_ns >= 0) {
@@ -68,7 +77,8 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
       if (end_ns[at]! > last_ns) last_ns = end_ns[at]!;
     }
     bytes[at] = size_bytes > 0 ? size_bytes : 0;
-    kinds[at] = kindOf[row]!;
+    kinds[at] = kind;
+    isMet[kind] = 1;
     if (own_ns > last_ns) last_ns = own_ns;
     if (from_ns >= 0 && own_ns < first_ns) first_ns = own_ns;
   }
@@ -83,10 +93,12 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
     end_ns,
     bytes,
     kinds,
+    kindsMet: [...isMet.keys()].filter((kind) => isMet[kind]),
     first_ns,
     last_ns,
     events: eventsOf(start_ns, end_ns, bytes, kinds),
-    index: new AliveIndex(start_ns, end_ns, bytes),
+    phases: phaseChanges(trace, rows, start_ns),
+    index: new AliveIndex(aliveBounds(start_ns, end_ns, bytes)),
   };
 }
 

@@ -5,21 +5,31 @@ import type { Groups } from "./grouping.ts";
 import { LayerNames } from "./layer_names.ts";
 import { Numbers } from "./numbering.ts";
 
-/** Ops; in the backward, grad nodes; of blocks from before, their tensors. */
-export function byOp(trace: Trace): Groups {
-  const { length } = trace.table("allocations");
-  const opOf = trace.table("allocations").column("op");
-  const gradNodeOf = trace.table("allocations").column("grad_node");
-  const tensorOf = trace.table("allocations").column("tensor");
+/** Which op, grad node or tensor each block is counted with, as columns alone. */
+export interface OpNumbers {
+  /** Group by row of `allocations`. */
+  readonly groupOf: Int32Array;
+  /** By group: an op, behind the ops a grad node, behind those a tensor; -1 for none. */
+  readonly keys: readonly number[];
+  /** By group: a tensor with a name that the op made, where there is one. */
+  readonly made: readonly (number | undefined)[];
+}
+
+export function opNumbers(trace: Trace): OpNumbers {
+  const table = trace.table("allocations");
+  const opOf = table.column("op");
+  const gradNodeOf = table.column("grad_node");
+  const tensorOf = table.column("tensor");
+  const paths = trace.table("tensors").column("path");
   const opEnd = trace.opCount;
   const gradEnd = opEnd + trace.gradNodeCount;
-  const numbers = new Numbers(gradEnd + trace.table("tensors").length);
-  const groupOf = new Int32Array(length);
-  /** A tensor with a name that the op made: what was made says more than where. */
-  const made: number[] = [];
-  const paths = trace.table("tensors").column("path");
-  for (let row = 0; row < length; row++) {
-    const [gradNode, op, tensor] = [gradNodeOf[row]!, opOf[row]!, tensorOf[row]!];
+  const numbers = new Numbers(gradEnd + paths.length);
+  const groupOf = new Int32Array(table.length);
+  const made: (number | undefined)[] = [];
+  for (let row = 0; row < groupOf.length; row++) {
+    const gradNode = gradNodeOf[row]!;
+    const op = opOf[row]!;
+    const tensor = tensorOf[row]!;
     const group = numbers.of(
       gradNode >= 0 ? opEnd + gradNode : op >= 0 ? op : tensor >= 0 ? gradEnd + tensor : -1,
     );
@@ -28,6 +38,13 @@ export function byOp(trace: Trace): Groups {
       made[group] ??= tensor;
     }
   }
+  return { groupOf, keys: numbers.keys, made };
+}
+
+/** Ops; in the backward, grad nodes; of blocks from before, their tensors. */
+export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
+  const opEnd = trace.opCount;
+  const gradEnd = opEnd + trace.gradNodeCount;
   let layers: LayerNames | undefined;
   const pathOf = (tensor: number): string => {
     const path = trace.textAt("tensors", "path", tensor);
@@ -40,7 +57,7 @@ export function byOp(trace: Trace): Groups {
       .join(".");
   };
   const selection = (group: number): Selection => {
-    const key = numbers.keys[group]!;
+    const key = keys[group]!;
     if (key < 0) {
       return { kind: "none" };
     }
@@ -52,12 +69,13 @@ export function byOp(trace: Trace): Groups {
   };
   return {
     groupOf,
-    count: numbers.keys.length,
+    count: keys.length,
     label(group) {
       const chosen = selection(group);
       return (chosen.kind === "tensor" && pathOf(chosen.tensor)) || labelOf(trace, chosen);
     },
     note(group) {
+      // A tensor with a name says more than where it was made.
       const [chosen, tensor] = [selection(group), made[group]];
       return (
         (chosen.kind === "op" && tensor !== undefined && pathOf(tensor)) || noteOf(trace, chosen)

@@ -4,16 +4,18 @@ const CHUNK = 64;
 
 /** The highest event of each 64, of each 64 of those, and so on. */
 export class HighestEvents {
-  /** By level: of each chunk the highest event, -1 where none counts. */
-  readonly #levels: Int32Array[] = [];
-
+  /**
+   * @param levels by level: of each chunk the highest event, -1 where none counts; found out where
+   *   they are not given
+   */
   constructor(
     readonly times_ns: Float64Array,
     readonly total_bytes: Float64Array,
+    readonly levels: Int32Array[] = [],
   ) {
-    let length = times_ns.length;
+    let length = levels.at(-1)?.length ?? times_ns.length;
     while (length > CHUNK) {
-      const below = this.#levels.at(-1);
+      const below = this.levels.at(-1);
       const level = new Int32Array(Math.ceil(length / CHUNK));
       for (let chunk = 0; chunk < level.length; chunk++) {
         const end = Math.min(length, (chunk + 1) * CHUNK);
@@ -21,7 +23,7 @@ export class HighestEvents {
           ? this.#highestOf(below, chunk * CHUNK, end, -1)
           : this.#highestEvent(chunk * CHUNK, end, -1);
       }
-      this.#levels.push(level);
+      this.levels.push(level);
       length = level.length;
     }
   }
@@ -36,7 +38,7 @@ export class HighestEvents {
 
   /** @param level 0 for events, above them the chunks of a level */
   #within(first: number, end: number, level: number): number {
-    const whole = this.#levels[level];
+    const whole = this.levels[level];
     const [from, until] = [Math.ceil(first / CHUNK), Math.floor(end / CHUNK)];
     if (!whole || until <= from) {
       return this.#look(first, end, level, -1);
@@ -49,7 +51,7 @@ export class HighestEvents {
   #look(first: number, end: number, level: number, best: number): number {
     return level === 0
       ? this.#highestEvent(first, end, best)
-      : this.#highestOf(this.#levels[level - 1]!, first, end, best);
+      : this.#highestOf(this.levels[level - 1]!, first, end, best);
   }
 
   #highestEvent(first: number, end: number, known: number): number {

@@ -1,6 +1,6 @@
 /** What is marked along the timeline: phases, ends of steps, reserved memory. */
 import type { Trace } from "../model/trace.ts";
-import type { Blocks } from "./blocks.ts";
+import type { PhaseChanges } from "./phase_changes.ts";
 import { countUntil } from "./time_order.ts";
 
 export interface PhaseSpan {
@@ -8,30 +8,6 @@ export interface PhaseSpan {
   readonly phase: number;
   readonly from_ns: number;
   readonly to_ns: number;
-}
-
-/** Where one phase follows another, of the blocks of a device by start. */
-export interface PhaseChanges {
-  readonly times_ns: Float64Array;
-  /** Positions in PHASES. */
-  readonly phases: Uint8Array;
-}
-
-/** As the blocks' starts tell; those from before the trace tell nothing. */
-export function phaseChanges(trace: Trace, { rows, start_ns }: Blocks): PhaseChanges {
-  const phaseOf = trace.table("allocations").column("phase");
-  const startOf = trace.table("allocations").column("start_ns");
-  const times_ns = new Float64Array(rows.length);
-  const phases = new Uint8Array(rows.length);
-  let count = 0;
-  for (let at = 0; at < rows.length; at++) {
-    const row = rows[at]!;
-    if (row >= 0 && startOf[row]! >= 0 && (count === 0 || phaseOf[row] !== phases[count - 1])) {
-      times_ns[count] = start_ns[at]!;
-      phases[count++] = phaseOf[row]!;
-    }
-  }
-  return { times_ns: times_ns.slice(0, count), phases: phases.slice(0, count) };
 }
 
 /**

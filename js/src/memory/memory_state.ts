@@ -1,7 +1,8 @@
 /** What of the memory a person has chosen to see; beside the store, which every view shares. */
 import type { Trace } from "../model/trace.ts";
-import { type Blocks, blocksByPlace } from "./blocks.ts";
+import type { Blocks } from "./blocks.ts";
 import { type Grouping, type Groups, groupAllocations } from "./grouping.ts";
+import { type Ledger, ledgerOf } from "./ledger.ts";
 import { type Moment, momentOf } from "./moment.ts";
 
 export interface MemoryChoice {
@@ -16,16 +17,21 @@ export interface MemoryChoice {
 }
 
 export class MemoryState {
-  readonly places: readonly Blocks[];
   #choice: MemoryChoice;
   readonly #listeners = new Set<(choice: MemoryChoice, previous: MemoryChoice) => void>();
   readonly #groups = new Map<Grouping, Groups>();
   #moment: Moment | undefined;
 
-  constructor(readonly trace: Trace) {
-    this.places = blocksByPlace(trace);
+  constructor(
+    readonly trace: Trace,
+    readonly ledger: Ledger = ledgerOf(trace),
+  ) {
     const { peak_ns } = this.places[0]!.events;
     this.#choice = { place: 0, from_ns: peak_ns, to_ns: peak_ns, grouping: "op", kind: -1 };
+  }
+
+  get places(): readonly Blocks[] {
+    return this.ledger.places;
   }
 
   get choice(): MemoryChoice {
@@ -46,7 +52,7 @@ export class MemoryState {
   groups(grouping: Grouping): Groups {
     let groups = this.#groups.get(grouping);
     if (!groups) {
-      groups = groupAllocations(this.trace, grouping);
+      groups = groupAllocations(this.trace, grouping, this.ledger.ops);
       this.#groups.set(grouping, groups);
     }
     return groups;

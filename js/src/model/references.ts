@@ -2,6 +2,7 @@
 
 import type { TableName } from "../protocol.ts";
 import {
+  type Column,
   EARLIER_COLUMNS,
   ENUM_SIZES,
   KEY_COLUMNS,
@@ -12,21 +13,51 @@ import {
 
 export const DAMAGED = "This trace is cut short or altered; run the cell again or load it anew.";
 
-/** @throws RangeError if a key, an enumeration value or a string code points nowhere. */
+/** From `lowest` up to, and without, `end`. */
+export interface ValueRange {
+  readonly lowest: number;
+  readonly end: number;
+}
+
+/**
+ * What the columns of a table may hold, by column: those that point at something.
+ *
+ * @param lengthOf rows of each table
+ */
+export function valueRanges(
+  name: TableName,
+  lengthOf: (name: TableName) => number,
+  stringCount: number,
+): Record<string, ValueRange> {
+  const ranges: Record<string, ValueRange> = {};
+  for (const column of TEXT_COLUMNS[name] ?? []) {
+    ranges[column] = { lowest: 0, end: stringCount };
+  }
+  for (const [column, size] of Object.entries(ENUM_SIZES[name] ?? {})) {
+    ranges[column] = { lowest: 0, end: size };
+  }
+  for (const [column, target] of Object.entries(KEY_COLUMNS[name] ?? {})) {
+    ranges[column] = { lowest: -1, end: lengthOf(target) };
+  }
+  return ranges;
+}
+
+/**
+ * @param unread a table that is checked when it is read
+ * @throws RangeError if a key, an enumeration value or a string code points nowhere.
+ */
 export function checkReferences(
   tables: Readonly<Record<TableName, Table>>,
   stringCount: number,
+  unread?: TableName,
 ): void {
   for (const name of Object.keys(tables) as TableName[]) {
     const table = tables[name];
-    for (const column of TEXT_COLUMNS[name] ?? []) {
-      checkRange(table, column, 0, stringCount);
-    }
-    for (const [column, size] of Object.entries(ENUM_SIZES[name] ?? {})) {
-      checkRange(table, column, 0, size);
-    }
-    for (const [column, target] of Object.entries(KEY_COLUMNS[name] ?? {})) {
-      checkRange(table, column, -1, tables[target].length);
+    if (name !== unread) {
+      const ranges = valueRanges(name, (target) => tables[target].length, stringCount);
+      for (const [column, range] of Object.entries(ranges)) {
+        checkRange(table.columns[column]!, column, range);
+      }
     }
     const earlier = EARLIER_COLUMNS[name];
     if (earlier) {
@@ -39,12 +70,12 @@ export function checkReferences(
   }
 }
 
-function checkRange(table: Table, columnName: string, lowest: number, end: number): void {
-  const column = table.columns[columnName]!;
-  for (let row = 0; row < table.length; row++) {
+/** @throws RangeError if a value of a column is outside of its range */
+export function checkRange(column: Column, name: string, { lowest, end }: ValueRange): void {
+  for (let row = 0; row < column.length; row++) {
     const value = column[row]!;
     if (value < lowest || value >= end) {
-      throw new RangeError(`${columnName} points nowhere`);
+      throw new RangeError(`${name} points nowhere`);
     }
   }
 }

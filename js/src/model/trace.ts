@@ -13,6 +13,7 @@ import {
 import type { Column } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
 import type { Packed } from "./unpack.ts";
+import { UnreadTable } from "./unread_table.ts";
 
 export interface TableView<T extends TableName> {
   readonly length: number;
@@ -70,6 +71,12 @@ export class Trace {
 
   table<T extends TableName>(name: T): TableView<T> {
     return this.#views[name] as TableView<T>;
+  }
+
+  /** The allocations, where none has asked for them yet and there are many. */
+  get unreadAllocations(): UnreadTable | undefined {
+    const { allocations } = this.#tables;
+    return allocations instanceof UnreadTable ? allocations : undefined;
   }
 
   /** One cell. */

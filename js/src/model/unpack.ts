@@ -7,10 +7,11 @@ import {
   TABLES,
   type TableName,
 } from "../protocol.ts";
-import { type Column, type Table, WIDE_COLUMNS } from "./columns.ts";
+import { type Table, WIDE_COLUMNS } from "./columns.ts";
 import { inflate } from "./inflate.ts";
-import { readColumn, widthOf } from "./packed_column.ts";
-import { checkReferences, DAMAGED } from "./references.ts";
+import { widthOf } from "./packed_column.ts";
+import { checkReferences, DAMAGED, valueRanges } from "./references.ts";
+import { type StoredColumn, type UnreadColumn, UnreadTable } from "./unread_table.ts";
 
 export interface Packed {
   readonly strings: string[];
@@ -18,6 +19,9 @@ export interface Packed {
   readonly tables: Readonly<Record<TableName, Table>>;
 }
 
+/** Tables of fewer rows are read in no time. */
+const LARGE_ROWS = 50_000;
+const NO_COLUMN: StoredColumn = { stored: { dtype: "i1", delta: false }, start: 0 };
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;
 
@@ -61,7 +65,8 @@ function readPayload(payload: Uint8Array<ArrayBuffer>): Packed {
     throw new TypeError("strings are no strings");
   }
   const tables = readTables(header, view, 4 + headerLength);
-  checkReferences(tables, header.strings.length);
+  const unread = tables.allocations instanceof UnreadTable ? "allocations" : undefined;
+  checkReferences(tables, header.strings.length, unread);
   return { strings: header.strings, origin: readOrigin(header.origin), tables };
 }
 
@@ -72,40 +77,60 @@ function readTables(
 ): Record<TableName, Table> {
   const tables = new Map<string, Table>();
   let offset = start;
-  for (const [tableName, { rows, columns }] of Object.entries(header.tables)) {
+  for (const [name, { rows, columns }] of Object.entries(header.tables)) {
     if (!Number.isInteger(rows) || rows < 0) {
       throw new RangeError("a number of rows that is none");
     }
-    const known = Object.hasOwn(TABLES, tableName);
-    const wide = known ? (WIDE_COLUMNS[tableName as TableName] ?? []) : [];
-    const read: Record<string, Column> = Object.create(null);
-    for (const [columnName, stored] of Object.entries(columns)) {
+    const first = offset;
+    const places = new Map<string, StoredColumn>();
+    for (const [column, stored] of Object.entries(columns)) {
       const size = rows * widthOf(stored);
       if (offset + size > view.byteLength) {
         throw new RangeError("a column reaches past the end");
       }
-      if (known) {
-        const planes = { buffer: view.buffer, start: view.byteOffset + offset, rows };
-        read[columnName] = readColumn(planes, stored, wide.includes(columnName));
-      }
+      places.set(column, { stored, start: offset - first });
       offset += size + ((ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES);
     }
-    tables.set(tableName, { length: rows, columns: read });
+    if (Object.hasOwn(TABLES, name)) {
+      const end = Math.min(offset, view.byteLength);
+      const bytes = new Uint8Array(view.buffer, view.byteOffset + first, end - first);
+      tables.set(name, readTable(header, name as TableName, { rows, bytes, places }));
+    }
   }
+  const all = Object.keys(TABLES) as TableName[];
+  const nothing = { rows: 0, bytes: new Uint8Array(0), places: new Map() };
   return Object.fromEntries(
-    Object.entries(TABLES).map(([name, columns]) => {
-      const table = tables.get(name) ?? { length: 0, columns: {} };
-      const complete = columns.map((column) => [column, table.columns[column] ?? missing(table)]);
-      return [name, { length: table.length, columns: Object.fromEntries(complete) }];
-    }),
+    all.map((name) => [name, tables.get(name) ?? readTable(header, name, nothing)]),
   ) as Record<TableName, Table>;
 }
 
-function missing(table: Table): Column {
-  if (table.length) {
-    throw new TypeError("a column is missing");
+interface StoredTable {
+  readonly rows: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly places: ReadonlyMap<string, StoredColumn>;
+}
+
+/** A table's columns; of one that is large and that no graph is drawn from, only where they lie. */
+function readTable(
+  header: PackHeader,
+  name: TableName,
+  { rows, bytes, places }: StoredTable,
+): Table {
+  const isLater = name === "allocations" && rows >= LARGE_ROWS;
+  const lengthOf = (target: TableName): number => header.tables[target]?.rows ?? 0;
+  const ranges = isLater ? valueRanges(name, lengthOf, header.strings.length) : {};
+  const columns: Record<string, UnreadColumn> = {};
+  for (const column of TABLES[name]) {
+    const place = places.get(column) ?? NO_COLUMN;
+    if (place === NO_COLUMN && rows) {
+      throw new TypeError("a column is missing");
+    }
+    const isWide = WIDE_COLUMNS[name]?.includes(column) ?? false;
+    columns[column] = { ...place, isWide, range: ranges[column] };
   }
-  return new Int32Array(0);
+  const table = new UnreadTable({ rows, bytes, columns });
+  // What is read now is checked with the tables that it points into.
+  return isLater ? table : { length: rows, columns: { ...table.columns } };
 }
 
 function readOrigin(origin: Partial<Origin>): Origin {

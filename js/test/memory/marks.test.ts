@@ -4,7 +4,7 @@ import { blocksByPlace } from "../../src/memory/blocks.ts";
 import { totalColumns } from "../../src/memory/events.ts";
 import { heldAtEnd } from "../../src/memory/held.ts";
 import { hitAt } from "../../src/memory/hit.ts";
-import { phaseChanges, phaseSpans, reservedSteps } from "../../src/memory/marks.ts";
+import { phaseSpans, reservedSteps } from "../../src/memory/marks.ts";
 import { stackBlocks } from "../../src/memory/stacking.ts";
 import { timeOrder } from "../../src/memory/time_order.ts";
 import { HOLDER_KINDS } from "../../src/protocol.ts";
@@ -66,7 +66,7 @@ describe("marks along the timeline", () => {
     }
     const read = await trace.trace();
     const blocks = blocksByPlace(read)[0]!;
-    expect(phaseSpans(phaseChanges(read, blocks), { from_ns: 30, to_ns: 100 }, 5)).toEqual([
+    expect(phaseSpans(blocks.phases, { from_ns: 30, to_ns: 100 }, 5)).toEqual([
       { phase: 0, from_ns: 30, to_ns: 40 },
       { phase: 1, from_ns: 40, to_ns: 70 },
       { phase: 0, from_ns: 72, to_ns: 100 },

@@ -39,11 +39,7 @@ export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState)
     }
   };
   const build = (): void => {
-    const isMet = new Uint8Array(MEMORY_KINDS.length);
-    for (const kind of memory.blocks.kinds) {
-      isMet[kind] = 1;
-    }
-    const kinds = [...isMet.keys()].filter((kind) => isMet[kind]);
+    const kinds = memory.blocks.kindsMet;
     root.replaceChildren(
       ...kinds.map((kind) => {
         const item = button(

@@ -1,6 +1,6 @@
 /** The timeline as a picture: its figures, with a line above them and the kinds below. */
 import { totalAt } from "../../memory/events.ts";
-import { kindLabel, MEMORY_KINDS } from "../../memory/kinds.ts";
+import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
 import type { MemoryPalette } from "./palette.ts";
@@ -75,14 +75,12 @@ function legend(
   const font = `12px ${palette.font}`;
   context.font = font;
   let [x, row] = [MARGIN_PX, 0];
-  const present = new Set(blocks.kinds);
-  const places = MEMORY_KINDS.flatMap((_, kind) => {
-    if (!present.has(kind)) return [];
+  const places = blocks.kindsMet.map((kind) => {
     const needed_px = SWATCH_PX + 6 + context.measureText(kindLabel(kind)).width + 16;
     if (x > MARGIN_PX && x + needed_px > width_px) [x, row] = [MARGIN_PX, row + 1];
     const place = { kind, x, row };
     x += needed_px;
-    return [place];
+    return place;
   });
   return {
     height_px: (row + 1) * LEGEND_PX,

@@ -4,13 +4,7 @@ import { totalColumns } from "../../memory/events.ts";
 import { hitAt } from "../../memory/hit.ts";
 import { litAllocations } from "../../memory/lit.ts";
 import { windowAround } from "../../memory/locate.ts";
-import {
-  type PhaseChanges,
-  phaseChanges,
-  phaseSpans,
-  reservedSteps,
-  stepEnds,
-} from "../../memory/marks.ts";
+import { phaseSpans, reservedSteps, stepEnds } from "../../memory/marks.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
 import { stackBlocks } from "../../memory/stacking.ts";
@@ -46,7 +40,6 @@ export class Timeline {
   readonly #app: HTMLElement;
   #figure: MemoryFigure | undefined;
   #picture: StackPicture | undefined;
-  #phases: PhaseChanges = { times_ns: new Float64Array(0), phases: new Uint8Array(0) };
   #frame = 0;
   #isDisposed = false;
   readonly #dispose: (() => void)[];
@@ -314,7 +307,6 @@ export class Timeline {
     }
     const { blocks, trace } = this.memory;
     const { first_ns, last_ns, events } = blocks;
-    this.#phases = phaseChanges(trace, blocks);
     const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
     figure.setReserved(times_ns, reserved_bytes, last_ns);
     figure.setPeak(events.peak_ns, events.peak_bytes);
@@ -399,7 +391,10 @@ export class Timeline {
       }),
     });
     figure.setPicture(this.memory.blocks, this.#picture, this.#lit());
-    figure.setPhases(phaseSpans(this.#phases, { from_ns, to_ns }, LEAST_PHASE_PX * px_ns), px_ns);
+    figure.setPhases(
+      phaseSpans(this.memory.blocks.phases, { from_ns, to_ns }, LEAST_PHASE_PX * px_ns),
+      px_ns,
+    );
     const ends_ns = stepEnds(this.store.trace).filter(
       (at_ns) => at_ns >= from_ns && at_ns <= to_ns,
     );

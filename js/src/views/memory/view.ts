@@ -1,10 +1,12 @@
 /** The memory of a trace: timeline, map of the address space, what stayed alive; and whose it was. */
 
+import { showFailure } from "../../failure.ts";
+import { expectedLedger } from "../../memory/ledger_ahead.ts";
 import { reservedSteps } from "../../memory/marks.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/store.ts";
 import { button, element } from "../element.ts";
-import { formatBytes, formatDuration } from "../panel/quantities.ts";
+import { countOf, formatBytes, formatDuration } from "../panel/quantities.ts";
 import { holdersPage } from "./holders.ts";
 import { mountKinds } from "./kinds.ts";
 import { BlockMapView } from "./map.ts";
@@ -34,8 +36,72 @@ export function mountMemory(
   store: Store,
   options: { ownsPage: boolean },
 ): MemoryView {
-  const app = root.closest<HTMLElement>(".pdl-app")!;
-  const memory = new MemoryState(store.trace);
+  const section = element("section", { class: "pdl-memory", "aria-label": "Memory" });
+  root.append(section);
+  const ahead = expectedLedger(store.trace);
+  if (!ahead) {
+    const parts = mountParts(section, store, new MemoryState(store.trace), options);
+    return {
+      ...parts,
+      dispose() {
+        parts.dispose();
+        section.remove();
+      },
+    };
+  }
+  const count = countOf(store.trace.table("allocations").length, "allocation");
+  section.append(element("p", { class: "pdl-soft", role: "status" }, `Reading ${count} …`));
+  let isDisposed = false;
+  const takesFocus = keepFocus(root, section);
+  const mounting = ahead.then((ledger) => {
+    if (isDisposed) {
+      throw new Error("the memory is shown no more");
+    }
+    const memory = new MemoryState(store.trace, ledger);
+    const parts = mountParts(section, store, memory, options);
+    takesFocus();
+    return parts;
+  });
+  mounting.catch((error: unknown) => {
+    showFailure(section, error);
+    section.dataset.state = "failed";
+  });
+  return {
+    picture: async () => (await mounting).picture(),
+    dispose() {
+      isDisposed = true;
+      void mounting.then((parts) => parts.dispose()).catch(() => {});
+      section.remove();
+    },
+  };
+}
+
+/**
+ * While blocks are read there is nothing to press, but keys are still this view's.
+ *
+ * @returns gives the focus on, once there is what takes it
+ */
+function keepFocus(root: HTMLElement, section: HTMLElement): () => void {
+  section.tabIndex = -1;
+  if (root.contains(document.activeElement)) {
+    // Not before it is on screen.
+    queueMicrotask(() => section.focus({ preventScroll: true }));
+  }
+  return () => {
+    section.removeAttribute("tabindex");
+    if (document.activeElement === section) {
+      section.querySelector<HTMLElement>("[role=slider]")?.focus({ preventScroll: true });
+    }
+  };
+}
+
+function mountParts(
+  section: HTMLElement,
+  store: Store,
+  memory: MemoryState,
+  options: { ownsPage: boolean },
+): MemoryView {
+  const app = section.closest<HTMLElement>(".pdl-app")!;
   const timeline = new Timeline(store, memory, app, options);
   const table = new MemoryTable(store, memory);
   const kinds = element("div", { class: "pdl-kinds", role: "group", "aria-label": "Kinds" });
@@ -44,14 +110,12 @@ export function mountMemory(
   const tabs = PAGES.map(([name, label]) =>
     button(label, () => turnTo(name), { class: undefined, "data-page": name }),
   );
-  const section = element(
-    "section",
-    { class: "pdl-memory", "aria-label": "Memory" },
+  section.replaceChildren(
     element(
       "div",
       { class: "pdl-memory-bar" },
       element("div", { class: "pdl-segments", role: "group", "aria-label": "Memory" }, ...tabs),
-      placeChooser(memory),
+      ...placeChooser(memory),
       element("span", { class: "pdl-grow" }),
       summary,
     ),
@@ -59,7 +123,6 @@ export function mountMemory(
     kinds,
     table.element,
   );
-  root.append(section);
   let takeDown = (): void => {};
   let shown: Page | undefined;
   const dispose = [
@@ -73,7 +136,6 @@ export function mountMemory(
     () => takeDown(),
     () => timeline.dispose(),
     () => table.dispose(),
-    () => section.remove(),
   ];
   summarize();
   turnTo("timeline");
@@ -126,9 +188,9 @@ export function mountMemory(
 }
 
 /** Which device, where there are several. */
-function placeChooser(memory: MemoryState): HTMLElement | false {
+function placeChooser(memory: MemoryState): HTMLElement[] {
   if (memory.places.length < 2) {
-    return false;
+    return [];
   }
   const select = element(
     "select",
@@ -144,5 +206,5 @@ function placeChooser(memory: MemoryState): HTMLElement | false {
     },
     ...memory.places.map(({ place }, at) => element("option", { value: at }, place || "unknown")),
   );
-  return select;
+  return [select];
 }

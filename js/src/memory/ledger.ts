@@ -1,0 +1,97 @@
+/** All that is reckoned of a trace's allocations before they are shown: columns, so that a worker can. */
+import type { Column, Table } from "../model/columns.ts";
+import { Trace } from "../model/trace.ts";
+import { type UnreadColumns, UnreadTable } from "../model/unread_table.ts";
+import { type Origin, TABLES, type TableName } from "../protocol.ts";
+import { AliveIndex } from "./alive.ts";
+import { type Blocks, blocksByPlace } from "./blocks.ts";
+import { type OpNumbers, opNumbers } from "./by_op.ts";
+import { HighestEvents } from "./highest_events.ts";
+import { KindTotals } from "./kind_totals.ts";
+
+export interface Ledger {
+  /** That with the most memory first. */
+  readonly places: readonly Blocks[];
+  readonly ops: OpNumbers;
+}
+
+export function ledgerOf(trace: Trace): Ledger {
+  return { places: blocksByPlace(trace), ops: opNumbers(trace) };
+}
+
+/** What a worker reckons a ledger from. */
+export interface LedgerRequest {
+  readonly origin: Origin;
+  readonly allocations: UnreadColumns;
+  /** Of each the number of rows, and the columns that are needed. */
+  readonly tables: Readonly<Record<TableName, Table>>;
+}
+
+export interface LedgerAnswer {
+  readonly ledger: Ledger;
+  /** Those of `allocations`. */
+  readonly columns: Readonly<Record<string, Column>>;
+}
+
+const NEEDED: Partial<Record<TableName, readonly string[]>> = {
+  ops: ["start_ns", "duration_ns"],
+  tensors: ["path"],
+  memory_totals: TABLES.memory_totals,
+};
+
+/** @returns undefined where the allocations are read, or so few that they soon are */
+export function ledgerRequest(trace: Trace): LedgerRequest | undefined {
+  const allocations = trace.unreadAllocations?.unread;
+  if (!allocations) {
+    return undefined;
+  }
+  const tables = (Object.keys(TABLES) as TableName[]).map((name) => {
+    const { length, column } = trace.table(name) as { length: number; column(of: string): Column };
+    return [name, { length, columns: fromNames(NEEDED[name] ?? [], column) }];
+  });
+  return {
+    origin: trace.origin,
+    // The page keeps its own: who cannot wait for the worker reads them there.
+    allocations: { ...allocations, bytes: allocations.bytes.slice() },
+    tables: Object.fromEntries(tables),
+  };
+}
+
+/**
+ * Done in a worker.
+ *
+ * @throws Error in a sentence for people, if a column holds what it cannot
+ */
+export function answerLedger({ origin, allocations, tables }: LedgerRequest): LedgerAnswer {
+  const table = new UnreadTable(allocations);
+  const trace = new Trace({ strings: [], origin, tables: { ...tables, allocations: table } });
+  return { ledger: ledgerOf(trace), columns: { ...table.columns } };
+}
+
+/** Have what a worker answered: messages carry columns, and no methods. */
+export function takeLedger(trace: Trace, { ledger, columns }: LedgerAnswer): Ledger {
+  trace.unreadAllocations?.take(columns);
+  return {
+    ops: ledger.ops,
+    places: ledger.places.map(({ events, index, ...blocks }) => ({
+      ...blocks,
+      // Texts stayed here. At least the last block has a row.
+      place: trace.textAt("allocations", "place", blocks.rows.at(-1)!),
+      events: {
+        ...events,
+        highest: new HighestEvents(events.times_ns, events.total_bytes, events.highest.levels),
+        byKind: new KindTotals(
+          events.blocks,
+          blocks.bytes,
+          blocks.kinds,
+          events.byKind.known_bytes,
+        ),
+      },
+      index: new AliveIndex(index.bounds),
+    })),
+  };
+}
+
+function fromNames(names: readonly string[], of: (name: string) => Column): Record<string, Column> {
+  return Object.fromEntries(names.map((name) => [name, of(name)]));
+}

@@ -1,0 +1,55 @@
+/** Allocations of a large trace are read when they are asked for, and are what they were. */
+import { expect, test } from "vitest";
+import { Trace } from "../../src/model/trace.ts";
+import { unpack } from "../../src/model/unpack.ts";
+import { TABLES } from "../../src/protocol.ts";
+import { MemoryWriter } from "../memory/made_memory.ts";
+import { SyntheticTrace } from "../synthetic.ts";
+
+/** As of which a table is large. */
+const MANY = 50_000;
+const PATIENCE = { timeout: 60_000 };
+
+function made(count: number): SyntheticTrace {
+  const trace = new SyntheticTrace();
+  const writer = new MemoryWriter(trace);
+  for (let row = 0; row < count; row++) {
+    writer.block(row * 1000, row % 3 ? row * 1000 + 700 : -1, 2 ** (row % 40), {
+      kind: row % 2 ? "gradient" : "temporary",
+    });
+  }
+  return trace;
+}
+
+test("columns of many allocations are read one by one, as they were", PATIENCE, async () => {
+  const written = made(MANY);
+  const trace = new Trace(await unpack(written.bytes()));
+  expect(trace.unreadAllocations?.unread).toBeDefined();
+  for (const name of TABLES.allocations) {
+    const column = trace.table("allocations").column(name);
+    expect(String(column)).toBe(String(written.tables.allocations[name]));
+    expect(trace.table("allocations").column(name)).toBe(column);
+  }
+});
+
+test("few allocations are read at once", async () => {
+  expect(new Trace(await unpack(made(20).bytes())).unreadAllocations).toBeUndefined();
+});
+
+test("what points nowhere is refused when it is read", PATIENCE, async () => {
+  const written = made(MANY);
+  written.tables.allocations.op![MANY - 1] = 3;
+  const table = new Trace(await unpack(written.bytes())).table("allocations");
+  expect(table.column("kind")[1]).toBe(4);
+  expect(() => table.column("op")).toThrow("cut short or altered");
+});
+
+test("columns that were read elsewhere take the payload's place", PATIENCE, async () => {
+  const trace = new Trace(await unpack(made(MANY).bytes()));
+  const bytes = trace.table("allocations").column("bytes");
+  const columns = Object.fromEntries(TABLES.allocations.map((name) => [name, new Int32Array(1)]));
+  trace.unreadAllocations!.take(columns);
+  expect(trace.unreadAllocations!.unread).toBeUndefined();
+  expect(trace.table("allocations").column("bytes")).toBe(bytes);
+  expect(trace.table("allocations").column("op")).toBe(columns.op);
+});
