@@ -9,8 +9,10 @@ limit is "timeout". The guard draws when it ends, so its picture is in its time.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -126,20 +128,26 @@ def in_its_own_process(way: str, blocks: int, *, limit_s: float) -> dict[str, fl
         "from benchmarks.guards import measured; import json; "
         f"print(json.dumps(measured({way!r}, {blocks})))"
     )
+    # Paddle's guard runs dot, which would outlive it; a session is ended with all that is in it.
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code],
-            capture_output=True,
-            text=True,
-            timeout=limit_s,
-            check=False,
-        )
+        printed, errors = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
         return f"timeout after {limit_s:.0f} s"
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if process.returncode:
+        last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
         return f"failed: {last[0][:100]}"
-    times: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    times: dict[str, float] = json.loads(printed.strip().splitlines()[-1])
     return times
 
 
@@ -162,6 +170,8 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--limit", type=float, default=120, help="seconds for a way")
     given = parser.parse_args()
+    # Whoever ends this ends what it runs too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     figures = Figures(given.json)
     for blocks in (4,) if given.quick else (12, 96):
         subject = f"gpt-{blocks}"
