@@ -6,6 +6,7 @@ import {
   type NestedOptions,
   type NestedResult,
 } from "./contract.ts";
+import { countRunner, returnWorker, takeWorker } from "./worker_pool.ts";
 
 export type RunnerOptions = Omit<NestedOptions, "isCancelled" | "cache">;
 
@@ -25,7 +26,7 @@ export interface LayoutRequest {
   options: RunnerOptions;
 }
 
-/** From the worker. `ready` comes once, first. */
+/** From the worker. `ready` comes once, when it has started. */
 export type LayoutReply =
   | { kind: "ready" }
   | { kind: "done"; id: number; result: NestedResult }
@@ -59,6 +60,7 @@ export function createLayoutRunner(
   let cache = new Map<string, unknown>();
   let lastId = 0;
   let worker: Worker | null = null;
+  let last: Worker | undefined;
   let grace: ReturnType<typeof setTimeout> | undefined;
   let blocked = workerSource === null || typeof Worker === "undefined";
   let disposed = false;
@@ -77,50 +79,52 @@ export function createLayoutRunner(
     }, 0);
   };
 
-  const stopWorker = (): void => {
-    worker?.terminate();
-    worker = null;
-    stale.clear();
+  const endGrace = (): void => {
     clearTimeout(grace);
     grace = undefined;
   };
 
-  const startWorker = (source: string): void => {
-    let ready = false;
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    const started = new Worker(url);
-    worker = started;
-    const leaveWorkers = (): void => {
-      if (worker !== started) return;
+  const stopWorker = (): void => {
+    worker?.terminate();
+    worker = null;
+    stale.clear();
+    endGrace();
+  };
+
+  /** Others may have the worker while there is nothing for it to do here. */
+  const leaveWorker = (): void => {
+    if (worker === null || jobs.size > 0 || stale.size > 0) return;
+    last = worker;
+    worker = null;
+    returnWorker(workerSource!, last);
+  };
+
+  const getWorker = (): void => {
+    const taken = takeWorker(workerSource!, last);
+    worker = taken;
+    taken.onerror = (event) => {
+      event.preventDefault();
+      if (worker !== taken) return;
+      // Forbidden by the page's policy, or broken: either way it will not answer.
       stopWorker();
       blocked = true;
       for (const id of jobs.keys()) runHere(id);
     };
-    started.onerror = (event) => {
-      event.preventDefault();
-      URL.revokeObjectURL(url);
-      leaveWorkers(); // forbidden by the page's policy, or broken: either way it will not answer
-    };
-    started.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
-      if (!ready) URL.revokeObjectURL(url);
-      ready = true;
+    taken.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
       if (data.kind === "ready") return;
-      if (stale.delete(data.id) && stale.size === 0) {
-        clearTimeout(grace);
-        grace = undefined;
-      }
+      if (stale.delete(data.id) && stale.size === 0) endGrace();
       const job = jobs.get(data.id);
-      if (job === undefined) return;
       jobs.delete(data.id);
-      if (data.kind === "done") job.resolve(data.result);
-      else job.reject(new Error(data.message));
+      leaveWorker();
+      if (data.kind === "done") job?.resolve(data.result);
+      else job?.reject(new Error(data.message));
     };
   };
 
   const send = (id: number, job: Job): void => {
     if (!blocked && worker === null) {
       try {
-        startWorker(workerSource!);
+        getWorker();
       } catch {
         blocked = true;
       }
@@ -135,6 +139,7 @@ export function createLayoutRunner(
     worker.postMessage(request, buffersOf(graph));
   };
 
+  countRunner(1);
   return {
     layout(graph, options = {}) {
       return new Promise((resolve, reject) => {
@@ -157,14 +162,16 @@ export function createLayoutRunner(
       if (stale.size === 0 || grace !== undefined) return;
       grace = setTimeout(() => {
         stopWorker();
+        if (disposed) return;
         for (const [id, job] of jobs) send(id, job);
       }, GRACE_MS);
     },
     dispose() {
-      this.cancelCurrent();
-      stopWorker();
-      cache = new Map();
+      if (disposed) return;
       disposed = true;
+      this.cancelCurrent();
+      cache = new Map();
+      countRunner(-1);
     },
   };
 }

@@ -4,10 +4,12 @@
  */
 
 import { layoutNested } from "./nested.ts";
+import { WARM_UP_ROUNDS, warmUpGraph } from "./warm_up.ts";
 import { buffersOf, type LayoutReply, type LayoutRequest } from "./worker.ts";
+import type { WorkerOrder } from "./worker_pool.ts";
 
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<LayoutRequest>) => void) | null;
+  onmessage: ((event: MessageEvent<LayoutRequest | WorkerOrder>) => void) | null;
   postMessage(message: LayoutReply, transfer?: Transferable[]): void;
 }
 
@@ -17,7 +19,23 @@ export { layoutNested };
 export function serve(): void {
   const scope = globalThis as unknown as WorkerScope;
   const cache = new Map<string, unknown>();
+  let isAsked = false;
+  const warmUp = (round: number): void => {
+    // One graph at a time: what is asked for meanwhile comes in between, and is the better exercise.
+    if (isAsked || round === WARM_UP_ROUNDS) return;
+    layoutNested(warmUpGraph(round), { cache: new Map() });
+    setTimeout(warmUp, 0, round + 1);
+  };
   scope.onmessage = ({ data }) => {
+    if (data.kind === "warm up") {
+      warmUp(0);
+      return;
+    }
+    if (data.kind === "forget") {
+      cache.clear();
+      return;
+    }
+    isAsked = true;
     try {
       const result = layoutNested(data.graph, { ...data.options, cache });
       scope.postMessage({ kind: "done", id: data.id, result }, buffersOf(result));
