@@ -58,9 +58,8 @@ def assemble(
     if memory is not None:
         memory.name_rows(keys)
         copies = [copy._replace(stack=frames.stack(copy.stack)) for copy in memory.copies]
-    frames.add_sources()
-    built = {"stacks": frames.stacks, "frames": frames.frames, "sources": frames.sources}
-    for name, builder in {**builders, **built}.items():
+    tables.update(frames.tables())
+    for name, builder in builders.items():
         if name not in tables:
             tables[name] = builder.build()
     tables = {name: tables[name] for name in RECORD_TABLES}
@@ -93,10 +92,11 @@ def _add_layers(
     recorder: Recorder, layers: TableBuilder, strings: StringPool, frames: FrameAssembler
 ) -> None:
     rows = sorted(recorder.layers.rows, key=itemgetter(0))
+    calls = {row[0]: row[4] for row in rows if row[4] is not None}
+    callees = dict(zip(calls, frames.callees(list(calls.values())), strict=True))
     texts: list[str] = []
-    for _, path, class_name, _, location in rows:
-        callee = frames.callee(location) if location is not None else None
-        texts += (path if path is not None else callee or class_name, class_name)
+    for key, path, class_name, _, _ in rows:
+        texts += (path if path is not None else callees.get(key) or class_name, class_name)
     codes = strings.codes(texts)
     parents = [row[3] for row in rows]
     layers.append_cells(chain.from_iterable(zip(codes[::2], codes[1::2], parents, strict=True)))

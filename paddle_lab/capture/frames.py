@@ -5,21 +5,19 @@ from __future__ import annotations
 import linecache
 import os
 import re
-import site
-import sys
-import sysconfig
-from collections import defaultdict
-from functools import lru_cache
+from collections.abc import Sequence
+from operator import itemgetter
 from types import CodeType
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
+
+from paddle_lab.capture.code_positions import Positions, positions_of
+from paddle_lab.capture.frame_kinds import USER, is_own, is_runner, kind_of
+from paddle_lab.capture.source_texts import in_characters, shown_spans
 from paddle_lab.capture.stacks import NO_STACK, Location, StackPool
-from paddle_lab.trace.schema import FRAME_KINDS, RECORD_TABLES
-from paddle_lab.trace.table import StringPool, TableBuilder
-
-USER = FRAME_KINDS.index("user")
-LIBRARY = FRAME_KINDS.index("library")
-PADDLE = FRAME_KINDS.index("paddle")
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 
 class Cells(Protocol):
@@ -46,22 +44,24 @@ class NoCells:
         return None
 
 
-_Position = tuple[int | None, int | None, int | None, int | None]
-_OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
-_WHOLE_FILE_LINES = 400
-_CONTEXT_LINES = 4
-# What runs a notebook cell or a script, outward of which nothing is the user's.
-_RUNNERS = (
-    os.path.join("IPython", "core", "interactiveshell.py"),
-    os.path.join("IPython", "core", "async_helpers.py"),
-    "<frozen runpy>",
-    os.path.join("lib", "runpy.py"),
-)
+_code_of = itemgetter(0)
+
+
+class _Code:
+    """A code object that stacks pass through."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.is_own = is_own(code.co_filename)
+        self.rows: dict[int, int] = {}
+        """Byte offset of an instruction to its row of ``frames``."""
 
 
 class FrameAssembler:
     """Builds the tables that tell where ops were called.
+
+    Rows are numbered while they are asked for; what is in them is told at the end, of all at once.
 
     Parameters
     ----------
@@ -78,166 +78,147 @@ class FrameAssembler:
     def __init__(
         self, pool: StackPool, strings: StringPool, *, paddle_folder: str, cells: Cells
     ) -> None:
-        self.stacks = TableBuilder(RECORD_TABLES["stacks"])
-        self.frames = TableBuilder(RECORD_TABLES["frames"])
-        self.sources = TableBuilder(RECORD_TABLES["sources"])
-        self._pool = pool
+        self._segments = pool.segments
         self._strings = strings
         self._paddle_folder = os.path.join(paddle_folder, "")
         self._cells = cells
-        self._frame_keys: dict[Location, int] = {}
-        self._stack_keys: dict[tuple[int, int], int] = {}
+        # By id: hashing a code object would hash its constants every time.
+        self._codes: dict[int, _Code] = {}
+        self._equal_codes: dict[tuple[CodeType, str], _Code] = {}
+        self._no_runners: set[int] = set()
+        self._frame_count = 0
+        self._stack_rows: dict[tuple[int, int], int] = {}
         self._resolved: dict[int, int] = {NO_STACK: NO_STACK}
-        self._lines: dict[str, set[int]] = defaultdict(set)
-        self._positions: dict[int, tuple[CodeType, list[_Position]]] = {}
 
     def stack(self, taken: int) -> int:
         """Return the row of ``stacks`` for a stack that was taken while running."""
+        resolved, segments = self._resolved, self._segments
         chain = []
-        while taken not in self._resolved:
-            chain.append(taken)
-            taken = self._pool.segments[taken][0]
+        anchor = taken
+        while anchor not in resolved:
+            chain.append(anchor)
+            anchor = segments[anchor][0]
         for key in reversed(chain):
-            anchor, locations = self._pool.segments[key]
-            caller = self._resolved[anchor]
-            if anchor == NO_STACK:
-                locations = _without_runners(locations)
-            for location in reversed(locations):
-                if not location[0].co_filename.startswith(_OWN_FOLDER):
-                    caller = self._row(self._frame(location), caller)
-            self._resolved[key] = caller
-        return self._resolved[chain[0] if chain else taken]
+            resolved[key] = self._row(*segments[key])
+        return resolved[taken]
 
-    def callee(self, location: Location) -> str | None:
-        """Return what a call's source calls, without ``self.``: ``"net"`` of ``net(x)``.
+    def callees(self, locations: Sequence[Location]) -> list[str | None]:
+        """Return what the source of each call calls, without ``self.``: ``"net"`` of ``net(x)``.
 
         Returns
         -------
-        str or None
+        list of (str or None)
             ``None`` where it is no name, or where the call is not in the user's code.
         """
-        file = location[0].co_filename
-        line, end_line, column, end_column = self._position(*location)
-        if self._kind(file) != USER or line != end_line:
-            return None
-        text = (
-            linecache.getline(file, line).strip() if column < 0 else linecache.getline(file, line)
-        )
-        match = _CALLEE.search(text if column < 0 else text[column:end_column])
-        return match[1] if match else None
+        names: list[str | None] = [None] * len(locations)
+        calls: dict[int, list[int]] = {}
+        for call, (code, _) in enumerate(locations):
+            calls.setdefault(id(code), []).append(call)
+        for same in calls.values():
+            code = locations[same[0]][0]
+            if kind_of(code.co_filename, self._paddle_folder) == USER:
+                told = _positions(code, [locations[call][1] for call in same])
+                cells = np.stack(told, axis=1).tolist()
+                for call, cell in zip(same, cells, strict=True):
+                    names[call] = _name_called(code.co_filename, *cell)
+        return names
 
-    def add_sources(self) -> None:
-        """Store the text around every line that a frame points at; cells and short files whole."""
-        for file, used in self._lines.items():
+    def tables(self) -> dict[str, Table]:
+        """Return the tables ``stacks``, ``frames`` and ``sources``, once all stacks are known.
+
+        Of the sources they hold the text around every line that a frame points at; cells and short
+        files whole.
+        """
+        stacks = np.array(list(self._stack_rows), np.int64).reshape(-1, 2)
+        columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}
+        frames, lines = self._frames()
+        return {
+            "stacks": Table.from_sequences(RECORD_TABLES["stacks"], columns),
+            "frames": frames,
+            "sources": self._sources(lines),
+        }
+
+    def _row(self, anchor: int, locations: list[Location]) -> int:
+        if anchor == NO_STACK:
+            locations = self._without_runners(locations)
+        caller, codes, rows = self._resolved[anchor], self._codes, self._stack_rows
+        for code, offset in reversed(locations):
+            known = codes.get(id(code)) or self._meet(code)
+            if not known.is_own:
+                frame = known.rows.get(offset)
+                if frame is None:
+                    frame = self._frame(known, offset)
+                caller = rows.setdefault((frame, caller), len(rows))
+        return caller
+
+    def _frame(self, known: _Code, offset: int) -> int:
+        if not known.rows:
+            # In the order in which one reads the frames.
+            self._strings.codes((known.code.co_filename, _function(known.code)))
+        frame = known.rows[offset] = self._frame_count
+        self._frame_count += 1
+        return frame
+
+    def _meet(self, code: CodeType) -> _Code:
+        # Code that was made twice, as of a cell's lambda, is the same to whoever reads it.
+        equal = self._equal_codes.setdefault((code, code.co_filename), _Code(code))
+        self._codes[id(code)] = equal
+        return equal
+
+    def _without_runners(self, locations: list[Location]) -> list[Location]:
+        if not self._no_runners.issuperset(map(id, map(_code_of, locations))):
+            for index, (code, _) in enumerate(locations):
+                if is_runner(code.co_filename):
+                    return locations[:index]
+                self._no_runners.add(id(code))
+        return locations
+
+    def _frames(self) -> tuple[Table, dict[str, list[Any]]]:
+        """Return the table ``frames``, and the lines it has of each file, in order of first use."""
+        cells = np.empty((self._frame_count, len(RECORD_TABLES["frames"])), np.int64)
+        lines: dict[str, list[Any]] = {}
+        used = [code for code in self._equal_codes.values() if code.rows]
+        for known in sorted(used, key=lambda code: next(iter(code.rows.values()))):
+            file = known.code.co_filename
+            rows = np.fromiter(known.rows.values(), np.int64, len(known.rows))
+            told = _positions(known.code, list(known.rows))
+            cells[rows, 0] = self._strings[file]
+            cells[rows, 1] = self._strings[_function(known.code)]
+            cells[rows, 2:6] = np.stack(told, axis=1)
+            cells[rows, 6] = kind_of(file, self._paddle_folder)
+            cells[rows, 7] = self._cells.number(file)
+            lines.setdefault(file, []).append(told.line)
+        columns: dict[str, Any] = dict(zip(RECORD_TABLES["frames"], cells.T, strict=True))
+        return Table.from_sequences(RECORD_TABLES["frames"], columns), lines
+
+    def _sources(self, used: dict[str, list[Any]]) -> Table:
+        sources = TableBuilder(RECORD_TABLES["sources"])
+        for file, lines_used in used.items():
             typed = self._cells.text(file)
             lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)
             cell = self._cells.number(file)
+            is_users = cell >= 0 or kind_of(file, self._paddle_folder) == USER
             if not lines:
                 continue
-            if cell >= 0 or (len(lines) <= _WHOLE_FILE_LINES and self._kind(file) == USER):
-                spans = [(1, len(lines))]
-            else:
-                spans = _merged([(line - _CONTEXT_LINES, line + _CONTEXT_LINES) for line in used])
-            for start, end in spans:
-                first, last = max(start, 1), min(end, len(lines))
+            spans = shown_spans(np.concatenate(lines_used), len(lines), is_whole=is_users)
+            for first, last in [(1, len(lines))] if cell >= 0 else spans:
                 text = "".join(lines[first - 1 : last])
-                self.sources.append(self._strings[file], first, self._strings[text], cell)
-
-    def _row(self, frame: int, caller: int) -> int:
-        key = self._stack_keys.get((frame, caller))
-        if key is None:
-            key = self._stack_keys[frame, caller] = self.stacks.append(frame, caller)
-        return key
-
-    def _frame(self, location: Location) -> int:
-        key = self._frame_keys.get(location)
-        if key is not None:
-            return key
-        code, offset = location
-        line, end_line, column, end_column = self._position(code, offset)
-        file = code.co_filename
-        self._lines[file].add(line)
-        function = getattr(code, "co_qualname", code.co_name)
-        key = self.frames.append(
-            self._strings[file],
-            self._strings[function],
-            line,
-            end_line,
-            column,
-            end_column,
-            self._kind(file),
-            self._cells.number(file),
-        )
-        self._frame_keys[location] = key
-        return key
-
-    def _position(self, code: CodeType, offset: int) -> tuple[int, int, int, int]:
-        # Code tells its positions from the start only: a long function must not be read once an op.
-        known = self._positions.get(id(code))
-        if known is None:
-            known = self._positions[id(code)] = (code, _positions(code))
-        line, end_line, column, end_column = known[1][offset // 2]
-        if line is None:
-            return code.co_firstlineno, code.co_firstlineno, -1, -1
-        last_line = line if end_line is None else end_line
-        if column is None or end_column is None:
-            return line, last_line, -1, -1
-        return (line, last_line, *_characters(code, line, last_line, column, end_column))
-
-    def _kind(self, file: str) -> int:
-        if file.startswith(self._paddle_folder):
-            return PADDLE
-        if file.startswith(("<frozen", *_library_folders())):
-            # A virtual environment inside the user's project is still no code of theirs.
-            return LIBRARY
-        return USER
+                sources.append(self._strings[file], first, self._strings[text], cell)
+        return sources.build()
 
 
-def _positions(code: CodeType) -> list[_Position]:
-    """Return line, end line, column and end column of each instruction, as far as known."""
-    if sys.version_info >= (3, 11):
-        return list(code.co_positions())
-    positions: list[_Position] = [(None, None, None, None)] * (len(code.co_code) // 2)
-    for start, end, line in code.co_lines():
-        positions[start // 2 : end // 2] = [(line, line, None, None)] * ((end - start) // 2)
-    return positions
+def _name_called(file: str, line: int, end_line: int, column: int, end_column: int) -> str | None:
+    if line != end_line:
+        return None
+    text = linecache.getline(file, line)
+    match = _CALLEE.search(text.strip() if column < 0 else text[column:end_column])
+    return match[1] if match else None
 
 
-def _characters(
-    code: CodeType, line: int, end_line: int, column: int, end_column: int
-) -> tuple[int, int]:
-    # Python counts columns in bytes of UTF-8; people and editors count characters.
-    first = linecache.getline(code.co_filename, line)
-    last = linecache.getline(code.co_filename, end_line)
-    return _character(first, column), _character(last, end_column)
+def _positions(code: CodeType, offsets: list[int]) -> Positions:
+    told = positions_of(code, np.array(offsets, np.int64))
+    return in_characters(code.co_filename, told)
 
 
-def _character(line: str, byte: int) -> int:
-    return byte if line.isascii() else len(line.encode()[:byte].decode(errors="ignore"))
-
-
-def _without_runners(locations: list[Location]) -> list[Location]:
-    for index, (code, _) in enumerate(locations):
-        if code.co_filename.endswith(_RUNNERS):
-            return locations[:index]
-    return locations
-
-
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
-        if merged and first <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
-        else:
-            merged.append((first, last))
-    return merged
-
-
-@lru_cache(maxsize=1)
-def _library_folders() -> tuple[str, ...]:
-    paths = sysconfig.get_paths()
-    folders = {paths["stdlib"], paths["platstdlib"], paths["purelib"], paths["platlib"]}
-    folders.update(site.getsitepackages())
-    folders.add(site.getusersitepackages())
-    folders.add(os.path.join(sys.base_prefix, "lib", "python"))
-    return tuple(os.path.join(folder, "") for folder in folders if folder)
+def _function(code: CodeType) -> str:
+    return getattr(code, "co_qualname", code.co_name)

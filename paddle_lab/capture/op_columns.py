@@ -72,9 +72,13 @@ def op_tables(
     name, stack = rows.column(NAME), rows.column(STACK)
     name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
     stack_rows = np.full(int(stack.max(initial=-1)) + 2, -1, np.int64)
-    for row in first_uses(name, stack):
-        name_codes[name[row]] = strings[OP_NAMES.name(int(name[row]))]
-        stack_rows[stack[row]] = frames.stack(int(stack[row]))
+    uses = first_uses(name, stack)
+    names, stacks = name[uses].tolist(), stack[uses].tolist()
+    told = [
+        (strings[OP_NAMES.name(one)], frames.stack(at))
+        for one, at in zip(names, stacks, strict=True)
+    ]
+    name_codes[names], stack_rows[stacks] = np.array(told, np.int64).reshape(-1, 2).T
     ops: dict[str, Any] = {
         "name": name_codes[name],
         "scope": keys.scopes.rows(rows.column(SCOPE)),
