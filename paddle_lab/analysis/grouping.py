@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paddle_lab.trace.schema import GROUP_KINDS
+
+if TYPE_CHECKING:
+    from paddle_lab.analysis.trees import Keys
 
 CALL_SITE = GROUP_KINDS.index("call_site")
 
 
 class Grouping:
-    """A group tree that can still grow: one list entry a group, one a op in ``op_groups``.
+    """A group tree that can still grow: one list entry a group, one number an op in ``op_groups``.
 
     Parameters
     ----------
@@ -16,7 +21,7 @@ class Grouping:
         Group key of each op; -1 at the top level.
     """
 
-    def __init__(self, op_groups: list[int]) -> None:
+    def __init__(self, op_groups: Keys) -> None:
         self.op_groups = op_groups
         self.kinds: list[int] = []
         self.parents: list[int] = []

@@ -54,7 +54,7 @@ def _scope_groups(record: Record) -> Grouping:
     group_of_scope = np.full(len(scopes) + 1, -1, np.int32)
     group_of_scope[kept] = np.arange(len(kept))
     # Row -1 is the appended one, which stands for "no scope".
-    grouping = Grouping(group_of_scope[scope_of_op].tolist())
+    grouping = Grouping(group_of_scope[scope_of_op])
     parents = group_of_scope[scopes["parent"][kept]].tolist()
     kind, layer = scopes["kind"][kept], scopes["layer"][kept]
     is_layer = (kind == _LAYER) & (layer >= 0)
@@ -90,7 +90,7 @@ def _move_pylayer_ops(record: Record, scope_of_op: Keys) -> None:
 def _tables(
     record: Record, grouping: Grouping, op_edges: Table, strings: StringPool
 ) -> tuple[Table, Table]:
-    op_group = np.asarray(grouping.op_groups, np.int32)
+    op_group = grouping.op_groups
     parent = np.asarray(grouping.parents, np.int32)
     first_op, op_count, order = _extents(parent, op_group)
     position = np.empty(len(order) + 1, np.int32)
