@@ -1,6 +1,5 @@
 /** The address space in the chosen moment: blocks where they lie, and what is free between them. */
-import { type BokehNamespace, bokehModels, loadBokeh } from "../../charts/bokeh_loader.ts";
-import { mountFigure } from "../../charts/mount_figure.ts";
+import { loadBokeh } from "../../charts/bokeh_loader.ts";
 import { type BlockMap, mapBlocks } from "../../memory/block_map.ts";
 import { litAllocations } from "../../memory/lit.ts";
 import { MAP_KEYS, stepInMap } from "../../memory/map_steps.ts";
@@ -10,154 +9,77 @@ import type { Store } from "../../model/store.ts";
 import { blockLine } from "../details/allocation.ts";
 import { element } from "../element.ts";
 import { countOf, formatBytes, formatDuration } from "../panel/quantities.ts";
-import { watchTheme } from "../theme.ts";
+import { ChartFrame } from "./chart_frame.ts";
+import { MAP_SIDE_PX, type MapFigure, mountMap, type PieceColours } from "./map_figure.ts";
 import { faded, readMemoryPalette } from "./palette.ts";
-import { placeBeside } from "./tooltip.ts";
 
-const LEFT_PX = 10;
 const ROW_PX = 30;
 
 export class BlockMapView {
   readonly element: HTMLElement;
   readonly #text = element("p", { class: "pdl-soft" });
-  readonly #host = element("div", { class: "pdl-map-figure" });
-  readonly #pointer: HTMLElement;
-  readonly #tooltip = element("div", { class: "pdl-tooltip", role: "tooltip", hidden: true });
+  readonly #frame: ChartFrame;
   #map: BlockMap | undefined;
-  #show: ((map: BlockMap) => void) | undefined;
-  #frame = 0;
-  #isDisposed = false;
-  readonly #dispose: (() => void)[];
+  #figure: MapFigure | undefined;
 
   constructor(
     readonly store: Store,
     readonly memory: MemoryState,
-    readonly app: HTMLElement,
+    app: HTMLElement,
   ) {
-    this.#pointer = element("div", {
-      class: "pdl-map-pointer",
-      role: "slider",
-      tabindex: 0,
-      "aria-label": "Block by address",
-      "aria-valuemin": 0,
-      "aria-valuenow": 0,
-      style: `inset:0 ${LEFT_PX}px 0 ${LEFT_PX}px`,
-      onclick: (event: MouseEvent) => this.#click(event),
-      onkeydown: (event: KeyboardEvent) => this.#press(event),
-      onpointermove: (event: PointerEvent) => this.#hover(event),
-      onpointerleave: () => {
-        this.#tooltip.hidden = true;
+    const schedule = (): void => this.#frame.schedule();
+    this.#frame = new ChartFrame(
+      app,
+      {
+        figure: "pdl-map-figure",
+        pointer: {
+          class: "pdl-map-pointer",
+          "aria-label": "Block by address",
+          "aria-valuenow": 0,
+          style: `inset:0 ${MAP_SIDE_PX}px 0 ${MAP_SIDE_PX}px`,
+          onclick: (event: MouseEvent) => this.#click(event),
+          onkeydown: (event: KeyboardEvent) => this.#press(event),
+          onpointermove: (event: PointerEvent) => this.#hover(event),
+          onpointerleave: () => this.#frame.hush(),
+        },
+        draw: () => this.#refresh(),
+        recolour: schedule,
       },
-    });
-    this.element = element(
-      "div",
-      { class: "pdl-map" },
-      this.#text,
-      element("div", { class: "pdl-map-main" }, this.#host, this.#pointer),
+      schedule,
     );
-    app.append(this.#tooltip);
-    const resized = new ResizeObserver(() => this.#schedule());
-    resized.observe(this.#pointer);
-    this.#dispose = [
-      memory.subscribe(() => this.#schedule()),
+    const { figure, pointer } = this.#frame;
+    const main = element("div", { class: "pdl-map-main" }, figure, pointer);
+    this.element = element("div", { class: "pdl-map" }, this.#text, main);
+    this.#frame.own(
+      memory.subscribe(schedule),
       store.subscribe((state, previous) => {
-        if (state.selection !== previous.selection) this.#schedule();
+        if (state.selection !== previous.selection) schedule();
       }),
-      watchTheme(() => this.#schedule()),
-      () => resized.disconnect(),
-      () => cancelAnimationFrame(this.#frame),
-      () => this.#tooltip.remove(),
-    ];
+    );
     void this.#draw();
   }
 
   dispose(): void {
-    this.#isDisposed = true;
-    for (const end of this.#dispose) {
-      end();
-    }
+    this.#frame.dispose();
   }
 
   async #draw(): Promise<void> {
-    let bokeh: BokehNamespace;
     try {
-      bokeh = await loadBokeh();
+      const bokeh = await loadBokeh();
+      if (!this.#frame.isDisposed) {
+        const figure = await mountMap(bokeh, this.#frame.figure);
+        this.#frame.own(() => figure.dispose());
+        this.#figure = figure;
+        this.#refresh();
+      }
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      this.#host.replaceChildren(element("p", { class: "pdl-timeline-failure" }, text));
-      return;
+      this.#frame.fail(error);
     }
-    const models = bokehModels(bokeh);
-    const columns = ["from", "to", "bottom", "top", "colour", "line"];
-    const source = new models.ColumnDataSource({
-      data: Object.fromEntries(columns.map((column) => [column, []])),
-    });
-    const x_range = new models.Range1d({ start: 0, end: 1 });
-    const y_range = new models.Range1d({ start: 1, end: 0 });
-    const plot = new models.Plot({
-      x_range,
-      y_range,
-      sizing_mode: "stretch_both",
-      min_border: 0,
-      min_border_left: LEFT_PX,
-      min_border_right: LEFT_PX,
-      toolbar_location: null,
-      outline_line_color: null,
-      background_fill_color: null,
-      border_fill_color: null,
-    });
-    const quad = new models.Quad({
-      left: { field: "from" },
-      right: { field: "to" },
-      bottom: { field: "bottom" },
-      top: { field: "top" },
-      fill_color: { field: "colour" },
-      line_color: { field: "line" },
-      line_width: 1,
-    });
-    plot.renderers = [
-      new models.GlyphRenderer({ data_source: source, glyph: quad, nonselection_glyph: null }),
-    ];
-    const mounted = await mountFigure(bokeh, plot, this.#host);
-    this.#dispose.push(() => mounted.dispose());
-    if (this.#isDisposed) {
-      mounted.dispose();
-      return;
-    }
-    this.#show = (map) => {
-      const { kinds, bg, chip, select } = readMemoryPalette(this.app);
-      const { blocks } = this.memory;
-      const lit = litAllocations(this.store);
-      const isLit = (block: number): boolean => block >= 0 && lit?.[blocks.rows[block]!] === 1;
-      const { kind } = this.memory.choice;
-      const isFaded = (block: number): boolean =>
-        block >= 0 && (lit ? !isLit(block) : kind >= 0 && blocks.kinds[block] !== kind);
-      const of = <T>(value: (block: number, at: number) => T): T[] => Array.from(map.blocks, value);
-      x_range.setv({ start: 0, end: map.row_bytes });
-      y_range.setv({ start: map.rowCount, end: 0 });
-      source.data = {
-        from: Array.from(map.from_bytes),
-        to: Array.from(map.to_bytes),
-        bottom: Array.from(map.rows, (row) => row + 0.92),
-        top: Array.from(map.rows, (row) => row + 0.08),
-        colour: of((block) => {
-          const colour = block < 0 ? chip : kinds[blocks.kinds[block]!]!;
-          return isFaded(block) ? faded(colour, bg) : colour;
-        }),
-        line: of((block) => (isLit(block) ? select : bg)),
-      };
-    };
-    this.#refresh();
-  }
-
-  #schedule(): void {
-    this.#frame ||= requestAnimationFrame(() => this.#refresh());
   }
 
   #refresh(): void {
-    this.#frame = 0;
-    const { clientWidth: width_px, clientHeight: height_px } = this.#pointer;
-    if (!width_px) {
+    const { width_px, height_px } = this.#frame.size;
+    if (!width_px || this.#frame.isDisposed) {
       return;
     }
     const { blocks, moment, trace } = this.memory;
@@ -181,17 +103,34 @@ export class BlockMapView {
     ]
       .filter(Boolean)
       .join(" · ");
-    this.#show?.(map);
+    this.#figure?.show(map, this.#colours());
     this.#tellBlock(map);
+  }
+
+  #colours(): PieceColours {
+    const { kinds, bg, chip, select } = readMemoryPalette(this.#frame.app);
+    const { blocks, choice } = this.memory;
+    const lit = litAllocations(this.store);
+    const isLit = (block: number): boolean => block >= 0 && lit?.[blocks.rows[block]!] === 1;
+    const isFaded = (block: number): boolean =>
+      block >= 0 && (lit ? !isLit(block) : choice.kind >= 0 && blocks.kinds[block] !== choice.kind);
+    return {
+      fill(block) {
+        const colour = block < 0 ? chip : kinds[blocks.kinds[block]!]!;
+        return isFaded(block) ? faded(colour, bg) : colour;
+      },
+      line: (block) => (isLit(block) ? select : bg),
+    };
   }
 
   /** What the keys are at, for those who do not see it. */
   #tellBlock(map: BlockMap): void {
     const block = this.#chosen;
     const at = block < 0 ? -1 : map.blocks.indexOf(block);
-    this.#pointer.setAttribute("aria-valuemax", String(Math.max(0, map.blocks.length - 1)));
-    this.#pointer.setAttribute("aria-valuenow", String(Math.max(0, at)));
-    this.#pointer.setAttribute("aria-valuetext", at < 0 ? "no block" : this.#lineOf(block));
+    const { pointer } = this.#frame;
+    pointer.setAttribute("aria-valuemax", String(Math.max(0, map.blocks.length - 1)));
+    pointer.setAttribute("aria-valuenow", String(Math.max(0, at)));
+    pointer.setAttribute("aria-valuetext", at < 0 ? "no block" : this.#lineOf(block));
   }
 
   /** The block that is selected, -1 where it is none of this device's. */
@@ -226,9 +165,9 @@ export class BlockMapView {
     if (!map) {
       return undefined;
     }
-    const bounds = this.#pointer.getBoundingClientRect();
-    const row = Math.floor(((event.clientY - bounds.top) / bounds.height) * map.rowCount);
-    const place_bytes = ((event.clientX - bounds.left) / bounds.width) * map.row_bytes;
+    const { x, y } = this.#frame.placeOf(event);
+    const row = Math.floor(y * map.rowCount);
+    const place_bytes = x * map.row_bytes;
     const at = map.blocks.findIndex(
       (_, piece) =>
         map.rows[piece] === row &&
@@ -251,12 +190,10 @@ export class BlockMapView {
   #hover(event: PointerEvent): void {
     const at = this.#at(event);
     if (at === undefined) {
-      this.#tooltip.hidden = true;
+      this.#frame.hush();
       return;
     }
     const block = this.#map!.blocks[at]!;
-    this.#tooltip.textContent = block < 0 ? "free, but held by the allocator" : this.#lineOf(block);
-    this.#tooltip.hidden = false;
-    placeBeside(this.#tooltip, this.app, event);
+    this.#frame.tell([block < 0 ? "free, but held by the allocator" : this.#lineOf(block)], event);
   }
 }

@@ -6,11 +6,17 @@ import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import { ownerOf } from "../../model/owner.ts";
 import { blockLine, lifetime } from "../details/allocation.ts";
+import { element } from "../element.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
 
-const AWAY_PX = 14;
+/** Its first line, and others that are soft. */
+export function tooltipParts(memory: MemoryState, hit: TimelineHit, time_ns: number): Node[] {
+  return tooltipLines(memory, hit, time_ns).map((line, i) =>
+    element("div", { class: i ? "pdl-soft" : undefined }, line),
+  );
+}
 
-export function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): string[] {
+function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): string[] {
   const { blocks, trace } = memory;
   const total = formatBytes(totalAt(blocks, time_ns));
   const moment = `${formatDuration(Math.round(time_ns))}: ${total} alive`;
@@ -43,15 +49,4 @@ export function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: num
     case "empty":
       return [moment];
   }
-}
-
-/** Beside the pointer, inside the app. */
-export function placeBeside(tooltip: HTMLElement, app: HTMLElement, event: PointerEvent): void {
-  const bounds = app.getBoundingClientRect();
-  const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
-  const { offsetWidth, offsetHeight } = tooltip;
-  const left = x + AWAY_PX + offsetWidth > bounds.width ? x - AWAY_PX - offsetWidth : x + AWAY_PX;
-  const top = y + AWAY_PX + offsetHeight > bounds.height ? y - AWAY_PX - offsetHeight : y + AWAY_PX;
-  tooltip.style.left = `${Math.max(4, left)}px`;
-  tooltip.style.top = `${Math.max(4, top)}px`;
 }

@@ -1,0 +1,17 @@
+/** Zoom and Fit, over the timeline. */
+import { button, element } from "../element.ts";
+import type { Timeline } from "./timeline.ts";
+
+const ZOOM_STEP = 1.5;
+
+export function timelineButtons(timeline: Timeline): HTMLElement {
+  const icon = (label: string, title: string, act: () => void): HTMLButtonElement =>
+    button(label, act, { class: "pdl-button pdl-icon", title, "aria-label": title });
+  return element(
+    "div",
+    { class: "pdl-timeline-buttons" },
+    icon("−", "Zoom out (−)", () => timeline.zoomBy(1 / ZOOM_STEP)),
+    icon("+", "Zoom in (+)", () => timeline.zoomBy(ZOOM_STEP)),
+    button("Fit", () => timeline.fit(), { title: "Show the whole run (f)" }),
+  );
+}
