@@ -1,6 +1,11 @@
 /** Has a worker run the layout, or the page itself. */
 import packedLayout from "packed-script:./layout/worker_entry.ts";
-import { createLayoutRunner, type LayoutFunction, type LayoutRunner } from "./layout/index.ts";
+import {
+  createLayoutRunner,
+  type LayoutFunction,
+  type LayoutRunner,
+  warmUpLayout,
+} from "./layout/index.ts";
 import { importScript, unpackScript } from "./packed_script.ts";
 
 export async function loadLayout(): Promise<LayoutRunner> {
@@ -9,5 +14,17 @@ export async function loadLayout(): Promise<LayoutRunner> {
     const { layoutNested } = await importScript<typeof import("./layout/worker_entry.ts")>(script);
     return layoutNested(graph, options);
   };
-  return createLayoutRunner(layoutHere, `${script}\n;bundled.serve()`);
+  const workerSource = workerSourceOf(script);
+  // The worker starts while the graph is being read.
+  warmUpLayout(workerSource);
+  return createLayoutRunner(layoutHere, workerSource);
+}
+
+/** Before the first graph: have a worker start, and run its code until it is fast. */
+export async function warmUp(): Promise<void> {
+  warmUpLayout(workerSourceOf(await unpackScript(packedLayout)));
+}
+
+function workerSourceOf(script: string): string {
+  return `${script}\n;bundled.serve()`;
 }

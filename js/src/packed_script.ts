@@ -1,10 +1,10 @@
 /** Scripts that a module carries packed (see `inline_worker.mjs`). */
+import { decodeBase64 } from "./base64.ts";
 import { inflate } from "./model/inflate.ts";
 
 /** The script's text; what it exports is in its variable `bundled`. */
 export async function unpackScript(packed: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
-  return new TextDecoder().decode(await inflate(bytes));
+  return new TextDecoder().decode(await inflate(decodeBase64(packed)));
 }
 
 /** Run a script and get its exports. It is loaded as a widget itself is: from a blob. */

@@ -5,7 +5,7 @@ import { readMemoryAhead } from "./load_memory.ts";
 import { type Mode, Store } from "./model/store.ts";
 import { Trace } from "./model/trace.ts";
 import { unpack } from "./model/unpack.ts";
-import { type App, type AppOptions, type Prepared, mountApp } from "./views/app.ts";
+import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
 import { Picture } from "./views/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
 import { nextTask } from "./views/scene/slices.ts";
@@ -67,7 +67,9 @@ export async function showPayload(
       prepared.dispose();
       return undefined;
     }
-    return mountApp(root, prepared, options);
+    const app = mountApp(root, prepared, options);
+    app.ready.catch((error: unknown) => showFailure(root, error));
+    return app;
   } catch (error) {
     showFailure(root, error);
     return undefined;

@@ -1,4 +1,5 @@
 /** The door for a page without Jupyter: shows the payload that the page carries. */
+import { decodeBase64 } from "./base64.ts";
 import { showFailure } from "./failure.ts";
 import { showPayload } from "./payload.ts";
 
@@ -11,7 +12,7 @@ async function start(): Promise<void> {
   // What the page shows where scripts do not run gives way.
   root.replaceChildren();
   try {
-    const bytes = decodeBase64(data?.textContent ?? "");
+    const bytes = payloadIn(data?.textContent ?? "");
     const app = await showPayload(root, bytes, { isStandalone: true });
     await app?.ready;
     root.dataset.state = app ? "ready" : "failed";
@@ -21,14 +22,9 @@ async function start(): Promise<void> {
   }
 }
 
-function decodeBase64(text: string): Uint8Array {
+function payloadIn(text: string): Uint8Array {
   try {
-    const characters = atob(text.trim());
-    const bytes = new Uint8Array(characters.length);
-    for (let at = 0; at < bytes.length; at++) {
-      bytes[at] = characters.charCodeAt(at);
-    }
-    return bytes;
+    return decodeBase64(text);
   } catch (error) {
     throw new Error("This page is cut short or altered; save it again.", { cause: error });
   }

@@ -41,7 +41,9 @@ function initialize({ model }: { model: Model }): void {
   data.on("change:_stored", () => keepData(data));
   if (takeFreshness(data)) {
     const key = data.get("_data");
-    const preparing = loadView(model).then((view) => view.prepare(payloadOf(data)));
+    const preparing = loadView(model).then((view) =>
+      view.prepare(payloadOf(data), model.get("_view")),
+    );
     prepared.set(key, preparing);
     // Whoever shows it tells of a failure.
     preparing.catch(() => {});

@@ -2,13 +2,12 @@
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";
 import { installStyle } from "./install_style.ts";
+import { warmUp as warmUpLayout } from "./load_layout.ts";
 import { inGraph } from "./model/owner.ts";
 import type { Mode, Selection } from "./model/store.ts";
 import type { Trace } from "./model/trace.ts";
-import { type Prepared, showPayload } from "./payload.ts";
+import { type Prepared, prepare as preparePayload, showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
-
-export { prepare } from "./payload.ts";
 
 export interface WidgetState {
   /** The graph to show first. */
@@ -18,6 +17,18 @@ export interface WidgetState {
   /** -1 for none. */
   selected_op: number;
   selected_grad_node: number;
+}
+
+/** Before the first graph: have ready what any of them needs. */
+export async function warmUp(): Promise<void> {
+  installStyle();
+  await warmUpLayout();
+}
+
+/** Read a payload and begin with the picture of its graph `view`, before it is shown. */
+export function prepare(payload: Uint8Array, view?: Mode): Promise<Prepared> {
+  installStyle();
+  return preparePayload(payload, view);
 }
 
 /** Show the graph in `el` until `signal` is aborted; `payload` is its bytes, or made of them. */
@@ -35,12 +46,12 @@ export async function showWidget(
   const height = model.get("_height") || undefined;
   const onSelect = (selection: Selection, trace: Trace): void =>
     tellKernel(model, inGraph(trace, selection));
-  const options = { onSelect, isStandalone: false, ...(height ? { height } : {}) };
+  const mode = model.get("_view");
+  const options = { onSelect, isStandalone: false, view: mode, ...(height ? { height } : {}) };
   const app = await showPayload(el, payload, options, signal);
   if (!app) {
     return;
   }
-  const mode = model.get("_view");
   if (mode && mode !== app.store.state.mode) {
     app.store.update({ mode });
   }

@@ -4,6 +4,7 @@ import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { offerView } from "../offered_view.ts";
 import { findCell } from "./find_cell.ts";
+import { onFirstUse } from "./first_use.ts";
 import flash_css from "./flash.css";
 import { graphRendererFactory } from "./graph_renderer.ts";
 import { liveRendererFactory } from "./live_renderer.ts";
@@ -23,7 +24,14 @@ const graphs: JupyterFrontEndPlugin<void> = {
   activate(_app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) {
     const panelAround = (node: HTMLElement) =>
       tracker.find((panel) => panel.node.contains(node)) ?? null;
-    offerView({ build: VIEW_BUILD, load: () => import("../widget_view.ts") });
+    const load = () => import("../widget_view.ts");
+    offerView({ build: VIEW_BUILD, load });
+    onFirstUse(tracker, () => {
+      // Whoever shows a graph loads it again, and tells of a failure.
+      load()
+        .then((view) => view.warmUp())
+        .catch(() => {});
+    });
     rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
     rendermime.addFactory(liveRendererFactory(panelAround), GRAPH_RANK);
   },

@@ -69,8 +69,16 @@ declare module "@lumino/widgets" {
   }
 }
 
+declare module "@lumino/signaling" {
+  export interface ISignal<T> {
+    connect(slot: (sender: unknown, args: T) => void): boolean;
+    disconnect(slot: (sender: unknown, args: T) => void): boolean;
+  }
+}
+
 declare module "@jupyterlab/notebook" {
   import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+  import type { ISignal } from "@lumino/signaling";
 
   export interface EditorPosition {
     readonly line: number;
@@ -105,6 +113,8 @@ declare module "@jupyterlab/notebook" {
     readonly id: string;
     readonly node: HTMLElement;
     readonly sessionContext: {
+      /** What the kernel tells all its pages. */
+      readonly iopubMessage: ISignal<KernelMessage>;
       readonly ready: Promise<void>;
       readonly session: { readonly kernel: object | null } | null;
     };
@@ -116,8 +126,14 @@ declare module "@jupyterlab/notebook" {
       scrollToCell(cell: Cell, align?: string): Promise<void>;
     };
   }
+  export interface KernelMessage {
+    readonly header: { readonly msg_type: string };
+    readonly content: Readonly<Record<string, unknown>>;
+  }
   export interface INotebookTracker {
     readonly currentWidget: NotebookPanel | null;
+    readonly widgetAdded: ISignal<NotebookPanel>;
+    forEach(act: (panel: NotebookPanel) => void): void;
     find(test: (panel: NotebookPanel) => boolean): NotebookPanel | undefined;
   }
   export const INotebookTracker: unknown;

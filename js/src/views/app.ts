@@ -1,8 +1,9 @@
 /** The graph view as a whole: builds its parts and keeps them in step. */
 
-import type { LayoutRunner } from "../layout/index.ts";
-import { type Selection, Store } from "../model/store.ts";
+import type { Selection, Store } from "../model/store.ts";
 import { hasMemory, type Trace } from "../model/trace.ts";
+import type { VisibleTree } from "../model/visible.ts";
+import { afterPaint } from "./after_paint.ts";
 import { mountBanner } from "./banner.ts";
 import { GraphCanvas } from "./canvas.ts";
 import { button, element } from "./element.ts";
@@ -15,10 +16,11 @@ import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { toggleGroup } from "./opening.ts";
 import { Outline } from "./outline/tree.ts";
 import { mountPanel } from "./panel/panel.ts";
-import { Picture } from "./picture.ts";
-import { TextMeasure } from "./scene/measure.ts";
+import type { Picture } from "./picture.ts";
+import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
 import { type Hit, isGroup } from "./scene/scene_index.ts";
+import { nextTask } from "./scene/slices.ts";
 import { placeOfSelection, selectionOfHit } from "./selecting.ts";
 import { StatusLine } from "./status.ts";
 import { readTheme, watchTheme } from "./theme.ts";
@@ -28,15 +30,23 @@ import { Tooltip } from "./tooltip.ts";
 export interface AppOptions {
   /** Height of the whole in CSS px; a page of its own is filled. */
   readonly height?: number;
-  readonly runner: LayoutRunner;
   readonly onSelect?: (selection: Selection, trace: Trace) => void;
   /** Whether the view has a page to itself. */
   readonly isStandalone: boolean;
 }
 
+/** A trace that is read, and its first picture, which is being made. */
+export interface Prepared {
+  readonly store: Store;
+  readonly measure: TextMeasure;
+  readonly picture: Picture;
+  /** For what is never shown, and when it is no more. */
+  dispose(): void;
+}
+
 export interface App {
   readonly store: Store;
-  /** Resolves with the first picture. */
+  /** Resolves with the first picture and all that is around it. */
   readonly ready: Promise<void>;
   dispose(): void;
 }
@@ -45,22 +55,24 @@ const ZOOM_STEP = 1.25;
 /** Who opens something else after so long has waited enough: what is under way is given up for it. */
 const PATIENCE_MS = 400;
 
-export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): App {
-  const store = new Store(trace);
+export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOptions): App {
+  const { store, measure, picture } = prepared;
+  const { trace } = store;
   const parts = buildParts(options);
   root.append(parts.app);
-  const measure = new TextMeasure("sans-serif");
   const theme = readTheme(parts.app);
-  measure.family = theme.font;
   const tooltip = new Tooltip(parts.app, store);
   /** What was opened or closed last: it keeps its place while the rest moves. */
   let anchor: string | undefined;
   /** A selection that is brought into view once the picture shows it. */
   let toReveal: Selection | undefined;
   let busySince_ms = Number.POSITIVE_INFINITY;
-  let announceReady: () => void = () => {};
-  const ready = new Promise<void>((resolve) => {
-    announceReady = resolve;
+  let outline: Outline | undefined;
+  let tree: VisibleTree | undefined;
+  let isDisposed = false;
+  let announcePicture: () => void = () => {};
+  const firstPicture = new Promise<void>((resolve) => {
+    announcePicture = resolve;
   });
 
   const canvas = new GraphCanvas(
@@ -92,17 +104,20 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     },
     { ownsPage: options.isStandalone },
   );
-  const outline = new Outline(parts.outline, store);
-  const picture = new Picture(store, measure, options.runner, {
-    arranged: (tree) => outline.show(tree),
+  const status = new StatusLine(parts.status, store, () => picture.cancel());
+  picture.listen({
+    arranged(arranged) {
+      tree = arranged;
+      outline?.show(arranged);
+    },
     composed(scene, isNew) {
       canvas.show(scene, { isNew, ...(anchor ? { anchor } : {}) });
       anchor = undefined;
-      outline.place(scene);
+      outline?.place(scene);
       status.shows(scene);
       showEmptyState(parts.canvas, store, scene);
       reveal();
-      announceReady();
+      announcePicture();
     },
     busy(isBusy) {
       busySince_ms = isBusy ? performance.now() : Number.POSITIVE_INFINITY;
@@ -116,9 +131,10 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
       parts.canvas.append(element("div", { class: "pdl-empty pdl-error" }, text));
     },
   });
-  const status = new StatusLine(parts.status, store, () => picture.cancel());
-  // The worker lays out while the rest of the view is made.
-  void picture.refresh();
+  if (theme.font !== measure.family) {
+    measure.family = theme.font;
+    void picture.remeasure();
+  }
 
   function toggle(hit: Hit | undefined): void {
     if (performance.now() - busySince_ms > PATIENCE_MS) {
@@ -171,7 +187,6 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     mountFindings(parts.findings, store),
     mountBanner(parts.banner, store),
     mountNormLegend(parts.canvas, store),
-    mountPanel(parts.panel, store),
     listenToKeys(parts.app, store, canvas, () => picture.cancel()),
     keepNotebookKeysAway(parts.app),
     watchTheme(() => {
@@ -195,12 +210,11 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
         changedGroup(state.taken, previous.taken);
     }),
     () => memory?.dispose(),
-    () => picture.dispose(),
     () => status.dispose(),
-    () => outline.dispose(),
+    () => outline?.dispose(),
     () => tooltip.dispose(),
     () => canvas.dispose(),
-    () => options.runner.dispose(),
+    () => prepared.dispose(),
     () => parts.app.remove(),
   ];
   parts.buttons.append(
@@ -224,10 +238,30 @@ export function mountApp(root: HTMLElement, trace: Trace, options: AppOptions): 
     }
   }
   showMode();
+
+  /** What stands around the picture, and need not be there before it is seen. */
+  const rest = [
+    () => {
+      outline = new Outline(parts.outline, store);
+      if (tree) outline.show(tree);
+      outline.place(canvas.scene);
+    },
+    () => dispose.unshift(mountPanel(parts.panel, store)),
+  ];
+  /** Part by part: after a picture that is there already, else while it is being laid out. */
+  async function mountRest(): Promise<void> {
+    await (canvas.scene.boxes.length ? afterPaint() : nextTask());
+    for (const mount of rest) {
+      if (isDisposed) return;
+      mount();
+      await nextTask();
+    }
+  }
   return {
     store,
-    ready,
+    ready: Promise.all([firstPicture, mountRest()]).then(() => {}),
     dispose() {
+      isDisposed = true;
       for (const end of dispose) {
         end();
       }

@@ -49,26 +49,47 @@ interface Made {
   readonly scene: Scene;
 }
 
+/** The first picture is begun before there is a view to show it: whoever shows it listens later. */
 export class Picture {
   readonly #store: Store;
   readonly #measure: TextMeasure;
   readonly #runner: LayoutRunner;
-  readonly #listener: PictureListener;
+  #listener: PictureListener | undefined;
   readonly #unsubscribe: () => void;
   #generation = 0;
   #shownMode = "";
   #shown: (Made & { readonly state: ViewState }) | undefined;
+  /** What is under way has come so far. */
+  #stage = "";
+  #arranged: VisibleTree | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
-  constructor(store: Store, measure: TextMeasure, runner: LayoutRunner, listener: PictureListener) {
+  constructor(store: Store, measure: TextMeasure, runner: LayoutRunner) {
     this.#store = store;
     this.#measure = measure;
     this.#runner = runner;
-    this.#listener = listener;
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (SHAPING.some((name) => state[name] !== previous[name])) {
         void this.refresh();
       }
     });
+  }
+
+  /** Tell of all that comes, and at once of what has come so far. */
+  listen(listener: PictureListener): void {
+    this.#listener = listener;
+    if (this.#isBusy) {
+      listener.busy(true);
+      listener.progress(this.#stage);
+    }
+    if (this.#arranged) {
+      listener.arranged(this.#arranged);
+    }
+    if (this.#failure) {
+      listener.failed(this.#failure.error);
+    } else if (this.#shown && !this.#isBusy) {
+      listener.composed(this.#shown.scene, true);
+    }
   }
 
   dispose(): void {
@@ -93,6 +114,12 @@ export class Picture {
     return true;
   }
 
+  /** Lay out all anew: texts have other widths. */
+  async remeasure(): Promise<void> {
+    this.#shown = undefined;
+    await this.refresh();
+  }
+
   /** Lay out what the store says is open. */
   async refresh(): Promise<void> {
     const { state } = this.#store;
@@ -106,10 +133,11 @@ export class Picture {
     if (shown && SHAPING.every((name) => state[name] === shown.state[name])) {
       // Back to what is on the screen: a layout was cancelled, or undone before it was done.
       this.#setBusy(false);
-      this.#listener.arranged(shown.tree);
-      this.#listener.composed(shown.scene, false);
+      this.#tellArranged(shown.tree);
+      this.#listener?.composed(shown.scene, false);
       return;
     }
+    this.#failure = undefined;
     this.#setBusy(true);
     try {
       const isStale = (): boolean => generation !== this.#generation;
@@ -122,13 +150,14 @@ export class Picture {
         const isNew = this.#shownMode !== kind;
         this.#shownMode = kind;
         this.#shown = { ...made, state };
-        this.#listener.composed(made.scene, isNew);
+        this.#listener?.composed(made.scene, isNew);
       }
     } catch (error) {
       if (generation === this.#generation) {
         this.#setBusy(false);
         if (!(error instanceof LayoutCancelled)) {
-          this.#listener.failed(error);
+          this.#failure = { error };
+          this.#listener?.failed(error);
         }
       }
     }
@@ -150,7 +179,7 @@ export class Picture {
 
   /** The scene, ready to be drawn. */
   async #made({ tree }: Arrangement, steps: Steps<Scene>, isStale: () => boolean): Promise<Made> {
-    this.#listener.progress(`Placing ${boxCount(tree)}`);
+    this.#tellStage(`Placing ${boxCount(tree)}`);
     const scene = await inSlices(steps, isStale);
     await inSlices(SceneIndex.steps(scene), isStale);
     return { tree, scene };
@@ -160,7 +189,7 @@ export class Picture {
     if (isStale()) {
       throw new LayoutCancelled();
     }
-    this.#listener.progress(`Laying out ${boxCount(tree)}`);
+    this.#tellStage(`Laying out ${boxCount(tree)}`);
     const result = this.#runner.layout(graph, LAYOUT);
     // While the worker lays out, the outline is written; of much in a task of its own.
     if (tree.items.length > MOST_AT_ONCE) {
@@ -170,15 +199,25 @@ export class Picture {
     if (isStale()) {
       throw new LayoutCancelled();
     }
-    this.#listener.arranged(tree);
+    this.#tellArranged(tree);
     return result;
+  }
+
+  #tellArranged(tree: VisibleTree): void {
+    this.#arranged = tree;
+    this.#listener?.arranged(tree);
+  }
+
+  #tellStage(stage: string): void {
+    this.#stage = stage;
+    this.#listener?.progress(stage);
   }
 
   #isBusy = false;
   #setBusy(isBusy: boolean): void {
     if (this.#isBusy !== isBusy) {
       this.#isBusy = isBusy;
-      this.#listener.busy(isBusy);
+      this.#listener?.busy(isBusy);
     }
   }
 }

@@ -36,10 +36,25 @@ export function readTheme(app: HTMLElement): Theme {
     probe.style.color = `var(--pdl-${name})`;
     theme[name] = hexColour(style.color);
   }
-  theme.font = style.getPropertyValue("--pdl-font").trim() || "sans-serif";
+  theme.font = fontIn(style);
   theme.mono = style.getPropertyValue("--pdl-mono").trim() || "monospace";
   probe.remove();
   return theme as Theme;
+}
+
+/** The font of the views' text, before there is a view. */
+export function readFont(): string {
+  const probe = document.createElement("div");
+  probe.className = "pdl-app";
+  probe.hidden = true;
+  document.body.append(probe);
+  const font = fontIn(getComputedStyle(probe));
+  probe.remove();
+  return font;
+}
+
+function fontIn(style: CSSStyleDeclaration): string {
+  return style.getPropertyValue("--pdl-font").trim() || "sans-serif";
 }
 
 /** Calls `listener` when the page changes between light and dark; returns what stops it. */

@@ -54,7 +54,8 @@ async function shown() {
   const scenes: Scene[] = [];
   const busy: boolean[] = [];
   const failures: unknown[] = [];
-  const picture = new Picture(store, MEASURE, runner, {
+  const picture = new Picture(store, MEASURE, runner);
+  picture.listen({
     arranged: () => {},
     composed: (scene) => scenes.push(scene),
     busy: (isBusy) => busy.push(isBusy),

@@ -54,8 +54,7 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
     if (isOther || isGroup || isOtherCall) renderDetails();
     if (!isOther) return;
     pages.details.scrollTop = 0;
-    if (state.selection.kind === "line") turnTo("source");
-    else if (state.selection.kind !== "none") turnTo("details");
+    turnToSelection(state.selection);
   });
   const source = mountSource(pages.source, store, () => turnTo("details"));
   const close = button("×", () => store.update({ panelOpen: false }), {
@@ -76,6 +75,12 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   // Whoever asked for gradients finds their curve in the details, unless a line is guilty.
   const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
   turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
+  // The view may have had a selection before it had a panel.
+  turnToSelection(store.state.selection);
+
+  function turnToSelection({ kind }: Selection): void {
+    if (kind !== "none") turnTo(kind === "line" ? "source" : "details");
+  }
 
   function renderDetails(): void {
     isWritten = true;

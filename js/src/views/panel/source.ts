@@ -56,7 +56,11 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   render();
 
   const unsubscribe = store.subscribe((state, previous) => {
-    if (state.selection === previous.selection) return;
+    if (state.selection !== previous.selection) follow();
+  });
+  if (store.state.selection.kind !== "none") follow();
+
+  function follow(): void {
     const selection = store.selectionInGraph;
     if (selection.kind === "line") {
       light(selection.file, selection.line);
@@ -69,7 +73,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
     } else {
       clear();
     }
-  });
+  }
 
   function pick(): void {
     shown = files[Number(picker.value)];

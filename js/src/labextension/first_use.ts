@@ -1,0 +1,25 @@
+/** Notices that a notebook is about to trace, so that the view is loaded while its cell runs. */
+import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
+
+/** What a cell says that loads the extension, or traces. */
+const NAMES = /\bpaddle_(lab|trace|mem)\b/;
+
+/** Call `act` once: when a kernel begins with the first cell that names what is ours. */
+export function onFirstUse(tracker: INotebookTracker, act: () => void): void {
+  const watch = (_: unknown, panel: NotebookPanel): void => {
+    const { iopubMessage } = panel.sessionContext;
+    const read: Parameters<typeof iopubMessage.connect>[0] = (_, { header, content }) => {
+      if (header.msg_type !== "execute_input" || !NAMES.test(String(content.code))) return;
+      iopubMessage.disconnect(read);
+      tracker.widgetAdded.disconnect(watch);
+      if (!isUsed) act();
+      isUsed = true;
+    };
+    iopubMessage.connect(read);
+  };
+  let isUsed = false;
+  tracker.widgetAdded.connect(watch);
+  tracker.forEach((panel) => {
+    watch(tracker, panel);
+  });
+}
