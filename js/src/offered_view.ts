@@ -17,6 +17,13 @@ const OFFERED_EVENT = "paddle-lab:view-offered";
 /** A page that restores its notebooks may draw before its plugins are there. */
 const PATIENCE_MS = 5000;
 
+/** A page made of a notebook by nbconvert holds the notebook's widgets in a script of this type. */
+const CONVERTED = 'script[type="application/vnd.jupyter.widget-state+json"]';
+const CONVERTED_ADVICE =
+  "This page was made from a notebook that stores its graphs without the view that draws them. " +
+  "For a still picture of each, convert it with --ClearMetadataPreprocessor.enabled=True; " +
+  'for a page to work with, save the trace itself: trace.to_html("page.html").';
+
 type Page = typeof globalThis & { [KEY]?: OfferedView };
 
 export function offerView(view: OfferedView): void {
@@ -28,10 +35,15 @@ export function offeredView(): OfferedView | undefined {
   return (globalThis as Page)[KEY];
 }
 
-/** The view that the page offers, or will soon; `undefined` where it does not. */
-export function soonOfferedView(): Promise<OfferedView | undefined> {
+/**
+ * The view that the page offers, or will soon; `undefined` where it does not.
+ *
+ * @throws an error that says what to do, where no plugin will ever come
+ */
+export async function soonOfferedView(): Promise<OfferedView | undefined> {
   const view = offeredView();
-  if (view) return Promise.resolve(view);
+  if (view) return view;
+  if (document.querySelector(CONVERTED)) throw new Error(CONVERTED_ADVICE);
   return new Promise((resolve) => {
     const end = (): void => resolve(offeredView());
     document.addEventListener(OFFERED_EVENT, end, { once: true });

@@ -17,6 +17,8 @@ if (!hasBrowser) {
   console.warn(`No Chromium at ${CHROMIUM} (set CHROMIUM): tests in the browser are skipped.`);
 }
 
+const STATE = '<script type="application/vnd.jupyter.widget-state+json">{}</script>';
+
 export interface Opened {
   readonly page: Page;
   /** Uncaught errors of the page. */
@@ -107,20 +109,26 @@ export class BrowserOfTests {
    * with an object of traits. `window.model` has what it was told and tells what is set.
    *
    * @param tall px of page above the widget
+   * @param isConverted as nbconvert leaves a notebook that was saved in JupyterLab: with its widgets'
+   *   state, but without the view's script
    */
-  async openWidget(payload: Uint8Array | undefined, tall = 0): Promise<Opened> {
+  async openWidget(
+    payload: Uint8Array | undefined,
+    tall = 0,
+    isConverted = false,
+  ): Promise<Opened> {
     const context = await this.#browser!.newContext({ viewport: { width: 1000, height: 700 } });
     const page = await context.newPage();
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
     await page.setContent(
-      `<style>${this.#style}</style><div style="height:${tall}px"></div><div id="out"></div><div style="height:${tall}px"></div>`,
+      `<style>${this.#style}</style><div style="height:${tall}px"></div><div id="out"></div><div style="height:${tall}px"></div>${isConverted ? STATE : ""}`,
     );
     const bytes = payload && Array.from(payload);
     await page.addScriptTag({ path: join(ROOT, "test/browser/widget_host.js") });
     await page.evaluate((given) => (window as unknown as HostedWindow).hostWidget(given), {
       source: this.#widget,
-      view: this.#view,
+      view: isConverted ? "" : this.#view,
       bytes,
     });
     await page.waitForSelector("#out canvas, #out .pdl-error");

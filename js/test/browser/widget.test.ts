@@ -41,6 +41,14 @@ describe.skipIf(!hasBrowser)("the widget's module", { timeout: 30_000 }, () => {
     expect(await page.textContent(".pdl-error")).toContain("run the cell again");
   });
 
+  test("in a page that nbconvert made it says how to get a picture", async () => {
+    const { page, errors } = await browser.openWidget(encoder(1).bytes(), 0, true);
+    expect(await page.getByRole("alert").textContent()).toContain(
+      "--ClearMetadataPreprocessor.enabled=True",
+    );
+    expect(errors).toEqual([]);
+  });
+
   test("a page scrolled past it goes on scrolling; once pointed at, the wheel zooms", async () => {
     const { page } = await browser.openWidget(chain(30).bytes(), 900);
     const cameraOf = (): Promise<string | null> => page.getAttribute("canvas", "data-camera");
