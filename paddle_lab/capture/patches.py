@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
+
+from paddle_lab.capture.search import namespaces_with
 
 _ABSENT = object()
 
@@ -49,8 +51,8 @@ class FunctionPatch:
     """Every binding of some functions in every loaded module.
 
     ``from paddle._C_ops import gelu`` binds the function in the importing module too, so replacing
-    it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes 12–18 ms; they are
-    remembered, so that stepping aside and back takes well under a millisecond.
+    it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes a few milliseconds;
+    they are remembered, so that stepping aside and back takes well under one.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ class FunctionPatch:
         """Look for the functions in all modules that are loaded now."""
         self._sites.clear()
         functions = self._functions
-        for namespace in _namespaces_with(functions):
+        for namespace in _namespaces_with(functions.values()):
             for name, value in list(namespace.items()):
                 original = functions.get(id(value))
                 if original is value and id(value) in functions:
@@ -93,7 +95,7 @@ class FunctionPatch:
 
     def sweep(self) -> None:
         """Put originals back also where a module imported meanwhile has bound a replacement."""
-        for namespace in _namespaces_with(self._originals):
+        for namespace in _namespaces_with(self._replacements.values()):
             for name, value in list(namespace.items()):
                 original = self._originals.get(id(value))
                 if original is not None:
@@ -108,16 +110,9 @@ class FunctionPatch:
         return replacement
 
 
-def _namespaces_with(objects: dict[int, Any]) -> Iterator[dict[str, Any]]:
-    """Iterate over the modules' dictionaries that hold any of some objects, known by ``id``."""
-    identities = objects.keys()
-    for namespace in _module_namespaces():
-        # Nearly all hold none. Asked for at once, this costs a fifth of looking at each name.
-        if not identities.isdisjoint(map(id, list(namespace.values()))):
-            yield namespace
-
-
-def _module_namespaces() -> list[dict[str, Any]]:
+def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return the dictionaries of all loaded modules that hold any of some objects."""
     # Some entries of sys.modules are None or proxies, whatever their type says.
     modules: list[object] = list(sys.modules.values())
-    return [module.__dict__ for module in modules if isinstance(module, ModuleType)]
+    namespaces = [module.__dict__ for module in modules if isinstance(module, ModuleType)]
+    return namespaces_with(namespaces, list(objects))

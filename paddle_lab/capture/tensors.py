@@ -26,6 +26,8 @@ EXTERNAL = TENSOR_KINDS.index("external")
 NO_KEY = -1
 
 ROW_CELLS = 13
+KIND = 6
+"""Which of the cells is a row's kind."""
 
 VERSION_BITS = 24
 LARGEST_VERSION = (1 << VERSION_BITS) - 1

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.search import instances_among
 from paddle_lab.capture.sinks import SINKS
+from paddle_lab.capture.tape import cells_of
+from paddle_lab.capture.tensors import KIND, PARAMETER, ROW_CELLS
 from paddle_lab.capture.tracebacks import drop_frame
 from paddle_lab.trace.table import StringPool, TableBuilder
 
@@ -77,7 +79,7 @@ class OptimizerLog:
 
     def finish(self, paddle: Any) -> None:
         """Look at the optimizers that are alive when the trace ends; before tensors get columns."""
-        if not self._seen and self._recorder.backward_calls:
+        if not self._seen and self._recorder.backward_calls and self._has_met_parameters():
             # The trace may hold a part of a training loop, and the optimizer be from before it.
             for optimizer in _living(paddle.optimizer.Optimizer):
                 self._entry(optimizer)
@@ -85,6 +87,10 @@ class OptimizerLog:
             optimizer = seen.reference()
             if optimizer is not None and not seen.parameters:
                 seen.parameters = self._rows(parameters_of(optimizer))
+
+    def _has_met_parameters(self) -> bool:
+        rows = cells_of(self._recorder.tensors.rows).reshape(-1, ROW_CELLS)
+        return bool((rows[:, KIND] == PARAMETER).any())
 
     def _rows(self, parameters: Iterable[Any]) -> list[int]:
         tensors = self._recorder.tensors
@@ -132,6 +138,4 @@ def _living(root: type) -> list[Any]:
         subclasses: list[type] = pending.pop().__subclasses__()
         pending.extend(kind for kind in subclasses if kind not in kinds)
         kinds.update(subclasses)
-    # isinstance() would ask every object in the process for its __class__. There may be a million.
-    objects = gc.get_objects()
-    return list(compress(objects, map(kinds.__contains__, map(type, objects))))
+    return instances_among(gc.get_objects(), list(kinds))

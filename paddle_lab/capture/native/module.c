@@ -10,7 +10,14 @@ PyObject *held_address(PyObject *module, PyObject *object); /* foreign_memory.c 
 PyObject *copied_memory(PyObject *module, PyObject *const *args, Py_ssize_t given);
 PyObject *read_event_trees(PyObject *module, PyObject *args); /* event_tree.c */
 
+PyObject *namespaces_with(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
+PyObject *instances_among(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
+
 static PyMethodDef functions[] = {
+    {"namespaces_with", (PyCFunction)(void (*)(void))namespaces_with, METH_FASTCALL,
+     "Return the dictionaries that have any of some objects as a value."},
+    {"instances_among", (PyCFunction)(void (*)(void))instances_among, METH_FASTCALL,
+     "Return the objects whose type is one of some."},
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
