@@ -2,7 +2,8 @@
 import type { Blocks } from "./blocks.ts";
 import { countUntil } from "./time_order.ts";
 
-const CHUNK = 64;
+const CHUNK_BITS = 6;
+const CHUNK = 1 << CHUNK_BITS;
 
 /** What is true of some blocks that follow each other: an upper bound of each of them. */
 export interface Bounds {
@@ -25,12 +26,12 @@ export function aliveBounds(
   const count = Math.ceil(start_ns.length / CHUNK);
   const chunks = noBounds(count);
   for (let block = 0; block < start_ns.length; block++) {
-    const chunk = Math.floor(block / CHUNK);
+    const chunk = block >> CHUNK_BITS;
     raise(chunks, chunk, end_ns[block]!, bytes[block]!, end_ns[block]! - start_ns[block]!);
   }
   const stretches = noBounds(Math.ceil(count / CHUNK));
   for (let chunk = 0; chunk < count; chunk++) {
-    const stretch = Math.floor(chunk / CHUNK);
+    const stretch = chunk >> CHUNK_BITS;
     const { end_ns: ends, bytes: sizes, life_ns: lives } = chunks;
     raise(stretches, stretch, ends[chunk]!, sizes[chunk]!, lives[chunk]!);
   }

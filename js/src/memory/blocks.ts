@@ -107,22 +107,22 @@ function rowsByStart(trace: Trace, place: number, count: number, room: number): 
   const placeOf = trace.table("allocations").column("place");
   const startOf = trace.table("allocations").column("start_ns");
   const rows = new Int32Array(count + room).fill(-1);
-  const starts_ns = new Float64Array(count);
   let isSorted = true;
-  for (let row = 0, at = 0; row < placeOf.length; row++) {
+  let last_ns = 0;
+  for (let row = 0, at = room; row < placeOf.length; row++) {
     if (placeOf[row] === place) {
-      rows[at + room] = row;
-      const start_ns = startOf[row]!;
-      starts_ns[at] = start_ns > 0 ? start_ns : 0;
-      if (at > 0 && starts_ns[at]! < starts_ns[at - 1]!) isSorted = false;
-      at++;
+      rows[at++] = row;
+      // Those from before the trace start with it.
+      const start_ns = startOf[row]! > 0 ? startOf[row]! : 0;
+      if (start_ns < last_ns) isSorted = false;
+      last_ns = start_ns;
     }
   }
   if (isSorted) {
     return rows;
   }
   const own = rows.slice(room);
-  const order = timeOrder(starts_ns);
+  const order = timeOrder(Float64Array.from(own, (row) => Math.max(0, startOf[row]!)));
   for (let at = 0; at < count; at++) {
     rows[at + room] = own[order[at]!]!;
   }

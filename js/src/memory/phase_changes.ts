@@ -12,17 +12,17 @@ export interface PhaseChanges {
 export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
   const phaseOf = trace.table("allocations").column("phase");
   const startOf = trace.table("allocations").column("start_ns");
-  const times_ns = new Float64Array(rows.length);
-  const phases = new Uint8Array(rows.length);
-  let count = 0;
+  // Mostly few: no arrays as long as the blocks.
+  const times_ns: number[] = [];
+  const phases: number[] = [];
   let last = -1;
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at]!;
     if (row >= 0 && phaseOf[row] !== last && startOf[row]! >= 0) {
       last = phaseOf[row]!;
-      times_ns[count] = start_ns[at]!;
-      phases[count++] = last;
+      times_ns.push(start_ns[at]!);
+      phases.push(last);
     }
   }
-  return { times_ns: times_ns.slice(0, count), phases: phases.slice(0, count) };
+  return { times_ns: Float64Array.from(times_ns), phases: Uint8Array.from(phases) };
 }

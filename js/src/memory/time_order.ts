@@ -32,13 +32,15 @@ function spread(
   parts: (readonly [first: number, end: number])[],
 ): void {
   const count = end - first;
-  const times = new Float64Array(count);
+  // In the first round positions are still 0, 1, 2, …: of a million, copies of them take their time.
+  const isWhole = count === order.length;
+  const times = isWhole ? times_ns : new Float64Array(count);
   let least_ns = Infinity;
   let most_ns = -Infinity;
   let isSorted = true;
   for (let i = 0; i < count; i++) {
-    const time_ns = times_ns[order[first + i]!]!;
-    times[i] = time_ns;
+    const time_ns = times_ns[isWhole ? i : order[first + i]!]!;
+    if (!isWhole) times[i] = time_ns;
     if (time_ns < most_ns) isSorted = false;
     if (time_ns < least_ns) least_ns = time_ns;
     if (time_ns > most_ns) most_ns = time_ns;
@@ -55,12 +57,12 @@ function spread(
   for (let place = 0; place < placeCount; place++) {
     starts[place + 1]! += starts[place]!;
   }
-  const from = order.slice(first, end);
+  const from = isWhole ? order : order.slice(first, end);
   const sorted_ns = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     const to = starts[((times[i]! - least_ns) * scale) | 0]!++;
     sorted_ns[to] = times[i]!;
-    order[first + to] = from[i]!;
+    order[first + to] = isWhole ? i : from[i]!;
   }
   // Each start is now where its place ends.
   for (let place = 0, begin = 0; place < placeCount; begin = starts[place++]!) {
