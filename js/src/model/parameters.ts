@@ -1,8 +1,49 @@
 /** Tensors that no op of the trace made: chips on their readers, or boxes where that is asked for. */
+import { ROLES } from "../protocol.ts";
+import { kept } from "./leaves.ts";
 import type { Trace } from "./trace.ts";
 import type { VisibleItem, VisibleTree } from "./visible.ts";
 
+const INPUT = ROLES.indexOf("input");
 const FEW_PAIRS = 64;
+
+/**
+ * 1 for each op that may read what no op of the trace made; for all others `givenTensors` is empty. Two tensors are
+ * told from two others by their sum and that of their squares, so most ops need not be looked at one by one.
+ */
+export function mayHaveGivenTensors(trace: Trace): Uint8Array {
+  return kept(trace, "given tensors", () => {
+    const count = trace.opCount;
+    const [reads, arrives] = [new Int32Array(count), new Int32Array(count)];
+    const [sum, squares] = [new Float64Array(count), new Float64Array(count)];
+    const uses = trace.table("uses");
+    const [op, role, tensor] = [uses.column("op"), uses.column("role"), uses.column("tensor")];
+    for (let use = 0; use < uses.length; use++) {
+      const [at, read] = [op[use]!, tensor[use]!];
+      if (at >= 0 && read >= 0 && role[use] === INPUT) {
+        reads[at]!++;
+        sum[at]! += read;
+        squares[at]! += read * read;
+      }
+    }
+    const edges = trace.table("op_edges");
+    const [target, carried] = [edges.column("target"), edges.column("tensor")];
+    for (let edge = 0; edge < edges.length; edge++) {
+      const [at, arrived] = [target[edge]!, carried[edge]!];
+      if (at >= 0) {
+        arrives[at]!++;
+        sum[at]! -= arrived;
+        squares[at]! -= arrived * arrived;
+      }
+    }
+    const may = new Uint8Array(count);
+    for (let at = 0; at < count; at++) {
+      const isEqual = reads[at]! <= 2 && arrives[at] === reads[at] && !sum[at] && !squares[at];
+      may[at] = reads[at] && !isEqual ? 1 : 0;
+    }
+    return may;
+  });
+}
 
 /** What an op reads and no op of the trace made, in the order of its arguments, each once. */
 export function givenTensors(trace: Trace, op: number): number[] {
@@ -12,7 +53,10 @@ export function givenTensors(trace: Trace, op: number): number[] {
   const tensorOfEdge = trace.table("op_edges").column("tensor");
   // Most ops read two or three tensors: to look through those is quicker than to make sets.
   const isShort = uses.length * edges.length <= FEW_PAIRS;
-  const met = isShort ? undefined : new Set(Array.from(edges, (edge) => tensorOfEdge[edge]!));
+  const met = isShort ? undefined : new Set<number>();
+  for (let at = 0; met && at < edges.length; at++) {
+    met.add(tensorOfEdge[edges[at]!]!);
+  }
   const given: number[] = [];
   for (const use of uses) {
     const tensor = tensorOfUse[use]!;
@@ -31,8 +75,9 @@ export function givenTensors(trace: Trace, op: number): number[] {
 export function withParameters(trace: Trace, tree: VisibleTree): VisibleTree {
   const items: VisibleItem[] = [...tree.items];
   const readers = new Map<number, number[]>();
+  const mayBeGiven = mayHaveGivenTensors(trace);
   tree.items.forEach((item, index) => {
-    if (item.kind === "op") {
+    if (item.kind === "op" && mayBeGiven[item.key]) {
       for (const tensor of givenTensors(trace, item.key)) {
         const boxes = readers.get(tensor) ?? [];
         boxes.push(index);

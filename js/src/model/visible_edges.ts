@@ -32,15 +32,20 @@ const NO_EDGES: number[] = [];
 
 class EdgeCollector {
   readonly #rows: PairRows;
-  readonly #tensor: number[] = [];
-  readonly #shape: number[] = [];
-  readonly #count: number[] = [];
-  readonly #isDetached: number[] = [];
+  #tensor: Int32Array;
+  #shape: Int32Array;
+  #count: Int32Array;
+  #isDetached: Uint8Array;
   readonly #gradEdges: number[][] = [];
 
-  /** @param most edges that will be added, about */
-  constructor(most: number) {
+  /** @param expected edges that will be added, about */
+  constructor(expected: number) {
+    const most = Math.max(8, expected);
     this.#rows = new PairRows(most);
+    this.#tensor = new Int32Array(most);
+    this.#shape = new Int32Array(most);
+    this.#count = new Int32Array(most);
+    this.#isDetached = new Uint8Array(most);
   }
 
   add(
@@ -57,10 +62,13 @@ class EdgeCollector {
     const known = this.#rows.length;
     const row = this.#rows.rowOf(source, target);
     if (row === known) {
-      this.#tensor.push(tensor);
-      this.#shape.push(shape);
-      this.#count.push(1);
-      this.#isDetached.push(isDetached ? 1 : 0);
+      if (row === this.#tensor.length) {
+        this.#grow();
+      }
+      this.#tensor[row] = tensor;
+      this.#shape[row] = shape;
+      this.#count[row] = 1;
+      this.#isDetached[row] = isDetached ? 1 : 0;
       this.#gradEdges.push(gradEdge >= 0 ? [gradEdge] : NO_EDGES);
       return;
     }
@@ -76,16 +84,29 @@ class EdgeCollector {
     }
   }
 
+  #grow(): void {
+    const grown = <T extends Int32Array | Uint8Array>(values: T, larger: T): T => {
+      larger.set(values);
+      return larger;
+    };
+    const most = 2 * this.#tensor.length;
+    this.#tensor = grown(this.#tensor, new Int32Array(most));
+    this.#shape = grown(this.#shape, new Int32Array(most));
+    this.#count = grown(this.#count, new Int32Array(most));
+    this.#isDetached = grown(this.#isDetached, new Uint8Array(most));
+  }
+
   finish(): VisibleEdges {
+    const { length } = this.#rows;
     const { source, target } = this.#rows.pairs();
     return {
-      length: this.#rows.length,
+      length,
       source,
       target,
-      tensor: Int32Array.from(this.#tensor),
-      shape: Int32Array.from(this.#shape),
-      count: Int32Array.from(this.#count),
-      isDetached: Uint8Array.from(this.#isDetached),
+      tensor: this.#tensor.slice(0, length),
+      shape: this.#shape.slice(0, length),
+      count: this.#count.slice(0, length),
+      isDetached: this.#isDetached.slice(0, length),
       gradEdges: this.#gradEdges,
     };
   }
@@ -99,7 +120,8 @@ export function forwardEdges(trace: Trace, hierarchy: Hierarchy, tree: VisibleTr
   const detach = EDGE_KINDS.indexOf("detach");
   const within = edgesWithin(trace, hierarchy, "op_edges", tree.walked);
   const collector = new EdgeCollector(within.length);
-  for (const edge of within) {
+  for (let at = 0; at < within.length; at++) {
+    const edge = within[at]!;
     collector.add(
       tree.boxOfOp(source[edge]!),
       tree.boxOfOp(target[edge]!),
@@ -139,7 +161,8 @@ export function backwardEdges(
   const shape = edges.column("shape");
   const within = edgesWithin(trace, hierarchy, "grad_edges", tree.walked);
   const collector = new EdgeCollector(within.length);
-  for (const edge of within) {
+  for (let at = 0; at < within.length; at++) {
+    const edge = within[at]!;
     const from = tree.boxOfGradNode(source[edge]!);
     const to = tree.boxOfGradNode(target[edge]!);
     collector.add(from, to, -1, shape[edge]!, false, edge);

@@ -208,8 +208,8 @@ export function* sceneEdgesSteps(
     const first = paths.edgeStart[edge]!;
     const end = paths.edgeStart[edge + 1]!;
     made.push({
-      pathX: paths.pathX.subarray(first, end),
-      pathY: paths.pathY.subarray(first, end),
+      pathX: stretch(paths.pathX, first, end),
+      pathY: stretch(paths.pathY, first, end),
       kind: edgeKind(side, paths.edgeKind[edge]!, edges.isDetached[edge] === 1),
       phase: side,
       label: labelOf(store, side, edges, edge),
@@ -224,6 +224,11 @@ export function* sceneEdgesSteps(
     }
   }
   return made;
+}
+
+/** A view of a large array costs more than the two numbers that most paths are. */
+function stretch(values: Float64Array, first: number, end: number): ArrayLike<number> {
+  return end - first === 2 ? [values[first]!, values[first + 1]!] : values.subarray(first, end);
 }
 
 function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {

@@ -1,13 +1,15 @@
 /** What a box says and how large that makes it. */
+import type { Column } from "../../model/columns.ts";
 import { foldAround } from "../../model/folding.ts";
 import type { Hierarchy } from "../../model/hierarchy.ts";
 import { isLeaf } from "../../model/leaves.ts";
-import { givenTensors } from "../../model/parameters.ts";
+import { OP_STATES, opStates } from "../../model/op_states.ts";
+import { givenTensors, mayHaveGivenTensors } from "../../model/parameters.ts";
 import { runLabel } from "../../model/runs.ts";
 import type { Store } from "../../model/store.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem } from "../../model/visible.ts";
-import { TENSOR_KINDS } from "../../protocol.ts";
+import { PHASES, TENSOR_KINDS } from "../../protocol.ts";
 import { FOLD_CARD_PX } from "../paint/drawing_style.ts";
 import { countOf } from "../panel/quantities.ts";
 import type { TextMeasure } from "./measure.ts";
@@ -40,9 +42,32 @@ export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
 type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
 
+/** What is asked about each op, a row an op. */
+interface OpColumns {
+  readonly name: Column;
+  readonly phase: Column;
+  readonly isPylayer: Column;
+  readonly group: Column;
+  readonly state: Uint8Array;
+  readonly mayHaveChips: Uint8Array;
+}
+
+function columnsOf(trace: Trace): OpColumns {
+  const ops = trace.table("ops");
+  return {
+    name: ops.column("name"),
+    phase: ops.column("phase"),
+    isPylayer: ops.column("is_pylayer"),
+    group: trace.table("op_groups").column("group"),
+    state: opStates(trace),
+    mayHaveChips: mayHaveGivenTensors(trace),
+  };
+}
+
 export class BoxWriter {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
+  readonly columns: OpColumns;
   /** By sublabel and label: of a hundred thousand ops few have a line of their own. */
   readonly #lines = new Map<string, Map<string, BoxLine>>();
   /** Labels of chips by what they are short for: the tensor's path and kind. */
@@ -57,6 +82,7 @@ export class BoxWriter {
   ) {
     this.trace = store.trace;
     this.hierarchy = store.hierarchy;
+    this.columns = columnsOf(store.trace);
   }
 
   write(item: VisibleItem, isBackward: boolean): BoxContent {
@@ -73,24 +99,26 @@ export class BoxWriter {
   }
 
   op(op: number, through: string, id: string): BoxContent {
-    const { trace } = this;
-    const isPylayer = trace.table("ops").column("is_pylayer")[op] === 1;
-    const { label, sublabel, width, height } = this.#oneLine(trace.opLabel(op), through);
+    const { trace, columns } = this;
+    const line = this.#oneLine(trace.text(columns.name[op]!), through);
     return {
       x: 0,
       y: 0,
-      width,
-      height,
-      label,
-      sublabel,
-      kind: isPylayer ? "pylayer" : "op",
-      phase: trace.phaseOf(op),
+      width: line.width,
+      height: line.height,
+      label: line.label,
+      sublabel: through,
+      kind: columns.isPylayer[op] === 1 ? "pylayer" : "op",
+      phase: PHASES[columns.phase[op]!]!,
       op,
       gradNode: -1,
-      group: trace.groupOfOp(op),
+      group: columns.group[op]!,
       tensor: -1,
-      chips: this.showsParameters ? NO_CHIPS : this.#chips(givenTensors(trace, op), width),
-      state: this.#stateOfOp(op),
+      chips:
+        this.showsParameters || !columns.mayHaveChips[op]
+          ? NO_CHIPS
+          : this.#chips(givenTensors(trace, op), line.width),
+      state: OP_STATES[columns.state[op]!]!,
       id,
     };
   }
@@ -209,24 +237,6 @@ export class BoxWriter {
     const beside = sublabel ? GAP_PX + this.measure.width(sublabel, "sublabel") : 0;
     const width = stepped(this.measure.width(label, "label") + beside + 2 * PADDING_PX);
     return { label, sublabel, width, height: BOX_HEIGHT_PX };
-  }
-
-  #stateOfOp(op: number): SceneBox["state"] {
-    const { trace } = this;
-    if (trace.table("ops").column("raised")[op]) {
-      return "raised";
-    }
-    const tensorOfUse = trace.table("uses").column("tensor");
-    const previous = trace.table("tensors").column("previous");
-    const version = trace.table("tensors").column("version");
-    for (const use of trace.outputsOf(op)) {
-      const tensor = tensorOfUse[use]!;
-      const before = tensor >= 0 ? previous[tensor]! : -1;
-      if (before >= 0 && version[tensor]! > version[before]!) {
-        return "in_place";
-      }
-    }
-    return "normal";
   }
 
   #chips(tensors: readonly number[], boxWidth: number): readonly SceneChip[] {

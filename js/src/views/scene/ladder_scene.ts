@@ -9,7 +9,7 @@ import { ladderFrames, spanning } from "./ladder_frames.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
 import { ladderShift } from "./ladder_shift.ts";
 import type { Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
-import { SpatialIndex } from "./spatial_index.ts";
+import { Extents, SpatialIndex } from "./spatial_index.ts";
 
 const GUTTER_PX = 72;
 const HEAD_PX = 30;
@@ -141,14 +141,11 @@ function edgesBetween(
  * does not have, they go straight.
  */
 function straightened(edges: SceneEdge[], boxes: readonly SceneBox[]): SceneEdge[] {
-  const index = new SpatialIndex(
-    boxes.map((box) => ({
-      left: box.x - box.width / 2,
-      right: box.x + box.width / 2,
-      top: box.y - box.height / 2,
-      bottom: box.y + box.height / 2,
-    })),
-  );
+  const extents = new Extents(boxes.length);
+  boxes.forEach(({ x, y, width, height }, key) => {
+    extents.set(key, x - width / 2, y - height / 2, x + width / 2, y + height / 2);
+  });
+  const index = new SpatialIndex(extents);
   return edges.map((edge) => {
     const last = edge.pathX.length - 1;
     const [fromY, toY] = [edge.pathY[0]!, edge.pathY[last]!];

@@ -1,7 +1,7 @@
 /** What of a scene lies where: for drawing only what is seen, and for telling what was clicked. */
 import { atOnce, type Steps } from "../../model/visible.ts";
 import type { Scene, SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
-import { type Extent, SpatialIndex } from "./spatial_index.ts";
+import { type Extent, Extents, SpatialIndex } from "./spatial_index.ts";
 
 export type Hit =
   | { kind: "box"; box: SceneBox; onToggle: boolean }
@@ -120,22 +120,26 @@ export class SceneIndex {
 function* spatialIndexes(
   scene: Scene,
 ): Steps<[boxes: SpatialIndex, edges: SpatialIndex, frames: SpatialIndex]> {
-  const boxes = yield* extentsOf(scene.boxes, extentOfBox);
-  const edges = yield* extentsOf(scene.edges, extentOfEdge);
-  const frames = yield* extentsOf(scene.frames, extentOfRectangle);
   const made: SpatialIndex[] = [];
-  for (const extents of [boxes, edges, frames]) {
+  for (const extents of [
+    yield* extentsOf(scene.boxes, addBox),
+    yield* extentsOf(scene.edges, addEdge),
+    yield* extentsOf(scene.frames, addRectangle),
+  ]) {
     yield;
     made.push(new SpatialIndex(extents));
   }
   return made as [SpatialIndex, SpatialIndex, SpatialIndex];
 }
 
-function* extentsOf<T>(items: readonly T[], extentOf: (item: T) => Extent): Steps<Extent[]> {
-  const extents: Extent[] = [];
-  for (const item of items) {
-    extents.push(extentOf(item));
-    if (extents.length % EXTENTS_A_STEP === 0) {
+function* extentsOf<T>(
+  items: readonly T[],
+  add: (extents: Extents, key: number, item: T) => void,
+): Steps<Extents> {
+  const extents = new Extents(items.length);
+  for (let key = 0; key < items.length; key++) {
+    add(extents, key, items[key]!);
+    if (key % EXTENTS_A_STEP === EXTENTS_A_STEP - 1) {
       yield;
     }
   }
@@ -150,25 +154,22 @@ function isInside(dx: number, dy: number, size: { width: number; height: number 
   return Math.abs(dx) <= size.width / 2 && Math.abs(dy) <= size.height / 2;
 }
 
-function extentOfRectangle(at: SceneFrame | SceneBox): Extent {
-  return {
-    left: at.x - at.width / 2,
-    right: at.x + at.width / 2,
-    top: at.y - at.height / 2,
-    bottom: at.y + at.height / 2,
-  };
+function addRectangle(extents: Extents, key: number, at: SceneFrame): void {
+  const [across, down] = [at.width / 2, at.height / 2];
+  extents.set(key, at.x - across, at.y - down, at.x + across, at.y + down);
 }
 
-function extentOfBox(box: SceneBox): Extent {
-  let { left, right, top, bottom } = extentOfRectangle(box);
+function addBox(extents: Extents, key: number, box: SceneBox): void {
+  let left = box.x - box.width / 2;
+  let right = box.x + box.width / 2;
   for (const chip of box.chips) {
     left = Math.min(left, box.x + chip.x - chip.width / 2);
     right = Math.max(right, box.x + chip.x + chip.width / 2);
   }
-  return { left, right, top, bottom };
+  extents.set(key, left, box.y - box.height / 2, right, box.y + box.height / 2);
 }
 
-function extentOfEdge({ pathX, pathY }: SceneEdge): Extent {
+function addEdge(extents: Extents, key: number, { pathX, pathY }: SceneEdge): void {
   let left = Infinity;
   let right = -Infinity;
   let top = Infinity;
@@ -179,7 +180,7 @@ function extentOfEdge({ pathX, pathY }: SceneEdge): Extent {
     top = Math.min(top, pathY[i]!);
     bottom = Math.max(bottom, pathY[i]!);
   }
-  return { left, right, top, bottom };
+  extents.set(key, left, top, right, bottom);
 }
 
 /** Distance from a point to an edge; slanted steps are S curves, as `traceEdge` draws them. */

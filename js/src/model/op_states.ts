@@ -1,0 +1,35 @@
+/** Ops that are drawn in a way of their own: those that raised, and those that wrote into a tensor that was there. */
+import { ROLES } from "../protocol.ts";
+import { kept } from "./leaves.ts";
+import type { Trace } from "./trace.ts";
+
+export const OP_STATES = ["normal", "raised", "in_place"] as const;
+const [NORMAL, RAISED, IN_PLACE] = [0, 1, 2];
+const OUTPUT = ROLES.indexOf("output");
+
+/** Position of each op's state in `OP_STATES`. */
+export function opStates(trace: Trace): Uint8Array {
+  return kept(trace, "op states", () => {
+    const ops = trace.table("ops");
+    const raised = ops.column("raised");
+    const state = new Uint8Array(ops.length);
+    for (let op = 0; op < state.length; op++) {
+      state[op] = raised[op] ? RAISED! : NORMAL!;
+    }
+    const uses = trace.table("uses");
+    const [opOf, role, tensorOf] = [uses.column("op"), uses.column("role"), uses.column("tensor")];
+    const tensors = trace.table("tensors");
+    const [previous, version] = [tensors.column("previous"), tensors.column("version")];
+    for (let use = 0; use < uses.length; use++) {
+      const [op, tensor] = [opOf[use]!, tensorOf[use]!];
+      if (role[use] !== OUTPUT || op < 0 || tensor < 0 || state[op] === RAISED) {
+        continue;
+      }
+      const before = previous[tensor]!;
+      if (before >= 0 && version[tensor]! > version[before]!) {
+        state[op] = IN_PLACE!;
+      }
+    }
+    return state;
+  });
+}
