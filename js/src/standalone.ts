@@ -1,5 +1,6 @@
 /** The door for a page without Jupyter: shows the payload that the page carries. */
 import { decodeBase64 } from "./base64.ts";
+import { carriesBokeh, loadBokeh } from "./charts/bokeh_loader.ts";
 import { showFailure } from "./failure.ts";
 import { showPayload } from "./payload.ts";
 
@@ -16,6 +17,11 @@ async function start(): Promise<void> {
     const app = await showPayload(root, bytes, { isStandalone: true });
     await app?.ready;
     root.dataset.state = app ? "ready" : "failed";
+    if (app && carriesBokeh()) {
+      // Whoever shows a chart before loads it then, and tells of a failure.
+      const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
+      whenIdle(() => void loadBokeh().catch(() => {}));
+    }
   } catch (error) {
     showFailure(root, error);
     root.dataset.state = "failed";

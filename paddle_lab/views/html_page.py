@@ -38,14 +38,16 @@ def html_page(record: Record, *, payload: bytes) -> str:
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
     # Only the memory's charts need BokehJS, which is large; it styles what it draws itself.
     has_charts = len(record.allocations) > 0
-    scripts = [_escaped(bokeh_script()), script] if has_charts else [script]
+    bokeh = _escaped(bokeh_script()) if has_charts else ""
+    # Text until a chart needs it (js/src/charts/bokeh_loader.ts): it takes a while to run.
+    carried = f'<script type="text/plain" id="pdl-bokeh">{bokeh}</script>' if has_charts else ""
     styles = "'unsafe-inline'" if has_charts else _hash(style)
     title = f"{record.origin.title or 'Trace'}: {counts(record)}"
     # The page may load nothing and run nothing but its own script, whatever a trace's text holds.
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))}",
+            f"script-src {' '.join(map(_hash, filter(None, (bokeh, script))))}",
             f"style-src {styles}",
             "img-src data: blob:",
             "worker-src blob:",
@@ -69,7 +71,8 @@ def html_page(record: Record, *, payload: bytes) -> str:
 {svg_picture(record)}
 </noscript></div>
 <script type="application/x-paddle-lab" id="pdl-data">{base64.b64encode(payload).decode()}</script>
-{"".join(f"<script>{text}</script>" for text in scripts)}
+{carried}
+<script>{script}</script>
 </body>
 </html>
 """

@@ -1,7 +1,8 @@
 /**
  * BokehJS, once a page. It is too large for a widget's module, which every notebook carries, and a
  * busy kernel cannot be asked for it; so it is a static file of the JupyterLab plugin, and where
- * the plugin is not (Colab, VS Code) comes from a CDN. A saved page carries it inline.
+ * the plugin is not (Colab, VS Code) comes from a CDN. A saved page carries it as text, which is run
+ * when the first chart needs it: that takes longer than drawing the graph.
  */
 import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
 import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
@@ -12,6 +13,8 @@ export const BOKEH_VERSION = "3.9.2";
 const FILE = "bokeh.esm.min.js";
 /** Registers itself with the BokehJS that lies beside it. */
 const WEBGL_FILE = "bokeh-gl.esm.min.js";
+/** As in paddle_lab/views/html_page.py. */
+const CARRIED = "#pdl-bokeh";
 const CDN = `https://cdn.jsdelivr.net/npm/@bokeh/bokehjs@${BOKEH_VERSION}/build/js/`;
 
 type Bokeh = typeof bokeh;
@@ -55,7 +58,20 @@ export function bokehModels(bokeh: BokehNamespace): BokehModels {
   return bokeh.require("models/index") as BokehModels;
 }
 
+/** Whether the page brings BokehJS along and has not run it yet. */
+export function carriesBokeh(): boolean {
+  return document.querySelector(CARRIED) !== null;
+}
+
 function inlineBokeh(): BokehNamespace | undefined {
+  const carried = document.querySelector(CARRIED);
+  if (carried) {
+    // The page's policy allows this text alone, by its hash.
+    const script = document.createElement("script");
+    script.textContent = carried.textContent;
+    carried.replaceWith(script);
+    script.remove();
+  }
   const page = globalThis as { Bokeh?: Record<string, BokehNamespace | undefined> };
   return page.Bokeh?.[BOKEH_VERSION];
 }
