@@ -54,6 +54,8 @@ export interface App {
 const ZOOM_STEP = 1.25;
 /** Who opens something else after so long has waited enough: what is under way is given up for it. */
 const PATIENCE_MS = 400;
+/** So long what stands around the picture waits for it. */
+const REST_LIMIT_MS = 300;
 
 export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOptions): App {
   const { store, measure, picture } = prepared;
@@ -248,9 +250,10 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     () => dispose.unshift(mountPanel(parts.panel, store)),
   ];
-  /** Part by part: after a picture that is there already, else while it is being laid out. */
+  /** Part by part, once the picture is on the screen; of a long layout people see the rest first. */
   async function mountRest(): Promise<void> {
-    await (canvas.scene.boxes.length ? afterPaint() : nextTask());
+    const limit = new Promise((resolve) => setTimeout(resolve, REST_LIMIT_MS));
+    await Promise.race([firstPicture.then(afterPaint), limit]);
     for (const mount of rest) {
       if (isDisposed) return;
       mount();
