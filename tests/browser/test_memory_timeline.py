@@ -36,8 +36,8 @@ with paddle_lab.memory() as trace:
 """
 
 
-def steps() -> Trace:
-    """A parameter of 8 MiB, an activation of 4 MiB from 10 to 90 µs, a temporary of 1 MiB."""
+def written_steps() -> RecordWriter:
+    """Write a parameter of 8 MiB, an activation of 4 MiB from 10 to 90 µs, a temporary of 1 MiB."""
     w = RecordWriter()
     w.row("sources", file="cell", cell=4, first_line=1, text="x = data()\ny = net(x)\n")
     with w.layer("net", "Linear"):
@@ -55,6 +55,20 @@ def steps() -> Trace:
     w.memory_total(100_000, 10 * MIB, 16 * MIB)
     w.step(95_000)
     w.holder(3, "variable", "net.weight.grad")
+    return w
+
+
+def steps() -> Trace:
+    """Return the trace of them."""
+    return Trace(written_steps().record())
+
+
+def many_blocks() -> Trace:
+    """Return the same, and after it more blocks than a page reads at once."""
+    w = written_steps()
+    for at in range(50_000):
+        start_ns = 100_000 + at * 10
+        w.allocation(256, op=1, kind="temporary", start_ns=start_ns, end_ns=start_ns + 5)
     return Trace(w.record())
 
 
@@ -154,6 +168,28 @@ def test_it_opens_at_the_peak_and_loads_nothing(memory_page: Memory, screenshots
     )
     expect(memory.app.locator(".pdl-timeline")).to_have_attribute("data-drawn", "4")
     page.screenshot(path=screenshots / "memory_page.png")
+    assert trouble == []
+
+
+def test_many_blocks_are_read_aside_and_are_what_they_were(
+    page_of: Callable[[Trace], tuple[Page, list[str]]],
+) -> None:
+    page, trouble = page_of(many_blocks())
+    page.locator(".pdl-canvas > canvas").first.focus()
+    page.keyboard.press("4")
+    memory = MemoryView(page.locator(".pdl-app"))
+    expect(memory.title).to_have_text("14 MiB alive at 80 µs")
+    # Keys go on to what they move, though there was nothing yet when the memory was asked for.
+    expect(memory.moment).to_be_focused()
+    memory.expect_rows(
+        [
+            "net.weight parameter [3, 3] | 8 MiB | 57 % | 1",
+            "matmul #1 net | 4 MiB | 29 % | 1",
+            "MatmulGrad ↔ #1 net | 2 MiB | 14 % | 1",
+        ]
+    )
+    page.keyboard.press("End")
+    expect(memory.title).to_have_text("10 MiB alive at 600 µs")
     assert trouble == []
 
 

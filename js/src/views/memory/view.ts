@@ -88,10 +88,11 @@ function keepFocus(root: HTMLElement, section: HTMLElement): () => void {
     queueMicrotask(() => section.focus({ preventScroll: true }));
   }
   return () => {
-    section.removeAttribute("tabindex");
     if (document.activeElement === section) {
       section.querySelector<HTMLElement>("[role=slider]")?.focus({ preventScroll: true });
     }
+    // Not sooner: what cannot have the focus loses it.
+    section.removeAttribute("tabindex");
   };
 }
 
