@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     await expect.poll(() => scaleOf(page)).toBeLessThanOrEqual(1);
   });
 
-  test("a crowded picture on the move is what it is at rest", async () => {
+  test("a crowded picture on the move is what it is at rest", { timeout: 90_000 }, async () => {
     const { page, errors } = await browser.open(crowd().bytes());
     await page.locator("canvas").focus();
     await page.keyboard.press("f");
