@@ -53,7 +53,9 @@ export function assemble(
   const edgeCount = edgeSource.length;
   const edgeStart = new Int32Array(edgeCount + 1);
   const edgeKind = new Uint8Array(edgeCount);
-  const points = new PointList();
+  let pointCount = 0;
+  for (const frame of frames) pointCount += frame?.layout.pathX.length ?? 0;
+  const points = new PointList(pointCount + edgeCount);
   for (let e = 0; e < edgeCount; e++) {
     const begin = points.length;
     edgeStart[e] = begin;

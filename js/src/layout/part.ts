@@ -78,7 +78,7 @@ function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
     crossings: drawn.crossings,
     edgeStart: new Int32Array(boxes.source.length + 1),
     edgeKind: new Uint8Array(boxes.source.length),
-    points: new PointList(),
+    points: new PointList(2 * boxes.source.length + drawn.routes.points.length),
   };
   if (short) lengthen(part, boxes, short);
   addPaths(part, boxes, flow, drawn, short?.edgeOf);
@@ -198,7 +198,7 @@ function unfoldFans(boxes: Boxes, folded: FoldedFans, part: PartLayout): PartLay
     trunk: new Uint8Array(boxes.count),
     edgeStart: new Int32Array(edgeCount + 1),
     edgeKind: new Uint8Array(edgeCount),
-    points: new PointList(),
+    points: new PointList(6 * edgeCount),
   };
   const topOf = (box: number): number => part.y[box]! - folded.boxes.height[box]! / 2;
   for (let v = 0; v < boxes.count; v++) {

@@ -1,8 +1,14 @@
 /** A growing list of path points. */
 export class PointList {
-  x = new Float64Array(256);
-  y = new Float64Array(256);
+  x: Float64Array<ArrayBuffer>;
+  y: Float64Array<ArrayBuffer>;
   length = 0;
+
+  /** @param expected points that will be added, about */
+  constructor(expected = 256) {
+    this.x = new Float64Array(Math.max(16, expected));
+    this.y = new Float64Array(Math.max(16, expected));
+  }
 
   push(x: number, y: number): void {
     if (this.length === this.x.length) {

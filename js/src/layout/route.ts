@@ -57,7 +57,7 @@ export function routeEdges(
     maxX = Math.max(maxX, laneX[i]!);
   });
 
-  const points = new PointList();
+  const points = new PointList(2 * (flow.count + proper.count));
   const start = new Int32Array(flow.count + 1);
   for (let f = 0; f < flow.count; f++) {
     const begin = points.length;

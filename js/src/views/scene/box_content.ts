@@ -37,7 +37,13 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 };
 const LONGEST_CHIP = 7;
 
-/** A box that has no place yet: it is at 0, 0. */
+/**
+ * Where a box is that has no place yet. It is no whole number: fields that begin as one are made anew, object by
+ * object, when fractions come.
+ */
+const NOWHERE = Number.NaN;
+
+/** A box that has no place yet. */
 export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
 type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
@@ -102,8 +108,8 @@ export class BoxWriter {
     const { trace, columns } = this;
     const line = this.#oneLine(trace.text(columns.name[op]!), through);
     return {
-      x: 0,
-      y: 0,
+      x: NOWHERE,
+      y: NOWHERE,
       width: line.width,
       height: line.height,
       label: line.label,
@@ -317,8 +323,8 @@ export function extentOf(box: BoxContent): number {
 const NO_CHIPS: readonly SceneChip[] = [];
 
 const EMPTY: BoxContent = {
-  x: 0,
-  y: 0,
+  x: NOWHERE,
+  y: NOWHERE,
   width: NARROWEST_PX,
   height: BOX_HEIGHT_PX,
   label: "",
