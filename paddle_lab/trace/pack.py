@@ -39,7 +39,9 @@ from paddle_lab.trace.schema import FORMAT_VERSION
 MAGIC = b"\x93PDLAB\r\n"
 ALIGNMENT_BYTES = 8
 DTYPES = ("i1", "i2", "i4", "i8")
-
+_LIMITS = [
+    (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max), np.dtype("<" + dtype)) for dtype in DTYPES
+]
 
 _LARGE_BYTES = 1 << 20
 """Before compression: a page shows at once what is smaller, however it was compressed."""
@@ -99,25 +101,27 @@ def _planes(column: npt.NDArray[Any]) -> bytes:
 
 
 def _narrow(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool]:
+    if not len(column):
+        return column.astype(_LIMITS[0][2]), False
     values = column.astype(np.int64, copy=False)
     plain = _narrowest(values)
     if len(values) < 2:
-        return plain, False
-    differences = np.diff(values, prepend=0)
+        return values.astype(plain), False
+    differences = np.empty_like(values)
+    differences[0] = values[0]
+    np.subtract(values[1:], values[:-1], out=differences[1:])
     delta = _narrowest(differences)
     # Equal widths: differences still compress better where a column mostly counts upwards.
-    is_monotonic = bool((differences[1:] >= 0).all())
-    if delta.itemsize < plain.itemsize or (is_monotonic and delta.itemsize == plain.itemsize):
-        return delta, True
-    return plain, False
+    if delta.itemsize < plain.itemsize or (
+        delta.itemsize == plain.itemsize and int(differences[1:].min()) >= 0
+    ):
+        return differences.astype(delta), True
+    return values.astype(plain), False
 
 
-def _narrowest(values: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    if not len(values):
-        return values.astype("<i1")
+def _narrowest(values: npt.NDArray[np.int64]) -> np.dtype[Any]:
     low, high = int(values.min()), int(values.max())
-    for dtype in DTYPES:
-        limits = np.iinfo(dtype)
-        if limits.min <= low and high <= limits.max:
-            return values.astype("<" + dtype)
+    for least, most, dtype in _LIMITS:
+        if least <= low and high <= most:
+            return dtype
     raise AssertionError("int64 holds every int64")
