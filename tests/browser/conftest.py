@@ -2,7 +2,8 @@
 
 ``lab_page(notebook)`` and ``notebook7_page(notebook)`` open a notebook (a file, or one from
 `notebook_of`) in a real application and give a `NotebookPage`. Screenshots go to the directory in
-``PADDLE_LAB_SCREENSHOTS`` or to pytest's temporary one.
+``PADDLE_LAB_SCREENSHOTS``. Without one, a notebook's, in light and dark, are left out: they take a
+second each.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.notebook_page import NotebookPage
 from tests.browser.server_process import Application, JupyterServer, jupyter_server
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _HERE = Path(__file__).parent
+# An application on a busy machine takes its time.
+expect.set_options(timeout=15_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -130,7 +133,8 @@ def opened_notebooks(
             shutil.copy(notebook, server.root / file)
         else:
             nbformat.write(notebook, server.root / file)
-        page = NotebookPage(context.new_page(), server, file, screenshots)
+        kept = screenshots if os.environ.get("PADDLE_LAB_SCREENSHOTS") else None
+        page = NotebookPage(context.new_page(), server, file, kept)
         page.open()
         return page
 

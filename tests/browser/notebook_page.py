@@ -46,9 +46,14 @@ def notebook_of(*cells: str) -> nbformat.NotebookNode:
 
 
 class NotebookPage:
-    """A notebook in a browser page; ``page`` is Playwright's own."""
+    """A notebook in a browser page; ``page`` is Playwright's own.
 
-    def __init__(self, page: Page, server: JupyterServer, path: str, screenshots: Path) -> None:
+    Without a directory for screenshots none are taken.
+    """
+
+    def __init__(
+        self, page: Page, server: JupyterServer, path: str, screenshots: Path | None
+    ) -> None:
         self.page = page
         self.server = server
         self.path = path
@@ -184,14 +189,15 @@ class NotebookPage:
         # JupyterLab covers the page while it loads a theme.
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
-    def screenshot(self, name: str) -> Path:
-        """Take a picture of the window in light and in dark; the path of the dark one."""
+    def screenshot(self, name: str) -> None:
+        """Take a picture of the window in light and in dark, if pictures are kept."""
+        if self._screenshots is None:
+            return
         for theme in ("light", "dark"):
             self.theme(theme)
             path = self._screenshots / f"{name}-{self.server.application}-{theme}.png"
             self.page.screenshot(path=path)
         self.theme("light")
-        return path
 
     def _outputs(self, index: int) -> list[dict[str, Any]]:
         outputs: list[dict[str, Any]] = self.page.evaluate(

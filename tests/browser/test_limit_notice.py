@@ -87,6 +87,7 @@ def test_the_view_says_how_many_ops_ran_and_were_kept(notebook: NotebookPage, th
     expect(notice).to_contain_text("limit=2_000 (--limit 2000) keeps all.")
     assert notice.evaluate(_CONTRAST) >= _LEAST_CONTRAST
     expect(output.get_by_text("1 000 ops").first).to_be_visible()
+    notebook.theme("light")
     notebook.screenshot("limit")
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
     from tests.browser.conftest import OpenNotebook
-    from tests.browser.notebook_page import NotebookPage
+    from tests.browser.notebook_page import NotebookPage, Theme
+
+pytestmark = pytest.mark.alone
 
 CHART_ON = """%load_ext paddle_lab
 %paddle_mem"""
@@ -213,12 +215,15 @@ def test_light_dark_and_narrow(jupyter_page: OpenNotebook):
     notebook.cell(0)
     if notebook.server.application == "lab":
         notebook.command("application:toggle-left-area")
+    themes: tuple[Theme, ...] = ("dark", "light")
     for width in (1280, 480):
         notebook.page.set_viewport_size({"width": width, "height": 900})
-        expect(chart).to_have_attribute("data-state", "live")
+        for theme in themes:
+            notebook.theme(theme)
+            expect(chart).to_have_attribute("data-state", "live")
+            assert chart.locator(".pdl-live-chart").evaluate(PAINTED_CANVASES) >= 2
+            assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth")
         notebook.screenshot(f"live_{width}")
-        assert chart.locator(".pdl-live-chart").evaluate(PAINTED_CANVASES) >= 2
-        assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth")
 
 
 def test_it_stops_when_its_output_is_cleared(lab_page: OpenNotebook):
