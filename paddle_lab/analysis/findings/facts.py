@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -100,22 +101,34 @@ class Facts:
 
     @cached_property
     def _inputs(self) -> _Slices:
-        return self._used(_INPUT)
+        starts, tensors = self.input_rows
+        return starts.tolist(), tensors.tolist()
 
     @cached_property
     def _outputs(self) -> _Slices:
-        return self._used(_OUTPUT)
+        starts, tensors = self.output_rows
+        return starts.tolist(), tensors.tolist()
 
     @cached_property
     def _results(self) -> _Slices:
-        return self._used(_RESULT)
+        starts, tensors = self._rows_used(_RESULT)
+        return starts.tolist(), tensors.tolist()
 
-    def _used(self, role: int) -> _Slices:
-        """Return where each op's tensors of one role start, and the tensors."""
+    @cached_property
+    def input_rows(self) -> tuple[Keys, Keys]:
+        """Where the tensors that each op read start, with the end of the last, and these."""
+        return self._rows_used(_INPUT)
+
+    @cached_property
+    def output_rows(self) -> tuple[Keys, Keys]:
+        """Where the tensors that each op made start, with the end of the last, and these."""
+        return self._rows_used(_OUTPUT)
+
+    def _rows_used(self, role: int) -> tuple[Keys, Keys]:
         uses = self.record.uses
         is_used = (uses["role"] == role) & (uses["tensor"] >= 0)
         starts, order = csr(uses["op"][is_used], self.op_count)
-        return starts.tolist(), uses["tensor"][is_used][order].tolist()
+        return starts, uses["tensor"][is_used][order]
 
     def is_pylayer(self, op: int) -> bool:
         """Tell whether an op is a call of a PyLayer."""
@@ -170,7 +183,7 @@ class Facts:
 
     def shape(self, tensor: int) -> tuple[int, ...]:
         """Return a tensor's shape."""
-        return _shape(self.record.text(self.column("tensors", "shape")[tensor]))
+        return shape_of(self.record.text(self.column("tensors", "shape")[tensor]))
 
     def dtype(self, tensor: int) -> str:
         """Return a tensor's dtype: ``"float32"``."""
@@ -184,10 +197,19 @@ class Facts:
         """Return the tensor's value before it was first modified in place."""
         return self._first_values[tensor]
 
+    def first_values(self, tensors: npt.NDArray[Any]) -> Keys:
+        """Return each tensor's value before it was first modified in place."""
+        first: Keys = self._first_rows[tensors]
+        return first
+
+    @cached_property
+    def _first_rows(self) -> Keys:
+        previous = self.record.tensors["previous"]
+        return nearest_marked(previous, previous < 0)
+
     @cached_property
     def _first_values(self) -> list[int]:
-        previous = self.record.tensors["previous"]
-        first: list[int] = nearest_marked(previous, previous < 0).tolist()
+        first: list[int] = self._first_rows.tolist()
         return first
 
     def is_parameter_fed(self, tensor: int) -> bool:
@@ -329,6 +351,15 @@ class Facts:
             ops.setdefault(int(step_of_op[op]), []).append(op)
         return sorted(ops.values())
 
+    @cached_property
+    def outermost_layer_calls(self) -> list[int]:
+        """Of each scope, the outermost call of a layer around it, -1 where there is none."""
+        scopes = self.record.scopes
+        is_call, parent = scopes["kind"] == SCOPE_KINDS.index("layer"), scopes["parent"]
+        above = np.append(nearest_marked(parent, is_call), -1)[parent]
+        outermost: list[int] = nearest_marked(parent, is_call & (above < 0)).tolist()
+        return outermost
+
     # -- places -------------------------------------------------------------------------------
 
     def place(self, op: int) -> Place:
@@ -369,5 +400,6 @@ def _is_layer_call(frame: Frame) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _shape(text: str) -> tuple[int, ...]:
+def shape_of(text: str) -> tuple[int, ...]:
+    """Return the shape that a record writes as ``"[4, 2]"``."""
     return tuple(int(size) for size in text.strip("[]").split(",") if size.strip())

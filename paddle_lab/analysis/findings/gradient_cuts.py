@@ -13,12 +13,15 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.gradient_modes import GradientModes
 from paddle_lab.analysis.findings.gradient_reach import ZERO_GRADIENT, GradientReach, is_integer
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.round_trips import RoundTrips
 from paddle_lab.analysis.findings.trained import Trained
+from paddle_lab.analysis.trees import nearest_marked
 from paddle_lab.trace.schema import SCOPE_KINDS
 
 _PYLAYER = SCOPE_KINDS.index("pylayer")
@@ -254,17 +257,12 @@ class GradientCuts:
 
     @cached_property
     def _pylayer_ops(self) -> list[bool]:
-        scopes = self._facts.record.scopes
-        inside = [False] * len(scopes)
-        # Scopes are opened, so numbered, from the outside in.
-        kinds, parents = scopes["kind"].tolist(), scopes["parent"].tolist()
-        for scope, (kind, parent) in enumerate(zip(kinds, parents, strict=True)):
-            inside[scope] = kind == _PYLAYER or (0 <= parent < scope and inside[parent])
-        own = set(scopes["op"].tolist())
-        return [
-            scope >= 0 and inside[scope] and op not in own
-            for op, scope in enumerate(self._facts.record.ops["scope"].tolist())
-        ]
+        scopes, of_op = self._facts.record.scopes, self._facts.record.ops["scope"]
+        is_inside = nearest_marked(scopes["parent"], scopes["kind"] == _PYLAYER) >= 0
+        found = np.append(is_inside, False)[of_op]
+        found[scopes["op"][scopes["op"] >= 0]] = False
+        told: list[bool] = found.tolist()
+        return told
 
     def _detail(self, event: int) -> str:
         return self._facts.record.text(int(self._facts.record.events["detail"][event]))

@@ -45,10 +45,13 @@ def silent_changes(facts: Facts) -> Iterator[SilentChange]:
     storages: Storages | None = None
     named: set[Place] = set()
     runs = _runs(facts)
-    for position, writes in _moments(facts, runs):
-        nodes = _waiting_nodes(runs, position, writes[0]) if writes else []
+    for position, first, ops in _moments(facts, runs):
+        nodes = _waiting_nodes(runs, position, first)
         if not nodes:
             continue
+        writes = [_Write(facts.place(op), op, tensor) for op in ops for tensor in facts.outputs(op)]
+        if not ops:
+            writes.append(first)
         storages = storages or Storages(facts)
         saved: dict[int, tuple[int, int]] = {}
         for node in nodes:
@@ -111,22 +114,23 @@ def _is_before(position: int, write: _Write, run: _Run) -> bool:
     return write.op < 0 and write.place.file == place.file and 0 < line < place.line
 
 
-def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, list[_Write]]]:
-    """Yield the steps of optimizers and what else writes without an op, as positions and writes.
+def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, _Write, list[int]]]:
+    """Yield the steps of optimizers and what else writes without an op.
 
     Steps before which no later run's graph had been begun are left out, as most are.
+
+    Yields
+    ------
+    position, first, ops
+        After how many ops it was, what was written first, and the step's ops; none of others.
     """
     for ops in facts.step_ops:
-        if not any(run.first_op < ops[0] <= run.before for run in runs):
-            continue
-        yield (
-            ops[0],
-            [_Write(facts.place(op), op, tensor) for op in ops for tensor in facts.outputs(op)],
-        )
+        if any(run.first_op < ops[0] <= run.before for run in runs):
+            yield ops[0], _Write(facts.place(ops[0]), ops[0], -1), ops
     events = facts.record.events
     for event in facts.events("overwritten"):
         tensor = int(events["tensor"][event])
         if tensor >= 0:
             position = int(events["ops_before"][event])
             place = facts.place_of_stack(int(events["stack"][event]))
-            yield position, [_Write(place, -1, tensor)]
+            yield position, _Write(place, -1, tensor), []

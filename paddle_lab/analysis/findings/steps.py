@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts
-from paddle_lab.trace.schema import BACKWARD_KINDS, ROLES, SCOPE_KINDS
+from paddle_lab.trace.schema import BACKWARD_KINDS, ROLES
 
 _PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
 _INPUT = ROLES.index("input")
-_LAYER = SCOPE_KINDS.index("layer")
 
 
 class Steps:
@@ -70,7 +69,10 @@ class Steps:
         last = np.full(len(record.tensors), -1, np.int64)
         uses = record.uses
         is_read = (uses["role"] == _INPUT) & (uses["tensor"] >= 0)
-        np.maximum.at(last, uses["tensor"][is_read], uses["op"][is_read])
+        tensor, op = uses["tensor"][is_read], uses["op"][is_read]
+        order = np.argsort(op, kind="stable")
+        # Of several values for one place the last one stays.
+        last[tensor[order]] = op[order]
         for event in self._facts.events("read"):
             tensor = int(record.events["tensor"][event])
             if tensor >= 0:
@@ -108,17 +110,6 @@ class Steps:
     def stack_of_op(self, op: int) -> int:
         """Return the stack of an op."""
         return self._facts.column("ops", "stack")[op]
-
-    @cached_property
-    def outermost_layer_calls(self) -> list[int]:
-        """Of each scope, the outermost call of a layer around it, -1 where there is none."""
-        scopes = self._facts.record.scopes
-        found: list[int] = []
-        pairs = zip(scopes["kind"].tolist(), scopes["parent"].tolist(), strict=True)
-        for scope, (kind, parent) in enumerate(pairs):
-            above = found[parent] if 0 <= parent < scope else -1
-            found.append(above if above >= 0 else scope if kind == _LAYER else -1)
-        return found
 
     @cached_property
     def alive_until(self) -> dict[int, int]:

@@ -61,10 +61,14 @@ class Trained:
         is_read = (uses["role"] == _INPUT) & (uses["op"] >= 0) & (uses["tensor"] >= 0)
         op, tensor = uses["op"][is_read], uses["tensor"][is_read]
         counts = (ops["phase"][op] == FORWARD) & (tensors["kind"][tensor] == PARAMETER)
-        used: dict[int, list[int]] = {}
-        for reader, row in zip(op[counts].tolist(), tensor[counts].tolist(), strict=True):
-            used.setdefault(facts.first_value(row), []).append(reader)
-        return used
+        first = facts.first_values(tensor[counts])
+        order = np.argsort(first, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(first[order]))) if len(order) else order
+        readers = np.split(op[counts][order], starts[1:])
+        # In the order in which they are first read.
+        met = np.argsort(order[starts], kind="stable").tolist()
+        keys = first[order][starts].tolist()
+        return {keys[one]: readers[one].tolist() for one in met}
 
     @cached_property
     def frozen(self) -> frozenset[int]:

@@ -10,9 +10,8 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
-from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
+from paddle_lab.trace.schema import ROLES
 
-_LAYER = SCOPE_KINDS.index("layer")
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 _FARTHEST = 5000
 """Tensors after which a call's results are followed no further."""
@@ -79,9 +78,10 @@ class UnusedCalls:
         carrying = op[(role == _OUTPUT) & needs_grad]
         both = np.intersect1d(reading, carrying)
         calls: dict[tuple[bool, int], list[int]] = {}
+        outermost = self._facts.outermost_layer_calls
         for one in both[record.ops["phase"][both] == FORWARD].tolist():
             if not self._cuts.is_in_pylayer(one):
-                call = self._outermost[scopes[one]] if scopes[one] >= 0 else -1
+                call = outermost[scopes[one]] if scopes[one] >= 0 else -1
                 calls.setdefault((call >= 0, call if call >= 0 else one), []).append(one)
         return calls
 
@@ -129,14 +129,3 @@ class UnusedCalls:
     @cached_property
     def _eval_scopes(self) -> frozenset[int]:
         return frozenset(self._facts.record.eval_scopes["scope"].tolist())
-
-    @cached_property
-    def _outermost(self) -> list[int]:
-        """The outermost layer call around each scope, -1 for none."""
-        scopes = self._facts.record.scopes
-        outermost = [-1] * len(scopes)
-        kinds, parents = scopes["kind"].tolist(), scopes["parent"].tolist()
-        for scope, (kind, parent) in enumerate(zip(kinds, parents, strict=True)):
-            above = outermost[parent] if 0 <= parent < scope else -1
-            outermost[scope] = above if above >= 0 else (scope if kind == _LAYER else -1)
-        return outermost

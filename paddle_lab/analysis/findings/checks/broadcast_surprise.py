@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts import FORWARD, Facts, shape_of
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.text import Text
 
@@ -26,17 +28,9 @@ _RESHAPING = frozenset(("unsqueeze", "reshape", "getitem", "expand"))
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield an elementwise op that made every pair of a prediction and a target."""
-    shapes = facts.column("tensors", "shape")
-    known: dict[tuple[int, int], bool] = {}
-    for op in facts.ops_named(_ELEMENTWISE).tolist():
+    for op in _with_surprising_shapes(facts):
         inputs, outputs = facts.inputs(op), facts.outputs(op)
-        if len(inputs) != 2 or len(outputs) != 1 or facts.phase(op) != FORWARD:
-            continue
-        pair = shapes[inputs[0]], shapes[inputs[1]]
-        is_surprising = known.get(pair)
-        if is_surprising is None:
-            is_surprising = known[pair] = _is_surprising(*map(facts.shape, inputs))
-        if not is_surprising or not _is_surprising_pair(facts, op, inputs):
+        if not _is_surprising_pair(facts, op, inputs):
             continue
         left, right = (facts.shape(tensor) for tensor in inputs)
         made = facts.shape(outputs[0])
@@ -52,6 +46,26 @@ def find(facts: Facts) -> Iterator[Found]:
             ),
             marks=[Mark("origin", op=op)],
         )
+
+
+def _with_surprising_shapes(facts: Facts) -> list[int]:
+    """Return the elementwise ops of a forward whose two inputs have such shapes, in order."""
+    record = facts.record
+    ops = facts.ops_named(_ELEMENTWISE)
+    (first, inputs), (first_output, _) = facts.input_rows, facts.output_rows
+    is_binary = (first[ops + 1] - first[ops] == 2) & (
+        first_output[ops + 1] - first_output[ops] == 1
+    )
+    ops = ops[is_binary & (record.ops["phase"][ops] == FORWARD)]
+    left, right = (record.tensors["shape"][inputs[first[ops] + slot]] for slot in (0, 1))
+    # Few shapes meet, however many ops there are.
+    pairs, number = np.unique(np.stack((left, right), axis=1), axis=0, return_inverse=True)
+    texts = record.strings
+    is_surprising = [
+        _is_surprising(*(shape_of(texts[code]) for code in pair)) for pair in pairs.tolist()
+    ]
+    found: list[int] = ops[np.array(is_surprising, np.bool_)[number.reshape(-1)]].tolist()
+    return found
 
 
 def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:

@@ -16,8 +16,10 @@ over time within a step, and whatever is detached.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
@@ -104,20 +106,51 @@ def _collected(facts: Facts, steps: Steps) -> Iterator[list[int]]:
 
 
 def _made_in_several_steps(facts: Facts, steps: Steps) -> Iterator[list[int]]:
-    """Yield the tensors that need a gradient and were made at one stack, where steps are enough."""
+    """Yield the tensors that need a gradient and were made at one stack, where steps are enough.
+
+    Left out are those that cannot have been kept: nothing of theirs was used in a later step, and
+    nothing seen alive. These are nearly all, of a training loop that is as it should be.
+    """
     record = facts.record
     made = steps.made_in_forward
     made = made[record.tensors["stop_gradient"][made] == 0]
-    producer = record.tensors["producer"][made]
-    stack = record.ops["stack"][producer].astype(np.int64)
-    per_stack = stack * (len(steps.ends) + 1) + steps.intervals(producer)
-    stacks, counts = np.unique(np.unique(per_stack) // (len(steps.ends) + 1), return_counts=True)
-    is_wanted = np.isin(stack, stacks[counts >= _FEWEST_STEPS])
-    by_stack: dict[int, list[int]] = {}
-    pairs = zip(stack[is_wanted].tolist(), made[is_wanted].tolist(), strict=True)
-    for at, tensor in pairs:
-        by_stack.setdefault(at, []).append(tensor)
-    yield from by_stack.values()
+    stack = record.ops["stack"][record.tensors["producer"][made]].astype(np.int64)
+    order = np.argsort(stack, kind="stable")
+    made, stack = made[order], stack[order]
+    producer = record.tensors["producer"][made].astype(np.int64)
+    interval = steps.intervals(producer)
+    group = np.cumsum(np.append(False, stack[1:] != stack[:-1])[: len(stack)])
+    pairs = np.unique(group * (len(steps.ends) + 1) + interval)
+    intervals = np.bincount(
+        pairs // (len(steps.ends) + 1), minlength=int(group.max(initial=-1)) + 1
+    )
+    is_late = _is_used_late(group, interval, producer, steps.last_use[made])
+    is_seen = np.isin(made, np.fromiter(steps.alive_until, np.int64, len(steps.alive_until)))
+    late, seen = (np.bincount(group[rows], minlength=len(intervals)) for rows in (is_late, is_seen))
+    is_wanted = (intervals >= _FEWEST_STEPS) & (
+        (late > _FEWEST_STEPS - 2) | (seen >= _FEWEST_STEPS)
+    )
+    starts = np.searchsorted(group, np.arange(len(intervals) + 1))
+    wanted = np.flatnonzero(is_wanted)
+    for one in wanted[np.argsort(order[starts[wanted]], kind="stable")].tolist():
+        tensors: list[int] = made[starts[one] : starts[one + 1]].tolist()
+        yield tensors
+
+
+def _is_used_late(
+    group: npt.NDArray[Any],
+    interval: npt.NDArray[Any],
+    producer: npt.NDArray[Any],
+    last_use: npt.NDArray[Any],
+) -> npt.NDArray[np.bool_]:
+    """Tell of tensors, by group, which were used after the next interval's first was made."""
+    is_next = (group[1:] == group[:-1]) & (interval[1:] != interval[:-1])
+    ends = np.append(np.flatnonzero((group[1:] != group[:-1]) | is_next), len(group) - 1)
+    end = ends[np.searchsorted(ends, np.arange(len(group)))]
+    has_next = np.append(is_next, False)[end]
+    after = np.append(producer, -1)[end + 1]
+    late: npt.NDArray[np.bool_] = has_next & (after < last_use)
+    return late
 
 
 def _first_of_next(facts: Facts, tensors: list[int], intervals: list[int]) -> list[int]:

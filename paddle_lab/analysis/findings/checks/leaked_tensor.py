@@ -15,9 +15,9 @@ information only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
@@ -27,6 +27,8 @@ from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.stacks import stack_of
 from paddle_lab.analysis.trees import nearest_marked
+
+Rows = npt.NDArray[np.int64]
 
 _FEWEST_ITERATIONS = 3
 _SMALLEST_BYTES = 256
@@ -38,23 +40,26 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose tensors pile up."""
     steps = Steps(facts)
     groups: dict[tuple[int, int], dict[int, int]] = {}
-    stacks = facts.column("ops", "stack")
-    for tensor, op in _seen_activations(facts, steps):
-        group = stacks[op], _layer(facts, op)
-        groups.setdefault(group, {})[_iteration(facts, steps, op)] = tensor
+    tensors_seen, ops = _seen_activations(facts, steps)
+    columns = (
+        _stacks_and_layers(facts, ops),
+        _iterations(facts, steps, ops),
+        tensors_seen.tolist(),
+    )
+    for group, iteration, tensor in zip(*columns, strict=True):
+        groups.setdefault(group, {})[iteration] = tensor
+    maker = dict(zip(columns[2], ops.tolist(), strict=True))
     for made in groups.values():
         if len(made) < _FEWEST_ITERATIONS:
             continue
-        together = steps.alive_together(
-            {tensor: _origin(facts, tensor) for tensor in made.values()}
-        )
+        together = steps.alive_together({tensor: maker[tensor] for tensor in made.values()})
         tensors = sorted(together)
         if len(tensors) >= _FEWEST_ITERATIONS and not _is_used(facts, steps, tensors):
             yield _found(facts, steps, tensors)
 
 
-def _seen_activations(facts: Facts, steps: Steps) -> Iterator[tuple[int, int]]:
-    """Yield the activations of a forward that were seen alive, and the ops that made them."""
+def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
+    """Return the activations of a forward that were seen alive, and the ops that made them."""
     record = facts.record
     tensors = np.array(sorted(steps.alive_until), np.int64)
     producer, detached_from = record.tensors["producer"], record.tensors["detached_from"]
@@ -63,7 +68,7 @@ def _seen_activations(facts: Facts, steps: Steps) -> Iterator[tuple[int, int]]:
     op = producer[source[tensors]]
     tensors, op = tensors[op >= 0], op[op >= 0]
     is_forward = record.ops["phase"][op] == FORWARD
-    yield from zip(tensors[is_forward].tolist(), op[is_forward].tolist(), strict=True)
+    return tensors[is_forward], op[is_forward].astype(np.int64)
 
 
 def _origin(facts: Facts, tensor: int) -> int:
@@ -74,24 +79,31 @@ def _origin(facts: Facts, tensor: int) -> int:
     return facts.producer(tensor)
 
 
-def _layer(facts: Facts, op: int) -> int:
-    scope = facts.column("ops", "scope")[op]
-    return facts.column("scopes", "layer")[scope] if scope >= 0 else -1
+def _stacks_and_layers(facts: Facts, ops: Rows) -> Iterator[tuple[int, int]]:
+    """Yield the stack of each op, and the layer that called it, -1 for none."""
+    record = facts.record
+    layer = np.append(record.scopes["layer"], -1)[record.ops["scope"][ops]]
+    return zip(record.ops["stack"][ops].tolist(), layer.tolist(), strict=True)
 
 
-def _iteration(facts: Facts, steps: Steps, op: int) -> int:
+def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
     if len(steps.ends):
-        return steps.interval(op)
-    scope = facts.column("ops", "scope")[op]
-    call = steps.outermost_layer_calls[scope] if scope >= 0 else -1
+        steps_of: list[int] = steps.intervals(ops).tolist()
+        return steps_of
+    call = np.append(np.array(facts.outermost_layer_calls, np.int64), -1)
+    call = call[facts.record.ops["scope"][ops]]
     # Outside of layers each call of the line is one.
-    return -1 - op if call < 0 else call
+    iterations: list[int] = np.where(call < 0, -1 - ops, call).tolist()
+    return iterations
 
 
 def _is_used(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
     """Tell whether tensors were read in iterations after their own, or carried into the next."""
-    pairs = list(pairwise(tensors))
-    late = [int(steps.last_use[one]) > _origin(facts, following) for one, following in pairs]
+    last_use = steps.last_use[tensors].tolist()
+    late = [
+        used > _origin(facts, following)
+        for used, following in zip(last_use[:-1], tensors[1:], strict=True)
+    ]
     if sum(late) * 2 >= len(late):
         return True
     first = tensors[0]
@@ -102,7 +114,7 @@ def _is_used(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
 def _found(facts: Facts, steps: Steps, tensors: list[int]) -> Found:
     ops = [_origin(facts, tensor) for tensor in tensors]
     place = facts.place(ops[0])
-    size = sum(int(facts.record.tensors["bytes"][tensor]) for tensor in tensors)
+    size = int(facts.record.tensors["bytes"][tensors].sum())
     return Found(
         place=place,
         op=ops[0],
