@@ -7,6 +7,7 @@ import type { Boxes } from "./flow.ts";
 import { type BoxLayout, layoutBoxes } from "./layered.ts";
 import { ENTRY, EXIT, type Links } from "./lift.ts";
 import type { Settings } from "./part.ts";
+import type { PortOrder } from "./port_order.ts";
 
 /** Half the room a line takes where it passes a frame, in px. */
 const PORT_PX = 4;
@@ -30,6 +31,9 @@ export interface Frame {
   exit: Map<number, number>;
 }
 
+/** Before and after any time of execution. */
+const FAR = 1e12;
+
 export function layoutGroup(
   graph: NestedGraph,
   group: number,
@@ -40,6 +44,7 @@ export function layoutGroup(
   settings: Settings,
   options: NestedOptions,
   scratch: Int32Array,
+  wanted: PortOrder | null,
 ): Frame {
   const isTop = group === graph.itemCount;
   const entryBox = new Map<number, number>();
@@ -51,9 +56,21 @@ export function layoutGroup(
   }
   for (const l of own) if (links.to[l] === EXIT) exitBox.set(links.tensor[l]!, count++);
 
-  const boxes = makeBoxes(graph, children, own, links, frames, entryBox, exitBox, count, scratch);
+  const boxes = makeBoxes(
+    graph,
+    children,
+    own,
+    links,
+    frames,
+    entryBox,
+    exitBox,
+    count,
+    scratch,
+    wanted,
+  );
   const cache = !isTop && (graph.structure?.[group] ?? -1) >= 0 ? options.cache : undefined;
-  const layout = cache ? layoutCached(boxes, settings, cache) : layoutBoxes(boxes, settings);
+  const ordered = { ...settings, portsInOrder: wanted !== null };
+  const layout = cache ? layoutCached(boxes, ordered, cache) : layoutBoxes(boxes, ordered);
 
   const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);
   const title = isTop ? 0 : (options.groupTitlePx ?? 22);
@@ -90,6 +107,7 @@ function makeBoxes(
   exitBox: Map<number, number>,
   count: number,
   local: Int32Array,
+  wanted: PortOrder | null,
 ): Boxes {
   const left = new Float64Array(count).fill(PORT_PX);
   const right = new Float64Array(count).fill(PORT_PX);
@@ -110,6 +128,12 @@ function makeBoxes(
   for (let i = children.length; i < count; i++) {
     time[i] = pin[i] === -1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
+  wanted?.entry.forEach((tensor, i) => {
+    time[entryBox.get(tensor)!] = i - FAR;
+  });
+  wanted?.exit.forEach((tensor, i) => {
+    time[exitBox.get(tensor)!] = i + FAR;
+  });
   const byOrder = new Int32Array(count);
   for (let i = 0; i < count; i++) byOrder[i] = i;
   sortByKey(byOrder, 0, count, time, byOrder.slice());

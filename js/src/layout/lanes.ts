@@ -21,19 +21,42 @@ export function collectLanes(flow: Flow, proper: Proper, x: Float64Array, middle
     const b = flow.bundle[f]!;
     if (laneOfBundle[b] === -1) {
       laneOfBundle[b] = lanes.length;
-      const source = flow.from[f]!;
-      lanes.push({ source, edges: [], lastRank: 0, right: x[source]! >= middle, track: 0 });
+      lanes.push({ source: flow.from[f]!, edges: [], lastRank: 0, right: true, track: 0 });
     }
     const lane = lanes[laneOfBundle[b]!]!;
     lane.edges.push(f);
     lane.lastRank = Math.max(lane.lastRank, proper.rank[flow.to[f]!]!);
   }
+  for (const lane of lanes) {
+    const right = x[lane.source]! >= middle;
+    const more = lanes.length <= FEW_LANES ? crossedMoreOnTheRight(lane, flow, proper, x) : 0;
+    lane.right = more === 0 ? right : more < 0;
+  }
   assignTracks(lanes, proper.rank);
   return lanes;
 }
 
-/** More lanes than this are placed from the top down: quicker, but with more crossings. */
+/** More lanes than this are placed from the top down and go to the nearer side: quicker, but with more crossings. */
 const FEW_LANES = 500;
+
+/** How many more lines cross a lane's way out of its rank, and back in, if it runs on the right. */
+function crossedMoreOnTheRight(lane: Lane, flow: Flow, proper: Proper, x: Float64Array): number {
+  const { layer, layerStart, downStart, down, segmentTo, rank } = proper;
+  let more = 0;
+  const cross = (gap: number, end: number): void => {
+    for (let i = layerStart[gap]!; i < layerStart[gap + 1]!; i++) {
+      const v = layer[i]!;
+      for (let k = downStart[v]!; k < downStart[v + 1]!; k++) {
+        const w = segmentTo[down[k]!]!;
+        const at = v === end ? x[w]! : w === end ? x[v]! : (x[v]! + x[w]!) / 2;
+        more += Math.sign(Math.round(at - x[end]!));
+      }
+    }
+  };
+  cross(rank[lane.source]!, lane.source);
+  for (const f of lane.edges) cross(rank[flow.to[f]!]! - 1, flow.to[f]!);
+  return more;
+}
 
 /** Lanes whose ranks do not meet share a track; short ones stay near the picture. */
 function assignTracks(lanes: Lane[], rank: Int32Array): void {

@@ -25,6 +25,8 @@ export interface Settings {
   rankGap: number;
   laneGap: number;
   laneSpan: number;
+  /** Entry and exit ports keep their order in `byOrder`. */
+  portsInOrder: boolean;
   checkCancelled: () => void;
 }
 
@@ -33,7 +35,14 @@ export function settingsOf(options: LayoutOptions): Settings {
   const checkCancelled = (): void => {
     if (isCancelled?.()) throw new LayoutCancelled();
   };
-  return { nodeGap, rankGap, laneGap, laneSpan: Math.max(1, laneSpan), checkCancelled };
+  return {
+    nodeGap,
+    rankGap,
+    laneGap,
+    laneSpan: Math.max(1, laneSpan),
+    portsInOrder: false,
+    checkCancelled,
+  };
 }
 
 /** y starts at 0; x is 0 on the trunk. */
@@ -102,7 +111,11 @@ function drawRanks(
   const { checkCancelled } = settings;
   const proper = makeProper(boxes, flow, rank, settings.laneSpan, wholeCount);
   checkCancelled();
-  const crossings = orderRanks(proper, boxes.byOrder, checkCancelled);
+  const fixed = new Uint8Array(proper.rankCount);
+  if (settings.portsInOrder) {
+    for (let v = 0; v < boxes.count; v++) if (boxes.pin[v] !== 0) fixed[rank[v]!] = 1;
+  }
+  const crossings = orderRanks(proper, boxes.byOrder, fixed, checkCancelled);
   const trunk = chooseTrunk(boxes, flow, proper);
   const left = new Float64Array(proper.count);
   const right = new Float64Array(proper.count);

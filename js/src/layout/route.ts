@@ -70,8 +70,8 @@ export function routeEdges(
     if (lane >= 0) {
       const fromX = x[from]! + ports.laneFrom[lane]!;
       const toX = x[to]! + ports.laneTo[f]!;
-      const outY = channels.y(bands, rank[from]!, channels.leave[lane]!);
-      const inY = channels.y(bands, rank[to]! - 1, channels.arrive[f]!);
+      const outY = channels.y(bands, rank[from]!, channels.leave[lane]!, true);
+      const inY = channels.y(bands, rank[to]! - 1, channels.arrive[f]!, false);
       points.extend(begin, fromX, bottom);
       points.extend(begin, fromX, outY);
       points.push(laneX[lane]!, outY);
@@ -149,15 +149,18 @@ interface Channels {
   /** Channel of each lane below its source, and of each flow edge above its target. */
   leave: Int32Array;
   arrive: Int32Array;
-  y(bands: Bands, rank: number, channel: number): number;
+  y(bands: Bands, rank: number, channel: number, isLeaving: boolean): number;
 }
 
 function countChannels(lanes: readonly Lane[], flow: Flow, proper: Proper): Channels {
   const count = new Int32Array(proper.rankCount);
   const leave = new Int32Array(lanes.length);
   const arrive = new Int32Array(flow.count);
+  // Lanes that leave turn above those that arrive: beside their own boxes, where other lines still are upright.
   lanes.forEach((lane, i) => {
     leave[i] = count[proper.rank[lane.source]!]!++;
+  });
+  lanes.forEach((lane) => {
     const ofRank = new Map<number, number>();
     for (const f of lane.edges) {
       const gap = proper.rank[flow.to[f]!]! - 1;
@@ -169,10 +172,10 @@ function countChannels(lanes: readonly Lane[], flow: Flow, proper: Proper): Chan
       arrive[f] = channel;
     }
   });
-  const y = (bands: Bands, rank: number, channel: number): number => {
+  const y = (bands: Bands, rank: number, channel: number, isLeaving: boolean): number => {
     const low = bands.bottom[rank]!;
     const high = bands.top[rank + 1]!;
-    return low + ((high - low) * (channel + 1)) / (count[rank]! + 1);
+    return low + ((high - low) * (channel + (isLeaving ? 0.5 : 1.5))) / (count[rank]! + 1);
   };
   return { count, leave, arrive, y };
 }
