@@ -69,6 +69,10 @@ class RowReader:
         self._rows = folded.rows
         self._marks, self._grad_marks = row_marks(record, folded)
         self._is_made = producers(record)[0] >= 0
+        # Tensors that were modified are few; their makers are looked up among them alone.
+        self._modified = np.flatnonzero(record.tensors["previous"] >= 0)
+        kinds = np.arange(len(TENSOR_KINDS))
+        self._is_chip = np.isin(kinds, (_PARAMETER, _BUFFER, _EXTERNAL))
 
     def read(self, row: int) -> RowContent:
         """Return the content of a row."""
@@ -133,18 +137,19 @@ class RowReader:
 
     def _modifies(self, op: int) -> bool:
         tensors, uses = self._record.tensors, self._record.uses
-        before = tensors["previous"][tensors["producer"] == op]
+        made = self._modified[tensors["producer"][self._modified] == op]
+        if not len(made):
+            return False
         starts, order = self._uses
-        return bool(
-            np.isin(before[before >= 0], uses["tensor"][order[starts[op] : starts[op + 1]]]).any()
-        )
+        read = uses["tensor"][order[starts[op] : starts[op + 1]]]
+        return bool(np.isin(tensors["previous"][made], read).any())
 
     def _add_inputs(self, content: RowContent, ops: Keys) -> None:
         record = self._record
         read = record.uses["tensor"][_rows_of(self._uses, ops)]
         read = read[read >= 0]
         is_told = (self._tensor_kind[read] != _EXTERNAL) | ~self._is_made[read]
-        is_told &= np.isin(self._tensor_kind[read], (_PARAMETER, _BUFFER, _EXTERNAL))
+        is_told &= self._is_chip[self._tensor_kind[read]]
         for tensor in dict.fromkeys(read[is_told].tolist()):
             kind = int(self._tensor_kind[tensor])
             if kind in (_PARAMETER, _BUFFER):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.odd_siblings import odd_siblings
 from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.analysis.summaries import BackwardCall, backward_calls
+from paddle_lab.analysis.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES
 from paddle_lab.views.finding_text import finding_counts, finding_lines, told_findings
@@ -96,16 +98,18 @@ def summary_text(record: Record) -> str:
 def layer_rows(record: Record) -> list[tuple[str, ...]]:
     """Return layer, class, ops and host time of the outer layers' calls, a heading first."""
     groups = record.groups
-    depth = _depth(groups["parent"].tolist())
-    spent = _time_by_group(record)
+    depth = depths(groups["parent"])
+    outer = np.flatnonzero(depth < _DEEPEST_LAYER)[:_LAYERS]
+    if not len(outer):
+        return []
+    spent = _time_by_group(record, depth)
     rows: list[tuple[str, ...]] = [("layer", "class", "ops", "host time")]
-    for group in range(len(groups)):
-        if depth[group] < _DEEPEST_LAYER and len(rows) <= _LAYERS:
-            label = "  " * depth[group] + record.text(int(groups["label"][group]))
-            class_name = record.text(int(groups["class"][group]))
-            ops = f"{int(groups['op_count'][group]):,}"
-            rows.append((label, class_name, ops, duration(spent[group])))
-    return rows if len(rows) > 1 else []
+    for group in outer.tolist():
+        label = "  " * int(depth[group]) + record.text(int(groups["label"][group]))
+        class_name = record.text(int(groups["class"][group]))
+        ops = f"{int(groups['op_count'][group]):,}"
+        rows.append((label, class_name, ops, duration(int(spent[group]))))
+    return rows
 
 
 def odd_lines(record: Record) -> list[str]:
@@ -151,27 +155,18 @@ def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     return [title, *(f"  {line}" for line in lines)]
 
 
-def _time_by_group(record: Record) -> list[int]:
+def _time_by_group(record: Record, depth: Keys) -> npt.NDArray[np.float64]:
     """Return the host time of each group's ops, nested groups included, in ns."""
-    parents = record.groups["parent"].tolist()
-    spent = [0] * len(parents)
+    parents, count = record.groups["parent"], len(depth)
     # A PyLayer's own op lasts as long as the ops inside it, which are counted themselves.
-    own_time = np.where(record.ops["is_pylayer"] > 0, 0, record.ops["duration_ns"]).tolist()
-    for group, time_ns in zip(record.op_groups["group"].tolist(), own_time, strict=True):
-        if group >= 0:
-            spent[group] += time_ns
-    # Parents come before their children.
-    for group in range(len(parents) - 1, -1, -1):
-        if parents[group] >= 0:
-            spent[parents[group]] += spent[group]
+    group = record.op_groups["group"]
+    timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
+    # As floats, in which sums of ns are exact for a hundred days.
+    spent = np.zeros(count)
+    spent += np.bincount(group[timed], record.ops["duration_ns"][timed], count)
+    for nested in reversed(levels(depth)[1:]):
+        spent += np.bincount(parents[nested], spent[nested], count)
     return spent
-
-
-def _depth(parents: list[int]) -> list[int]:
-    depth: list[int] = []
-    for parent in parents:
-        depth.append(depth[parent] + 1 if parent >= 0 else 0)
-    return depth
 
 
 def _first_line(text: str) -> str:
