@@ -52,14 +52,6 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-export function visibleForward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {
-  return atOnce(visibleForwardSteps(trace, hierarchy, state));
-}
-
-export function visibleBackward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {
-  return atOnce(visibleBackwardSteps(trace, hierarchy, state));
-}
-
 export function* visibleForwardSteps(
   trace: Trace,
   hierarchy: Hierarchy,

@@ -4,8 +4,9 @@ import type { NestedGraph } from "../../src/layout/contract.ts";
 import { Store } from "../../src/model/store.ts";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
+import { atOnce } from "../../src/model/visible.ts";
 import { arrange } from "../../src/views/scene/arrange.ts";
-import { arrangeLadder } from "../../src/views/scene/ladder_rows.ts";
+import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
 
 /** Letters of one width, so that a graph's boxes do not hang on the fonts of a machine. */
@@ -25,7 +26,9 @@ export async function graphsOf(payload: Uint8Array): Promise<Map<string, NestedG
       if (mode !== "forward" && store.state.backwardCall < 0) continue;
       store.update({ mode });
       const { graph } =
-        mode === "ladder" ? arrangeLadder(store, MEASURE) : arrange(store, mode, MEASURE);
+        mode === "ladder"
+          ? atOnce(arrangeLadderSteps(store, MEASURE))
+          : arrange(store, mode, MEASURE);
       // A ladder whose boxes are those of the forward graph is laid out as that.
       const { parent, open, width, height, edgeSource, edgeTarget } = graph;
       const content = [parent, open, width, height, edgeSource, edgeTarget].join(";");

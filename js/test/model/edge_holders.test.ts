@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { edgesWithin } from "../../src/model/edge_holders.ts";
 import { Store } from "../../src/model/store.ts";
-import { visibleBackward, visibleForward } from "../../src/model/visible.ts";
+import { atOnce, visibleBackwardSteps, visibleForwardSteps } from "../../src/model/visible.ts";
 import { encoder } from "../synthetic.ts";
 
 /** As one would find them by looking at every edge of the trace. */
@@ -22,7 +22,7 @@ test.each([
 ] as const)("with %s open, the edges of what is open are those that are seen", async (_, open) => {
   const { trace, hierarchy, state } = new Store(await encoder(4).trace());
   const opened = { ...state, open: new Set(open), unfolded: new Set([2]) };
-  const forward = visibleForward(trace, hierarchy, opened);
+  const forward = atOnce(visibleForwardSteps(trace, hierarchy, opened));
   const edges = trace.table("op_edges");
   const held = edgesWithin(trace, hierarchy, "op_edges", forward.walked);
   expect(Array.from(held)).toEqual([...held].sort((a, b) => a - b));
@@ -31,7 +31,7 @@ test.each([
       seen({ source: edges.column("source"), target: edges.column("target") }, forward.boxOfOp),
     ),
   );
-  const backward = visibleBackward(trace, hierarchy, opened);
+  const backward = atOnce(visibleBackwardSteps(trace, hierarchy, opened));
   const grad = trace.table("grad_edges");
   expect(Array.from(edgesWithin(trace, hierarchy, "grad_edges", backward.walked))).toEqual(
     expect.arrayContaining(
@@ -45,7 +45,7 @@ test.each([
 
 test("what is closed is not looked into", async () => {
   const { trace, hierarchy, state } = new Store(await encoder(4).trace());
-  const closed = visibleForward(trace, hierarchy, { ...state, open: new Set() });
+  const closed = atOnce(visibleForwardSteps(trace, hierarchy, { ...state, open: new Set() }));
   const held = edgesWithin(trace, hierarchy, "op_edges", closed.walked);
   expect(held.length).toBeLessThan(trace.table("op_edges").length / 4);
 });

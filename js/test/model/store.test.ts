@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Store } from "../../src/model/store.ts";
-import { visibleForward } from "../../src/model/visible.ts";
+import { atOnce, visibleForwardSteps } from "../../src/model/visible.ts";
 import { encoder, SyntheticTrace } from "../synthetic.ts";
 
 test("a change tells every listener once, with what was before", async () => {
@@ -16,7 +16,7 @@ test("revealing opens every group around and unfolds the run", async () => {
   store.closeAll();
   const op = 6; // gelu of the second block
   const isVisible = (): boolean =>
-    visibleForward(store.trace, store.hierarchy, store.state).items.some(
+    atOnce(visibleForwardSteps(store.trace, store.hierarchy, store.state)).items.some(
       ({ id }) => id === `op:${op}`,
     );
   expect(isVisible()).toBe(false);
@@ -86,7 +86,9 @@ test("where one fold is all there is, one of its members is open at first, besid
   }
   const store = new Store(await made.trace());
   const ids = (): string[] =>
-    visibleForward(store.trace, store.hierarchy, store.state).items.map(({ id }) => id);
+    atOnce(visibleForwardSteps(store.trace, store.hierarchy, store.state)).items.map(
+      ({ id }) => id,
+    );
   expect(ids()).toEqual(["group:0", "op:0", "op:1", "fold:1"]);
   store.closeAll();
   expect(ids()).toEqual(["fold:0"]);
@@ -99,7 +101,7 @@ test("members are taken out of a fold one at a time, and put back together", asy
   expect(run).toEqual([2, 5, 8, 11, 14, 17]);
   store.update({ open: new Set([0]), taken: new Set() });
   const groups = (): string[] =>
-    visibleForward(trace, hierarchy, store.state)
+    atOnce(visibleForwardSteps(trace, hierarchy, store.state))
       .items.filter(({ kind }) => kind === "group" || kind === "fold")
       .map(({ id }) => id);
   expect(groups()).toEqual(["group:0", "fold:2"]);

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { layoutNested } from "../../src/layout/index.ts";
 import { Store } from "../../src/model/store.ts";
-import { arrangeLadder } from "../../src/views/scene/ladder_rows.ts";
-import { composeLadder } from "../../src/views/scene/ladder_scene.ts";
+import { atOnce } from "../../src/model/visible.ts";
+import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
+import { composeLadderSteps } from "../../src/views/scene/ladder_scene.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
 import type { Scene } from "../../src/views/scene/scene.ts";
 import { encoder, type SyntheticTrace } from "../synthetic.ts";
@@ -17,8 +18,8 @@ async function ladderOf(made: SyntheticTrace): Promise<{ store: Store; scene: Sc
   const store = new Store(await made.trace());
   store.openAll();
   store.update({ mode: "ladder" });
-  const arrangement = arrangeLadder(store, MEASURE);
-  const scene = composeLadder(store, arrangement, layoutNested(arrangement.graph));
+  const arrangement = atOnce(arrangeLadderSteps(store, MEASURE));
+  const scene = atOnce(composeLadderSteps(store, arrangement, layoutNested(arrangement.graph)));
   return { store, scene };
 }
 

@@ -4,7 +4,7 @@ import { countInside } from "../../model/hierarchy.ts";
 import { backwardLeaves, forwardLeaves, kept } from "../../model/leaves.ts";
 import type { Store } from "../../model/store.ts";
 import type { Trace } from "../../model/trace.ts";
-import { atOnce, type Steps, type VisibleItem, type VisibleTree } from "../../model/visible.ts";
+import type { Steps, VisibleItem, VisibleTree } from "../../model/visible.ts";
 import { backwardEdges, type VisibleEdges } from "../../model/visible_edges.ts";
 import { type Arrangement, arrangeSteps, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
@@ -28,10 +28,6 @@ export interface LadderArrangement extends Arrangement {
 
 /** Rows that are written between two pauses. */
 const ROWS_A_STEP = 400;
-
-export function arrangeLadder(store: Store, measure: TextMeasure): LadderArrangement {
-  return atOnce(arrangeLadderSteps(store, measure));
-}
 
 export function* arrangeLadderSteps(store: Store, measure: TextMeasure): Steps<LadderArrangement> {
   const forward = yield* arrangeSteps(store, "forward", measure);

@@ -1,7 +1,7 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
 import { layoutLadder, type NestedResult } from "../../layout/index.ts";
 import type { Store } from "../../model/store.ts";
-import { atOnce, type Steps } from "../../model/visible.ts";
+import type { Steps } from "../../model/visible.ts";
 import { countOf } from "../panel/quantities.ts";
 import { composeSteps, sceneEdgesSteps, trunkX } from "./arrange.ts";
 import { type BoxContent, extentOf } from "./box_content.ts";
@@ -15,14 +15,6 @@ const GUTTER_PX = 72;
 const HEAD_PX = 30;
 /** Ends of an edge that are no further apart sideways may be joined by a straight line. */
 const NEAR_PX = 24;
-
-export function composeLadder(
-  store: Store,
-  arrangement: LadderArrangement,
-  result: NestedResult,
-): Scene {
-  return atOnce(composeLadderSteps(store, arrangement, result));
-}
 
 export function* composeLadderSteps(
   store: Store,
