@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, GradNodePool
+from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, GradNodePool, Reached
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.tape import cells_of
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
@@ -31,14 +31,14 @@ class BackwardGraphs:
 
     def __init__(self, tensors: TensorPool, tensor_type: Any) -> None:
         self._lineage = tensors.lineage
-        self.grad_nodes = GradNodePool(self._lineage.upstream)
+        self.grad_nodes = GradNodePool(self._lineage)
         self.leaf_tensors: dict[int, int] = {}
         """Key of an accumulation node to the row of the tensor it accumulates into."""
         self._tensors = tensors
         self._tensor_type = tensor_type
         self._has_forgotten = False
 
-    def walk(self, tensors: Any, backward_call: int) -> dict[int, tuple[Any, int]]:
+    def walk(self, tensors: Any, backward_call: int, *, returns_reached: bool = False) -> Reached:
         """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
         roots = []
         for tensor in flat(tensors):
@@ -47,7 +47,9 @@ class BackwardGraphs:
                 key = self._tensors.known_key(tensor)
                 roots.append((node, self._lineage.maker(key)[0]))
         known_leaves = len(self.grad_nodes.leaf_keys)
-        reached = self.grad_nodes.walk(roots, backward_call=backward_call)
+        reached = self.grad_nodes.walk(
+            roots, backward_call=backward_call, returns_reached=returns_reached
+        )
         if len(self.grad_nodes.leaf_keys) > known_leaves:
             self._name_leaves()
         return reached

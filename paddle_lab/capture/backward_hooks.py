@@ -174,7 +174,8 @@ def _open(
     if kind != PADDLE_GRAD:
         recorder.step_gradients.note_backward()
         recorder.tensor_lives.look()
-    reached = recorder.backward.walk(tensors, key)
+    is_asked = create_graph or recorder.on_backward is not None
+    reached = recorder.backward.walk(tensors, key, returns_reached=is_asked)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.next_op.next, create_graph))
     if recorder.on_backward is not None:
         call.watch = recorder.on_backward(key, reached)

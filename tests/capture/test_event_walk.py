@@ -247,6 +247,42 @@ def test_what_stands_twice_is_asked_of_the_objects(layout):
     assert layout.knows_events
 
 
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        "children",
+        "events",
+        "name",
+        "start_ns",
+        "end_ns",
+        "time_ns",
+        "address",
+        "change",
+        "allocated",
+    ],
+)
+@pytest.mark.parametrize("wrong", [-8, 4, 16, 400])
+def test_a_wrong_guess_is_noticed_and_harmless(monkeypatch, layout, attribute, wrong):
+    held = of_a_step(monkeypatch)
+    expected = [walk_objects(trees, has_devices=False) for _, trees in held]
+    for _, trees in held:
+        walk_events(trees, has_devices=False)
+    assert layout.knows_nodes
+    for (_, trees), known in zip(held, expected, strict=True):
+        guess = getattr(layout, attribute).offset + wrong
+        monkeypatch.setattr(getattr(layout, attribute), "_offsets", {max(guess, 0)})
+        assert_same(walk_events(trees, has_devices=False), known)
+
+
+HELD = []
+
+
+def of_a_step(monkeypatch):
+    if not HELD:
+        HELD.extend(trees_of(monkeypatch, train_in_two_threads))
+    return HELD
+
+
 def test_memory_that_is_not_there_is_not_read():
     assert NATIVE.copied_memory(8, 64) == b""
     content = np.arange(1000)

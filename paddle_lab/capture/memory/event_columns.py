@@ -19,6 +19,13 @@ COLUMNS = (
     "segment",
 )  # fmt: skip
 
+Walked = tuple[Int64s, list[str], list[str], Int64s]
+"""Allocator events, shape ``[events, columns]``, and the names of their places; names of the grad
+nodes that ran, and their starts, ends and threads, shape ``[3, runs]``. Times are of the wall
+clock."""
+
+GRAD_NODE_PREFIX, OWN_PART_PREFIX = "Global_", "Local_"
+"""How names of a grad node's run, and of its own part in that, begin."""
 CPU = "Place(cpu)"
 NOT_READ = -1
 """A counter that was not asked for."""

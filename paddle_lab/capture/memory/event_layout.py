@@ -3,7 +3,9 @@
 Each event is a C++ object, and what Paddle offers makes a Python object of it and then one of each
 of its attributes, which takes fifty times as long as to read them where they lie. The places are
 learned from events that were asked both ways: only where an attribute always stood, and nothing
-else did, is read later. Memory is copied for that without trusting that it is there.
+else did, is read later. Memory is copied for that without trusting that it is there, and what was
+read is confirmed by some of the objects (``event_check.py``): otherwise what was learned is
+forgotten. Where a system cannot copy memory like that, nothing is learned.
 """
 
 from __future__ import annotations
@@ -70,6 +72,10 @@ class EventLayout:
 
     def __init__(self) -> None:
         self._tries = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget everything, but not how often this was tried."""
         self.children = Whereabouts(_pointers, 2)
         self.events = Whereabouts(_pointers, 1)
         self.name = Whereabouts(_text, 2)

@@ -1,4 +1,8 @@
-"""The walk over Paddle's event trees: through its Python objects, or where they lie in memory."""
+"""The walk over Paddle's event trees: through its Python objects, or where they lie in memory.
+
+In memory an event costs 0.1 to 0.2 µs, and confirming what was read 0.6 µs; through the objects it
+is 3 to 8 µs. What cannot be right, or is not confirmed, is read through the objects.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.event_columns import COLUMNS, EventColumns, Int64s
+from paddle_lab.capture.memory.event_check import is_confirmed
+from paddle_lab.capture.memory.event_columns import (
+    COLUMNS,
+    GRAD_NODE_PREFIX,
+    OWN_PART_PREFIX,
+    EventColumns,
+    Walked,
+)
 from paddle_lab.capture.memory.event_layout import EVENT_LAYOUT
 from paddle_lab.capture.native import NATIVE
-
-_GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
-
-Walked = tuple[Int64s, list[str], list[str], Int64s]
-"""Allocator events, shape ``[events, columns]``, and the names of their places; names of the grad
-nodes that ran, and their starts, ends and threads, shape ``[3, runs]``. Times are of the wall
-clock."""
 
 
 def walk_events(trees: dict[int, Any], *, has_devices: bool) -> Walked:
@@ -33,7 +37,11 @@ def walk_events(trees: dict[int, Any], *, has_devices: bool) -> Walked:
     if walked is None:
         EVENT_LAYOUT.learn(trees)
         walked = _read_in_place(trees, has_devices=has_devices)
-    return walked or walk_objects(trees, has_devices=has_devices)
+    if walked is not None and is_confirmed(walked, trees, has_devices=has_devices):
+        return walked
+    if walked is not None:
+        EVENT_LAYOUT.forget()
+    return walk_objects(trees, has_devices=has_devices)
 
 
 def walk_objects(trees: dict[int, Any], *, has_devices: bool) -> Walked:
@@ -50,12 +58,12 @@ def walk_objects(trees: dict[int, Any], *, has_devices: bool) -> Walked:
             if columns.is_full:
                 columns.read(thread)
             name = node.name if has_name else ""
-            if name.startswith(_GRAD_NODE_PREFIX):
-                name = name.removeprefix(_GRAD_NODE_PREFIX)
+            if name.startswith(GRAD_NODE_PREFIX):
+                name = name.removeprefix(GRAD_NODE_PREFIX)
                 names.append(sys.intern(name))
                 runs.append((node.start_ns, node.end_ns, thread))
             # What stands in a grad node's own part are kernels.
-            has_names = not name.startswith(_OWN_PART_PREFIX)
+            has_names = not name.startswith(OWN_PART_PREFIX)
             pending.extend((child, has_names) for child in node.children_node)
         columns.read(thread)
     return columns.table(), list(places), names, np.array(runs, np.int64).reshape(-1, 3).T
@@ -68,7 +76,7 @@ def _read_in_place(trees: dict[int, Any], *, has_devices: bool) -> Walked | None
         return None
     if not layout.knows_nodes and any(root.children_node for root in trees.values()):
         return None
-    # None where there is memory of a device, and that is not known yet.
+    # None where there is memory of a device that is not known yet, and where something is odd.
     found = NATIVE.read_event_trees(trees, layout.offsets, has_devices)
     if found is None:
         return None

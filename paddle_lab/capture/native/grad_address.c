@@ -54,6 +54,17 @@ static int64_t first_address(PyObject *tensor) {
     return taken_integer(address);
 }
 
+int64_t grad_node_address(PyObject *node) {
+    if (holds_pointer == YES) {
+        return foreign_address(node);
+    }
+    const int64_t address = taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
+    if (holds_pointer == UNKNOWN && !PyErr_Occurred()) {
+        holds_pointer = foreign_address(node) == address ? YES : NO;
+    }
+    return address;
+}
+
 static int64_t address_by_grad_fn(PyObject *tensor) {
     if (is_leaking == UNKNOWN) {
         return first_address(tensor);
@@ -63,16 +74,7 @@ static int64_t address_by_grad_fn(PyObject *tensor) {
         Py_XDECREF(node);
         return node == NULL ? -1 : 0;
     }
-    int64_t address;
-    if (holds_pointer == YES) {
-        address = foreign_address(node);
-    } else {
-        address = taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
-        if (holds_pointer == UNKNOWN &&
-            Py_TYPE(node)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) * 2) {
-            holds_pointer = foreign_address(node) == address ? YES : NO;
-        }
-    }
+    const int64_t address = grad_node_address(node);
     if (is_leaking == YES) {
         Py_DECREF(node);
     }

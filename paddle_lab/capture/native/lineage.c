@@ -20,13 +20,13 @@ typedef struct {
     int64_t indexed; /* how far, as a position */
 } Index;
 
-typedef struct {
+struct Lineage {
     PyObject_HEAD Tape *ops;
     Tape *tensors;
     Index op_index;
     Index tensor_index;
     AddressTable rows_at;
-} Lineage;
+};
 
 static int append(Index *index, int64_t key, int64_t position) {
     if (index->length == index->capacity) {
@@ -137,6 +137,39 @@ static int64_t find_maker(const Lineage *self, int64_t *tensor) {
         *tensor = same;
         row = row_of(&self->tensor_index, self->tensors, same);
     }
+}
+
+int Lineage_sources(Lineage *self, int64_t op, Sources *sources) {
+    if (update(self) < 0) {
+        return -1;
+    }
+    const int64_t *row = op_row(self, op);
+    const int64_t count = row == NULL ? 0 : row[1];
+    const Py_ssize_t most = sources->length + (Py_ssize_t)count / 2;
+    if (most > sources->capacity) {
+        Source *larger = PyMem_Realloc(sources->sources, (size_t)most * sizeof(Source));
+        if (larger == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        sources->sources = larger;
+        sources->capacity = most;
+    }
+    for (int64_t i = 1; i < count; i += 2) {
+        const int64_t tensor = row[OP_CELLS + i], address = address_of(self, tensor);
+        if (address != 0) {
+            sources->sources[sources->length++] = (Source){address, tensor};
+        }
+    }
+    return 0;
+}
+
+int Lineage_maker(Lineage *self, int64_t tensor, int64_t *op) {
+    if (update(self) < 0) {
+        return -1;
+    }
+    *op = find_maker(self, &tensor);
+    return 0;
 }
 
 /* Read a key and bring the index up to date; 0 and an exception where it fails. */

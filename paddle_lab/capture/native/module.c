@@ -8,7 +8,8 @@ PyObject *look_at_host(PyObject *module, PyObject *const *args, Py_ssize_t given
 
 PyObject *held_address(PyObject *module, PyObject *object); /* foreign_memory.c */
 PyObject *copied_memory(PyObject *module, PyObject *const *args, Py_ssize_t given);
-PyObject *read_event_trees(PyObject *module, PyObject *args); /* event_tree.c */
+PyObject *read_event_trees(PyObject *module, PyObject *args);                    /* event_tree.c */
+PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
 
 PyObject *namespaces_with(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
 PyObject *instances_among(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
@@ -29,6 +30,8 @@ static PyMethodDef functions[] = {
      "Return bytes at an address, as many of them as there are."},
     {"read_event_trees", read_event_trees, METH_VARARGS,
      "Read Paddle's event trees where they lie; None where that cannot be done."},
+    {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
+     "Record what is reachable from grad nodes."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,

@@ -60,7 +60,21 @@ int64_t AddressTable_get(const AddressTable *table, int64_t address, int64_t op)
 int AddressTable_set(AddressTable *table, int64_t address, int64_t op, int64_t number);
 void AddressTable_clear(AddressTable *table);
 
-extern PyTypeObject LineageType; /* capture/lineage.py */
+/* Which op made a tensor and what it was given: capture/lineage.py. */
+typedef struct Lineage Lineage;
+extern PyTypeObject LineageType;
+typedef struct {
+    int64_t address; /* of the grad node that an input came with */
+    int64_t tensor;
+} Source;
+typedef struct {
+    Source *sources;
+    Py_ssize_t length;
+    Py_ssize_t capacity;
+} Sources;
+/* Append those of an op's inputs that came with a grad node; -1 and an exception where it fails. */
+int Lineage_sources(Lineage *lineage, int64_t op, Sources *sources);
+int Lineage_maker(Lineage *lineage, int64_t tensor, int64_t *op); /* likewise */
 
 /* Numbers from 0 on: what itertools.count().__next__ is in Python. */
 typedef struct {
@@ -189,11 +203,24 @@ PyObject *tensor_grad_fn(PyObject *tensor); /* with a reference too many: captur
 /* Which grad node a tensor hangs on: grad_address.c. */
 int grad_address_begin(void);                  /* -1 and an exception where it fails */
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
+int64_t grad_node_address(PyObject *node);     /* -1 and an exception where it fails */
 
 /* C++ objects of other libraries: foreign_memory.c. */
 int64_t foreign_address(PyObject *object); /* of the object that pybind11 has wrapped; 0: none */
 /* Copy memory that may not be there, which must be no segmentation fault; 0 where it is not. */
 int foreign_copied(int64_t address, void *here, Py_ssize_t size);
+/* The same for much of it at one time: blocks that were copied since they were taken. */
+#define FOREIGN_BLOCKS 1024
+typedef struct {
+    int64_t number; /* of the block; 0: none */
+    char *bytes;
+} ForeignBlock;
+typedef struct {
+    ForeignBlock blocks[FOREIGN_BLOCKS];
+} ForeignBlocks;
+int ForeignBlocks_copy(ForeignBlocks *blocks, int64_t address, void *here, Py_ssize_t size);
+ForeignBlocks *ForeignBlocks_take(void); /* NULL where there is no memory */
+void ForeignBlocks_give_back(ForeignBlocks *blocks);
 
 /* What is in an array of so many elements of a kind: statistics.c. */
 PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
