@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OP_STATES, opStates } from "../../src/model/op_states.ts";
+import { OP_STATES, opState, opStates } from "../../src/model/op_states.ts";
 import { givenTensors, mayHaveGivenTensors } from "../../src/model/parameters.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 
@@ -45,4 +45,5 @@ test("an op writes in place where it makes a later version, and one that raised 
   const trace = await made.trace();
   const states = Array.from(opStates(trace), (state) => OP_STATES[state]);
   expect(states).toEqual(["normal", "normal", "in_place", "raised"]);
+  expect(states).toEqual(states.map((_, op) => opState(trace, op)));
 });

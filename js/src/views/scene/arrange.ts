@@ -40,7 +40,6 @@ export function* arrangeSteps(store: Store, side: Side, measure: TextMeasure): S
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
-  const writer = new BoxWriter(store, measure, state.showParameters, isMember);
   let tree = isBackward
     ? yield* visibleBackwardSteps(trace, hierarchy, state)
     : yield* visibleForwardSteps(trace, hierarchy, state);
@@ -50,6 +49,7 @@ export function* arrangeSteps(store: Store, side: Side, measure: TextMeasure): S
   const edges = isBackward
     ? backwardEdges(trace, hierarchy, tree, true)
     : forwardEdges(trace, hierarchy, tree);
+  const writer = new BoxWriter(store, measure, state.showParameters, isMember, tree.items.length);
   const contents: (BoxContent | undefined)[] = [];
   for (const item of tree.items) {
     contents.push(item.isOpen ? undefined : writer.write(item, isBackward));

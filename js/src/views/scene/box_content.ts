@@ -3,7 +3,7 @@ import type { Column } from "../../model/columns.ts";
 import { foldAround } from "../../model/folding.ts";
 import type { Hierarchy } from "../../model/hierarchy.ts";
 import { isLeaf } from "../../model/leaves.ts";
-import { OP_STATES, opStates } from "../../model/op_states.ts";
+import { OP_STATES, opState, opStates } from "../../model/op_states.ts";
 import { givenTensors, mayHaveGivenTensors } from "../../model/parameters.ts";
 import { runLabel } from "../../model/runs.ts";
 import type { Store } from "../../model/store.ts";
@@ -48,32 +48,37 @@ export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
 type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
 
+/** From this part of all ops on, tables are read as a whole. */
+const MANY = 8;
+
 /** What is asked about each op, a row an op. */
 interface OpColumns {
   readonly name: Column;
   readonly phase: Column;
   readonly isPylayer: Column;
   readonly group: Column;
-  readonly state: Uint8Array;
-  readonly mayHaveChips: Uint8Array;
+  /** None where few ops are asked for. */
+  readonly state: Uint8Array | undefined;
+  readonly mayHaveChips: Uint8Array | undefined;
 }
 
-function columnsOf(trace: Trace): OpColumns {
+function columnsOf(trace: Trace, isMany: boolean): OpColumns {
   const ops = trace.table("ops");
   return {
     name: ops.column("name"),
     phase: ops.column("phase"),
     isPylayer: ops.column("is_pylayer"),
     group: trace.table("op_groups").column("group"),
-    state: opStates(trace),
-    mayHaveChips: mayHaveGivenTensors(trace),
+    state: isMany ? opStates(trace) : undefined,
+    mayHaveChips: isMany ? mayHaveGivenTensors(trace) : undefined,
   };
 }
 
 export class BoxWriter {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
-  readonly columns: OpColumns;
+  /** Made for the first op: a picture of closed groups asks for none. */
+  #columns: OpColumns | undefined;
   /** By sublabel and label: of a hundred thousand ops few have a line of their own. */
   readonly #lines = new Map<string, Map<string, BoxLine>>();
   /** Labels of chips by what they are short for: the tensor's path and kind. */
@@ -85,10 +90,11 @@ export class BoxWriter {
     readonly showsParameters: boolean,
     /** Grad nodes of the backward call in view. */
     readonly isMember: Uint8Array,
+    /** How many boxes will be written, about: for few, tables are not read as a whole. */
+    readonly boxCount = Number.POSITIVE_INFINITY,
   ) {
     this.trace = store.trace;
     this.hierarchy = store.hierarchy;
-    this.columns = columnsOf(store.trace);
   }
 
   write(item: VisibleItem, isBackward: boolean): BoxContent {
@@ -105,7 +111,9 @@ export class BoxWriter {
   }
 
   op(op: number, through: string, id: string): BoxContent {
-    const { trace, columns } = this;
+    const { trace } = this;
+    this.#columns ??= columnsOf(trace, this.boxCount * MANY > trace.opCount);
+    const columns = this.#columns;
     const line = this.#oneLine(trace.text(columns.name[op]!), through);
     return {
       x: NOWHERE,
@@ -121,10 +129,10 @@ export class BoxWriter {
       group: columns.group[op]!,
       tensor: -1,
       chips:
-        this.showsParameters || !columns.mayHaveChips[op]
+        this.showsParameters || columns.mayHaveChips?.[op] === 0
           ? NO_CHIPS
           : this.#chips(givenTensors(trace, op), line.width),
-      state: OP_STATES[columns.state[op]!]!,
+      state: columns.state ? OP_STATES[columns.state[op]!]! : opState(trace, op),
       id,
     };
   }
