@@ -251,7 +251,10 @@ OBSERVER = """(() => {
     const app = apps[apps.length - 1];
     if (!app) return;
     if (!marks.drawn && marks.laid && !app.querySelector(".pdl-canvas[aria-busy]")
-        && app.querySelector("canvas[data-in-view]:not([data-in-view='0'])")) { mark("drawn"); painted("picture"); }
+        && app.querySelector("canvas[data-in-view]:not([data-in-view='0'])")) {
+      mark("drawn");
+      painted("picture");
+    }
     if (marks.pressed && !marks.answered && app.querySelector('[aria-selected="true"]')
         && app.querySelector(".pdl-panel").textContent !== before) {
       mark("answered"); painted("shown");

@@ -1,7 +1,8 @@
 """The walk over Paddle's event trees: through its Python objects, or where they lie in memory.
 
-In memory an event costs 0.1 to 0.2 µs, and confirming what was read 0.6 µs; through the objects it
-is 3 to 8 µs. What cannot be right, or is not confirmed, is read through the objects.
+In memory an event costs 0.1 to 1 µs and its confirming 0.6 to 2.5, the more where a backward ran,
+whose trees are deep; through the objects it is 3 to 20 µs. What cannot be right, or is not
+confirmed, is read through the objects.
 """
 
 from __future__ import annotations
