@@ -142,7 +142,7 @@ class TensorPool:
             kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
             return self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, tensor.name)
         # Asking an unnamed tensor for its name would make one up and shift the names of later ones.
-        if previous == NO_KEY and tensor._is_initialized():
+        if previous == NO_KEY and _is_defined(tensor):
             key = self._row_behind(tensor)
             if key != NO_KEY:
                 self._know(tensor, key)
@@ -156,7 +156,7 @@ class TensorPool:
         identity = id(tensor)
         dtype = _key_in(self.dtypes, tensor.dtype)
         name_key = _key_in(self.names, name)
-        if not tensor._is_initialized():
+        if not _is_defined(tensor):
             # Asking an undefined tensor for more than its shape and dtype kills the process.
             shape = self.shape_key(tensor)
             self.rows.extend(
@@ -203,6 +203,14 @@ class TensorPool:
                 key, shapes[shape], dtypes[dtype], places[place], *cells, names[name], identity,
                 address,
             )  # fmt: skip
+
+
+def _is_defined(tensor: Any) -> bool:
+    """Tell whether a tensor may be asked for more than its shape and dtype.
+
+    One of no elements is never initialised, and may be asked all the same.
+    """
+    return bool(tensor._is_initialized() or 0 in tensor.shape)
 
 
 def _key_in(keys: dict[Any, int], value: Any) -> int:

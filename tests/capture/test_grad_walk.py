@@ -48,7 +48,10 @@ with paddle_lab.trace() as trace:
         changed = before * first
         changed.add_(parts[2].detach())
         changed[0] = data[1]
-        loss = joined + changed.sum() + before.sum() + second.sum()
+        nothing = paddle.empty([0, 3])
+        rows = paddle.concat([nothing, (data + paddle.to_tensor([1.0])).reshape([1, 3]), nothing])
+        beside = (paddle.to_tensor([]) + leaf(0)).sum() + rows.sum()
+        loss = joined + changed.sum() + before.sum() + second.sum() + beside
         (twice,) = paddle.grad(data.tanh().sum() * data.sum(), [data], create_graph=True)
         paddle.autograd.backward([loss, twice.sum(), loss.detach() + loss], retain_graph=turn < 2)
     left = paddle.einsum("i,j->ij", data, data)[:].reshape([-1])[1:]
@@ -60,7 +63,7 @@ tables = {
         for column, kind in RECORD_TABLES[name].items()
         if column != "address"
     }
-    for name in ("grad_nodes", "grad_edges", "grad_roots", "backward_calls")
+    for name in ("tensors", "uses", "grad_nodes", "grad_edges", "grad_roots", "backward_calls")
 }
 json.dump([tables, record.origin.notices], sys.stdout)
 """
