@@ -271,7 +271,15 @@ def test_a_wrong_guess_is_noticed_and_harmless(monkeypatch, layout, attribute, w
     for (_, trees), known in zip(held, expected, strict=True):
         guess = getattr(layout, attribute).offset + wrong
         monkeypatch.setattr(getattr(layout, attribute), "_offsets", {max(guess, 0)})
+        monkeypatch.setattr(layout, "_readings", 0)
         assert_same(walk_events(trees, has_devices=False), known)
+
+
+def test_first_readings_are_confirmed_and_some_of_the_later_ones(layout):
+    doubted = [number for number in range(1, 40) if layout.is_doubted()]
+    assert doubted == [1, 2, 3, 4, 16, 32]
+    layout.forget()
+    assert layout.is_doubted()
 
 
 HELD = []

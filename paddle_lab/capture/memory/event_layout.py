@@ -26,6 +26,8 @@ _WORD = 8
 _NODES, _EVENTS = 128, 64
 _TRIES = 32
 """So many recordings may teach; after that what is unknown stays so."""
+# The first readings are confirmed, and after that every so manieth.
+_DOUBTED, _DOUBTED_AGAIN = 4, 16
 _UNKNOWN = -1
 
 _Stands = Callable[[bytes, Any], set[int]]
@@ -76,6 +78,7 @@ class EventLayout:
 
     def forget(self) -> None:
         """Forget everything, but not how often this was tried."""
+        self._readings = 0
         self.children = Whereabouts(_pointers, 2)
         self.events = Whereabouts(_pointers, 1)
         self.name = Whereabouts(_text, 2)
@@ -111,6 +114,15 @@ class EventLayout:
             self.change, self.allocated, self.kind, self.place, self.reserved,
         )  # fmt: skip
         return children, *(place.offset for place in places)
+
+    def is_doubted(self) -> bool:
+        """Count a reading; tell whether to confirm it.
+
+        Where attributes lie does not change while a process lives, and confirming takes longer than
+        reading.
+        """
+        self._readings += 1
+        return self._readings <= _DOUBTED or self._readings % _DOUBTED_AGAIN == 0
 
     def learn(self, trees: dict[int, Any]) -> None:
         """Learn from trees of events, by thread."""
