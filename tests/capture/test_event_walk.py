@@ -81,7 +81,8 @@ def test_both_walks_tell_the_same(monkeypatch, has_devices):
         count += len(in_place[0])
         runs += len(in_place[2])
     assert count > 500
-    assert runs > 20
+    # A grad node that runs while one segment ends and the next begins is in neither.
+    assert runs > 10
     assert any(len(trees) > 1 for _, trees in held)
 
 
