@@ -417,7 +417,7 @@ def notebook_bytes(page: NotebookPage) -> tuple[int, int]:
     for _ in range(2):
         page.save()
         sizes.append((page.server.root / page.path).stat().st_size)
-        page.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+        page.save_widget_state()
     return sizes[0], sizes[1]
 
 

@@ -90,6 +90,13 @@ class NotebookPage:
             [name, arguments],
         )
 
+    def save_widget_state(self) -> None:
+        """Have JupyterLab save its widgets' state from now on.
+
+        Call it once a cell has run: JupyterLab forgets it when its settings arrive later.
+        """
+        self.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+
     def run_all(self) -> None:
         """Run all cells, as the menu entry does, and wait until the kernel is idle."""
         self.page.set_default_timeout(_RUN_LIMIT_MS)

@@ -65,8 +65,8 @@ def notebook(
     """Run a limited trace in JupyterLab, with a page of it, and save all of it."""
     opened = opened_notebooks(lab_server, browser, screenshots, "limit")
     page = next(opened)(notebook_of(_SETUP, _TRACED, "_trace.to_html('limited.html').name"))
-    page.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
     page.run_all()
+    page.save_widget_state()
     expect(page.cell(1).locator(".pdl-canvas > canvas")).to_be_visible(timeout=20_000)
     page.save()
     yield page

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
 
 LARGEST_BYTES = 200_000
-SAVE_WIDGET_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 
 A_STEP_OF_24_LAYERS = """%%paddle_trace
 layer = paddle.nn.TransformerEncoderLayer(64, 4, 128)
@@ -32,8 +31,8 @@ def test_1000_ops_take_less_than_200_kb_and_are_drawn_again(lab_page: OpenNotebo
     notebook = lab_page(
         notebook_of("%load_ext paddle_lab\nimport paddle", A_STEP_OF_24_LAYERS, "len(_trace.ops)")
     )
-    notebook.command(SAVE_WIDGET_STATE)
     notebook.run_all()
+    notebook.save_widget_state()
     expect(notebook.cell(1).locator(".pdl-canvas > canvas")).to_be_visible()
     assert int(notebook.output_text(2)) > 1000
     notebook.save()
@@ -91,10 +90,10 @@ def test_a_large_trace_is_stored_reduced_and_says_so(jupyter_page: OpenNotebook)
         notebook_of("import paddle_lab", 'trace = paddle_lab.load("large.pdltrace")\ntrace')
     )
     save(large_record(), notebook.server.root / "large.pdltrace")
-    if notebook.server.application == "lab":
-        notebook.command(SAVE_WIDGET_STATE)
     notebook.run_cell(0)
     notebook.run_cell(1)
+    if notebook.server.application == "lab":
+        notebook.save_widget_state()
     output = notebook.cell(1)
     expect(output.locator(".pdl-canvas > canvas")).to_be_visible()
     expect(output.get_by_text("240 000 ops").first).to_be_visible()
