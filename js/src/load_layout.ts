@@ -4,6 +4,7 @@ import {
   createLayoutRunner,
   type LayoutFunction,
   type LayoutRunner,
+  startLayout,
   warmUpLayout,
 } from "./layout/index.ts";
 import { importScript, unpackScript } from "./packed_script.ts";
@@ -15,8 +16,8 @@ export async function loadLayout(): Promise<LayoutRunner> {
     return layoutNested(graph, options);
   };
   const workerSource = workerSourceOf(script);
-  // The worker starts while the graph is being read.
-  warmUpLayout(workerSource);
+  // The worker starts while the graph is being read. What it did to get warm, the graph would wait for.
+  startLayout(workerSource);
   return createLayoutRunner(layoutHere, workerSource);
 }
 

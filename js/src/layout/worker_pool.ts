@@ -42,15 +42,25 @@ export function returnWorker(source: string, worker: Worker): void {
   if (runnerCount === 0) forget();
 }
 
+/** Start a worker, if none waits: a graph is about to be there. */
+export function startLayout(source: string): void {
+  addWorker(source);
+}
+
 /** Start a worker, if none waits, and have it lay out some graphs of its own until it is asked for more. */
 export function warmUpLayout(source: string): void {
-  if (typeof Worker === "undefined" || idle.length > 0 || runnerCount > 0) return;
+  addWorker(source)?.postMessage({ kind: "warm up" } satisfies WorkerOrder);
+}
+
+function addWorker(source: string): Worker | undefined {
+  if (typeof Worker === "undefined" || idle.length > 0 || runnerCount > 0) return undefined;
   try {
     const worker = startWorker(source);
-    worker.postMessage({ kind: "warm up" } satisfies WorkerOrder);
     returnWorker(source, worker);
+    return worker;
   } catch {
     // Workers are not allowed here: the page lays out by itself.
+    return undefined;
   }
 }
 

@@ -55,7 +55,7 @@ const ZOOM_STEP = 1.25;
 /** Who opens something else after so long has waited enough: what is under way is given up for it. */
 const PATIENCE_MS = 400;
 /** So long what stands around the picture waits for it. */
-const REST_LIMIT_MS = 300;
+const REST_LIMIT_MS = 1000;
 
 export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOptions): App {
   const { store, measure, picture } = prepared;
