@@ -39,7 +39,7 @@ CORPUS = Path(os.environ.get("BENCH_CORPUS", FOLDER / "quick" / "corpus"))
 # What runs, in this order, with what it is given besides --json and --quick.
 PARTS: dict[str, tuple[str, ...]] = {
     "capture.py": (),
-    "guards.py": (),
+    "guards.py": ("--limit", "60"),
     "saved.py": (),
     "first_picture.py": ("--kernels", "1"),
     "page.mjs": (),
