@@ -218,20 +218,11 @@ OBSERVER = """(() => {
       });
     }
   };
-  const Inflater = window.DecompressionStream;
-  window.DecompressionStream = class extends Inflater {
-    constructor(...args) {
-      super(...args);
-      // The widget's module unpacks the view first; the view unpacks the trace.
-      mark(marks.module ? "unpack" : "module");
-    }
-  };
   const Thread = window.Worker;
   window.Worker = class extends Thread {
     constructor(...args) {
       super(...args);
       this.addEventListener("message", ({ data }) => {
-        if (data.kind === "ready") mark("ready");
         if (data.kind === "done") mark("laid");
       });
     }
@@ -280,20 +271,16 @@ PLACES = """(app) => {
 }"""
 
 READ = "import json; print(json.dumps(spans | {'end': end_s * 1e3, 'ops': len(_trace.ops)}))"
-PARTS = (
-    "close",
-    "payload",
-    "fallback",
-    "kernel, in all",
-    "to the page",
-    "JupyterLab",
-    "view's module",
-    "unpack, arrange",
-    "worker",
-    "layout",
-    "compose",
-    "paint",
-)
+SPANS = ("close", "payload", "fallback")
+# What happens to the picture, by the observer's marks: the layout is made while the kernel is at
+# work on what the notebook stores, and displays it.
+MOMENTS = {
+    "comm": "data in the page",
+    "asked": "layout begins",
+    "laid": "laid out",
+    "display": "displayed",
+    "drawn": "drawn",
+}
 
 
 @dataclass
@@ -337,21 +324,8 @@ def add_parts(figures: Figures, kernel_ms: dict[str, Any], page_ms: dict[str, fl
     for name, (begin, end) in kernel_ms.items():
         if name != "display":
             figures.times_ms[name].append(end - begin)
-    path = {
-        "kernel, in all": kernel_ms["display"][1],
-        "to the page": max(page_ms["comm"], page_ms["display"]),
-        "JupyterLab": page_ms["module"],
-        "view's module": page_ms["unpack"],
-        "unpack, arrange": page_ms["asked"],
-        "worker": page_ms["ready"],
-        "layout": page_ms["laid"],
-        "compose": page_ms["drawn"],
-        "paint": page_ms["picture"],
-    }
-    before = end_ms
-    for name, at in path.items():
-        figures.times_ms[name].append(at - before)
-        before = at
+    for mark, name in MOMENTS.items():
+        figures.times_ms[name].append(page_ms[mark] - end_ms)
     figures.times_ms["picture"].append(page_ms["picture"] - end_ms)
     figures.times_ms["reply"].append(page_ms["reply"] - end_ms)
     answer_ms = figures.times_ms["click"][-1]
@@ -439,11 +413,12 @@ def print_tables(measured: dict[str, tuple[Figures, Figures, tuple[int, int]]]) 
             f"| {figures.median('picture')} | {clicked} "
             f"| {' | '.join(map(figures.median, names))} |"
         )
-    print("\nThe parts of the time to the picture, ms; the first three are in the fourth:\n")
-    print(f"| cell | run | {' | '.join(PARTS)} |")
-    print(f"|---|---|{'---|' * len(PARTS)}")
+    names = (*SPANS, *MOMENTS.values())
+    print("\nms in the kernel for three of its parts; then ms from the end of the cell:\n")
+    print(f"| cell | run | {' | '.join(names)} |")
+    print(f"|---|---|{'---|' * len(names)}")
     for title, figures, _ in rows:
-        print(f"| {title} | {' | '.join(map(figures.median, PARTS))} |")
+        print(f"| {title} | {' | '.join(map(figures.median, names))} |")
     print(f"\nwidget.js: {static_file('widget.js').stat().st_size:,} bytes\n")
     print("| cell | message, bytes | notebook, bytes | with widget state |")
     print("|---|---|---|---|")
