@@ -1,8 +1,9 @@
 """All benchmarks one after the other, and one page of their figures: ``make bench``.
 
-``python benchmarks/run_all.py [--quick] [--only PART ...]`` writes ``FIGURES.md``,
-``figures.json`` and ``figures.light.svg``, ``figures.dark.svg`` beside itself; with ``--quick`` or
-``--only`` into ``quick/``, which is not kept. A script that fails or takes too long leaves a row
+``python benchmarks/run_all.py [--quick] [--only PART ...] [--again PART ...]`` writes
+``FIGURES.md``, ``figures.json`` and ``figures.light.svg``, ``figures.dark.svg`` beside itself; with
+``--quick`` or ``--only`` into ``quick/``, which is not kept. ``--again`` measures parts once more
+and puts them into the page that is there. A script that fails or takes too long leaves a row
 that says so, and the rest goes on. ``BENCH_PYTHON`` and ``BENCH_NODE`` name the Python and the
 folder with ``node_modules`` that have the other tools.
 """
@@ -27,7 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Figure, read
-from benchmarks.figures_page import Part, Run, page, write_run
+from benchmarks.figures_page import Part, Run, page, read_run, write_run
 from benchmarks.page_driver import chromium, tools_python
 
 FOLDER = Path(__file__).resolve().parent
@@ -112,7 +113,7 @@ def facts() -> dict[str, str]:
     node_modules = Path(os.environ.get("BENCH_NODE", ".")) / "node_modules"
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": _first_line("git", "-C", str(FOLDER), "rev-parse", "--short", "HEAD"),
+        "commit": commit(),
         "machine": f"{os.cpu_count()} × {_processor()}, {_memory_gib():.0f} GiB",
         "load before": ", ".join(f"{value:.1f}" for value in os.getloadavg()),
         "Python": platform.python_version(),
@@ -126,6 +127,20 @@ def facts() -> dict[str, str]:
         **{name: _version_of_tool(name) for name in ("netron", "ai-edge-model-explorer", "onnx")},
         **{name: _node_version(node_modules / name) for name in ("elkjs", "@dagrejs/dagre")},
     }
+
+
+def commit() -> str:
+    """Return what is checked out."""
+    return _first_line("git", "-C", str(FOLDER), "rev-parse", "--short", "HEAD")
+
+
+def put(part: Part, name: str, run: Run) -> None:
+    """Put a part into a run, in the place of an earlier one of the same script."""
+    scripts = [earlier.command.split()[1].removeprefix("benchmarks/") for earlier in run.parts]
+    if name in scripts:
+        run.parts[scripts.index(name)] = part
+    else:
+        run.parts.append(part)
 
 
 def _version(package: str) -> str:
@@ -169,23 +184,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few minutes, to see that it runs")
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--again", nargs="+", choices=PARTS, metavar="PART", help="into the page")
     given = parser.parse_args()
     target = FOLDER / "quick" if given.quick or given.only else FOLDER
     target.mkdir(exist_ok=True)
     begin = time.monotonic()
-    run = Run(facts())
+    run = read_run(target / "figures.json") if given.again else Run(facts())
     with tempfile.TemporaryDirectory() as tapes:
         os.environ.setdefault("BENCH_TAPES", tapes)
-        for name, arguments in PARTS.items():
-            if not (FOLDER / name).exists() or (given.only and name not in given.only):
-                continue
+        for name in given.again or given.only or PARTS:
             print(f"{time.monotonic() - begin:5.0f} s  {name}", file=sys.stderr, flush=True)
             if name == "crossings.mjs" and not CORPUS.exists():
                 CORPUS.mkdir(parents=True)
                 traces = [sys.executable, "-W", "ignore", str(FOLDER / "crossings_corpus.py")]
                 subprocess.run([*traces, str(CORPUS)], check=False)
-            run.parts.append(measured(name, arguments, quick=given.quick))
-            run.facts["took"] = f"{(time.monotonic() - begin) / 60:.0f} minutes"
+            part = measured(name, PARTS[name], quick=given.quick)
+            put(part, name, run)
+            if given.again:
+                when = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+                run.facts[f"{name} again"] = f"{when}, commit {commit()}"
+            else:
+                run.facts["took"] = f"{(time.monotonic() - begin) / 60:.0f} minutes"
             # After each part, so that a run that is ended early is not lost.
             write_run(run, target / "figures.json")
             (target / "FIGURES.md").write_text(page(run))
