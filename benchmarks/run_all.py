@@ -186,6 +186,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--again", nargs="+", choices=PARTS, metavar="PART", help="into the page")
     given = parser.parse_args()
+    # A user's Python keeps the bytecode of what it has imported.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     target = FOLDER / "quick" if given.quick or given.only else FOLDER
     target.mkdir(exist_ok=True)
     begin = time.monotonic()
