@@ -14,6 +14,7 @@ from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import event_walk
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.event_columns import NOT_READ
+from tests.capture.kept_segments import keep_segments
 from tests.capture.running_total import RunningTotal, rows
 
 FLAGS = ["FLAGS_host_trace_level", "FLAGS_enable_record_memory"]
@@ -204,14 +205,7 @@ def test_steps_end_with_the_optimizers_or_where_they_are_said_to():
 
 def test_ops_are_recorded_inside_backward_alone(monkeypatch):
     # Paddle takes time that grows with the square of the events to sort those of memory into ops.
-    segments = []
-    read = memory_assembly.read_segments
-
-    def read_and_keep(found, **options):
-        segments.extend(found)
-        return read(found, **options)
-
-    monkeypatch.setattr(memory_assembly, "read_segments", read_and_keep)
+    segments = keep_segments(monkeypatch)
     data = paddle.rand([3, 5])
     data.stop_gradient = False
     with paddle_lab.memory():

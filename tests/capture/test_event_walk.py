@@ -11,12 +11,12 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import event_walk
 from paddle_lab.capture.memory.event_columns import COLUMNS, NOT_READ
 from paddle_lab.capture.memory.event_layout import EVENT_LAYOUT, EventLayout
 from paddle_lab.capture.memory.event_walk import walk_events, walk_objects
 from paddle_lab.capture.native import NATIVE
+from tests.capture.kept_segments import keep_segments
 
 pytestmark = pytest.mark.skipif(NATIVE is None, reason="the native hot path was not built")
 
@@ -25,14 +25,7 @@ ALLOCATED = COLUMNS.index("allocated_bytes")
 
 def trees_of(monkeypatch, work):
     """Return the event trees of what ``work`` does, and what owns them."""
-    segments = []
-    read = memory_assembly.read_segments
-
-    def read_and_keep(found, **options):
-        segments.extend(found)
-        return read(found, **options)
-
-    monkeypatch.setattr(memory_assembly, "read_segments", read_and_keep)
+    segments = keep_segments(monkeypatch)
     with paddle_lab.memory():
         work()
     return [(segment.result, segment.result.get_data()) for segment in segments]

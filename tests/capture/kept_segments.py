@@ -1,0 +1,25 @@
+"""The segments that a profiler recorded, as the reader of a memory trace gets them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle_lab.capture.memory import assembly
+
+if TYPE_CHECKING:
+    import pytest
+
+    from paddle_lab.capture.memory.allocator_log import Segment
+
+
+def keep_segments(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
+    """Return a list that is filled when memory traces end."""
+    segments: list[Segment] = []
+    read = assembly.read_segments
+
+    def read_and_keep(found, **options):
+        segments.extend(found)
+        return read(found, **options)
+
+    monkeypatch.setattr(assembly, "read_segments", read_and_keep)
+    return segments
