@@ -141,3 +141,4 @@ def opened_notebooks(
     yield open_notebook
     context.close()
     server.end_kernels()
+    server.forget_widget_setting()

@@ -93,9 +93,16 @@ class NotebookPage:
     def save_widget_state(self) -> None:
         """Have JupyterLab save its widgets' state from now on.
 
-        Call it once a cell has run: JupyterLab forgets it when its settings arrive later.
+        Its command turns the setting over, and the server keeps the setting for the next page.
         """
-        self.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+        self.page.wait_for_function(
+            """async () => {
+              const { commands } = window.jupyterapp;
+              const name = "@jupyter-widgets/jupyterlab-manager:saveWidgetState";
+              if (!commands.isToggled(name)) await commands.execute(name);
+              return commands.isToggled(name);
+            }"""
+        )
 
     def run_all(self) -> None:
         """Run all cells, as the menu entry does, and wait until the kernel is idle."""

@@ -24,11 +24,12 @@ _START_LIMIT_S = 120
 
 @dataclass(frozen=True)
 class JupyterServer:
-    """A running server. ``root`` is the directory its notebooks are in."""
+    """A running server. ``root`` is the directory its notebooks are in, ``settings`` a user's own."""
 
     application: Application
     url: str
     root: Path
+    settings: Path
 
     def page_url(self, path: str) -> str:
         """Address that opens ``path`` (relative to the root) in the application."""
@@ -39,6 +40,11 @@ class JupyterServer:
     def running_kernels(self) -> int:
         """Count the kernels that run."""
         return len(self._api("GET", "api/kernels"))
+
+    def forget_widget_setting(self) -> None:
+        """Save no widgets' state again, as for a new user."""
+        kept = "@jupyter-widgets/jupyterlab-manager/plugin.jupyterlab-settings"
+        (self.settings / kept).unlink(missing_ok=True)
 
     def end_kernels(self) -> None:
         """Shut down every session and with it its kernel."""
@@ -104,7 +110,7 @@ def jupyter_server(application: Application, directory: Path) -> Iterator[Jupyte
         )
         try:
             url = _wait_until_up(process, runtime, log_path)
-            yield JupyterServer(application=application, url=url, root=root)
+            yield JupyterServer(application, url, root, settings)
         finally:
             process.terminate()
             try:
