@@ -24,7 +24,7 @@ _START_LIMIT_S = 120
 
 @dataclass(frozen=True)
 class JupyterServer:
-    """A running server. ``root`` is the directory its notebooks are in, ``settings`` a user's own."""
+    """A running server: ``root`` holds its notebooks, ``settings`` what its user has set."""
 
     application: Application
     url: str
