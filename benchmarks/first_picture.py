@@ -382,6 +382,7 @@ def measure_subject(
                 sizes = notebook_bytes(page)
         context.close()
         server.end_kernels()
+        server.forget_widget_setting()
     return first, again, sizes
 
 
