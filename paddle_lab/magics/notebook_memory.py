@@ -7,18 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
-from paddle_lab.holders.roots import (
-    Root,
-    module_roots,
-    output_roots,
-    traceback_roots,
-    variable_roots,
-)
-from paddle_lab.holders.storages import Storage, storages
 from paddle_lab.ledger import Ledger
 
 if TYPE_CHECKING:
     from paddle_lab.capture.memory.living_tensors import LivingTensors
+    from paddle_lab.holders.roots import Root
+    from paddle_lab.holders.storages import Storage
 
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 _UNDERSCORES = ("_", "__", "___")
@@ -68,6 +62,7 @@ class NotebookMemory:
             If there is no Paddle.
         """
         from paddle_lab.capture.memory.living_tensors import LivingTensors
+        from paddle_lab.holders.roots import module_roots, variable_roots
 
         shell = self._shell
         kept = shell.user_ns.get("_oh")
@@ -88,6 +83,8 @@ class NotebookMemory:
 
     def search_libraries(self, living: LivingTensors) -> None:
         """Search what installed libraries lead to as well."""
+        from paddle_lab.holders.roots import module_roots
+
         living.search(module_roots(libraries=True), enters_libraries=True)
 
     def release(self) -> str:
@@ -97,12 +94,13 @@ class NotebookMemory:
         """
         if "paddle" not in sys.modules:
             return "Nothing to free: Paddle is not imported."
+        from paddle_lab.analysis.memory.sizes import size_text
+        from paddle_lab.holders.storages import storages
+
         before = self.allocated_bytes()
         let_go = self._let_go(storages(self.living().tensors()))
         gc.collect()
         freed = before - self.allocated_bytes()
-        from paddle_lab.analysis.memory.sizes import size_text
-
         if not let_go and freed <= 0:
             return "Nothing to free: no output or traceback holds a tensor that no variable does."
         what = f" by letting go of {_enumeration(let_go)}" if let_go else " from reference cycles"
@@ -125,6 +123,8 @@ class NotebookMemory:
         return names
 
     def _kept_outputs(self) -> list[Root]:
+        from paddle_lab.holders.roots import Root, output_roots
+
         roots = output_roots(self._shell.user_ns)
         last = getattr(self._shell.last_execution_result, "result", None)
         hook = self._shell.displayhook
@@ -137,6 +137,8 @@ class NotebookMemory:
         return list(by_value.values())
 
     def _kept_tracebacks(self) -> list[Root]:
+        from paddle_lab.holders.roots import traceback_roots
+
         shell = self._shell
         last = shell.last_execution_result
         errors = [getattr(last, name, None) for name in ("error_in_exec", "error_before_exec")]

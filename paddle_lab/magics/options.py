@@ -8,12 +8,12 @@ import os
 import shlex
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from functools import cached_property
+from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.core.magic_arguments import MagicArgumentParser
 
-from paddle_lab.analysis.findings.registry import checks, chosen
 from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
 
 LEAST_HEIGHT_PX = 240
@@ -22,34 +22,96 @@ LARGEST_HEIGHT_PX = 4000
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
-def cell_options(name: str, *, views: Sequence[str], view_help: str) -> Callable[[_Run], _Run]:
-    """Give a cell magic that shows a trace its options, which IPython adds to its docstring.
+class CellOptions:
+    """The options of a cell magic that shows a trace.
+
+    Their parser is made when it is first asked for: its help tells what each check costs, and the
+    checks are many modules, which ``%load_ext`` need not wait for.
 
     Parameters
     ----------
     name
-        What the help calls the magic.
+        The magic as typed, such as ``"%%paddle_trace"``.
     views
         What ``--view`` may be; the first unless given.
     view_help
         What ``--view`` chooses.
     """
-    options = (
-        magic_arguments(name),
-        argument("-o", "--output", metavar="NAME", help="Bind the trace to this variable."),
-        argument("--view", choices=views, default=views[0], help=view_help),
-        argument(
+
+    def __init__(self, name: str, *, views: Sequence[str], view_help: str) -> None:
+        self._name = name
+        self._views = views
+        self._view_help = view_help
+        self._description = ""
+
+    def explain(self, run: _Run) -> _Run:
+        """Let IPython show the options where it shows the magic's docstring."""
+        self._description = run.__doc__ or ""
+        # What IPython asks before it looks for a docstring.
+        run.getdoc = self.help  # type: ignore[attr-defined]
+        return run
+
+    def help(self) -> str:
+        """Return the magic's docstring and its options."""
+        return self._parser.format_help()
+
+    def parse(self, line: str) -> Namespace:
+        """Return what a line says.
+
+        Parameters
+        ----------
+        line
+            What was typed behind the magic's name.
+
+        Raises
+        ------
+        UsageError
+            For what it does not know, and for values that cannot be.
+        """
+        from paddle_lab.analysis.findings.registry import chosen
+
+        try:
+            # On Windows a backslash parts folders.
+            words = shlex.split(line, posix=os.name == "posix")
+        except ValueError as error:
+            raise UsageError(f"{self._name}: {error} in {line!r}") from None
+        options, unknown = self._parser.parse_known_args(words)
+        if unknown:
+            raise UsageError(self._unknown(unknown[0]))
+        variable = options.output
+        if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
+            raise UsageError(f"{self._name}: -o needs a variable name, and {variable!r} is none")
+        if not LEAST_HEIGHT_PX <= options.height <= LARGEST_HEIGHT_PX:
+            raise UsageError(
+                f"{self._name}: --height is {LEAST_HEIGHT_PX} to {LARGEST_HEIGHT_PX} pixels, "
+                f"not {options.height}"
+            )
+        try:
+            chosen(options.check)
+            options.limit = limit_of_text(options.limit, options.keep)
+        except ValueError as error:
+            raise UsageError(f"{self._name}: {error}") from None
+        return options
+
+    @cached_property
+    def _parser(self) -> MagicArgumentParser:
+        # IPython's help begins with a percent sign of its own.
+        parser = MagicArgumentParser(self._name[1:], description=self._description)
+        add = parser.add_argument
+        add("-o", "--output", metavar="NAME", help="Bind the trace to this variable.")
+        add("--view", choices=self._views, default=self._views[0], help=self._view_help)
+        add(
             "--height",
             type=int,
             default=560,
             metavar="PX",
             help=f"Height of the view, {LEAST_HEIGHT_PX} to {LARGEST_HEIGHT_PX} pixels.",
-        ),
-        argument("--title", help="What the view calls the trace; the cell's number unless given."),
-        argument("--save", metavar="PATH", help="Also save the trace to this file."),
-        argument("-q", "--quiet", action="store_true", help="Record, but show nothing."),
-        argument("--check", metavar="NAMES", help=_check_help()),
-        argument(
+        )
+        add("--title", help="What the view calls the trace; the cell's number unless given.")
+        add("--save", metavar="PATH", help="Also save the trace to this file.")
+        add("-q", "--quiet", action="store_true", help="Record, but show nothing.")
+        add("--check", metavar="NAMES", help=_check_help())
+        add(
             "--grads",
             nargs="?",
             const=True,
@@ -57,79 +119,36 @@ def cell_options(name: str, *, views: Sequence[str], view_help: str) -> Callable
             metavar="REGION",
             help="Also record what is in each gradient: norm, extremes, zeros, NaN, a histogram. "
             "With a region's name its gradients are kept themselves.",
-        ),
-        argument(
+        )
+        add(
             "--limit",
             default=str(DEFAULT_OPS),
             metavar="OPS",
             help="The most ops that the trace keeps, or none for all. A notice says when it was "
             "reached.",
-        ),
-        argument(
+        )
+        add(
             "--keep",
             default=KEEPS[0],
             metavar="WHICH",
             help="Which ops it keeps then: newest; first, after which nothing is recorded and the "
             "cell runs as without the magic; steps, training steps spread over the whole run, the "
             "first and the newest among them.",
-        ),
-    )
+        )
+        return parser
 
-    def decorate(run: _Run) -> _Run:
-        for option in reversed(options):
-            run = option(run)
-        return run
-
-    return decorate
-
-
-def parse(magic: Any, line: str, *, name: str) -> Namespace:
-    """Return the options of a cell magic that shows a trace.
-
-    Parameters
-    ----------
-    magic
-        A function with IPython's parser of magic arguments.
-    line
-        What was typed behind the magic's name.
-    name
-        The magic as typed, such as ``"%%paddle_trace"``.
-
-    Raises
-    ------
-    UsageError
-        For what it does not know, and for values that cannot be.
-    """
-    try:
-        # On Windows a backslash parts folders.
-        words = shlex.split(line, posix=os.name == "posix")
-    except ValueError as error:
-        raise UsageError(f"{name}: {error} in {line!r}") from None
-    options, unknown = magic.parser.parse_known_args(words)
-    if unknown:
-        known = [text for action in magic.parser._actions for text in action.option_strings]  # noqa: SLF001
-        near = difflib.get_close_matches(unknown[0], known, n=1)
+    def _unknown(self, word: str) -> str:
+        known = [text for action in self._parser._actions for text in action.option_strings]  # noqa: SLF001
+        near = difflib.get_close_matches(word, known, n=1)
         long = [text for text in known if text.startswith("--")]
         advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(long)}"
-        raise UsageError(f"{name} has no option {unknown[0]}; {advice}")
-    variable = options.output
-    if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
-        raise UsageError(f"{name}: -o needs a variable name, and {variable!r} is none")
-    if not LEAST_HEIGHT_PX <= options.height <= LARGEST_HEIGHT_PX:
-        raise UsageError(
-            f"{name}: --height is {LEAST_HEIGHT_PX} to {LARGEST_HEIGHT_PX} pixels, "
-            f"not {options.height}"
-        )
-    try:
-        chosen(options.check)
-        options.limit = limit_of_text(options.limit, options.keep)
-    except ValueError as error:
-        raise UsageError(f"{name}: {error}") from None
-    return cast("Namespace", options)
+        return f"{self._name} has no option {word}; {advice}"
 
 
 def _check_help() -> str:
     """Return the help of ``--check``: every check and what it costs."""
+    from paddle_lab.analysis.findings.registry import checks
+
     costs = "; ".join(f"{kind} ({check.cost})" for kind, check in checks().items())
     text = (
         "What to look for: all, none, or names with commas between; unless given, what costs next "

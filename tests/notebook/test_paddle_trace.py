@@ -201,6 +201,7 @@ def test_the_help_names_every_option(
 ) -> None:
     run(shell, "%%paddle_trace?")
     printed = capsys.readouterr().out
+    assert "Run a cell and show what it computed" in printed
     for option in ("--output", "--view", "--height", "--title", "--save", "--quiet", "--grads",
                    "--limit", "--keep"):  # fmt: skip
         assert option in printed

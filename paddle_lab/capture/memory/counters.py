@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from paddle_lab.capture.running_layer import running_layer
 from paddle_lab.sampling.counter import ABSENT, Counter
-from paddle_lab.sampling.nvml import NvmlCounters
-from paddle_lab.sampling.process import ProcessCounters
-from paddle_lab.sampling.sampler import Sampler
+
+if TYPE_CHECKING:
+    from paddle_lab.sampling.sampler import Sampler
 
 _NOT_YET: Final = "Paddle is not imported yet."
 _READINGS: Final = (
@@ -70,6 +69,12 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
     ValueError
         If the rate is out of bounds.
     """
+    # Whoever only reads Paddle's counters, as the ledger does for each cell, needs none of it.
+    from paddle_lab.capture.running_layer import running_layer
+    from paddle_lab.sampling.nvml import NvmlCounters
+    from paddle_lab.sampling.process import ProcessCounters
+    from paddle_lab.sampling.sampler import Sampler
+
     return Sampler(
         [PaddleCounters(), NvmlCounters(), ProcessCounters()],
         rate_hz=rate_hz,

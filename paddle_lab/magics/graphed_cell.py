@@ -1,0 +1,46 @@
+"""A cell with ``%%paddle_trace``, while it runs and at its end."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from types import FrameType
+from typing import Any
+
+from paddle_lab.magics.error_note import show_error_note
+from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.out_of_memory import report_out_of_memory
+from paddle_lab.magics.traced_cell import TracedCell
+
+
+class GraphedCell:
+    """A cell that is being recorded, to show its graph.
+
+    Parameters
+    ----------
+    shell, options, number, anchor
+        As of :class:`TracedCell`.
+    memory
+        Knows what is alive when memory runs out.
+    """
+
+    def __init__(
+        self,
+        shell: Any,
+        options: Namespace,
+        memory: NotebookMemory,
+        *,
+        number: int,
+        anchor: FrameType | None,
+    ) -> None:
+        self._cell = TracedCell(shell, options, number=number, anchor=anchor)
+        self._memory = memory
+
+    def finish(self, error: BaseException | None) -> None:
+        """End the recording and show the graph."""
+        cell = self._cell
+        cell.end(error)
+        cell.keep()
+        if not cell.options.quiet:
+            show_error_note(cell.trace, error)
+            cell.show(cell.options.view)
+        report_out_of_memory(cell.trace, error, self._memory)
