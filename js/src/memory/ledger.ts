@@ -29,7 +29,7 @@ export interface LedgerRequest {
 
 export interface LedgerAnswer {
   readonly ledger: Ledger;
-  /** Those of `allocations`. */
+  /** Those of `allocations` that were read for it. */
   readonly columns: Readonly<Record<string, Column>>;
 }
 
@@ -65,7 +65,8 @@ export function ledgerRequest(trace: Trace): LedgerRequest | undefined {
 export function answerLedger({ origin, allocations, tables }: LedgerRequest): LedgerAnswer {
   const table = new UnreadTable(allocations);
   const trace = new Trace({ strings: [], origin, tables: { ...tables, allocations: table } });
-  return { ledger: ledgerOf(trace), columns: { ...table.columns } };
+  // Others, such as addresses, are read when the page asks for them: half of all the bytes.
+  return { ledger: ledgerOf(trace), columns: table.read };
 }
 
 /** Have what a worker answered: messages carry columns, and no methods. */

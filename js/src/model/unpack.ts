@@ -32,6 +32,23 @@ const ALIGNMENT_BYTES = 8;
  *   short or altered.
  */
 export async function unpack(bytes: Uint8Array): Promise<Packed> {
+  const start = streamStart(bytes);
+  let payload: Uint8Array<ArrayBuffer>;
+  try {
+    payload = await inflate(bytes.subarray(start));
+  } catch (error) {
+    throw new Error(DAMAGED, { cause: error });
+  }
+  return readInflated(payload);
+}
+
+/**
+ * Position of a packed record's zlib stream.
+ *
+ * @param bytes the record's first ones
+ * @throws Error with one sentence for people, if it is no trace or of a newer version
+ */
+export function streamStart(bytes: Uint8Array): number {
   if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
     throw new Error("This is not a paddle_lab trace.");
   }
@@ -45,8 +62,17 @@ export async function unpack(bytes: Uint8Array): Promise<Packed> {
         "update paddle_lab to see it.",
     );
   }
+  return HEADER_START_BYTES;
+}
+
+/**
+ * Read what the zlib stream of a packed record holds.
+ *
+ * @throws Error with one sentence for people, if it was cut short or altered
+ */
+export function readInflated(payload: Uint8Array<ArrayBuffer>): Packed {
   try {
-    return readPayload(await inflate(bytes.subarray(HEADER_START_BYTES)));
+    return readPayload(payload);
   } catch (error) {
     throw new Error(DAMAGED, { cause: error });
   }

@@ -29,7 +29,8 @@ export class UnreadTable implements Table {
   /** Each is read once. @throws Error in a sentence for people, if what it points at is not there */
   readonly columns: Readonly<Record<string, Column>>;
   readonly #read: Record<string, Column> = Object.create(null);
-  #unread: UnreadColumns | undefined;
+  readonly #unread: UnreadColumns;
+  #isTaken = false;
 
   constructor(unread: UnreadColumns) {
     this.length = unread.rows;
@@ -41,23 +42,28 @@ export class UnreadTable implements Table {
     this.columns = columns;
   }
 
-  /** What there is to read, for a worker; undefined where nothing is left. */
+  /** What there is to read, for a worker; undefined where one has read what it needs. */
   get unread(): UnreadColumns | undefined {
-    return this.#unread;
+    return this.#isTaken ? undefined : this.#unread;
   }
 
-  /** Have columns that were read elsewhere; the payload is let go. */
+  /** Those columns that somebody has asked for. */
+  get read(): Readonly<Record<string, Column>> {
+    return this.#read;
+  }
+
+  /** Have columns that were read elsewhere; what is none of them is read when it is asked for. */
   take(columns: Readonly<Record<string, Column>>): void {
     for (const [name, column] of Object.entries(columns)) {
       this.#read[name] ??= column;
     }
-    this.#unread = undefined;
+    this.#isTaken = true;
   }
 
   #column(name: string): Column {
     let column = this.#read[name];
     if (!column) {
-      const { bytes, rows, columns } = this.#unread!;
+      const { bytes, rows, columns } = this.#unread;
       const { stored, start, isWide, range } = columns[name]!;
       const planes = { buffer: bytes.buffer, start: bytes.byteOffset + start, rows };
       column = readColumn(planes, stored, isWide);

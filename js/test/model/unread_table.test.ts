@@ -53,3 +53,11 @@ test("columns that were read elsewhere take the payload's place", PATIENCE, asyn
   expect(trace.table("allocations").column("bytes")).toBe(bytes);
   expect(trace.table("allocations").column("op")).toBe(columns.op);
 });
+
+test("what a worker had no need of is read when it is asked for", PATIENCE, async () => {
+  const written = made(MANY);
+  const trace = new Trace(await unpack(written.bytes()));
+  trace.unreadAllocations!.take({ bytes: new Float64Array(MANY) });
+  const start_ns = trace.table("allocations").column("start_ns");
+  expect(String(start_ns)).toBe(String(written.tables.allocations.start_ns));
+});
