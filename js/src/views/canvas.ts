@@ -107,7 +107,12 @@ export class GraphCanvas {
     if (options.isNew || !previous.boxes.length) {
       this.#hasBeenMoved = false;
       this.#lookAtBeginning();
-    } else if (held) {
+      // The next frame shows it, whatever else is to be done before that.
+      this.#painting.forget();
+      this.#drawNow(performance.now());
+      return;
+    }
+    if (held) {
       this.moveTo(held.at);
       if (held.goal.y !== held.at.y || held.goal.x !== held.at.x) {
         this.glideTo(held.goal);
