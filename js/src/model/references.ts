@@ -43,29 +43,30 @@ export function valueRanges(
 }
 
 /**
- * @param unread a table that is checked when it is read
+ * @param unread tables whose columns are checked when they are read
  * @throws RangeError if a key, an enumeration value or a string code points nowhere.
  */
 export function checkReferences(
   tables: Readonly<Record<TableName, Table>>,
   stringCount: number,
-  unread?: TableName,
+  unread: ReadonlySet<TableName>,
 ): void {
   for (const name of Object.keys(tables) as TableName[]) {
     const table = tables[name];
-    if (name !== unread) {
-      const ranges = valueRanges(name, (target) => tables[target].length, stringCount);
-      for (const [column, range] of Object.entries(ranges)) {
-        checkRange(table.columns[column]!, column, range);
-      }
-    }
-    const earlier = EARLIER_COLUMNS[name];
-    if (earlier) {
-      checkEarlier(table, earlier);
-    }
     const parallel = PARALLEL_TABLES[name];
     if (parallel && table.length !== tables[parallel].length) {
       throw new RangeError(`${name} and ${parallel} differ in length`);
+    }
+    if (unread.has(name)) {
+      continue;
+    }
+    const ranges = valueRanges(name, (target) => tables[target].length, stringCount);
+    for (const [column, range] of Object.entries(ranges)) {
+      checkRange(table.columns[column]!, column, range);
+    }
+    const earlier = EARLIER_COLUMNS[name];
+    if (earlier) {
+      checkEarlier(table.columns[earlier]!, earlier);
     }
   }
 }
@@ -80,11 +81,11 @@ export function checkRange(column: Column, name: string, { lowest, end }: ValueR
   }
 }
 
-function checkEarlier(table: Table, columnName: string): void {
-  const column = table.columns[columnName]!;
-  for (let row = 0; row < table.length; row++) {
+/** @throws RangeError if a value of a column is not the number of an earlier row */
+export function checkEarlier(column: Column, name: string): void {
+  for (let row = 0; row < column.length; row++) {
     if (column[row]! >= row) {
-      throw new RangeError(`${columnName} points at a later row`);
+      throw new RangeError(`${name} points at a later row`);
     }
   }
 }

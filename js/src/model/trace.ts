@@ -14,6 +14,7 @@ import type { Column } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
 import type { Packed } from "./unpack.ts";
 import { UnreadTable } from "./unread_table.ts";
+import type { Steps } from "./visible.ts";
 
 export interface TableView<T extends TableName> {
   readonly length: number;
@@ -36,6 +37,8 @@ export function hasMemory(trace: Trace): boolean {
   return trace.table("allocations").length > 0;
 }
 
+/** From so many on a worker reads them. */
+const MANY_ALLOCATIONS = 50_000;
 const INPUT = ROLES.indexOf("input");
 const OUTPUT = ROLES.indexOf("output");
 
@@ -76,7 +79,21 @@ export class Trace {
   /** The allocations, where none has asked for them yet and there are many. */
   get unreadAllocations(): UnreadTable | undefined {
     const { allocations } = this.#tables;
-    return allocations instanceof UnreadTable ? allocations : undefined;
+    const isMany = allocations.length >= MANY_ALLOCATIONS;
+    return isMany && allocations instanceof UnreadTable ? allocations : undefined;
+  }
+
+  /**
+   * Read, and so check, what nobody has asked for yet; not many allocations, which a worker reads.
+   *
+   * @throws Error in a sentence for people, if a column points at what is not there
+   */
+  *readRest(): Steps<void> {
+    for (const table of Object.values(this.#tables)) {
+      if (table instanceof UnreadTable && table !== this.unreadAllocations) {
+        yield* table.readRest();
+      }
+    }
   }
 
   /** One cell. */

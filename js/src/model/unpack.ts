@@ -7,7 +7,7 @@ import {
   TABLES,
   type TableName,
 } from "../protocol.ts";
-import { type Table, WIDE_COLUMNS } from "./columns.ts";
+import { EARLIER_COLUMNS, type Table, WIDE_COLUMNS } from "./columns.ts";
 import { inflate } from "./inflate.ts";
 import { widthOf } from "./packed_column.ts";
 import { checkReferences, DAMAGED, valueRanges } from "./references.ts";
@@ -19,8 +19,8 @@ export interface Packed {
   readonly tables: Readonly<Record<TableName, Table>>;
 }
 
-/** Tables of fewer rows are read in no time. */
-const LARGE_ROWS = 50_000;
+/** Tables of fewer rows are read, and checked, in no time; of others only what is asked for. */
+const FEW_ROWS = 1000;
 const NO_COLUMN: StoredColumn = { stored: { dtype: "i1", delta: false }, start: 0 };
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;
@@ -91,7 +91,8 @@ function readPayload(payload: Uint8Array<ArrayBuffer>): Packed {
     throw new TypeError("strings are no strings");
   }
   const tables = readTables(header, view, 4 + headerLength);
-  const unread = tables.allocations instanceof UnreadTable ? "allocations" : undefined;
+  const names = Object.keys(tables) as TableName[];
+  const unread = new Set(names.filter((name) => tables[name] instanceof UnreadTable));
   checkReferences(tables, header.strings.length, unread);
   return { strings: header.strings, origin: readOrigin(header.origin), tables };
 }
@@ -136,15 +137,16 @@ interface StoredTable {
   readonly places: ReadonlyMap<string, StoredColumn>;
 }
 
-/** A table's columns; of one that is large and that no graph is drawn from, only where they lie. */
+/** A table's columns; of one that is not small, where they lie. */
 function readTable(
   header: PackHeader,
   name: TableName,
   { rows, bytes, places }: StoredTable,
 ): Table {
-  const isLater = name === "allocations" && rows >= LARGE_ROWS;
   const lengthOf = (target: TableName): number => header.tables[target]?.rows ?? 0;
+  const isLater = rows >= FEW_ROWS;
   const ranges = isLater ? valueRanges(name, lengthOf, header.strings.length) : {};
+  const earlier = isLater ? EARLIER_COLUMNS[name] : undefined;
   const columns: Record<string, UnreadColumn> = {};
   for (const column of TABLES[name]) {
     const place = places.get(column) ?? NO_COLUMN;
@@ -152,7 +154,8 @@ function readTable(
       throw new TypeError("a column is missing");
     }
     const isWide = WIDE_COLUMNS[name]?.includes(column) ?? false;
-    columns[column] = { ...place, isWide, range: ranges[column] };
+    const range = ranges[column];
+    columns[column] = { ...place, isWide, range, isEarlier: column === earlier };
   }
   const table = new UnreadTable({ rows, bytes, columns });
   // What is read now is checked with the tables that it points into.

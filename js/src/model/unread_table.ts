@@ -1,8 +1,9 @@
-/** A large table whose columns are read when they are first asked for, or by a worker. */
+/** A table whose columns are read, and checked, when they are first asked for, or by a worker. */
 import type { PackedColumn } from "../protocol.ts";
 import type { Column, Table } from "./columns.ts";
 import { readColumn } from "./packed_column.ts";
-import { checkRange, DAMAGED, type ValueRange } from "./references.ts";
+import { checkEarlier, checkRange, DAMAGED, type ValueRange } from "./references.ts";
+import type { Steps } from "./visible.ts";
 
 /** A column as it lies in the payload. */
 export interface StoredColumn {
@@ -15,6 +16,8 @@ export interface UnreadColumn extends StoredColumn {
   readonly isWide: boolean;
   /** What its values may be, where they point at something. */
   readonly range?: ValueRange | undefined;
+  /** Whether each points at an earlier row. */
+  readonly isEarlier?: boolean;
 }
 
 export interface UnreadColumns {
@@ -29,7 +32,7 @@ export class UnreadTable implements Table {
   /** Each is read once. @throws Error in a sentence for people, if what it points at is not there */
   readonly columns: Readonly<Record<string, Column>>;
   readonly #read: Record<string, Column> = Object.create(null);
-  readonly #unread: UnreadColumns;
+  #unread: UnreadColumns | undefined;
   #isTaken = false;
 
   constructor(unread: UnreadColumns) {
@@ -37,7 +40,11 @@ export class UnreadTable implements Table {
     this.#unread = unread;
     const columns: Record<string, Column> = {};
     for (const name of Object.keys(unread.columns)) {
-      Object.defineProperty(columns, name, { enumerable: true, get: () => this.#column(name) });
+      Object.defineProperty(columns, name, {
+        enumerable: true,
+        configurable: true,
+        get: () => this.#column(name),
+      });
     }
     this.columns = columns;
   }
@@ -55,27 +62,46 @@ export class UnreadTable implements Table {
   /** Have columns that were read elsewhere; what is none of them is read when it is asked for. */
   take(columns: Readonly<Record<string, Column>>): void {
     for (const [name, column] of Object.entries(columns)) {
-      this.#read[name] ??= column;
+      if (!this.#read[name]) {
+        this.#put(name, column);
+      }
     }
     this.#isTaken = true;
   }
 
-  #column(name: string): Column {
-    let column = this.#read[name];
-    if (!column) {
-      const { bytes, rows, columns } = this.#unread;
-      const { stored, start, isWide, range } = columns[name]!;
-      const planes = { buffer: bytes.buffer, start: bytes.byteOffset + start, rows };
-      column = readColumn(planes, stored, isWide);
-      if (range) {
-        try {
-          checkRange(column, name, range);
-        } catch (error) {
-          throw new Error(DAMAGED, { cause: error });
-        }
+  /** Read what nobody has asked for yet; the payload is let go. */
+  *readRest(): Steps<void> {
+    for (const name of Object.keys(this.columns)) {
+      if (!this.#read[name]) {
+        this.#column(name);
+        yield;
       }
-      this.#read[name] = column;
     }
+    this.#unread = undefined;
+  }
+
+  #column(name: string): Column {
+    const { bytes, rows, columns } = this.#unread!;
+    const { stored, start, isWide, range, isEarlier } = columns[name]!;
+    const planes = { buffer: bytes.buffer, start: bytes.byteOffset + start, rows };
+    const column = readColumn(planes, stored, isWide);
+    try {
+      if (range) {
+        checkRange(column, name, range);
+      }
+      if (isEarlier) {
+        checkEarlier(column, name);
+      }
+    } catch (error) {
+      throw new Error(DAMAGED, { cause: error });
+    }
+    this.#put(name, column);
     return column;
+  }
+
+  /** From now on it is there as that of any table: single cells are asked for in loops. */
+  #put(name: string, value: Column): void {
+    this.#read[name] = value;
+    Object.defineProperty(this.columns, name, { enumerable: true, value });
   }
 }

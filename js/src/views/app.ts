@@ -259,6 +259,11 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       mount();
       await nextTask();
     }
+    // Of a trace that was altered, what the picture does not show must not wait to be found.
+    for (const _ of trace.readRest()) {
+      await nextTask();
+      if (isDisposed) return;
+    }
   }
   return {
     store,

@@ -2,12 +2,15 @@
 import { expect, test } from "vitest";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
+import { atOnce } from "../../src/model/visible.ts";
 import { TABLES } from "../../src/protocol.ts";
 import { MemoryWriter } from "../memory/made_memory.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 
 /** As of which a table is large. */
 const MANY = 50_000;
+/** As of which a table is read when it is asked for. */
+const FEW = 1000;
 const PATIENCE = { timeout: 60_000 };
 
 function made(count: number): SyntheticTrace {
@@ -60,4 +63,29 @@ test("what a worker had no need of is read when it is asked for", PATIENCE, asyn
   trace.unreadAllocations!.take({ bytes: new Float64Array(MANY) });
   const start_ns = trace.table("allocations").column("start_ns");
   expect(String(start_ns)).toBe(String(written.tables.allocations.start_ns));
+});
+
+test("what nobody asks for is read in the end, and refused if it points nowhere", async () => {
+  const written = made(FEW);
+  const trace = new Trace(await unpack(written.bytes()));
+  expect(() => atOnce(trace.readRest())).not.toThrow();
+  expect(String(trace.table("allocations").column("op"))).toBe(
+    String(written.tables.allocations.op),
+  );
+  written.tables.allocations.op![FEW - 1] = 3;
+  const altered = new Trace(await unpack(written.bytes()));
+  expect(() => atOnce(altered.readRest())).toThrow("cut short or altered");
+});
+
+test("a key that points at a later row is refused when it is read", async () => {
+  const written = new SyntheticTrace();
+  const frame = written.frame("a.py", 1);
+  for (let row = 0; row < FEW; row++) {
+    written.stack(frame, row - 1);
+  }
+  const caller = async () =>
+    new Trace(await unpack(written.bytes())).table("stacks").column("caller");
+  expect((await caller())[FEW - 1]).toBe(FEW - 2);
+  written.tables.stacks.caller![7] = 8;
+  await expect(caller()).rejects.toThrow("cut short or altered");
 });
