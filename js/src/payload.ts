@@ -4,7 +4,8 @@ import { loadLayout } from "./load_layout.ts";
 import { readMemoryAhead } from "./load_memory.ts";
 import { type Mode, Store } from "./model/store.ts";
 import { Trace } from "./model/trace.ts";
-import { unpack } from "./model/unpack.ts";
+import { readInflated, unpack } from "./model/unpack.ts";
+import type { Inflated } from "./reader.ts";
 import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
 import { Picture } from "./views/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
@@ -18,14 +19,20 @@ export type { Prepared };
  *
  * The views' styles are in the page by then.
  *
+ * @param payload where it still arrives, what there is to get ready is got ready meanwhile
  * @param view the graph to show first
  * @throws Error with one sentence for people, if the bytes are no trace or are damaged.
  */
-export async function prepare(bytes: Uint8Array, view?: Mode): Promise<Prepared> {
+export async function prepare(
+  payload: Uint8Array | Promise<Uint8Array | Inflated>,
+  view?: Mode,
+): Promise<Prepared> {
   const loading = loadLayout();
   try {
-    const trace = new Trace(await unpack(bytes));
-    readMemoryAhead(trace);
+    const given = await payload;
+    const isRaw = given instanceof Uint8Array;
+    const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
+    readMemoryAhead(trace, isRaw ? undefined : given.reader);
     await nextTask();
     const store = new Store(trace);
     if (view && view !== store.state.mode) {

@@ -1,20 +1,19 @@
 /** The door for a page without Jupyter: shows the payload that the page carries. */
-import { decodeBase64 } from "./base64.ts";
+import { arrivingPayload } from "./arriving_payload.ts";
 import { carriesBokeh, loadBokeh } from "./charts/bokeh_loader.ts";
 import { showFailure } from "./failure.ts";
-import { showPayload } from "./payload.ts";
+import { prepare, showPayload } from "./payload.ts";
 
 async function start(): Promise<void> {
   const root = document.querySelector<HTMLElement>("#pdl-root");
-  const data = document.querySelector("#pdl-data");
   if (!root) {
     return;
   }
   // What the page shows where scripts do not run gives way.
   root.replaceChildren();
   try {
-    const bytes = payloadIn(data?.textContent ?? "");
-    const app = await showPayload(root, bytes, { isStandalone: true });
+    const prepared = prepare(arrivingPayload(document));
+    const app = await showPayload(root, prepared, { isStandalone: true });
     await app?.ready;
     root.dataset.state = app ? "ready" : "failed";
     if (app && carriesBokeh()) {
@@ -25,14 +24,6 @@ async function start(): Promise<void> {
   } catch (error) {
     showFailure(root, error);
     root.dataset.state = "failed";
-  }
-}
-
-function payloadIn(text: string): Uint8Array {
-  try {
-    return decodeBase64(text);
-  } catch (error) {
-    throw new Error("This page is cut short or altered; save it again.", { cause: error });
   }
 }
 

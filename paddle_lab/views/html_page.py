@@ -1,4 +1,8 @@
-"""One HTML file with the interactive graph: scripts, styles and data inside, no network."""
+"""One HTML file with the interactive graph: scripts, styles and data inside, no network.
+
+The data comes last and in pieces (``js/src/page_pieces.ts``): a page with a million allocations
+takes a second to arrive, and its script reads them meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,9 @@ html, body { margin: 0; height: 100%; }
 #pdl-root { height: 100vh; }
 noscript p { font: 14px system-ui, sans-serif; margin: 12px 16px; }
 """
+
+_PIECE_BYTES = 48 << 10
+"""Of the payload: 64 kB of text, as much as browsers keep together while a page arrives."""
 
 
 def html_page(record: Record, *, payload: bytes) -> str:
@@ -70,12 +77,21 @@ def html_page(record: Record, *, payload: bytes) -> str:
 <p>Scripts are switched off, so this picture stands still.</p>
 {svg_picture(record)}
 </noscript></div>
-<script type="application/x-paddle-lab" id="pdl-data">{base64.b64encode(payload).decode()}</script>
 {carried}
 <script>{script}</script>
+{_pieces(payload)}
+<i id="pdl-data-end" hidden></i>
 </body>
 </html>
 """
+
+
+def _pieces(payload: bytes) -> str:
+    return "\n".join(
+        '<script type="application/x-paddle-lab">'
+        f"{base64.b64encode(payload[first : first + _PIECE_BYTES]).decode()}</script>"
+        for first in range(0, len(payload), _PIECE_BYTES)
+    )
 
 
 def _escaped(script: str) -> str:

@@ -77,9 +77,10 @@ def test_a_page_holds_all_it_needs_and_may_load_nothing(tmp_path):
     trace = large_trace(40)
     text = trace.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     page = Elements(text)
-    data = next(a for a in page.named("script") if a.get("type") == "application/x-paddle-lab")
-    assert data["id"] == "pdl-data"
-    record = unpack(base64.b64decode(page.raw["script"][0]))
+    kinds = [attributes.get("type") for attributes in page.named("script")]
+    # Its script comes before the data, which it reads while the page arrives.
+    assert kinds == [None, "application/x-paddle-lab"]
+    record = unpack(base64.b64decode(page.raw["script"][1]))
     assert record.strings[: len(trace.record.strings)] == trace.record.strings
     assert any(attributes.get("id") == "pdl-root" for attributes in page.named("div"))
     assert not [a for _, a in page.tags if {"src", "href"} & set(a)]
@@ -87,7 +88,7 @@ def test_a_page_holds_all_it_needs_and_may_load_nothing(tmp_path):
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
-    for raw in (page.raw["script"][1], page.raw["style"][0]):
+    for raw in (page.raw["script"][0], page.raw["style"][0]):
         digest = base64.b64encode(hashlib.sha256(raw.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
 
@@ -98,11 +99,12 @@ def test_a_page_runs_bokeh_when_a_chart_needs_it(tmp_path):
     w.op("full")
     w.allocation(1024, op=0)
     page = Elements(Trace(w.record()).to_html(tmp_path / "page.html").read_text(encoding="utf-8"))
-    kinds = {attributes.get("id"): attributes.get("type") for attributes in page.named("script")}
+    kinds = [(a.get("id"), a.get("type")) for a in page.named("script")]
     # Browsers run no text, but the page's policy lets its own script run this one.
-    assert kinds == {"pdl-data": "application/x-paddle-lab", "pdl-bokeh": "text/plain", None: None}
+    data = (None, "application/x-paddle-lab")
+    assert kinds == [("pdl-bokeh", "text/plain"), (None, None), data]
     policy = next(a["content"] for a in page.named("meta") if a.get("http-equiv"))
-    digest = base64.b64encode(hashlib.sha256(page.raw["script"][1].encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(page.raw["script"][0].encode()).digest()).decode()
     assert f"'sha256-{digest}'" in policy
 
 
@@ -124,7 +126,7 @@ def test_a_hostile_page_has_no_script_but_ours(tmp_path):
     assert not page.named("img")
     for _, attributes in page.tags:
         assert not any(name.startswith("on") for name in attributes)
-    assert "owned" not in page.raw["script"][1]
+    assert "owned" not in page.raw["script"][0]
 
 
 def test_a_missing_front_end_says_what_to_do(tmp_path, monkeypatch):

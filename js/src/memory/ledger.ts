@@ -39,7 +39,11 @@ const NEEDED: Partial<Record<TableName, readonly string[]>> = {
   memory_totals: TABLES.memory_totals,
 };
 
-/** @returns undefined where the allocations are read, or so few that they soon are */
+/**
+ * The bytes in it are the page's own.
+ *
+ * @returns undefined where the allocations are read, or so few that they soon are
+ */
 export function ledgerRequest(trace: Trace): LedgerRequest | undefined {
   const allocations = trace.unreadAllocations?.unread;
   if (!allocations) {
@@ -51,8 +55,7 @@ export function ledgerRequest(trace: Trace): LedgerRequest | undefined {
   });
   return {
     origin: trace.origin,
-    // The page keeps its own: who cannot wait for the worker reads them there.
-    allocations: { ...allocations, bytes: allocations.bytes.slice() },
+    allocations,
     tables: Object.fromEntries(tables),
   };
 }

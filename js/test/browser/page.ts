@@ -83,9 +83,12 @@ export class BrowserOfTests {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** @param policy a Content-Security-Policy for the page */
+  /**
+   * @param payload bytes, or base64 of them; in pieces as a saved page has them, behind its script
+   * @param policy a Content-Security-Policy for the page
+   */
   async open(
-    payload: Uint8Array | string,
+    payload: Uint8Array | string | readonly string[],
     options: BrowserContextOptions & { policy?: string } = {},
   ): Promise<Opened> {
     const { policy, ...contextOptions } = options;
@@ -98,7 +101,10 @@ export class BrowserOfTests {
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
     const address = join(this.#folder, `${Math.random().toString(36).slice(2)}.html`);
-    writeFileSync(address, this.#html(payload, policy));
+    writeFileSync(
+      address,
+      isPieces(payload) ? this.#htmlOfPieces(payload, policy) : this.#html(payload, policy),
+    );
     await page.goto(pathToFileURL(address).href);
     await page.waitForSelector("#pdl-root[data-state]");
     return { page, errors };
@@ -138,13 +144,31 @@ export class BrowserOfTests {
   #html(payload: Uint8Array | string, policy: string | undefined): string {
     const data = typeof payload === "string" ? payload : Buffer.from(payload).toString("base64");
     return [
-      '<!doctype html><meta charset="utf-8">',
-      policy ? `<meta http-equiv="Content-Security-Policy" content="${policy}">` : "",
-      `<style>body { margin: 0 }${this.#style}</style><div id="pdl-root"></div>`,
-      `<script type="application/x-paddle-lab" id="pdl-data">${data}</script>`,
+      this.#head(policy),
+      `<script type="application/x-paddle-lab">${data}</script>`,
       `<script type="module">${this.#script.replaceAll("</script", "<\\/script")}</script>`,
     ].join("");
   }
+
+  #htmlOfPieces(pieces: readonly string[], policy: string | undefined): string {
+    return [
+      this.#head(policy),
+      `<script>{${this.#script.replaceAll("</script", "<\\/script")}}</script>`,
+      ...pieces.map((piece) => `<script type="application/x-paddle-lab">${piece}</script>\n`),
+    ].join("");
+  }
+
+  #head(policy: string | undefined): string {
+    return [
+      '<!doctype html><meta charset="utf-8">',
+      policy ? `<meta http-equiv="Content-Security-Policy" content="${policy}">` : "",
+      `<style>body { margin: 0 }${this.#style}</style><div id="pdl-root"></div>`,
+    ].join("");
+  }
+}
+
+function isPieces(payload: Uint8Array | string | readonly string[]): payload is readonly string[] {
+  return Array.isArray(payload);
 }
 
 /** What `widget_host.js` leaves in the page. */
