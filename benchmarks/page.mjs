@@ -84,7 +84,7 @@ function pageOf(payload) {
   return [
     '<!doctype html><meta charset="utf-8">',
     `<style>body { margin: 0 }${text("widget.css")}</style><div id="pdl-root"></div>`,
-    `<script type="application/x-paddle-lab" id="pdl-data">${payload.toString("base64")}</script>`,
+    `<script type="application/x-paddle-lab">${payload.toString("base64")}</script>`,
     `<script type="module">${text("standalone.js").replaceAll("</script", "<\\/script")}</script>`,
   ].join("");
 }

@@ -7,23 +7,24 @@
 
 /** As in paddle_lab/views/html_page.py. */
 const PIECE = 'script[type="application/x-paddle-lab"]';
-const END = "pdl-data-end";
+/** A look at what has arrived costs little, a message to a worker more. */
+const LOOK_MS = 10;
 
 /** Texts in their order, as many at a time as have arrived; ends with the last. */
 export async function* pagePieces(page: Document): AsyncGenerator<string[], void> {
-  const pieces = page.getElementsByTagName("script");
+  const scripts = page.getElementsByTagName("script");
   let next = 0;
   for (;;) {
-    const hasEnded = page.readyState !== "loading" || page.getElementById(END) !== null;
+    const hasEnded = page.readyState !== "loading";
     const texts: string[] = [];
-    for (; next < pieces.length; next++) {
-      const piece = pieces[next]!;
+    for (; next < scripts.length; next++) {
+      const script = scripts[next]!;
       // Of the last one the rest may still be on its way.
-      if (!hasEnded && !piece.nextElementSibling) {
+      if (!hasEnded && !script.nextElementSibling) {
         break;
       }
-      if (piece.matches(PIECE)) {
-        texts.push(piece.textContent);
+      if (script.matches(PIECE)) {
+        texts.push(script.textContent);
       }
     }
     if (texts.length) {
@@ -32,19 +33,17 @@ export async function* pagePieces(page: Document): AsyncGenerator<string[], void
     if (hasEnded) {
       return;
     }
-    await nextArrival(page);
+    await laterOrAtEnd(page);
   }
 }
 
-/** Resolves once more of the page is there. */
-async function nextArrival(page: Document): Promise<void> {
+async function laterOrAtEnd(page: Document): Promise<void> {
   await new Promise<void>((resolve) => {
-    const observer = new MutationObserver(arrived);
-    observer.observe(page, { childList: true, subtree: true });
-    page.addEventListener("readystatechange", arrived);
-    function arrived(): void {
-      observer.disconnect();
-      page.removeEventListener("readystatechange", arrived);
+    const timer = setTimeout(go, LOOK_MS);
+    page.addEventListener("readystatechange", go);
+    function go(): void {
+      clearTimeout(timer);
+      page.removeEventListener("readystatechange", go);
       resolve();
     }
   });

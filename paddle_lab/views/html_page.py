@@ -80,7 +80,6 @@ def html_page(record: Record, *, payload: bytes) -> str:
 {carried}
 <script>{script}</script>
 {_pieces(payload)}
-<i id="pdl-data-end" hidden></i>
 </body>
 </html>
 """
