@@ -1,10 +1,14 @@
-/** Tensors that no op of the trace made: chips on their readers, or boxes where that is asked for. */
-import { ROLES } from "../protocol.ts";
+/**
+ * Tensors that no op of the trace made, and parameters that an optimizer's step has changed: chips on their readers, or
+ * boxes where that is asked for.
+ */
+import { PHASES, ROLES } from "../protocol.ts";
 import { kept } from "./leaves.ts";
 import type { Trace } from "./trace.ts";
 import type { VisibleItem, VisibleTree } from "./visible.ts";
 
 const INPUT = ROLES.indexOf("input");
+const OPTIMIZER = PHASES.indexOf("optimizer");
 const FEW_PAIRS = 64;
 
 /**
@@ -28,9 +32,10 @@ export function mayHaveGivenTensors(trace: Trace): Uint8Array {
     }
     const edges = trace.table("op_edges");
     const [target, carried] = [edges.column("target"), edges.column("tensor")];
+    const isOfOptimizer = ofOptimizers(trace);
     for (let edge = 0; edge < edges.length; edge++) {
       const [at, arrived] = [target[edge]!, carried[edge]!];
-      if (at >= 0) {
+      if (at >= 0 && !isOfOptimizer(edge)) {
         arrives[at]!++;
         sum[at]! -= arrived;
         squares[at]! -= arrived * arrived;
@@ -45,10 +50,11 @@ export function mayHaveGivenTensors(trace: Trace): Uint8Array {
   });
 }
 
-/** What an op reads and no op of the trace made, in the order of its arguments, each once. */
+/** What an op reads and none but an optimizer's made, in the order of its arguments, each once. */
 export function givenTensors(trace: Trace, op: number): number[] {
   const uses = trace.inputsOf(op);
-  const edges = trace.edgesInto(op);
+  const isOfOptimizer = ofOptimizers(trace);
+  const edges = trace.edgesInto(op).filter((edge) => !isOfOptimizer(edge));
   const tensorOfUse = trace.table("uses").column("tensor");
   const tensorOfEdge = trace.table("op_edges").column("tensor");
   // Most ops read two or three tensors: to look through those is quicker than to make sets.
@@ -69,6 +75,13 @@ export function givenTensors(trace: Trace, op: number): number[] {
     }
   }
   return given;
+}
+
+/** Whether an edge comes from an op of an optimizer's step. */
+function ofOptimizers(trace: Trace): (edge: number) => boolean {
+  const phase = trace.table("ops").column("phase");
+  const source = trace.table("op_edges").column("source");
+  return (edge) => phase[source[edge]!] === OPTIMIZER;
 }
 
 /** The tree with a box for every tensor that visible ops read and none made. */
