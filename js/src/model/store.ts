@@ -337,7 +337,10 @@ export class Store {
   }
 }
 
-/** The backward call with the largest graph, the last of equals; -1 where there is none. */
+/**
+ * The backward call with the largest graph, -1 where there is none. Of equals the first: of a loop of training steps
+ * the first is the one that is open.
+ */
 function largestBackwardCall(trace: Trace): number {
   const sizes = new Int32Array(trace.table("backward_calls").length);
   const call = trace.table("backward_members").column("backward_call");
@@ -346,7 +349,7 @@ function largestBackwardCall(trace: Trace): number {
   }
   let largest = -1;
   for (let at = 0; at < sizes.length; at++) {
-    if (largest < 0 || sizes[at]! >= sizes[largest]!) {
+    if (largest < 0 || sizes[at]! > sizes[largest]!) {
       largest = at;
     }
   }

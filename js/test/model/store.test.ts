@@ -75,6 +75,16 @@ test("the backward call with the largest graph is shown first", async () => {
   expect(store.state.backwardCall).toBe(0);
 });
 
+test("of equally large backward calls the first is shown: the first turn of a loop is open", async () => {
+  const made = new SyntheticTrace();
+  for (let turn = 0; turn < 3; turn++) {
+    const loss = made.op("mean", { inputs: [made.tensor("[4]", { kind: "parameter" })] });
+    made.backward(loss.gradNode);
+  }
+  const store = new Store(await made.trace());
+  expect(store.state.backwardCall).toBe(0);
+});
+
 test("where one fold is all there is, one of its members is open at first, beside the rest", async () => {
   const made = new SyntheticTrace();
   let tensor = made.tensor("[4]");
