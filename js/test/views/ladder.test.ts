@@ -6,7 +6,7 @@ import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import { composeLadderSteps } from "../../src/views/scene/ladder_scene.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
 import type { Scene } from "../../src/views/scene/scene.ts";
-import { encoder, type SyntheticTrace } from "../synthetic.ts";
+import { encoder, SyntheticTrace } from "../synthetic.ts";
 
 /** Letters of one width: a layout's properties do not hang on the font. */
 const MEASURE = {
@@ -80,4 +80,25 @@ test("one frame goes across both columns where nothing lies beside it", async ()
     expect(inside.some((box) => box.gradNode >= 0)).toBe(true);
   }
   expect(new Set(scene.frames.map((frame) => frame.group)).size).toBe(scene.frames.length);
+});
+
+test("a fold of training steps says how many grad nodes of one step's backward it holds", async () => {
+  const made = new SyntheticTrace();
+  for (let turn = 0; turn < 4; turn++) {
+    const group = made.group(`iteration ${turn + 1}`, { kind: "region", structure: 3 });
+    const weight = made.tensor("[4]", { kind: "parameter", path: "w" });
+    let out = [weight];
+    for (const name of ["relu", "tanh", "mean"]) {
+      const op = made.op(name, { group, inputs: out });
+      out = op.out;
+      if (name === "mean") {
+        made.backward(op.gradNode);
+      }
+    }
+  }
+  const store = new Store(await made.trace());
+  store.update({ mode: "ladder", backwardCall: 3 });
+  const { rows } = atOnce(arrangeLadderSteps(store, MEASURE));
+  const folds = rows.flat().filter((box) => box.kind === "fold");
+  expect(folds.map((box) => box.sublabel)).toEqual(["Layer · 3 grad nodes"]);
 });

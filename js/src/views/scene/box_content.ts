@@ -164,8 +164,17 @@ export class BoxWriter {
     };
   }
 
-  /** A closed group, or a fold of repeated groups. */
-  group(item: VisibleItem, isBackward: boolean, leafCount = item.leafCount): BoxContent {
+  /**
+   * A closed group, or a fold of repeated groups.
+   *
+   * @param areEqual whether each member of the fold holds as many of these leaves
+   */
+  group(
+    item: VisibleItem,
+    isBackward: boolean,
+    leafCount = item.leafCount,
+    areEqual = true,
+  ): BoxContent {
     const { trace, hierarchy } = this;
     const members =
       item.kind === "fold" ? foldAround(hierarchy, this.store.state, item.key) : [item.key];
@@ -175,7 +184,7 @@ export class BoxWriter {
     const noun = isBackward ? "grad node" : "op";
     const each = leafCount / members.length;
     const ops =
-      members.length > 1 && Number.isInteger(each)
+      areEqual && members.length > 1 && Number.isInteger(each)
         ? `${members.length} × ${countOf(each, noun)}`
         : countOf(leafCount, noun);
     const details = [className !== name && className, ops, oddNote(this.store, item)]

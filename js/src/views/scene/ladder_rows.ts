@@ -41,7 +41,7 @@ export function* arrangeLadderSteps(store: Store, measure: TextMeasure): Steps<L
     const nodes = item.kind === "op" ? nodesOf(trace, item.key, paired.isShown) : [];
     const count = countOfItem(store, item, paired, nodes.length);
     gradNodeCounts[rows.length] = count;
-    const row = rowOf(store, writer, item, nodes, count);
+    const row = rowOf(store, writer, item, nodes, count, paired);
     const ghost = row.length ? undefined : ghostOfCut(store, writer, item);
     rows.push(ghost ? [ghost] : row);
     if (rows.length % ROWS_A_STEP === 0) {
@@ -128,12 +128,16 @@ function rowOf(
   item: VisibleItem,
   nodes: readonly number[],
   count: number,
+  { shownIn }: PairedNodes,
 ): BoxContent[] {
   if (item.isOpen || !count) {
     return [];
   }
   if (item.kind !== "op") {
-    return [{ ...writer.group(item, true, count), id: `${item.id}:backward` }];
+    // Of a loop of training steps one turn alone is in a backward call.
+    const members = item.kind === "fold" ? foldAround(store.hierarchy, store.state, item.key) : [];
+    const areEqual = members.every((group) => shownIn[group] === shownIn[members[0]!]);
+    return [{ ...writer.group(item, true, count, areEqual), id: `${item.id}:backward` }];
   }
   const ordered = inOrderOfFlow(store, nodes);
   const row = ordered
