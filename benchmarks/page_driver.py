@@ -19,15 +19,19 @@ from paddle_lab.api import Trace
 
 WINDOW = {"width": 1400, "height": 900}
 
-# `pdlAfterPaint(name)` notes when the next frame was painted, in ms since the navigation began.
+# `pdlAfterPaint(name)` notes when the next frame was painted, in ms since the navigation began. Who
+# calls it has its graph in the document by then, or is about to paint it in that frame.
 PAINTED = """
 window.pdlMarks = {};
-window.pdlAfterPaint = (name) => requestAnimationFrame(() => requestAnimationFrame(() => {
+window.pdlAfterPaint = (name) => requestAnimationFrame(() => {
+  // A message comes after the frame that this callback belongs to.
   const channel = new MessageChannel();
   channel.port1.onmessage = () => { pdlMarks[name] ??= performance.now(); };
   channel.port2.postMessage(0);
-}));
+});
 """
+# A browser that has just been started loads pages of its own, for which nobody's graph should wait.
+SETTLED_MS = 2_000
 
 
 class ToolPage(Protocol):
@@ -80,6 +84,7 @@ def opened_page(*arguments: str) -> Iterator[Page]:
         page = context.new_page()
         # Fonts and counters from the net are not there in every run; none waits for them.
         page.route(lambda url: not is_here(url), lambda route: route.abort())
+        page.wait_for_timeout(SETTLED_MS)
         yield page
         browser.close()
 

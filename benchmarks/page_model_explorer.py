@@ -24,7 +24,9 @@ window.Worker = class extends Thread {
   constructor(...given) {
     super(...given);
     this.addEventListener("message", ({ data }) => {
-      if (names[data.eventType]) pdlAfterPaint(names[data.eventType]);
+      const name = names[data.eventType];
+      // It draws an answer in the frame after.
+      if (name) requestAnimationFrame(() => pdlAfterPaint(name));
     });
   }
 };
