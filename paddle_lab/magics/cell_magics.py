@@ -116,13 +116,27 @@ class CellMagics:
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename
         # The shell's own count is one ahead of the running cell's from IPython 9 on.
-        number = NotebookCells(self._shell).number(file)
+        number = self._number_of_cell(frame)
         magic = self._magics[name]
         magic_line = f"%%{name} {line}".rstrip()
         _show_magic_line(file, magic_line)
         self._finish(None)
         running = magic.begin(line, number=number, anchor=frame.f_back)
         self._running = running, self._depth
+
+    def _number_of_cell(self, frame: FrameType) -> int:
+        """Return the execution count of the cell around a frame.
+
+        A magic above ours (%%time, %%timeit) runs our line in code that is no cell, under the cell.
+        """
+        cells = NotebookCells(self._shell)
+        at: FrameType | None = frame
+        while at is not None:
+            number = cells.number(at.f_code.co_filename)
+            if number >= 0:
+                return number
+            at = at.f_back
+        return -1
 
     def _enter_cell(self, _info: Any) -> None:
         self._depth += 1

@@ -57,6 +57,14 @@ def test_a_variable_takes_the_trace_and_lines_are_the_cells_own(shell: Interacti
     assert source.splitlines()[2] == "loss = net(x).mean()"
 
 
+def test_below_another_magic_the_trace_is_named_after_the_cell(shell: InteractiveShell) -> None:
+    count = shell.execution_count
+    run(shell, "%%time\n%%paddle_trace -q\nnet(x)")
+    trace = shell.user_ns["_trace"]
+    assert trace.record.origin.title == f"Cell {count}"
+    assert len(trace.ops) == 1
+
+
 def test_an_exception_is_the_users_own_and_the_trace_up_to_there_is_kept(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
