@@ -36,6 +36,20 @@ describe.skipIf(!hasBrowser)("the widget's module", { timeout: 30_000 }, () => {
     expect(await page.locator("#out").innerHTML()).toBe("");
   });
 
+  test("where there is little room it is as high with an empty panel as with a full one", async () => {
+    const { page } = await browser.openWidget(encoder(1).bytes());
+    await page.setViewportSize({ width: 600, height: 900 });
+    await page.getByRole("tab", { name: "Details" }).click();
+    const heightOf = async (): Promise<number> =>
+      (await page.locator(".pdl-app").boundingBox())!.height;
+    await expect.poll(heightOf).toBeGreaterThan(500);
+    const full = await heightOf();
+    await page.evaluate(() => (window as unknown as HostedWindow).model.set("selected_op", 3));
+    expect(await heightOf()).toBe(full);
+    await page.evaluate(() => document.querySelector(".pdl-panel")!.replaceChildren());
+    expect(await heightOf()).toBe(full);
+  });
+
   test("without its data it says what to do", async () => {
     const { page } = await browser.openWidget(undefined);
     expect(await page.textContent(".pdl-error")).toContain("run the cell again");
