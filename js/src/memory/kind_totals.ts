@@ -2,7 +2,7 @@
 import { MEMORY_KINDS } from "./kinds.ts";
 
 /** From one known total to the next there are so many events. */
-const STRIDE = 256;
+const STRIDE = 64;
 const KINDS = MEMORY_KINDS.length;
 
 export class KindTotals {

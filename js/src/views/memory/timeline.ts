@@ -28,6 +28,8 @@ export class Timeline {
   readonly #window: ShownWindow;
   #figure: MemoryFigure | undefined;
   #picture: StackPicture | undefined;
+  /** Of the frame when the picture was made. */
+  #pictured_px = { width_px: 0, height_px: 0 };
   /** Whether the picture is made anew though it would serve. */
   #mustRefresh = false;
   #lightFrame = 0;
@@ -50,7 +52,12 @@ export class Timeline {
         draw: () => this.#refresh(),
         recolour: () => this.#figure?.setTheme(readMemoryPalette(app)),
       },
-      () => this.#schedule(true),
+      () => {
+        // It is told of its first size too, which the picture may have been made for.
+        const { width_px, height_px } = this.#frame.size;
+        const pictured = this.#pictured_px;
+        this.#schedule(width_px !== pictured.width_px || height_px !== pictured.height_px);
+      },
     );
     this.#window = new ShownWindow(memory, (isNeeded) => this.#schedule(isNeeded));
     const { figure, pointer } = this.#frame;
@@ -234,6 +241,7 @@ export class Timeline {
       return;
     }
     const window = windowFor(shown, blocks, this.#window.whole_bytes);
+    this.#pictured_px = { width_px, height_px };
     this.#picture = stackBlocks(blocks, window);
     figure.setPicture(blocks, this.#picture, this.#lit());
     markWindow(figure, this.memory, window, pixel_ns(shown));
