@@ -18,6 +18,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   let index: SearchIndex | undefined;
   /** Position in the matches of the one that is shown, -1 before the first. */
   let at = -1;
+  /** What had the focus before the field. */
+  let before: EventTarget | null = null;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
   const input: HTMLInputElement = element("input", {
     class: "pdl-search-input",
@@ -32,7 +34,10 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     spellcheck: "false",
     title: HINT,
     oninput: () => search(input.value),
-    onfocus: () => input.value && showList(true),
+    onfocus: (event: FocusEvent) => {
+      before = event.relatedTarget;
+      if (input.value) showList(true);
+    },
     onkeydown: press,
   });
   const text = element("span", { role: "status" });
@@ -86,9 +91,17 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
       else if (input.value) {
         input.value = "";
         search("");
-      } else input.blur();
+      } else leave();
     } else return;
     event.preventDefault();
+  }
+
+  /** Back to where in this view the keys went before, or else to the picture. */
+  function leave(): void {
+    const app = root.closest(".pdl-app");
+    const isHere = before instanceof HTMLElement && app?.contains(before);
+    input.blur();
+    (isHere ? (before as HTMLElement) : app?.querySelector("canvas"))?.focus();
   }
 
   /** With the arrow keys the list stays; otherwise it makes room for what was found. */

@@ -45,9 +45,10 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     title: "Legend and keys (?)",
   });
   const { title } = trace.origin;
+  const summary = summaryOf(store);
   root.append(
     element("span", { class: "pdl-title", title }, title || "Trace"),
-    element("span", { class: "pdl-summary" }, summaryOf(store)),
+    element("span", { class: "pdl-summary", title: summary }, summary),
     element("span", { class: "pdl-grow" }),
     segments,
     calls.element,

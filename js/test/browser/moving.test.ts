@@ -171,6 +171,20 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     await expect.poll(() => page.locator("[role=treeitem][data-op='0']").count()).toBe(0);
   });
 
+  test("Escape leaves the search for where the keys went before", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    await page.waitForSelector("[role=treeitem][data-op='2']", { state: "attached" });
+    await page.locator("[role=treeitem][data-op='2']").focus();
+    await page.keyboard.press("/");
+    await page.keyboard.press("g");
+    for (let press = 0; press < 3; press++) {
+      await page.keyboard.press("Escape");
+    }
+    expect(
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset.op),
+    ).toBe("2");
+  });
+
   test("keys typed into the search stay there", async () => {
     const { page } = await browser.open(encoder(1).bytes());
     await page.locator("canvas").focus();
