@@ -12,10 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paddle_lab.capture.code_positions import Positions, positions_of
-from paddle_lab.capture.frame_kinds import USER, is_own, is_runner, kind_of
+from paddle_lab.capture.code_positions import Integers, Positions, positions_of
+from paddle_lab.capture.frame_kinds import USER, kind_of
 from paddle_lab.capture.source_texts import in_characters, shown_spans
-from paddle_lab.capture.stacks import NO_STACK, Location, StackPool
+from paddle_lab.capture.stack_rows import StackRows
+from paddle_lab.capture.stacks import Location, StackPool
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
@@ -45,17 +46,9 @@ class NoCells:
 
 
 _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
-_code_of = itemgetter(0)
 
-
-class _Code:
-    """A code object that stacks pass through."""
-
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
-        self.is_own = is_own(code.co_filename)
-        self.rows: dict[int, int] = {}
-        """Byte offset of an instruction to its row of ``frames``."""
+Said = tuple[int, tuple[str, ...]]
+"""A position, and what the record says there in this order: its strings are numbered by that."""
 
 
 class FrameAssembler:
@@ -78,29 +71,35 @@ class FrameAssembler:
     def __init__(
         self, pool: StackPool, strings: StringPool, *, paddle_folder: str, cells: Cells
     ) -> None:
-        self._segments = pool.segments
+        self._rows = StackRows(pool)
         self._strings = strings
         self._paddle_folder = os.path.join(paddle_folder, "")
         self._cells = cells
-        # By id: hashing a code object would hash its constants every time.
-        self._codes: dict[int, _Code] = {}
-        self._equal_codes: dict[tuple[CodeType, str], _Code] = {}
-        self._no_runners: set[int] = set()
-        self._frame_count = 0
-        self._stack_rows: dict[tuple[int, int], int] = {}
-        self._resolved: dict[int, int] = {NO_STACK: NO_STACK}
+
+    def resolve(self, taken: Integers) -> list[Said]:
+        """Give rows to stacks that were taken, in their order.
+
+        Returns
+        -------
+        list of tuples
+            Positions in ``taken`` that led to new code, with its file and function.
+        """
+        return [
+            (first.at, (code.co_filename, _function(code)))
+            for first in self._rows.resolve(taken)
+            for code in (self._rows.codes[first.code],)
+        ]
+
+    def stacks(self, taken: Integers) -> Integers:
+        """Return the rows of ``stacks`` for stacks that :meth:`resolve` was given."""
+        return self._rows.rows(taken)
 
     def stack(self, taken: int) -> int:
-        """Return the row of ``stacks`` for a stack that was taken while running."""
-        resolved, segments = self._resolved, self._segments
-        chain = []
-        anchor = taken
-        while anchor not in resolved:
-            chain.append(anchor)
-            anchor = segments[anchor][0]
-        for key in reversed(chain):
-            resolved[key] = self._row(*segments[key])
-        return resolved[taken]
+        """Return the row of ``stacks`` for one stack; many are resolved at once in less time."""
+        one = np.array([taken])
+        for _, texts in self.resolve(one):
+            self._strings.codes(texts)
+        return int(self.stacks(one)[0])
 
     def callees(self, locations: Sequence[Location]) -> list[str | None]:
         """Return what the source of each call calls, without ``self.``: ``"net"`` of ``net(x)``.
@@ -117,7 +116,7 @@ class FrameAssembler:
         for same in calls.values():
             code = locations[same[0]][0]
             if kind_of(code.co_filename, self._paddle_folder) == USER:
-                told = _positions(code, [locations[call][1] for call in same])
+                told = _positions(code, np.array([locations[call][1] for call in same]))
                 cells = np.stack(told, axis=1).tolist()
                 for call, cell in zip(same, cells, strict=True):
                     names[call] = _name_called(code.co_filename, *cell)
@@ -129,7 +128,7 @@ class FrameAssembler:
         Of the sources they hold the text around every line that a frame points at; cells and short
         files whole.
         """
-        stacks = np.array(list(self._stack_rows), np.int64).reshape(-1, 2)
+        stacks = self._rows.stacks()
         columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}
         frames, lines = self._frames()
         return {
@@ -138,52 +137,17 @@ class FrameAssembler:
             "sources": self._sources(lines),
         }
 
-    def _row(self, anchor: int, locations: list[Location]) -> int:
-        if anchor == NO_STACK:
-            locations = self._without_runners(locations)
-        caller, codes, rows = self._resolved[anchor], self._codes, self._stack_rows
-        for code, offset in reversed(locations):
-            known = codes.get(id(code)) or self._meet(code)
-            if not known.is_own:
-                frame = known.rows.get(offset)
-                if frame is None:
-                    frame = self._frame(known, offset)
-                caller = rows.setdefault((frame, caller), len(rows))
-        return caller
-
-    def _frame(self, known: _Code, offset: int) -> int:
-        if not known.rows:
-            # In the order in which one reads the frames.
-            self._strings.codes((known.code.co_filename, _function(known.code)))
-        frame = known.rows[offset] = self._frame_count
-        self._frame_count += 1
-        return frame
-
-    def _meet(self, code: CodeType) -> _Code:
-        # Code that was made twice, as of a cell's lambda, is the same to whoever reads it.
-        equal = self._equal_codes.setdefault((code, code.co_filename), _Code(code))
-        self._codes[id(code)] = equal
-        return equal
-
-    def _without_runners(self, locations: list[Location]) -> list[Location]:
-        if not self._no_runners.issuperset(map(id, map(_code_of, locations))):
-            for index, (code, _) in enumerate(locations):
-                if is_runner(code.co_filename):
-                    return locations[:index]
-                self._no_runners.add(id(code))
-        return locations
-
     def _frames(self) -> tuple[Table, dict[str, list[Any]]]:
         """Return the table ``frames``, and the lines it has of each file, in order of first use."""
-        cells = np.empty((self._frame_count, len(RECORD_TABLES["frames"])), np.int64)
+        code_of, offsets = self._rows.frames().T
+        cells = np.empty((len(code_of), len(RECORD_TABLES["frames"])), np.int64)
         lines: dict[str, list[Any]] = {}
-        used = [code for code in self._equal_codes.values() if code.rows]
-        for known in sorted(used, key=lambda code: next(iter(code.rows.values()))):
-            file = known.code.co_filename
-            rows = np.fromiter(known.rows.values(), np.int64, len(known.rows))
-            told = _positions(known.code, list(known.rows))
+        for rows in _rows_by_value(code_of):
+            code = self._rows.codes[code_of[rows[0]]]
+            file = code.co_filename
+            told = _positions(code, offsets[rows])
             cells[rows, 0] = self._strings[file]
-            cells[rows, 1] = self._strings[_function(known.code)]
+            cells[rows, 1] = self._strings[_function(code)]
             cells[rows, 2:6] = np.stack(told, axis=1)
             cells[rows, 6] = kind_of(file, self._paddle_folder)
             cells[rows, 7] = self._cells.number(file)
@@ -215,9 +179,15 @@ def _name_called(file: str, line: int, end_line: int, column: int, end_column: i
     return match[1] if match else None
 
 
-def _positions(code: CodeType, offsets: list[int]) -> Positions:
-    told = positions_of(code, np.array(offsets, np.int64))
-    return in_characters(code.co_filename, told)
+def _rows_by_value(values: Integers) -> list[Integers]:
+    """Return the rows that have each value, ascending, by their first rows."""
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=-1))
+    return sorted(np.split(order, starts[1:]), key=itemgetter(0)) if len(order) else []
+
+
+def _positions(code: CodeType, offsets: Integers) -> Positions:
+    return in_characters(code.co_filename, positions_of(code, offsets))
 
 
 def _function(code: CodeType) -> str:

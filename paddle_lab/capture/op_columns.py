@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -71,18 +72,17 @@ def op_tables(
     attributes = _attribute_codes(recorder, strings)
     name, stack = rows.column(NAME), rows.column(STACK)
     name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
-    stack_rows = np.full(int(stack.max(initial=-1)) + 2, -1, np.int64)
-    uses = first_uses(name, stack)
-    names, stacks = name[uses].tolist(), stack[uses].tolist()
-    told = [
-        (strings[OP_NAMES.name(one)], frames.stack(at))
-        for one, at in zip(names, stacks, strict=True)
-    ]
-    name_codes[names], stack_rows[stacks] = np.array(told, np.int64).reshape(-1, 2).T
+    named = first_uses(name)
+    # In the order in which one reads the rows: an op's name, then whose code called it.
+    said = [(row, (OP_NAMES.name(int(name[row])),)) for row in named]
+    for _, texts in sorted([*said, *frames.resolve(stack)], key=itemgetter(0)):
+        strings.codes(texts)
+    for row, (text,) in said:
+        name_codes[name[row]] = strings[text]
     ops: dict[str, Any] = {
         "name": name_codes[name],
         "scope": keys.scopes.rows(rows.column(SCOPE)),
-        "stack": stack_rows[stack],
+        "stack": frames.stacks(stack),
         "thread": rows.column(THREAD),
         "start_ns": rows.column(START) - recorder.start_ns,
         "duration_ns": rows.column(DURATION),

@@ -8,8 +8,9 @@ id(code), f_lasti, …)``; hashing code objects themselves would hash their cons
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from itertools import count
+from itertools import accumulate, chain, count
 from types import CodeType, FrameType
 
 from paddle_lab.capture.native import native_twin
@@ -26,9 +27,9 @@ class StackPool:
 
     def __init__(self) -> None:
         self._keys: dict[tuple[int, ...], int] = {}
-        # Holding the code objects keeps their ids from being reused.
-        self.segments: dict[int, tuple[int, list[Location]]] = {}
-        """Stack key to (stack key of the anchor, locations innermost first)."""
+        self._signatures: dict[int, tuple[int, ...]] = {}
+        self.codes: dict[int, CodeType] = {}
+        """The code objects that stacks pass through, by id; held, so that no other gets it."""
         self._next_key: Callable[[], int] = count().__next__
 
     def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int) -> int:
@@ -49,15 +50,32 @@ class StackPool:
             key = self._define(signature, frame, anchor)
         return key
 
+    def taken(self) -> tuple[bytes, bytes]:
+        """Return all stacks by key.
+
+        Returns
+        -------
+        cells, starts
+            Integers, 8 bytes each. Of each stack: the stack at its anchor, then code (its id) and
+            instruction (a byte offset) in turn, innermost first. And where each begins among the
+            cells, and the last ends.
+        """
+        known = self._signatures.copy()
+        # Another thread may be about to add one.
+        keys = range(max(known, default=-1) + 1)
+        signatures = [known.get(key, (NO_STACK,)) for key in keys]
+        cells = array("q", chain.from_iterable(signatures))
+        starts = array("q", accumulate(map(len, signatures), initial=0))
+        return cells.tobytes(), starts.tobytes()
+
     def _define(
         self, signature: tuple[int, ...], frame: FrameType | None, anchor: FrameType | None
     ) -> int:
-        locations: list[Location] = []
         while frame is not anchor and frame is not None:
-            locations.append((frame.f_code, frame.f_lasti))
+            self.codes[id(frame.f_code)] = frame.f_code
             frame = frame.f_back
         key = self._next_key()
-        self.segments[key] = (signature[0], locations)
+        self._signatures[key] = signature
         self._keys[signature] = key
         return key
 

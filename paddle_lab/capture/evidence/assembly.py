@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,16 +30,7 @@ def add_evidence(
     keys
         From the keys that were given while the trace ran to rows of the record.
     """
-    for event in recorder.events.events:
-        builders["events"].append(
-            event.kind,
-            keys.tensors.row(event.tensor),
-            keys.scopes.row(event.scope),
-            frames.stack(event.stack),
-            keys.ops.count_before(event.op_keys),
-            event.thread,
-            strings[event.detail],
-        )
+    _add_events(recorder, builders["events"], strings, frames, keys)
     living = np.array(sorted(key for _, key in recorder.tensors.living()), np.int64)
     _add_known(builders["living_tensors"], keys.tensors.rows(living))
     recorder.tensor_lives.add_rows(builders["tensor_lives"], keys)
@@ -46,6 +38,32 @@ def add_evidence(
     recorder.optimizers.add_rows(builders, strings, keys)
     for collector in recorder.collectors:
         collector.add_rows(builders, strings, keys)
+
+
+def _add_events(
+    recorder: Recorder,
+    builder: TableBuilder,
+    strings: StringPool,
+    frames: FrameAssembler,
+    keys: RecordKeys,
+) -> None:
+    events = recorder.events.events
+    noted = np.array([event[:-1] for event in events], np.int64).reshape(-1, 6)
+    kind, tensor, scope, stack, op_keys, thread = noted.T
+    details = [(at, (event.detail,)) for at, event in enumerate(events)]
+    # As one reads the rows: whose code it was, then what it called.
+    for _, texts in sorted([*frames.resolve(stack), *details], key=itemgetter(0)):
+        strings.codes(texts)
+    rows = (
+        kind,
+        keys.tensors.rows(tensor),
+        keys.scopes.rows(scope),
+        frames.stacks(stack),
+        keys.ops.counts_before(op_keys),
+        thread,
+        np.array(strings.codes(event.detail for event in events), np.int64),
+    )
+    builder.append_cells(np.stack(rows, axis=1).ravel().tolist())
 
 
 def _add_known(builder: TableBuilder, rows: Rows) -> None:

@@ -60,6 +60,8 @@ int64_t AddressTable_get(const AddressTable *table, int64_t address, int64_t op)
 int AddressTable_set(AddressTable *table, int64_t address, int64_t op, int64_t number);
 void AddressTable_clear(AddressTable *table);
 
+extern PyTypeObject PairTableType; /* Numbers of pairs: capture/pair_table.py. */
+
 /* Which op made a tensor and what it was given: capture/lineage.py. */
 typedef struct Lineage Lineage;
 extern PyTypeObject LineageType;
@@ -97,7 +99,7 @@ typedef struct {
     int64_t *arena;
     Py_ssize_t arena_length;
     Py_ssize_t arena_capacity;
-    PyObject *segments;
+    PyObject *codes; /* by id: what a signature names is kept alive */
 } StackPool;
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);

@@ -60,52 +60,37 @@ static int grow(StackPool *pool) {
     return 0;
 }
 
-/* A new stack's code objects, which also keeps their addresses from being reused. */
-static PyObject *segment_of(PyObject *frame, PyObject *anchor, int64_t anchor_stack) {
-    PyObject *locations = PyList_New(0);
-    Py_INCREF(frame);
-    while (locations != NULL && frame != Py_None && frame != anchor) {
-        PyObject *location =
-            Py_BuildValue("(Ni)", PyFrame_GetCode((PyFrameObject *)frame), lasti_of(frame));
-        if (location == NULL || PyList_Append(locations, location) < 0) {
-            Py_CLEAR(locations);
+/* Keep a new stack's code objects, and with them their addresses, from being reused. No object that
+ * the garbage collector counts is made: it would run code, and that may take stacks. */
+static int hold_codes(StackPool *pool, const int64_t *signature, Py_ssize_t length) {
+    for (Py_ssize_t i = 1; i < length; i += 2) {
+        PyObject *code = (PyObject *)(intptr_t)signature[i]; /* held by its frame, which runs */
+        PyObject *identity = PyLong_FromVoidPtr(code);
+        if (identity == NULL || PyDict_SetDefault(pool->codes, identity, code) == NULL) {
+            Py_XDECREF(identity);
+            return -1;
         }
-        Py_XDECREF(location);
-        PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)frame);
-        Py_SETREF(frame, back != NULL ? back : Py_NewRef(Py_None));
+        Py_DECREF(identity);
     }
-    Py_DECREF(frame);
-    return locations == NULL ? NULL : Py_BuildValue("(LN)", (long long)anchor_stack, locations);
+    return 0;
 }
 
-static int64_t define(StackPool *pool, uint64_t hash, const int64_t *signature, Py_ssize_t length,
-                      PyObject *frame, PyObject *anchor) {
-    /* First: making objects may run the garbage collector, and that code which takes stacks. */
-    PyObject *segment = segment_of(frame, anchor, signature[0]);
-    int64_t key = pool->used;
-    PyObject *number = segment == NULL ? NULL : PyLong_FromLongLong(key);
-    if (number == NULL || (pool->used * 3 >= pool->capacity * 2 && grow(pool) < 0)) {
-        key = -1;
-    } else if (pool->arena_length + length > pool->arena_capacity) {
-        Py_ssize_t capacity = (pool->arena_capacity + length) * 2;
+static int64_t define(StackPool *pool, uint64_t hash, const int64_t *signature, Py_ssize_t length) {
+    if (hold_codes(pool, signature, length) < 0) {
+        return -1;
+    }
+    if (pool->arena_length + length > pool->arena_capacity) {
+        const Py_ssize_t capacity = (pool->arena_capacity + length) * 2;
         int64_t *arena = PyMem_Realloc(pool->arena, (size_t)capacity * sizeof(int64_t));
         if (arena == NULL) {
             PyErr_NoMemory();
-            key = -1;
-        } else {
-            pool->arena = arena;
-            pool->arena_capacity = capacity;
+            return -1;
         }
-    }
-    if (key >= 0 && PyDict_SetItem(pool->segments, number, segment) < 0) {
-        key = -1;
-    }
-    Py_XDECREF(number);
-    Py_XDECREF(segment);
-    if (key < 0) {
-        return -1;
+        pool->arena = arena;
+        pool->arena_capacity = capacity;
     }
     memcpy(pool->arena + pool->arena_length, signature, (size_t)length * sizeof(int64_t));
+    const int64_t key = pool->used;
     StackEntry *entry = entry_of(pool, hash, signature, length);
     *entry = (StackEntry){hash, pool->arena_length, length, key};
     pool->arena_length += length;
@@ -151,7 +136,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
     if (!PyErr_Occurred()) {
         uint64_t hash = hash_of(signature, length);
         StackEntry *entry = entry_of(pool, hash, signature, length);
-        key = entry->start >= 0 ? entry->key : define(pool, hash, signature, length, frame, anchor);
+        key = entry->start >= 0 ? entry->key : define(pool, hash, signature, length);
     }
     if (signature != few) {
         PyMem_Free(signature);
@@ -174,7 +159,7 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 
 static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
     StackPool *pool = (StackPool *)type->tp_alloc(type, 0);
-    if (pool != NULL && (pool->segments = PyDict_New()) == NULL) {
+    if (pool != NULL && (pool->codes = PyDict_New()) == NULL) {
         Py_CLEAR(pool);
     }
     return (PyObject *)pool;
@@ -184,22 +169,46 @@ static void dealloc(PyObject *self) {
     StackPool *pool = (StackPool *)self;
     PyMem_Free(pool->entries);
     PyMem_Free(pool->arena);
-    Py_XDECREF(pool->segments);
+    Py_XDECREF(pool->codes);
     Py_TYPE(self)->tp_free(self);
 }
 
-static PyObject *get_segments(PyObject *self, void *Py_UNUSED(closure)) {
-    return Py_NewRef(((StackPool *)self)->segments);
+static PyObject *taken(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+    StackPool *pool = (StackPool *)self;
+    const Py_ssize_t width = (Py_ssize_t)sizeof(int64_t);
+    const char *arena = pool->arena_length ? (const char *)pool->arena : "";
+    PyObject *starts = PyBytes_FromStringAndSize(NULL, (pool->used + 1) * width);
+    PyObject *cells = PyBytes_FromStringAndSize(arena, pool->arena_length * width);
+    if (starts == NULL || cells == NULL) {
+        Py_XDECREF(starts);
+        Py_XDECREF(cells);
+        return NULL;
+    }
+    char *start = PyBytes_AS_STRING(starts);
+    for (Py_ssize_t i = 0; i < pool->capacity; i++) {
+        const StackEntry *entry = &pool->entries[i];
+        if (entry->start >= 0) {
+            const int64_t position = entry->start;
+            memcpy(start + entry->key * width, &position, sizeof position);
+        }
+    }
+    const int64_t end = pool->arena_length;
+    memcpy(start + pool->used * width, &end, sizeof end);
+    return Py_BuildValue("(NN)", cells, starts);
+}
+
+static PyObject *get_codes(PyObject *self, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((StackPool *)self)->codes);
 }
 
 static PyGetSetDef properties[] = {
-    {"segments", get_segments, NULL,
-     "Stack key to (stack key of the anchor, locations innermost first).", NULL},
+    {"codes", get_codes, NULL, "The code objects that stacks pass through, by id.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef methods[] = {
     {"take", (PyCFunction)(void (*)(void))take, METH_FASTCALL,
      "Return the key of the stack from a frame out to, and without, an anchor."},
+    {"taken", taken, METH_NOARGS, "Return all stacks by key, and where each begins."},
     {NULL, NULL, 0, NULL},
 };
 PyTypeObject StackPoolType = {
