@@ -40,6 +40,18 @@ class Steps:
         marks = np.searchsorted(facts.record.ops["start_ns"], times).tolist() if len(times) else []
         return np.unique(np.asarray([*ends, *facts.step_ends, *marks], np.int64))
 
+    @cached_property
+    def are_of_one_thread(self) -> bool:
+        """Tell whether one thread made all that needs a gradient.
+
+        The steps of several threads overlap: what one makes in a step outlives another's.
+        """
+        record = self._facts.record
+        made = self.made_in_forward
+        made = made[record.tensors["stop_gradient"][made] == 0]
+        threads = record.ops["thread"][record.tensors["producer"][made]]
+        return bool((threads == threads[:1]).all())
+
     def interval(self, op: int) -> int:
         """Return how many ends lie before an op."""
         return bisect_right(self._ends, op)

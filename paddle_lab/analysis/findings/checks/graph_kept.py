@@ -10,7 +10,7 @@ signs tell of it: an op computes from what the same line made in an earlier step
 tensors of one line and of three steps or more are used later, or were alive together.
 
 No alarm: several backward calls through one forward, losses added up within a step, a recurrence
-over time within a step, and whatever is detached.
+over time within a step, whatever is detached, and steps of several threads at once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_TRIED = 3
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose tensors keep graphs of earlier steps."""
     steps = Steps(facts)
-    if not len(steps.ends):
+    if not len(steps.ends) or not steps.are_of_one_thread:
         return
     crossing = _crossing(facts, steps)
     has_failed = any(failed.cause == "twice" for failed in failed_backwards(facts))

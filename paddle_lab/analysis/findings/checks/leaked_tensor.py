@@ -39,6 +39,8 @@ _COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose tensors pile up."""
     steps = Steps(facts)
+    if not steps.are_of_one_thread:
+        return
     groups: dict[tuple[int, int], dict[int, int]] = {}
     tensors_seen, ops = _seen_activations(facts, steps)
     columns = (
