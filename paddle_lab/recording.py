@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from time import perf_counter_ns
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,9 @@ def memory(
     title
         What the views call the trace; the cell or line of the ``with`` statement unless given.
     check, grads, limit, keep
-        As of :func:`trace`. Allocations are kept whatever the limit is, so that what was allocated
-        when stays exact; those of ops that are not kept have no op.
+        As of :func:`trace`. For each op of the limit five allocations are kept as well, whether or
+        not its op is. Of others there is a sum, so that the total is as high as it was; a notice
+        says so. With ``keep="first"`` memory is recorded as long as ops are.
 
     Returns
     -------
@@ -135,14 +137,15 @@ def step() -> None:
     calls of this, they alone count; so they do for ``keep="steps"``. Outside of a trace it does
     nothing.
     """
+    time_ns = perf_counter_ns()
     sinks = sys.modules.get("paddle_lab.capture.sinks")
     for recorder in sinks.SINKS.active if sinks is not None else ():
         if recorder.limiter is not None:
-            recorder.limiter.end_step(is_marked=True)
+            recorder.limiter.end_step(time_ns, is_marked=True)
     captures = sys.modules.get("paddle_lab.capture.memory.capture")
     if captures is not None:
         for capture in captures.OPEN_CAPTURES:
-            capture.mark_step()
+            capture.mark_step(time_ns)
 
 
 class Recording:

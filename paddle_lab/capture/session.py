@@ -75,13 +75,17 @@ class CaptureSession:
         self._cells: Cells = cells or NoCells()
         self._title = title
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
-        self._memory = MemoryCapture(self._paddle, self._recorder) if memory else None
-        self._limiter = Limiter(self._recorder, limit or Limit(ops=None), self._stop_recording)
+        limit = limit or Limit(ops=None)
+        self._limiter = Limiter(self._recorder, limit, self._stop_recording)
+        windows = self._limiter.windows
+        self._memory = (
+            MemoryCapture(self._paddle, self._recorder, limit, windows) if memory else None
+        )
         self._recorder.limiter = self._limiter
         self._recorder.on_step_end = self._end_step
         if self._memory is not None:
             self._recorder.forgetting = self._memory.forget
-            self._limiter.settle = self._memory.read_early
+            self._limiter.settle = self._memory.settle
         self._checks = list(checks)
         self._recorder.collectors.extend(
             collectors(self._paddle, self._recorder, evidence, grad_region)
@@ -119,13 +123,15 @@ class CaptureSession:
             collector.close()
 
     def _end_step(self, scope: int) -> None:
-        self._limiter.end_step(is_marked=False)
+        time_ns = perf_counter_ns()
+        self._limiter.end_step(time_ns, is_marked=False)
         if self._memory is not None:
-            time_ns = perf_counter_ns() - self._recorder.start_ns
-            self._memory.optimizer_steps.append((time_ns, scope))
+            self._memory.optimizer_steps.append((time_ns - self._recorder.start_ns, scope))
 
     def _stop_recording(self) -> None:
-        """Take the hooks away before the traced code ends; allocations are still recorded."""
+        """Take the hooks away before the traced code ends."""
+        if self._memory is not None:
+            self._memory.stop()
         HOOKS.close(self._recorder)
         for collector in self._recorder.collectors:
             collector.close()

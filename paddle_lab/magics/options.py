@@ -124,8 +124,8 @@ class CellOptions:
             "--limit",
             default=str(DEFAULT_OPS),
             metavar="OPS",
-            help="The most ops that the trace keeps, or none for all. A notice says when it was "
-            "reached.",
+            help="The most ops that the trace keeps, or none for all; with memory, also five "
+            "allocations for each. A notice says when it was reached.",
         )
         add(
             "--keep",

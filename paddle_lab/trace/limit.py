@@ -13,6 +13,9 @@ Keep = Literal["newest", "first", "steps"]
 KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
 DEFAULT_OPS: Final = 200_000
 """While a trace runs it holds up to twice as many, at about 900 bytes an op."""
+ALLOCATIONS_PER_OP: Final = 5
+"""So many allocations are kept for each op of the limit, more than training steps of models make.
+While a trace runs it holds up to twice as many, at about 150 bytes each."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,10 @@ STEPPED_ASIDE: Final = (
     "Memory is recorded for the first {seconds:.3f} s only: then a paddle.profiler was started, "
     "and Paddle runs but one profiler at a time."
 )
+STOPPED_AT_LIMIT: Final = (
+    "Memory is recorded for the first {seconds:.3f} s only: then there were as many ops as the "
+    "trace keeps."
+)
 _BEGINNINGS = tuple(text.partition("{")[0] for text in (NO_PROFILER, DEVICES_ALONE, STEPPED_ASIDE))
 
 

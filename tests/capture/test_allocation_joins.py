@@ -12,7 +12,7 @@ from paddle_lab.capture.memory.backward_order import GradNodeOrder
 from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, pair_events
 from paddle_lab.capture.memory.clock import ClockReading, to_perf_ns
 from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.memory.gaps import end_missed_blocks, find_gaps
+from paddle_lab.capture.memory.gaps import CountedTotals, end_missed_blocks
 from paddle_lab.capture.memory.op_windows import ops_at
 
 PLACE = "Place(cpu)"
@@ -35,6 +35,12 @@ def events_of(*rows, allocated=0):
         segment=table[:, 4],
         places=[PLACE],
     )
+
+
+def gaps_of(events, segments):
+    counted = CountedTotals()
+    counted.count(events, segments)
+    return counted.gaps
 
 
 def lives(blocks):
@@ -69,7 +75,7 @@ def test_frees_that_fell_into_a_cut_end_the_blocks_that_add_up():
     )  # fmt: skip
     events.allocated_bytes[4] -= 70
     segments = [Segment(None, ClockReading(0, at), ClockReading(0, at + 20)) for at in (0, 40)]
-    gaps = find_gaps(events, segments)
+    gaps = gaps_of(events, segments)
     assert [(gap.time_ns, gap.bytes) for gap in gaps] == [(40, -70)]
     blocks = pair_events(events)
     assert end_missed_blocks(blocks, gaps, held=set()) == 0
@@ -81,7 +87,7 @@ def test_what_adds_up_to_nothing_is_told():
     events.allocated_bytes[1] -= 70
     segments = [Segment(None, ClockReading(0, at), ClockReading(0, at + 20)) for at in (0, 40)]
     blocks = pair_events(events)
-    assert end_missed_blocks(blocks, find_gaps(events, segments), held=set()) == 70
+    assert end_missed_blocks(blocks, gaps_of(events, segments), held=set()) == 70
     assert blocks.end_ns.tolist() == [ALIVE, ALIVE]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.limit.spans import Keys
     from paddle_lab.capture.recorder import Recorder
 
-_SETTLE_OPS = 20_000
+_FIRST_SETTLE_OPS = 4_000
 _LEAST_SURPLUS = 1024
 """A trim has a cost of its own, which so many ops share at least."""
 
@@ -49,8 +49,11 @@ class Limiter:
         self._steps = StepChoice(self._most) if limit.keep == "steps" else None
         self._lock = threading.Lock()
         self._trim_at = NEVER
-        self.settle: Callable[[], None] | None = None
-        """Called now and then to make what else the trace holds take less room."""
+        self._settled_at = 0
+        self._settle_ops = _FIRST_SETTLE_OPS
+        self.settle: Callable[[int], int] | None = None
+        """Called now and then, with how many ops have run since, to make what else the trace holds
+        take less room; tells after how many ops it wants to be called again."""
 
     def open(self) -> None:
         """Set the first alarm."""
@@ -66,7 +69,8 @@ class Limiter:
         try:
             counter = self._recorder.next_op
             if self.settle is not None:
-                self.settle()
+                self._settle_ops = self.settle(counter.next - self._settled_at)
+                self._settled_at = counter.next
             if counter.next <= self._trim_at:
                 self._set_alarm(self._trim_at)
                 return
@@ -83,16 +87,22 @@ class Limiter:
         finally:
             self._lock.release()
 
-    def end_step(self, *, is_marked: bool) -> None:
+    def end_step(self, time_ns: int, *, is_marked: bool) -> None:
         """Note that a training step has ended.
 
         Parameters
         ----------
+        time_ns
+            When, by ``perf_counter_ns``.
         is_marked
             By ``paddle_lab.step()``, and not by an optimizer.
         """
         if self._steps is not None:
-            self._steps.end(self._recorder.next_op.next, is_marked=is_marked)
+            self._steps.end(self._recorder.next_op.next, time_ns, is_marked=is_marked)
+
+    def windows(self) -> list[tuple[int, int]] | None:
+        """Return from when to when the training steps lasted that are kept, by their choice."""
+        return None if self._steps is None else self._steps.windows()
 
     def finish(self, *, has_memory: bool) -> Kept | None:
         """Forget what the trace does not keep, now that nothing is recorded any more.
@@ -131,7 +141,7 @@ class Limiter:
         counter = self._recorder.next_op
         counter.alarm = trim_at
         if self.settle is not None:
-            counter.alarm = min(trim_at, counter.next + _SETTLE_OPS)
+            counter.alarm = min(trim_at, counter.next + self._settle_ops)
 
     @property
     def _surplus(self) -> int:

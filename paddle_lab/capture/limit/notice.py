@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from paddle_lab.capture.limit.step_choice import StepsTold
-from paddle_lab.trace.limit import Limit
+from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
 
 _MOST_NAMED = 6
 _EARLIER = " What other ops made is shown as data that was there already."
-_ALLOCATED = " All allocations are kept; those of other ops have no op."
+_ALLOCATED = " Allocations of other ops have no op."
 
 
 class Kept(NamedTuple):
@@ -31,8 +31,8 @@ def notice(told: Kept) -> str:
     if told.limit.keep == "first":
         return (
             f"The trace keeps the first {told.kept:,} ops: recording stopped "
-            f"{told.stopped_ns / 1e9:,.3f} s after it began, and ops after that are not in it."
-            f"{allocated} {_more(told.kept * 10)} keeps more; keep='newest' (--keep newest) keeps "
+            f"{told.stopped_ns / 1e9:,.3f} s after it began, and ops after that are not in it. "
+            f"{_more(told.kept * 10)} keeps more; keep='newest' (--keep newest) keeps "
             "the last ops."
         )
     if told.steps is not None and told.steps.kept:
@@ -51,6 +51,25 @@ def notice(told: Kept) -> str:
     return (
         f"{told.ran:,} ops ran, and the trace keeps the newest {told.kept:,}{why}."
         f"{_EARLIER}{allocated} {_more(told.ran)} keeps all."
+    )
+
+
+def blocks_notice(limit: Limit, *, kept: int, forgotten: int) -> str:
+    """Return the sentences for a trace that does not keep all allocations; empty if it does.
+
+    Parameters
+    ----------
+    kept, forgotten
+        How many of those made during the trace.
+    """
+    if not forgotten:
+        return ""
+    which = "those of its training steps" if limit.keep == "steps" else "those freed last"
+    return (
+        f"{kept + forgotten:,} allocations were made, and the trace keeps {kept:,}: {which}, and "
+        "those that were never freed. The others are summed up, so that the total is as high as it "
+        "was, and its peak when it was; what they were for is not told. "
+        f"{_more(-(-(kept + forgotten) // ALLOCATIONS_PER_OP))} keeps all allocations."
     )
 
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from paddle_lab.capture.limit.spans import OPEN, Span
 
+_FEW = 64
+
 
 class StepsTold(NamedTuple):
     """What was kept of a run."""
@@ -37,18 +39,23 @@ class StepChoice:
         self._most = most
         self._every = 1
         self._kept: dict[int, Span] = {}
+        self._times_ns: dict[int, tuple[int, int]] = {}
+        """Of the kept steps, when they began and ended."""
+        self._start_ns = 0
         self._ended = 0
         self._start = 0
         self._is_cut = False
         self._is_marked = False
 
-    def end(self, now: int, *, is_marked: bool) -> None:
+    def end(self, now: int, time_ns: int, *, is_marked: bool) -> None:
         """Note that a step has ended.
 
         Parameters
         ----------
         now
             How many ops had a key.
+        time_ns
+            When it ended, by ``perf_counter_ns``.
         is_marked
             By the user's own mark: from the first one on, these alone count.
         """
@@ -58,9 +65,13 @@ class StepChoice:
             self._is_marked = True
             if self._kept:  # what optimizers ended so far was all one step
                 self._start = next(iter(self._kept.values())).first
+                self._start_ns = self._times_ns[next(iter(self._kept))][0]
+                self._times_ns = {}
                 self._kept, self._ended, self._every = {}, 0, 1
         if now == self._start:
             return
+        self._times_ns[self._ended] = (self._start_ns, time_ns + 1)
+        self._start_ns = time_ns + 1
         newest = self._ended - 1
         if newest % self._every:
             self._kept.pop(newest, None)
@@ -68,6 +79,8 @@ class StepChoice:
         self._ended += 1
         self._start = now
         self._thin(self._most)
+        if len(self._times_ns) > 2 * len(self._kept) + _FEW:
+            self._times_ns = {step: self._times_ns[step] for step in self._kept}
 
     def spans(self, now: int) -> list[Span]:
         """Return what is kept by now, with what has run since the last step ended."""
@@ -75,6 +88,11 @@ class StepChoice:
         self._thin(self._most - (now - running))
         self._is_cut |= running > self._start
         return [*self._kept.values(), Span(running, OPEN)]
+
+    def windows(self) -> list[tuple[int, int]]:
+        """Return from when to when what is kept by now lasted, by ``perf_counter_ns``."""
+        kept = (self._times_ns[step] for step in self._kept)
+        return [*kept, (self._start_ns, OPEN)]
 
     def told(self) -> StepsTold:
         """Return what was kept, after the last step."""

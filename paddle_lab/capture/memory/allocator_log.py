@@ -13,7 +13,7 @@ import gc
 import threading
 from _thread import get_native_id
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,20 +68,33 @@ class BackwardSpan:
     end_ns: int = -1
 
 
+@dataclass
+class Waiting:
+    """What was recorded for one reader, and not taken yet."""
+
+    segments: list[Segment] = field(default_factory=list)
+    spans: list[BackwardSpan] = field(default_factory=list)
+    """The backward calls that have ended."""
+
+    def spans_of(self, recorder: object) -> list[tuple[int, BackwardSpan]]:
+        """Return a recorder's backward calls: its key of each, and the call."""
+        return [
+            (key, span) for span in self.spans for owner, key in span.calls if owner is recorder
+        ]
+
+
 class AllocatorLog:
     """The profiler of one process, shared by all open traces: :data:`ALLOCATOR_LOG`.
 
-    A reader opens the log and later takes the segments since then; the last to leave stops it.
-    Readers come and go in any order, in any thread.
+    A reader opens the log and takes the segments since then, now and then or in the end; the last
+    to leave stops it. Readers come and go in any order, in any thread.
     """
 
     def __init__(self) -> None:
         self._paddle: Any = None
         self._profiler: Any = None
         self._begin: ClockReading | None = None
-        self._segments: list[Segment] = []
-        self._spans: list[BackwardSpan] = []
-        self._readers: dict[int, int] = {}
+        self._readers: dict[int, Waiting] = {}
         self._next_reader = 0
         self._backward_depth = 0
         self._patches: list[AttributePatch] = []
@@ -119,28 +132,41 @@ class AllocatorLog:
                 self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
             reader = self._next_reader
             self._next_reader += 1
-            self._readers[reader] = len(self._segments)
+            self._readers[reader] = Waiting()
             return reader
 
-    def close(self, reader: int) -> list[Segment]:
-        """Return the segments since :meth:`open`, and stop recording if nobody else reads."""
+    def take(self, reader: int) -> Waiting:
+        """Return what was recorded since the last call, or since :meth:`open`.
+
+        Inside of a backward call its segment goes on: a grad node that runs belongs to one segment.
+        """
         with self._lock:
-            first = self._readers.pop(reader, None)
-            if first is None:
-                return []
+            if not self._backward_depth:
+                self._cut(MEMORY_ONLY)
+            waiting = self._readers.get(reader, Waiting())
+            if reader in self._readers:
+                self._readers[reader] = Waiting()
+            return waiting
+
+    def close(self, reader: int) -> Waiting:
+        """Return what was not taken yet, and stop recording if nobody else reads."""
+        with self._lock:
+            waiting = self._readers.pop(reader, None)
+            if waiting is None:
+                return Waiting()
             if self._readers:
-                self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
+                last = self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
             else:
-                self._stop()
+                last = self._stop()
                 for patch in self._patches:
                     patch.revert()
                 self._patches = []
-            segments = self._segments[first:]
+            if last is not None:
+                waiting.segments.append(last)
             if not self._readers:
-                self._segments, self._spans = [], []
                 self._restore_flags()  # an interrupt may have hit between a stop and a start
                 self._backward_depth = 0
-            return segments
+            return waiting
 
     def enter_backward(self, calls: list[tuple[object, int]]) -> BackwardSpan | None:
         """Record the grad nodes that run, too, until :meth:`leave_backward`.
@@ -164,26 +190,11 @@ class AllocatorLog:
             return
         with self._lock:
             span.end_ns = perf_counter_ns()
-            self._spans.append(span)
+            for waiting in self._readers.values():
+                waiting.spans.append(span)
             self._backward_depth = max(self._backward_depth - 1, 0)
             if self._backward_depth == 0:
                 self._cut(MEMORY_ONLY)
-
-    def spans_of(self, recorder: object) -> list[tuple[int, BackwardSpan]]:
-        """Return a recorder's backward calls so far: its key of each, and the call."""
-        return [
-            (key, span) for span in self._spans for owner, key in span.calls if owner is recorder
-        ]
-
-    def ended_segments(self) -> list[Segment]:
-        """Return all segments so far, with the one that is being recorded.
-
-        Inside of a backward call that one goes on: a grad node that runs belongs to one segment.
-        """
-        with self._lock:
-            if not self._backward_depth:
-                self._cut(MEMORY_ONLY)
-            return list(self._segments)
 
     @property
     def lost_ns(self) -> int:
@@ -197,10 +208,12 @@ class AllocatorLog:
                 self._stop()
                 self._lost_ns = perf_counter_ns()
 
-    def _cut(self, level: int) -> None:
-        if self._profiler is not None:
-            self._stop()
-            self._start(level)
+    def _cut(self, level: int) -> Segment | None:
+        if self._profiler is None:
+            return None
+        ended = self._stop()
+        self._start(level)
+        return ended
 
     def _start(self, level: int) -> None:
         core = self._paddle.base.core
@@ -222,12 +235,15 @@ class AllocatorLog:
         profiler.start()
         self._profiler = profiler
 
-    def _stop(self) -> None:
+    def _stop(self) -> Segment | None:
         if self._profiler is None or self._begin is None:
-            return
+            return None
         try:
             result = self._profiler.stop()
-            self._segments.append(Segment(result, self._begin, read_clocks()))
+            segment = Segment(result, self._begin, read_clocks())
+            for waiting in self._readers.values():
+                waiting.segments.append(segment)
+            return segment
         finally:
             self._profiler = None
             self._restore_flags()

@@ -16,10 +16,11 @@ from paddle_lab.capture.memory.events import (
     AllocatorEvents,
     read_segments,
 )
-from paddle_lab.capture.memory.gaps import end_missed_blocks, find_gaps
+from paddle_lab.capture.memory.gaps import end_missed_blocks
 from paddle_lab.capture.memory.kinds import find_kinds, storage_roots
 from paddle_lab.capture.memory.lifetimes import find_lifetimes
 from paddle_lab.capture.memory.owners import find_owners
+from paddle_lab.capture.memory.sums import add_sums
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record
@@ -49,17 +50,19 @@ def add_memory(
     strings = StringPool(record.strings)
     has_devices = recorder.tensors.reads_place
     events, runs = read_segments(memory.segments, has_devices=has_devices)
-    events = memory.history or events
+    memory.held.add(events, runs, memory.segments)
+    left_out = memory.keep_within_limit()
+    events = memory.history or memory.held.events()
     storages = [*memory.met, *memory.living, *memory.living_gradients]
     blocks, block_of_storage = add_blocks_from_before(pair_events(events), storages, events.places)
     last_row, last_tensor = len(memory.met), len(memory.met) + len(memory.living)
     held = block_of_storage[last_row:]
-    unknown_bytes = end_missed_blocks(blocks, find_gaps(events, memory.segments), set(held))
+    unknown_bytes = end_missed_blocks(blocks, memory.held.counted.gaps, set(held))
     if unknown_bytes:
         record.origin.notices.append(MISSED.format(size=unknown_bytes))
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
     spans = [(call_rows.get(call, -1), span) for call, span in memory.backward_spans]
-    backward = BackwardRuns(record, runs, spans, memory.start_ns)
+    backward = BackwardRuns(record, memory.held.runs, spans, memory.start_ns)
     owners = find_owners(record, blocks, backward, memory, copies)
     lifetimes = find_lifetimes(record, blocks, owners, backward, memory)
     lifetimes.is_held_by_tensor[held] = True
@@ -106,9 +109,17 @@ def add_memory(
     steps = memory.steps or (
         memory.optimizer_steps if record.origin.kept else optimizer_steps(record)
     )
+    if left_out:
+        # What is compared from step to step is known where all blocks are.
+        times_ns = np.array([time_ns for time_ns, _ in steps], np.int64) + memory.start_ns
+        is_sum = memory.held.highs.is_covered(times_ns).tolist()
+        steps = [step for step, is_unknown in zip(steps, is_sum, strict=True) if not is_unknown]
     record.tables["steps"] = _table(
         "steps", {"time_ns": [time for time, _ in steps], "scope": [scope for _, scope in steps]}
     )
+    if left_out:
+        record.origin.notices.append(left_out)
+        add_sums(record, memory, dict(enumerate(places.tolist())), strings)
     record.strings = strings.to_list()
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.memory.blocks import ALIVE, Blocks
+from paddle_lab.capture.memory.blocks import NO_BLOCK, Blocks, blocks_at
 from paddle_lab.capture.memory.events import Int64s
 from paddle_lab.capture.memory.lifetimes import Bools
 from paddle_lab.capture.memory.storages import Storage
 from paddle_lab.capture.recorder import OUTPUT
 from paddle_lab.trace.record import Record
 
-NO_TENSOR = NO_BLOCK = -1
+NO_TENSOR = -1
 
 # Devices allocate in units of up to this.
 _LARGEST_ROUNDING_BYTES = 512
@@ -72,7 +72,7 @@ def add_blocks_from_before(
         All blocks, and the position of each storage's among them.
     """
     added: dict[int, tuple[int, int, int]] = {}
-    from_events = _blocks_at(
+    from_events = blocks_at(
         blocks,
         np.array([storage.address for storage in storages], dtype=np.int64),
         np.array([storage.time_ns for storage in storages], dtype=np.int64),
@@ -99,28 +99,3 @@ def add_blocks_from_before(
         positions[storage.address] if block == NO_BLOCK else block + len(added)
         for block, storage in zip(from_events, storages, strict=True)
     ]
-
-
-def _blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
-    """Return the blocks that begin at addresses at moments, -1 where there is none.
-
-    Of the blocks at one address, which follow each other, it is the last that began by then.
-    """
-    count = len(blocks)
-    addresses = np.concatenate([blocks.address, address])
-    times = np.concatenate([blocks.start_ns, time_ns])
-    is_question = np.arange(len(addresses)) >= count
-    order = np.lexsort((is_question, times, addresses))
-    places = np.where(is_question[order], NO_BLOCK, np.arange(len(order)))
-    latest = np.maximum.accumulate(places) if len(places) else places
-    asked = np.flatnonzero(is_question[order])
-    # Before the first block there is none: any will do, as its address is another.
-    begun = order[np.maximum(latest[asked], 0)]
-    question = order[asked] - count
-    found = np.full(len(address), NO_BLOCK, dtype=np.int64)
-    is_block = (latest[asked] >= 0) & (addresses[begun] == address[question])
-    block, question = begun[is_block], question[is_block]
-    end_ns = blocks.end_ns[block]
-    lives = (end_ns == ALIVE) | (time_ns[question] <= end_ns)
-    found[question[lives]] = block[lives]
-    return found

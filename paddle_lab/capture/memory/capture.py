@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from types import FrameType
@@ -10,18 +11,39 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from paddle_lab.capture.counter import NEVER
 from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan, Segment
-from paddle_lab.capture.memory.events import AllocatorEvents, read_early
+from paddle_lab.capture.limit.notice import blocks_notice
+from paddle_lab.capture.memory.allocator_log import (
+    ALLOCATOR_LOG,
+    BackwardSpan,
+    Segment,
+)
+from paddle_lab.capture.memory.blocks import NO_BLOCK, blocks_at
+from paddle_lab.capture.memory.events import AllocatorEvents, read_early, read_segments
+from paddle_lab.capture.memory.held_events import HeldEvents
+from paddle_lab.capture.memory.highs import Interval
 from paddle_lab.capture.memory.history import MemoryHistory
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.recorder import Recorder
-from paddle_lab.trace.memory_notices import DEVICES_ALONE, NO_PROFILER, STEPPED_ASIDE
+from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
+from paddle_lab.trace.memory_notices import (
+    DEVICES_ALONE,
+    NO_PROFILER,
+    STEPPED_ASIDE,
+    STOPPED_AT_LIMIT,
+)
 
 if TYPE_CHECKING:
     from paddle_lab.capture.evidence.collector import Forgotten
     from paddle_lab.capture.limit.trimming import KeptOps
     from paddle_lab.capture.row_keys import RecordKeys
+
+MOST_SETTLE_OPS = 20_000
+_SETTLE_EVENTS = 200_000
+"""So many events are read at once, as far as can be told before."""
+_LEAST_SURPLUS = 1024
+"""Forgetting has a cost of its own, which so many blocks share at least."""
 
 
 @dataclass
@@ -58,11 +80,20 @@ class MemoryCapture:
         The paddle module.
     recorder
         The trace's recorder.
+    limit
+        How many ops are kept, and so how many allocations.
+    windows
+        Tells the times whose allocations are kept before all others; ``None`` for the newest.
     """
 
     paddle: Any
     recorder: Recorder
+    limit: Limit = Limit(ops=None)  # noqa: RUF009  (frozen)
+    windows: Callable[[], Sequence[Interval] | None] = lambda: None
+    held: HeldEvents = field(init=False)
+    """What was read so far."""
     segments: list[Segment] = field(default_factory=list)
+    """What is still to be read."""
     readings: list[Reading] = field(default_factory=list)
     """Counters when the trace began and when it ended, each place twice."""
     notices: list[str] = field(default_factory=list)
@@ -89,13 +120,24 @@ class MemoryCapture:
     _history: MemoryHistory | None = None
     _storages: StorageNotes = field(init=False)
 
+    _is_stopped: bool = False
+    _most_held: int = 0
+    """How many blocks may be held before some are forgotten."""
+
     def __post_init__(self) -> None:
         self._storages = StorageNotes(self.recorder.tensors)
+        self.held = HeldEvents()
+        self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
 
     @property
     def start_ns(self) -> int:
         """When the trace began, on the clock of ``perf_counter_ns``."""
         return self.recorder.start_ns
+
+    @property
+    def most_blocks(self) -> int:
+        """How many blocks are kept."""
+        return NEVER if self.limit.ops is None else self.limit.ops * ALLOCATIONS_PER_OP
 
     def open(self) -> None:
         """Start to record."""
@@ -109,6 +151,9 @@ class MemoryCapture:
 
     def close(self) -> None:
         """Stop recording and keep what there is; doing so twice does no harm."""
+        if self._is_stopped:
+            self._is_stopped = False
+            self._read_counters()
         self._storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
@@ -123,12 +168,22 @@ class MemoryCapture:
         if reader is not None and ALLOCATOR_LOG.lost_ns >= self.start_ns:
             seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
             self.notices.append(STEPPED_ASIDE.format(seconds=seconds))
-        self.backward_spans = ALLOCATOR_LOG.spans_of(self.recorder)
-        self.segments = [] if reader is None else ALLOCATOR_LOG.close(reader)
+        if reader is not None:
+            waiting = ALLOCATOR_LOG.close(reader)
+            self.segments = waiting.segments
+            self.backward_spans += waiting.spans_of(self.recorder)
         self.met = self._storages.met
         self.living = self._storages.living()
         self.buffers = self._storages.living_buffers(self.recorder.layers)
         self.living_gradients = self._storages.living_gradients()
+
+    def stop(self) -> None:
+        """Record nothing more; what Paddle's counters say in the end is still read."""
+        if self._reader is not None or self._history is not None:
+            seconds = (perf_counter_ns() - self.start_ns) / 1e9
+            self.close()
+            self._is_stopped = True
+            self.notices.append(STOPPED_AT_LIMIT.format(seconds=seconds))
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
         """Forget what the trace met and copied with ops that it does not keep; no allocation."""
@@ -136,11 +191,60 @@ class MemoryCapture:
         is_kept = kept.has_time(copy.start_ns for copy in self.copies)
         self.copies[:] = [copy for copy, keeps in zip(self.copies, is_kept, strict=False) if keeps]
 
-    def read_early(self) -> None:
-        """Read what was recorded so far, which takes less room then."""
-        if self._reader is not None:
-            has_devices = self.recorder.tensors.reads_place
-            read_early(ALLOCATOR_LOG.ended_segments(), has_devices=has_devices)
+    def settle(self, ops: int) -> int:
+        """Read what was recorded so far, which takes less room then; forget what is too much.
+
+        Parameters
+        ----------
+        ops
+            How many have run since the last call.
+
+        Returns
+        -------
+        int
+            After how many ops this is worth its cost again.
+        """
+        if self._reader is None:
+            return MOST_SETTLE_OPS
+        waiting = ALLOCATOR_LOG.take(self._reader)
+        has_devices = self.recorder.tensors.reads_place
+        read_early(waiting.segments, has_devices=has_devices)
+        tables = [segment.part.table for segment in waiting.segments if segment.part]
+        self.held.add(*read_segments(waiting.segments, has_devices=has_devices), waiting.segments)
+        self.backward_spans += waiting.spans_of(self.recorder)
+        if self.held.block_count > self._most_held:
+            self._forget_blocks()
+            self._most_held = self.held.block_count + self.most_blocks + _LEAST_SURPLUS
+        fresh = sum(map(len, tables)) or 1
+        return max(1, min(MOST_SETTLE_OPS, ops * _SETTLE_EVENTS // fresh))
+
+    def keep_within_limit(self) -> str:
+        """Forget the blocks that the trace does not keep, now that all are held.
+
+        Returns
+        -------
+        str
+            What there is to say of it; empty where all blocks are kept.
+        """
+        if self.held.block_count > self.most_blocks:
+            self._forget_blocks()
+        return blocks_notice(self.limit, kept=self.held.block_count, forgotten=self.held.forgotten)
+
+    def _forget_blocks(self) -> None:
+        left_out = self.held.forget(self.most_blocks, self.windows())
+        blocks, is_gone = left_out
+        at = blocks_at(
+            blocks,
+            np.array([storage.address for storage in self.met], np.int64),
+            np.array([storage.time_ns for storage in self.met], np.int64),
+        )
+        # Without its block a tensor would seem to be older than the trace.
+        self.met[:] = [
+            storage
+            for storage, block in zip(self.met, at.tolist(), strict=True)
+            if block == NO_BLOCK or not is_gone[block]
+        ]
+        self.backward_spans[:] = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys) -> None:
         """Name tensors and scopes by their rows of the record from now on.
@@ -160,9 +264,9 @@ class MemoryCapture:
         for steps in (self.steps, self.optimizer_steps):
             steps[:] = [(time_ns, keys.scopes.row(scope)) for time_ns, scope in steps]
 
-    def mark_step(self) -> None:
-        """Note that a training step has ended here."""
-        self.steps.append((perf_counter_ns() - self.start_ns, self.recorder.thread().scope))
+    def mark_step(self, time_ns: int) -> None:
+        """Note that a training step has ended now, by ``perf_counter_ns``."""
+        self.steps.append((time_ns - self.start_ns, self.recorder.thread().scope))
 
     def note_copy(self, source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
         """Note that ``frame`` has copied ``source``, which allocates and is no op."""

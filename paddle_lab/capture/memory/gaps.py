@@ -13,7 +13,7 @@ import numpy as np
 
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.blocks import ALIVE, Blocks
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, NOT_READ, AllocatorEvents
+from paddle_lab.capture.memory.events import ALLOCATE, FREE, NOT_READ, AllocatorEvents, Int64s
 
 
 @dataclass
@@ -26,24 +26,41 @@ class Gap:
     """Change of the allocated memory; negative where frees were missed."""
 
 
-def find_gaps(events: AllocatorEvents, segments: list[Segment]) -> list[Gap]:
-    """Return where Paddle's counter went on from another value than the one before."""
-    gaps = []
-    sign = np.where(events.kind == ALLOCATE, 1, np.where(events.kind == FREE, -1, 0))
-    for place in range(len(events.places)):
-        last_total: int | None = None
-        for number, segment in enumerate(segments):
-            its_own = np.flatnonzero((events.segment == number) & (events.place == place))
-            if not len(its_own):
-                continue
-            sums = np.cumsum(sign[its_own] * events.bytes[its_own])
-            # Threads that allocate at once may read the counter after each other's event.
-            counted = events.allocated_bytes[its_own]
-            before = int(np.median((counted - sums)[counted != NOT_READ]))
-            if last_total is not None and before != last_total:
-                gaps.append(Gap(segment.begin.perf_ns, place, before - last_total))
-            last_total = before + int(sums[-1])
-    return gaps
+class CountedTotals:
+    """Follows Paddle's counter from segment to segment, and notes what was missed between two."""
+
+    def __init__(self) -> None:
+        self.gaps: list[Gap] = []
+        """Where the counter went on from another value than the one before."""
+        self._last: dict[int, int] = {}
+
+    def count(self, events: AllocatorEvents, segments: list[Segment]) -> Int64s:
+        """Return what was allocated in the place of each event after it, shape ``[events]``.
+
+        Parameters
+        ----------
+        events
+            Of the segments that follow those of the last call; places have the same numbers.
+        segments
+            Those that tell of the events.
+        """
+        totals = events.allocated_bytes.copy()
+        sign = np.where(events.kind == ALLOCATE, 1, np.where(events.kind == FREE, -1, 0))
+        for place in range(len(events.places)):
+            for number, segment in enumerate(segments):
+                its_own = np.flatnonzero((events.segment == number) & (events.place == place))
+                if not len(its_own):
+                    continue
+                sums = np.cumsum(sign[its_own] * events.bytes[its_own])
+                # Threads that allocate at once may read the counter after each other's event.
+                counted = events.allocated_bytes[its_own]
+                before = int(np.median((counted - sums)[counted != NOT_READ]))
+                last_total = self._last.get(place)
+                if last_total is not None and before != last_total:
+                    self.gaps.append(Gap(segment.begin.perf_ns, place, before - last_total))
+                totals[its_own] = before + sums
+                self._last[place] = before + int(sums[-1])
+        return totals
 
 
 def end_missed_blocks(blocks: Blocks, gaps: list[Gap], held: set[int]) -> int:
