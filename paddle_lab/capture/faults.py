@@ -19,9 +19,13 @@ def attempt(recorder: Recorder, action: Callable[..., Any], *args: Any, **kwargs
 
 
 def described(error: BaseException) -> str:
-    """Return ``"ValueError: its text"``; the text is left out where asking for it fails."""
+    """Return ``"ValueError: its text"``, or its name alone where it has no text.
+
+    Where asking for the text fails, that is said.
+    """
     try:
         text = str(error)
     except Exception:  # noqa: BLE001
         text = "(its text cannot be shown)"
-    return f"{type(error).__name__}: {text}"
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name

@@ -81,7 +81,9 @@ def test_an_exception_is_the_users_own_and_the_trace_up_to_there_is_kept(
 def test_an_interrupt_ends_the_cell_and_the_trace(shell: InteractiveShell) -> None:
     result = run(shell, "%%paddle_trace -q\nnet(x)\nraise KeyboardInterrupt")
     assert isinstance(result.error_in_exec, KeyboardInterrupt)
-    assert len(shell.user_ns["_trace"].ops) == 1
+    trace = shell.user_ns["_trace"]
+    assert len(trace.ops) == 1
+    assert trace.record.origin.exception == "KeyboardInterrupt"
 
 
 def test_a_cell_that_does_not_compile_begins_no_trace(shell: InteractiveShell) -> None:
