@@ -8,6 +8,7 @@ import type { Mode, Selection } from "./model/store.ts";
 import type { Trace } from "./model/trace.ts";
 import { type Prepared, prepare as preparePayload, showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
+import { endWarmUp } from "./warm_up/ending.ts";
 
 export interface WidgetState {
   /** The graph to show first. */
@@ -27,6 +28,7 @@ export async function warmUp(): Promise<void> {
 
 /** Read a payload and begin with the picture of its graph `view`, before it is shown. */
 export function prepare(payload: Uint8Array, view?: Mode): Promise<Prepared> {
+  endWarmUp();
   installStyle();
   return preparePayload(payload, view);
 }
@@ -38,6 +40,7 @@ export async function showWidget(
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
+  endWarmUp();
   installStyle();
   if (payload instanceof Uint8Array && !payload.length) {
     showFailure(el, "This graph's data was not saved with the notebook; run the cell again.");

@@ -2,7 +2,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { PageConfig } from "@jupyterlab/coreutils";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
-import { offerView } from "../offered_view.ts";
+import { offerView, type WidgetViewModule } from "../offered_view.ts";
 import { findCell } from "./find_cell.ts";
 import { onFirstUse } from "./first_use.ts";
 import flash_css from "./flash.css";
@@ -28,14 +28,19 @@ const graphs: JupyterFrontEndPlugin<void> = {
     offerView({ build: VIEW_BUILD, load });
     onFirstUse(tracker, () => {
       // Whoever shows a graph loads it again, and tells of a failure.
-      load()
-        .then((view) => view.warmUp())
-        .catch(() => {});
+      warmUp(load).catch(() => {});
     });
     rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
     rendermime.addFactory(liveRendererFactory(panelAround), GRAPH_RANK);
   },
 };
+
+/** Run what a first graph would run for the first time; the code that does it is a file of its own, which no graph needs. */
+async function warmUp(load: () => Promise<WidgetViewModule>): Promise<void> {
+  await (await load()).warmUp();
+  const { warmUpViews } = await import("../warm_up/warm_up.ts");
+  await warmUpViews();
+}
 
 /**
  * Answers views that ask to see a line of source: in the notebook if it is one of its cells, else in
