@@ -16,6 +16,7 @@ DEFAULT_OPS: Final = 200_000
 ALLOCATIONS_PER_OP: Final = 5
 """So many allocations are kept for each op of the limit, more than training steps of models make.
 While a trace runs it holds up to twice as many, at about 150 bytes each."""
+_MORE_THAN_RUN: Final = 1 << 48
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def limit_of(ops: Any, keep: Any) -> Limit:
         )
     if ops is not None and ops < 1:
         raise ValueError(f"limit= is 1 op or more, or None for all; not {ops}")
-    return Limit(ops, _keep_of(keep, said="keep="))
+    return Limit(_counted(ops), _keep_of(keep, said="keep="))
 
 
 def limit_of_text(ops: str, keep: str) -> Limit:
@@ -70,7 +71,12 @@ def limit_of_text(ops: str, keep: str) -> Limit:
         ) from None
     if number < 1:
         raise ValueError(f"--limit is 1 op or more, or none for all; not {ops}")
-    return Limit(number, which)
+    return Limit(_counted(number), which)
+
+
+def _counted(ops: int | None) -> int | None:
+    """Return a limit that 64 bits hold, with what follows from it."""
+    return None if ops is None else min(ops, _MORE_THAN_RUN)
 
 
 def _keep_of(keep: Any, *, said: str) -> Keep:

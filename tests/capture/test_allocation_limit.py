@@ -97,6 +97,9 @@ def test_the_total_is_as_high_as_it_was(work: Work, keep: Keep, limit: int, step
         end_ns += offset_ns if end_ns >= 0 else 0
         assert (address, size, start_ns + offset_ns, end_ns) in known
 
+    before = blocks["address"][~sums & (blocks["start_ns"] < 0)]
+    assert np.isin(before, all_blocks["address"][all_blocks["start_ns"] < offset_ns]).all()
+
     true, told = RunningTotal(whole), RunningTotal(limited)
     first_ns = int(capture.start_ns) - offset_ns
     assert told.peak_bytes == true.peak_bytes

@@ -20,7 +20,7 @@ import paddle_lab
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.limit.trimming import op_keys
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.trace.limit import KEEPS, Keep
+from paddle_lab.trace.limit import KEEPS, Keep, limit_of_text
 from paddle_lab.trace.record import Record
 from tests.capture.kept_rows import KeptRows
 
@@ -272,6 +272,16 @@ def test_without_steps_the_newest_are_kept() -> None:
     assert (
         "no training step ended: an optimizer's step() ends one" in trace.record.origin.notices[0]
     )
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+def test_a_limit_beyond_all_numbers_keeps_all(keep: Keep) -> None:
+    x = paddle.rand([2, 2])
+    with paddle_lab.memory(limit=10**30, keep=keep) as trace:
+        x + x
+    assert trace.record.origin.notices == []
+    assert [op.name for op in trace.ops] == ["add"]
+    assert limit_of_text("9" * 30, keep).ops == 1 << 48
 
 
 @pytest.mark.parametrize("begin", [paddle_lab.trace, paddle_lab.memory])

@@ -104,7 +104,7 @@ class MemoryCapture:
     optimizer_steps: list[tuple[int, int]] = field(default_factory=list)
     """When optimizers' steps ended, likewise: those that a record keeps are told by its ops."""
     copies: list[Copy] = field(default_factory=list)
-    met: list[Storage] = field(default_factory=list)
+    met: list[Storage] = field(init=False)
     """Storages of tensors that no op of the trace made, when they were met."""
     living: list[Storage] = field(default_factory=list)
     """Storages of the tensors that were alive when the trace ended."""
@@ -126,6 +126,7 @@ class MemoryCapture:
 
     def __post_init__(self) -> None:
         self._storages = StorageNotes(self.recorder.tensors)
+        self.met = self._storages.met
         self.held = HeldEvents()
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
 
@@ -172,7 +173,6 @@ class MemoryCapture:
             waiting = ALLOCATOR_LOG.close(reader)
             self.segments = waiting.segments
             self.backward_spans += waiting.spans_of(self.recorder)
-        self.met = self._storages.met
         self.living = self._storages.living()
         self.buffers = self._storages.living_buffers(self.recorder.layers)
         self.living_gradients = self._storages.living_gradients()
