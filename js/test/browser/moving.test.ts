@@ -109,8 +109,11 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
       await page.mouse.wheel(0, -120);
       await drawn(page);
     }
-    await page.waitForTimeout(700);
-    expect(Number(await page.getAttribute("canvas", "data-in-view"))).toBeGreaterThan(260);
+    await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
+    await expect
+      .poll(async () => Number(await page.getAttribute("canvas", "data-in-view")))
+      .toBeGreaterThan(260);
+    await drawn(page);
     const before = await part(page, 300, 300, 90);
     await page.mouse.move(600, 500);
     const release = await holdTimers(page);
