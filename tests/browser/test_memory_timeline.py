@@ -72,6 +72,18 @@ def many_blocks() -> Trace:
     return Trace(w.record())
 
 
+def many_ops() -> Trace:
+    """Return 150 ops that allocate more and more; what the first one made is freed at the end."""
+    w = RecordWriter()
+    for at in range(150):
+        w.op("relu")
+        end_ns = 180_000 if at == 0 else -1
+        w.allocation((at + 1) * 1024, op=at, start_ns=at * 1000, end_ns=end_ns)
+    w.memory_total(0, 0, 0)
+    w.memory_total(200_000, 0, 0)
+    return Trace(w.record())
+
+
 class MemoryView:
     """The memory mode of a view; ``app`` is the view's root."""
 
@@ -124,9 +136,9 @@ class MemoryView:
             "button", name=name
         ).click()
 
-    def selected_rows(self) -> list[str]:
-        """Return the names of the rows that are selected."""
-        return self.table.locator("[aria-selected=true] button").all_inner_texts()
+    def expect_selected_rows(self, names: list[str]) -> None:
+        """Wait until the rows of these names, and no others, are selected."""
+        expect(self.table.locator("[aria-selected=true] button")).to_have_text(names)
 
 
 @pytest.fixture
@@ -193,6 +205,32 @@ def test_many_blocks_are_read_aside_and_are_what_they_were(
     assert trouble == []
 
 
+def test_rows_that_are_scrolled_to_are_those_of_the_moment(
+    page_of: Callable[[Trace], tuple[Page, list[str]]],
+) -> None:
+    page, trouble = page_of(many_ops())
+    memory = MemoryView(page.locator(".pdl-app"))
+    memory.open()
+    rows = memory.table.locator("tbody tr")
+    expect(rows).to_have_count(100)
+    expect(rows.last).to_contain_text("relu #50")
+    expect(memory.table.locator("tfoot")).to_contain_text("50 more rows, 1.2 MiB")
+    # 100 ops have run half way: those below the ones on screen are other rows now.
+    page.mouse.click(*memory.point(0.4975, 0.99))
+    expect(memory.title).to_contain_text("alive at 99")
+    last = memory.table.evaluate("""async (table) => {
+      const scroll = table.parentElement;
+      scroll.scrollTop = scroll.scrollHeight;
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      return table.querySelector("tbody tr:last-child").innerText;
+    }""")
+    assert "relu #0" in last
+    expect(rows).to_have_count(100)
+    page.keyboard.press("Home")
+    expect(rows).to_have_count(1)
+    assert trouble == []
+
+
 def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
     page, memory, _ = memory_page
     # At 30 µs: 8 MiB of parameter, 4 of activation, 1 of temporary, under 16 reserved.
@@ -200,7 +238,7 @@ def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
     expect(memory.title).to_have_text(re.compile("13 MiB alive at 30 µs"))
     expect(memory.panel).to_contain_text("4 MiB saved activation")
     expect(memory.panel.get_by_role("region", name="Call stack")).to_contain_text("line 2")
-    assert memory.selected_rows() == ["matmul #1"]
+    memory.expect_selected_rows(["matmul #1"])
     graph = GraphView(page.locator("body"))
     graph.show("Forward")
     expect(graph.selected()).to_have_attribute("data-op", "1")
@@ -209,7 +247,7 @@ def test_a_block_and_its_op_are_one_selection(memory_page: Memory) -> None:
     page.keyboard.press("]")
     expect(memory.panel).to_contain_text("7 MiB in 3 blocks")
     memory.panel.get_by_role("button", name="3 blocks").click()
-    assert memory.selected_rows() == ["matmul #1"]
+    memory.expect_selected_rows(["matmul #1"])
 
 
 def test_a_span_tells_its_peak_and_what_it_allocated(memory_page: Memory) -> None:
@@ -283,7 +321,7 @@ def test_addresses_and_holders(memory_page: Memory, screenshots: Path) -> None:
     pages = memory.section.get_by_role("group", name="Memory")
     pages.get_by_role("button", name="By address").click()
     expect(memory.section).to_contain_text("16 MiB reserved")
-    page.wait_for_timeout(300)
+    expect(memory.section.get_by_role("slider", name="Block by address")).to_be_visible()
     page.screenshot(path=screenshots / "memory_map.png")
     pages.get_by_role("button", name="Still alive").click()
     held = memory.section.locator("details", has_text="net.weight.grad")
@@ -366,7 +404,9 @@ def test_a_narrow_view_cuts_nothing_off(memory_page: Memory) -> None:
     page.set_viewport_size({"width": 400, "height": 900})
     kinds = memory.app.get_by_role("group", name="Kinds")
     expect(kinds.get_by_role("button", name=re.compile("^gradient"))).to_be_visible()
-    assert kinds.evaluate("kinds => kinds.scrollWidth <= kinds.clientWidth")
+    page.wait_for_function(
+        "kinds => kinds.scrollWidth <= kinds.clientWidth", arg=kinds.element_handle()
+    )
 
 
 def test_a_trace_without_memory_has_no_such_mode(

@@ -14,6 +14,7 @@ import {
   formatShare,
 } from "../panel/quantities.ts";
 import { AliveRow, type RowContent } from "./rows.ts";
+import { RowsInView } from "./rows_in_view.ts";
 import { shareBarStyle } from "./swatch.ts";
 import { TableHead } from "./table_head.ts";
 
@@ -28,7 +29,9 @@ export class MemoryTable {
   readonly #body = element("tbody", { onclick: (event: MouseEvent) => this.#click(event) });
   readonly #more = button("", () => this.#showMore(), { class: "pdl-link" });
   readonly #foot = element("tfoot", {}, element("tr", {}, element("td", {}, this.#more)));
+  /** All that were ever shown. */
   readonly #rows: AliveRow[] = [];
+  readonly #inView: RowsInView;
   readonly #tabs: HTMLButtonElement[];
   readonly #scroll: HTMLElement;
   #sorting: Sorting = { by: "bytes", isDown: true };
@@ -49,6 +52,7 @@ export class MemoryTable {
     const by = { class: "pdl-segments", role: "group", "aria-label": "Grouped by" };
     const table = element("table", {}, this.#head.element, this.#body, this.#foot);
     this.#scroll = element("div", { class: "pdl-alive-rows pdl-scroll" }, table);
+    this.#inView = new RowsInView(this.#scroll);
     this.element = element(
       "section",
       { class: "pdl-alive", "aria-label": "Alive in this moment" },
@@ -75,6 +79,7 @@ export class MemoryTable {
         }
       }),
       () => cancelAnimationFrame(this.#frame),
+      () => this.#inView.dispose(),
     ];
     this.render();
   }
@@ -114,14 +119,15 @@ export class MemoryTable {
     const shown = positions.map((at) => sums.groups[at]!);
     const kinds = kindsOfGroups(groups, blocks, moment.alive, shown);
     const largest_bytes = sums.bytes.reduce((most, bytes) => Math.max(most, bytes), 1);
-    while (this.#rows.length < positions.length) {
-      this.#rows.push(new AliveRow());
-    }
-    positions.forEach((at, i) => {
-      const barStyle = shareBarStyle(kinds[i]!, largest_bytes);
-      this.#rows[i]!.show(this.#content(groups, sums, at, barStyle));
+    this.#inView.show(positions.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const barStyle = shareBarStyle(kinds[i]!, largest_bytes);
+        this.#rows[i] ??= new AliveRow();
+        this.#rows[i]!.show(this.#content(groups, sums, positions[i]!, barStyle));
+      }
+      this.#place(Math.min(positions.length, this.#rows.length));
+      if (from > 0) this.#markSelected();
     });
-    this.#place(positions.length);
     const restCount = sums.groups.length - positions.length;
     const shown_bytes = positions.reduce((sum, at) => sum + sums.bytes[at]!, 0);
     const rest_bytes = sums.bytes.reduce((sum, bytes) => sum + bytes, 0) - shown_bytes;
