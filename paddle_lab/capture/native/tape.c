@@ -1,25 +1,17 @@
 /* A growing list of 64-bit integers, of which the first can be given up. */
+#include "growing.h"
 #include "native.h"
 #include <string.h>
 #include <structmember.h>
 
 int64_t *Tape_reserve(Tape *tape, Py_ssize_t count) {
-    if (tape->cells == NULL || tape->length + count > tape->capacity) {
-        Py_ssize_t capacity = tape->capacity ? tape->capacity * 2 : 1024;
-        while (capacity < tape->length + count) {
-            capacity *= 2;
-        }
-        int64_t *cells = PyMem_Realloc(tape->cells, (size_t)capacity * sizeof(int64_t));
-        if (cells == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
-        tape->cells = cells;
-        tape->capacity = capacity;
+    int64_t *cells = grown(tape->cells, &tape->capacity, tape->length + count, sizeof(int64_t));
+    if (cells == NULL) {
+        return NULL;
     }
-    int64_t *start = tape->cells + tape->length;
+    tape->cells = cells;
     tape->length += count;
-    return start;
+    return cells + tape->length - count;
 }
 
 static PyObject *extend(PyObject *self, PyObject *values) {

@@ -1,0 +1,162 @@
+/* The walk over a backward graph, from node to node. */
+#include "grad_walk.h"
+
+#define MANY_SOURCES 16
+
+static PyObject *next_functions;
+
+/* The op of a node that is held: 1 if it is, -1 and an exception where that fails. */
+static int find_held(Walk *walk, int64_t address, int64_t *op) {
+    if (PyDict_GET_SIZE(walk->held) == 0) {
+        return 0;
+    }
+    PyObject *at = PyLong_FromLongLong(address);
+    PyObject *known = at == NULL ? NULL : PyDict_GetItemWithError(walk->held, at);
+    Py_XDECREF(at);
+    if (known == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    *op = PyLong_AsLongLong(PyTuple_GetItem(known, 1));
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+int Walk_begin(Walk *walk, PyObject *roots) {
+    if (next_functions == NULL &&
+        (next_functions = PyUnicode_InternFromString("next_functions")) == NULL) {
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(roots); i++) {
+        PyObject *node;
+        long long op;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(roots, i), "OL", &node, &op)) {
+            return -1;
+        }
+        Node root = {.node = node, .address = grad_node_address(node), .op = op};
+        if (PyErr_Occurred() || find_held(walk, root.address, &root.op) < 0) {
+            return -1;
+        }
+        Node *pending = Growing_add(&walk->pending, 1, sizeof(Node));
+        if (pending == NULL) {
+            return -1;
+        }
+        *pending = root;
+        Py_INCREF(node);
+    }
+    return 0;
+}
+
+/* Collect where gradients of an op's inputs go; -1 and an exception where it fails. */
+static int find_sources(Walk *walk, int64_t op) {
+    Sources *sources = &walk->sources;
+    sources->length = 0;
+    AddressTable_clear(&walk->source_positions);
+    if (op != NO_KEY && Lineage_sources(walk->lineage, op, sources) < 0) {
+        return -1;
+    }
+    for (Py_ssize_t i = 0; sources->length > MANY_SOURCES && i < sources->length; i++) {
+        if (AddressTable_set(&walk->source_positions, sources->sources[i].address, 0, i) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The last input whose gradient goes to an address, or NULL. */
+static const Source *source_at(const Walk *walk, int64_t address) {
+    const Sources *sources = &walk->sources;
+    if (sources->length > MANY_SOURCES) {
+        const int64_t position = AddressTable_get(&walk->source_positions, address, 0);
+        return position == NO_KEY ? NULL : &sources->sources[position];
+    }
+    for (Py_ssize_t i = sources->length - 1; i >= 0; i--) {
+        if (sources->sources[i].address == address) {
+            return &sources->sources[i];
+        }
+    }
+    return NULL;
+}
+
+/* Take one node that another hands its gradient to; -1 and an exception where it fails. */
+static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) {
+    const int64_t target = grad_node_address(node);
+    if (target == -1 && PyErr_Occurred()) {
+        return -1;
+    }
+    const Source *source = source_at(walk, target);
+    Link *link = Growing_add(&walk->links, 1, sizeof(Link));
+    if (link == NULL) {
+        return -1;
+    }
+    *link = (Link){slot, target, source == NULL ? NO_KEY : source->tensor};
+    if (AddressTable_get(&walk->positions, target, 0) != NO_KEY) {
+        return 0;
+    }
+    Node next = {.node = node, .address = target};
+    const int is_held = find_held(walk, target, &next.op);
+    if (is_held < 0) {
+        return -1;
+    }
+    if (!is_held && source != NULL) {
+        if (Lineage_maker(walk->lineage, source->tensor, &next.op) < 0) {
+            return -1;
+        }
+    } else if (!is_held) {
+        const int ends = Node_is_leaf(&next);
+        if (ends < 0) {
+            return -1;
+        }
+        next.op = ends ? NO_KEY : op;
+    }
+    Node *pending = Growing_add(&walk->pending, 1, sizeof(Node));
+    if (pending == NULL) {
+        Py_XDECREF(next.name);
+        return -1;
+    }
+    *pending = next;
+    Py_INCREF(node);
+    return 0;
+}
+
+/* Take the last of the pending nodes; -1 and an exception where it fails. */
+int Walk_take_node(Walk *walk) {
+    const Node node = ((Node *)walk->pending.items)[--walk->pending.length];
+    if (AddressTable_get(&walk->positions, node.address, 0) != NO_KEY) {
+        Py_DECREF(node.node);
+        Py_XDECREF(node.name);
+        return 0;
+    }
+    const Py_ssize_t position = walk->reached.length;
+    Node *reached = Growing_add(&walk->reached, 1, sizeof(Node));
+    if (reached == NULL) {
+        Py_DECREF(node.node);
+        Py_XDECREF(node.name);
+        return -1;
+    }
+    *reached = node;
+    if (AddressTable_set(&walk->positions, node.address, 0, position) < 0 ||
+        find_sources(walk, node.op) < 0) {
+        return -1;
+    }
+    PyObject *following = PyObject_GetAttr(node.node, next_functions);
+    PyObject *fast = following == NULL ? NULL : PySequence_Fast(following, "a list of grad nodes");
+    Py_XDECREF(following);
+    if (fast == NULL) {
+        return -1;
+    }
+    const Py_ssize_t first = walk->pending.length;
+    int failed = 0;
+    for (Py_ssize_t slot = 0; !failed && slot < PySequence_Fast_GET_SIZE(fast); slot++) {
+        PyObject *next = PySequence_Fast_GET_ITEM(fast, slot);
+        failed = next != Py_None && take_following(walk, node.op, slot, next) < 0;
+    }
+    Py_DECREF(fast);
+    /* The first slot's goes first. */
+    Node *nodes = walk->pending.items;
+    for (Py_ssize_t low = first, high = walk->pending.length - 1; low < high; low++, high--) {
+        const Node swapped = nodes[low];
+        nodes[low] = nodes[high];
+        nodes[high] = swapped;
+    }
+    ((Node *)walk->reached.items)[position].links = walk->links.length;
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,89 @@
+/* Rows of what a walk over a backward graph has reached: nodes, edges, roots. */
+#include "grad_walk.h"
+
+#define NODE_CELLS 4
+#define EDGE_CELLS 5
+#define ROOT_CELLS 2
+
+/* Record a node that is not recorded yet; -1 and an exception where it fails. */
+static int record_node(Walk *walk, Node *node) {
+    node->key = AddressTable_get(walk->keys, node->address, node->op);
+    if (node->key != NO_KEY) {
+        return 0;
+    }
+    PyObject *name = Node_name(node);
+    const int64_t named = name == NULL ? -1 : name_key(walk, name);
+    const int ends = named == -1 ? -1 : Node_is_leaf(node);
+    if (ends < 0) {
+        return -1;
+    }
+    node->key = walk->next_key->next++;
+    node->is_fresh = 1;
+    int64_t *row = AddressTable_set(walk->keys, node->address, node->op, node->key) < 0
+                       ? NULL
+                       : Tape_reserve(walk->rows, NODE_CELLS);
+    if (row == NULL) {
+        return -1;
+    }
+    row[0] = node->key;
+    row[1] = named;
+    row[2] = node->address;
+    row[3] = node->op;
+    if (node->op == NO_KEY && note_at(walk->held, node->address, Node_with_op(node)) < 0) {
+        return -1;
+    }
+    return ends ? note_at(walk->leaf_keys, node->address, PyLong_FromLongLong(node->key)) : 0;
+}
+
+static int64_t key_at(const Walk *walk, int64_t address) {
+    const Node *reached = walk->reached.items;
+    return reached[AddressTable_get(&walk->positions, address, 0)].key;
+}
+
+/* Record nodes, edges and roots; -1 and an exception where it fails. */
+int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call) {
+    Node *reached = walk->reached.items;
+    const Link *links = walk->links.items;
+    for (Py_ssize_t i = 0; i < walk->reached.length; i++) {
+        if (record_node(walk, &reached[i]) < 0) {
+            return -1;
+        }
+    }
+    Py_ssize_t link = 0;
+    for (Py_ssize_t i = 0; i < walk->reached.length; i++) {
+        const Node *node = &reached[i];
+        for (; link < node->links; link++) {
+            const Link *one = &links[link];
+            int64_t *row = node->is_fresh ? Tape_reserve(walk->edges, EDGE_CELLS) : NULL;
+            if (row == NULL && node->is_fresh) {
+                return -1;
+            }
+            if (node->is_fresh) {
+                row[0] = walk->next_edge->next++;
+                row[1] = node->key;
+                row[2] = key_at(walk, one->target);
+                row[3] = one->slot;
+                row[4] = one->tensor;
+            }
+        }
+    }
+    AddressTable seen = {0};
+    int failed = 0;
+    for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(roots); i++) {
+        const int64_t address = grad_node_address(PyTuple_GET_ITEM(PyList_GET_ITEM(roots, i), 0));
+        failed = PyErr_Occurred() != NULL;
+        if (failed || AddressTable_get(&seen, address, 0) != NO_KEY) {
+            continue;
+        }
+        int64_t *row = AddressTable_set(&seen, address, 0, 1) < 0
+                           ? NULL
+                           : Tape_reserve(walk->roots, ROOT_CELLS);
+        failed = row == NULL;
+        if (!failed) {
+            row[0] = backward_call;
+            row[1] = key_at(walk, address);
+        }
+    }
+    AddressTable_clear(&seen);
+    return failed ? -1 : 0;
+}

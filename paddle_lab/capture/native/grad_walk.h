@@ -1,0 +1,56 @@
+/* What the parts of the walk over a backward graph share: capture/grad_walk.py. */
+#ifndef PADDLE_LAB_GRAD_WALK_H
+#define PADDLE_LAB_GRAD_WALK_H
+
+#include "growing.h"
+#include "native.h"
+
+/* A grad node, held; its name once it was asked for. */
+typedef struct {
+    PyObject *node;
+    PyObject *name;
+    int64_t address;
+    int64_t op;
+    int64_t key;      /* of a node that was reached */
+    Py_ssize_t links; /* where its links end; they begin where those of the one before do */
+    int is_fresh;
+} Node;
+
+typedef struct {
+    int64_t slot;
+    int64_t target;
+    int64_t tensor;
+} Link;
+
+/* Attributes of the GradNodePool, and what the walk has found. */
+typedef struct {
+    Lineage *lineage;
+    AddressTable *keys;
+    Tape *rows, *edges, *roots;
+    Counter *next_key, *next_edge;
+    PyObject *held, *leaf_keys, *key_of_name;
+    Growing pending, reached; /* of Node */
+    Growing links;            /* of Link */
+    AddressTable positions;   /* from an address to the position in what was reached */
+    Sources sources;
+    AddressTable source_positions;
+} Walk;
+
+/* Each of them: -1, or NULL, and an exception where it fails. */
+
+/* grad_node.c: one grad node. */
+int grad_node_begin(void);
+PyObject *Node_name(Node *node); /* borrowed */
+int Node_is_leaf(Node *node);
+PyObject *Node_with_op(const Node *node);
+int note_at(PyObject *dict, int64_t address, PyObject *value); /* takes the value */
+int64_t name_key(Walk *walk, PyObject *name);
+
+/* grad_following.c: the walk from node to node. */
+int Walk_begin(Walk *walk, PyObject *roots);
+int Walk_take_node(Walk *walk); /* the last of the pending ones */
+
+/* grad_rows.c: rows of what was reached. */
+int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call);
+
+#endif
