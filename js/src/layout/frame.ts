@@ -31,6 +31,14 @@ export interface Frame {
   exit: Map<number, number>;
 }
 
+/** A number for each item, kept from one group to the next. */
+export interface Scratch {
+  /** Place among the children of the group at hand. */
+  local: Int32Array;
+  /** Bundle of the tensor that the item makes; -1 between two groups. */
+  bundleOf: Int32Array;
+}
+
 /** Before and after any time of execution. */
 const FAR = 1e12;
 
@@ -43,7 +51,7 @@ export function layoutGroup(
   frames: ReadonlyArray<Frame | undefined>,
   settings: Settings,
   options: NestedOptions,
-  scratch: Int32Array,
+  scratch: Scratch,
   wanted: PortOrder | null,
 ): Frame {
   const isTop = group === graph.itemCount;
@@ -106,7 +114,7 @@ function makeBoxes(
   entryBox: Map<number, number>,
   exitBox: Map<number, number>,
   count: number,
-  local: Int32Array,
+  { local, bundleOf }: Scratch,
   wanted: PortOrder | null,
 ): Boxes {
   const left = new Float64Array(count).fill(PORT_PX);
@@ -154,7 +162,6 @@ function makeBoxes(
     sourcePort: new Float64Array(edgeCount).fill(Number.NaN),
     targetPort: new Float64Array(edgeCount).fill(Number.NaN),
   };
-  const bundles = new Map<number, number>();
   for (let i = 0; i < edgeCount; i++) {
     const l = own[i]!;
     const tensor = links.tensor[l]!;
@@ -167,13 +174,9 @@ function makeBoxes(
     const target = to === EXIT ? undefined : frames[to];
     if (source) boxes.sourcePort[i] = source.exit.get(tensor)! - source.anchor;
     if (target) boxes.targetPort[i] = target.entry.get(tensor)! - target.anchor;
-    let bundle = bundles.get(tensor);
-    if (bundle === undefined) {
-      bundle = bundles.size;
-      bundles.set(tensor, bundle);
-    }
-    boxes.bundle[i] = bundle;
+    if (bundleOf[tensor]! < 0) bundleOf[tensor] = boxes.bundleCount++;
+    boxes.bundle[i] = bundleOf[tensor]!;
   }
-  boxes.bundleCount = bundles.size;
+  for (let i = 0; i < edgeCount; i++) bundleOf[links.tensor[own[i]!]!] = -1;
   return boxes;
 }

@@ -21,7 +21,10 @@ export function layoutNested(graph: NestedGraph, options: NestedOptions = {}): N
   const parentOrTop = parent.map((p) => (p < 0 ? itemCount : p));
   const childrenOf = groupBy(parentOrTop, itemCount + 1);
   const frames: Array<Frame | undefined> = new Array(itemCount + 1);
-  const scratch = new Int32Array(itemCount);
+  const scratch = {
+    local: new Int32Array(itemCount),
+    bundleOf: new Int32Array(itemCount).fill(-1),
+  };
   const childrenIn = (group: number): Int32Array =>
     childrenOf.list.subarray(childrenOf.start[group]!, childrenOf.start[group + 1]!);
   const layOut = (group: number, wanted: PortOrder | null): void => {
