@@ -382,7 +382,7 @@ def measure_subject(
                 sizes = notebook_bytes(page)
         context.close()
         server.end_kernels()
-        server.forget_widget_setting()
+        server.forget_settings()
     return first, again, sizes
 
 

@@ -138,7 +138,9 @@ def opened_notebooks(
         page.open()
         return page
 
-    yield open_notebook
-    context.close()
-    server.end_kernels()
-    server.forget_widget_setting()
+    try:
+        yield open_notebook
+    finally:  # also where a notebook did not run to its end
+        context.close()
+        server.end_kernels()
+        server.forget_settings()

@@ -50,11 +50,6 @@ class GraphView:
         """Outline rows that are selected."""
         return self.outline.locator('[aria-selected="true"]')
 
-    def lit(self) -> list[int]:
-        """Keys of the ops that are lit, of those that the outline shows."""
-        rows = self.outline.locator("[data-lit][data-op]")
-        return [int(key) for key in rows.evaluate_all("rows => rows.map(r => r.dataset.op)")]
-
     def open_with_keyboard(self, row: Locator) -> None:
         """Open a group as the keyboard does."""
         row.focus()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Application = Literal["lab", "notebook"]
 
 _START_LIMIT_S = 120
+_NOTIFICATION = "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,11 @@ class JupyterServer:
         """Count the kernels that run."""
         return len(self._api("GET", "api/kernels"))
 
-    def forget_widget_setting(self) -> None:
-        """Save no widgets' state again, as for a new user."""
-        kept = "@jupyter-widgets/jupyterlab-manager/plugin.jupyterlab-settings"
-        (self.settings / kept).unlink(missing_ok=True)
+    def forget_settings(self) -> None:
+        """Forget what a test has set, such as a theme or the saving of widgets' state."""
+        for kept in self.settings.rglob("*.jupyterlab-settings"):
+            if kept != self.settings / _NOTIFICATION:
+                kept.unlink(missing_ok=True)
 
     def end_kernels(self) -> None:
         """Shut down every session and with it its kernel."""
@@ -73,7 +75,7 @@ def jupyter_server(application: Application, directory: Path) -> Iterator[Jupyte
     runtime = directory / "runtime"
     settings = directory / "settings"
     # A new user is asked about news; the question covers the page.
-    notification = settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    notification = settings / _NOTIFICATION
     notification.parent.mkdir(parents=True)
     notification.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     environment = os.environ | {

@@ -67,7 +67,7 @@ def notebook(
     page = next(opened)(notebook_of(_SETUP, _TRACED, "_trace.to_html('limited.html').name"))
     page.run_all()
     page.save_widget_state()
-    expect(page.cell(1).locator(".pdl-canvas > canvas")).to_be_visible(timeout=20_000)
+    expect(page.cell(1).locator(".pdl-canvas > canvas")).to_be_visible()
     page.save()
     yield page
     next(opened, None)
