@@ -314,7 +314,7 @@ def test_unloading_ends_the_chart(shell: InteractiveShell) -> None:
 def test_a_peak_that_an_earlier_one_hides_is_sampled(shell: InteractiveShell) -> None:
     run(shell, "high = [x * 2 for _ in range(8)]\ndel high")
     run(shell, "%paddle_mem")
-    run(shell, "import time\nlow = [x * 2 for _ in range(4)]\ntime.sleep(0.2)\ndel low")
+    run(shell, "import time\nlow = [x * 2 for _ in range(4)]\ntime.sleep(1)\ndel low")
     run(shell, "%paddle_mem off")
     entry = _memory(shell).ledger[-1]
     assert entry.peak_source == "sampled"
