@@ -98,6 +98,8 @@ def measure_page(figures: Figures, subject: str, path: Path, *, times: int) -> N
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.add_init_script(WATCH_LONG_TASKS)
+        # A browser that has just been started is busy with pages of its own.
+        page.wait_for_timeout(1500)
         begin, cpu_begin = perf_counter(), cpu_s(session)
         open_timeline(page, path)
         taken, cpu = perf_counter() - begin, cpu_s(session) - cpu_begin

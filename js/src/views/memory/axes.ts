@@ -22,13 +22,20 @@ export function memoryAxes(
     major_label_text_font_size: "11px",
     major_label_standoff: 5,
   };
+  // A small view has no room for all labels.
   const time = new models.LinearAxis({
     ...look,
     ticker: new models.BasicTicker({ desired_num_ticks: 6 }),
     formatter: new TimeFormatter(),
+    major_label_policy: new models.NoOverlap({ min_distance: 8 }),
     major_tick_out: 4,
   });
-  const bytes = new models.LinearAxis({ ...look, ...byteTicks(models), major_tick_out: 0 });
+  const bytes = new models.LinearAxis({
+    ...look,
+    ...byteTicks(models),
+    major_label_policy: new models.NoOverlap({ min_distance: 1 }),
+    major_tick_out: 0,
+  });
   return [
     ["below", time, new models.Grid({ axis: time, dimension: 0, visible: false })],
     ["left", bytes, new models.Grid({ axis: bytes, dimension: 1, level: "underlay" })],
