@@ -62,8 +62,8 @@ class BackwardGraphs:
         bool
             Whether there were any.
         """
-        waiting = []
-        for tensor, key in sorted(self._tensors.living(), key=itemgetter(1)):
+        unreached: set[int] = set()
+        for key in self._tensors.living_keys().tolist():
             address = self._tensors.grad_address(key)
             if address is None:
                 continue
@@ -71,7 +71,9 @@ class BackwardGraphs:
             if self._has_forgotten and op != NO_KEY and self._lineage.name_key(op) == NO_KEY:
                 continue
             if not self.grad_nodes.is_recorded(address, op):
-                waiting.append(tensor)
+                unreached.add(key)
+        living = self._tensors.living() if unreached else []
+        waiting = [tensor for tensor, key in sorted(living, key=itemgetter(1)) if key in unreached]
         if waiting:
             self.walk(waiting, backward_call)
         return bool(waiting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from array import array
 from typing import Any
 
 from paddle_lab.capture.native import native_twin
@@ -36,3 +37,7 @@ class ObjectTable:
             if value is not None and number is not None:
                 alive.append((value, number))
         return alive
+
+    def living_numbers(self) -> bytes:
+        """Return the numbers of the objects that are still alive, 8 bytes each."""
+        return array("q", [number for _, number in self.living()]).tobytes()

@@ -27,12 +27,11 @@ def optimizer_inputs(
     rows = (ops["phase"] == OPTIMIZER).nonzero()[0].tolist()
     names = {op: strings[int(ops["name"][op])] for op in rows}
     by_op: dict[int, dict[int, list[int]]] = {}
-    is_input = uses["role"] == INPUT
+    is_input = (uses["role"] == INPUT) & (ops["phase"] == OPTIMIZER)[uses["op"]]
     for op, tensor, slot in zip(
         *(uses[column][is_input].tolist() for column in ("op", "tensor", "slot")), strict=True
     ):
-        if op in names:
-            by_op.setdefault(op, {}).setdefault(slot, []).append(tensor)
+        by_op.setdefault(op, {}).setdefault(slot, []).append(tensor)
     for op, slots in by_op.items():
         gradient_slot = _GRADIENT_SLOTS.get(names[op], 1)
         others = [

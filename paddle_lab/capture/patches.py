@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from types import ModuleType
 from typing import Any
 
 from paddle_lab.capture.search import namespaces_with
@@ -112,7 +111,4 @@ class FunctionPatch:
 
 def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the dictionaries of all loaded modules that hold any of some objects."""
-    # Some entries of sys.modules are None or proxies, whatever their type says.
-    modules: list[object] = list(sys.modules.values())
-    namespaces = [module.__dict__ for module in modules if isinstance(module, ModuleType)]
-    return namespaces_with(namespaces, list(objects))
+    return namespaces_with(list(sys.modules.values()), list(objects))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from itertools import compress
+from types import ModuleType
 from typing import Any
 
 from paddle_lab.capture.native import native_twin
 
 
 @native_twin
-def namespaces_with(
-    namespaces: list[dict[str, Any]], objects: list[Any], /
-) -> list[dict[str, Any]]:
-    """Return the dictionaries that have any of some objects, told by identity, as a value."""
+def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str, Any]]:
+    """Return the dictionaries of modules that have any of some objects, told by identity.
+
+    What is no module is passed over: some entries of ``sys.modules`` are ``None`` or proxies,
+    whatever their type says.
+    """
     identities = set(map(id, objects))
+    namespaces = [module.__dict__ for module in modules if isinstance(module, ModuleType)]
     return [
         namespace
         for namespace in namespaces

@@ -44,19 +44,24 @@ def tensor_table(recorder: Recorder, rows: Cells, keys: RecordKeys, strings: Str
     said[~is_known, 2:4] = False
     said[:, 4] = has_path
     row, column = np.nonzero(said)
-    kinds = (
-        lambda key, _: names[key],
-        lambda key, _: describe(dtypes[key])[0],
-        lambda key, _: shape_text(shapes[key]),
-        lambda key, _: _place_name(places[key]),
-        lambda _, tensor: paths.get(tensor, ""),
+    shape_texts, place_names = list(map(shape_text, shapes)), list(map(_place_name, places))
+    dtype_names = [describe(one)[0] for one in dtypes]
+    cells = (
+        (names, name),
+        (dtype_names, dtype),
+        (shape_texts, shape),
+        (place_names, place),
     )
-    keys_said = np.stack((name, dtype, shape, place, name), axis=1)[said]
-    cells = (column.tolist(), keys_said.tolist(), identity[row].tolist())
-    codes = strings.codes(kinds[at](key, tensor) for at, key, tensor in zip(*cells, strict=True))
+    said_texts = np.empty(len(row), object)
+    for at, (texts, keys_of_rows) in enumerate(cells):
+        said_texts[column == at] = [texts[key] for key in keys_of_rows[row[column == at]].tolist()]
+    identities = identity[row[column == 4]].tolist()
+    said_texts[column == 4] = [paths.get(one, "") for one in identities]
+    codes = strings.codes(said_texts.tolist())
     told = np.array(codes, np.int64)
-    for at, target in enumerate((name_codes, dtype_codes, shape_codes, place_codes)):
-        target[keys_said[column == at]] = told[column == at]
+    targets = (name_codes, dtype_codes, shape_codes, place_codes)
+    for at, (target, (_, keys_of_rows)) in enumerate(zip(targets, cells, strict=True)):
+        target[keys_of_rows[row[column == at]]] = told[column == at]
     path_codes[row[column == 4]] = told[column == 4]
     elements = np.array([math.prod(one) for one in shapes], np.int64)
     item_bytes = np.array([describe(one)[1] for one in dtypes], np.int64)

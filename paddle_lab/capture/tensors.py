@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.lineage import Lineage
@@ -192,6 +195,10 @@ class TensorPool:
     def living(self) -> list[tuple[Any, int]]:
         """Return the tensors that are still alive, with their latest rows."""
         return [(tensor, row >> VERSION_BITS) for tensor, row in self.known.living()]
+
+    def living_keys(self) -> npt.NDArray[np.int64]:
+        """Return the latest rows of the tensors that are still alive, ascending."""
+        return np.sort(np.frombuffer(self.known.living_numbers(), np.int64) >> VERSION_BITS)
 
     def each_row(self) -> Iterator[tuple[Any, ...]]:
         """Iterate over the rows by key, with shapes, dtypes, places and names for their keys."""

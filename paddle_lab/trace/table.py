@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -144,8 +145,11 @@ class StringPool:
 
     def codes(self, texts: Iterable[str]) -> list[int]:
         """Return the code of each string, as ``pool[text]`` would, one after another."""
-        known = self._codes
-        return [known[text] if text in known else self[text] for text in texts]
+        asked, known = list(texts), self._codes
+        new = [text for text in dict.fromkeys(asked) if text not in known]
+        known.update(zip(new, count(len(self._strings)), strict=False))
+        self._strings += new
+        return list(map(known.__getitem__, asked))
 
     def to_list(self) -> list[str]:
         """Return the strings; a code is a position in this list, ``""`` is code 0 by default."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from paddle_lab.capture.search import instances_among, namespaces_with
 
 
@@ -13,15 +15,31 @@ class Derived(Base):
     pass
 
 
+class Kind(ModuleType):
+    pass
+
+
+class Posing:
+    """What says that it is a module, as some libraries' proxies do."""
+
+    __class__ = ModuleType
+
+
 def test_namespaces_that_hold_an_object_are_found():
     wanted = [object() for _ in range(300)]
     equal = [1000 + len(wanted)], [1000 + len(wanted)]
-    holding = {"a": 1, "b": wanted[7]}
     many = {str(number): object() for number in range(500)}
-    late = {**many, "last": wanted[299]}
-    namespaces = [{}, holding, many, late, {"equal": equal[1]}]
-    assert namespaces_with(namespaces, [*wanted, equal[0]]) == [holding, late]
-    assert namespaces_with(namespaces, []) == []
+    modules = [ModuleType("empty"), ModuleType("one"), ModuleType("many"), Kind("kind"), Posing()]
+    modules[1].wanted = modules[3].wanted = modules[4].wanted = wanted[7]
+    vars(modules[2]).update(many)
+    last = ModuleType("last")
+    vars(last).update({**many, "last": wanted[299]}, equal=equal[1])
+    entries = [None, *modules, {"no module": wanted[7]}, last]
+    found = namespaces_with(entries, [*wanted, equal[0]])
+    assert [id(one) for one in found] == [
+        id(vars(one)) for one in (modules[1], modules[3], modules[4], last)
+    ]
+    assert namespaces_with(entries, []) == []
 
 
 def test_instances_of_a_type_are_found_and_no_others():

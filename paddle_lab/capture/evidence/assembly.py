@@ -31,8 +31,7 @@ def add_evidence(
         From the keys that were given while the trace ran to rows of the record.
     """
     _add_events(recorder, builders["events"], strings, frames, keys)
-    living = np.array(sorted(key for _, key in recorder.tensors.living()), np.int64)
-    _add_known(builders["living_tensors"], keys.tensors.rows(living))
+    _add_known(builders["living_tensors"], keys.tensors.rows(recorder.tensors.living_keys()))
     recorder.tensor_lives.add_rows(builders["tensor_lives"], keys)
     _add_known(builders["eval_scopes"], keys.scopes.rows(cells_of(recorder.eval_scopes)))
     recorder.optimizers.add_rows(builders, strings, keys)

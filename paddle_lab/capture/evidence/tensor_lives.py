@@ -61,7 +61,9 @@ class TensorLives:
 
     def add_rows(self, builder: TableBuilder, keys: RecordKeys) -> None:
         """Fill ``tensor_lives``."""
-        seen = np.array(sorted(self._seen.items()), np.int64).reshape(-1, 2)
-        tensors = keys.tensors.rows(seen[:, 0])
-        rows = np.stack((tensors, keys.ops.counts_before(seen[:, 1])), axis=1)
+        tensor = np.fromiter(self._seen.keys(), np.int64, len(self._seen))
+        op_keys = np.fromiter(self._seen.values(), np.int64, len(self._seen))
+        order = np.argsort(tensor)
+        tensors = keys.tensors.rows(tensor[order])
+        rows = np.stack((tensors, keys.ops.counts_before(op_keys[order])), axis=1)
         builder.append_cells(rows[tensors >= 0].ravel().tolist())

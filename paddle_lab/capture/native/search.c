@@ -38,9 +38,32 @@ static int contains(const Addresses *set, const void *object) {
     return set->slots[slot_of(set, (uintptr_t)object)] != 0;
 }
 
+/* The dictionary of a module, or of what says that it is one; NULL, with or without an exception,
+ * where there is none. */
+static PyObject *namespace_of(PyObject *module) {
+    if (PyModule_Check(module)) {
+        return Py_XNewRef(PyModule_GetDict(module));
+    }
+    if (PyObject_IsInstance(module, (PyObject *)&PyModule_Type) <= 0) {
+        return NULL;
+    }
+    return PyObject_GetAttrString(module, "__dict__");
+}
+
+static int holds_any(PyObject *namespace, const Addresses *wanted) {
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Check(namespace) && PyDict_Next(namespace, &position, &name, &value)) {
+        if (contains(wanted, value)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 PyObject *namespaces_with(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
     if (given != 2 || !PyList_Check(args[0]) || !PyList_Check(args[1])) {
-        PyErr_SetString(PyExc_TypeError, "namespaces_with() takes a list of dicts and of objects");
+        PyErr_SetString(PyExc_TypeError, "namespaces_with() takes lists of modules and objects");
         return NULL;
     }
     Addresses wanted;
@@ -50,16 +73,13 @@ PyObject *namespaces_with(PyObject *Py_UNUSED(module), PyObject *const *args, Py
         return NULL;
     }
     for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(args[0]); i++) {
-        PyObject *namespace = PyList_GET_ITEM(args[0], i), *name, *value;
-        Py_ssize_t position = 0;
-        while (PyDict_Check(namespace) && PyDict_Next(namespace, &position, &name, &value)) {
-            if (contains(&wanted, value)) {
-                if (PyList_Append(found, namespace) < 0) {
-                    Py_CLEAR(found);
-                }
-                break;
-            }
+        PyObject *namespace = namespace_of(PyList_GET_ITEM(args[0], i));
+        if (namespace == NULL ? PyErr_Occurred() != NULL
+                              : holds_any(namespace, &wanted) &&
+                                    PyList_Append(found, namespace) < 0) {
+            Py_CLEAR(found);
         }
+        Py_XDECREF(namespace);
     }
     PyMem_Free(wanted.slots);
     return found;
