@@ -9,7 +9,7 @@ import type { Inflated } from "./reader.ts";
 import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
 import { Picture } from "./views/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
-import { nextTask } from "./views/scene/slices.ts";
+import { breath } from "./views/scene/slices.ts";
 import { readFont } from "./views/theme.ts";
 
 export type { Prepared };
@@ -33,14 +33,14 @@ export async function prepare(
     const isRaw = given instanceof Uint8Array;
     const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
     readMemoryAhead(trace, isRaw ? undefined : given.reader);
-    await nextTask();
+    await breath();
     const store = new Store(trace);
     if (view && view !== store.state.mode) {
       store.update({ mode: view });
     }
     const measure = new TextMeasure(readFont());
     const runner = await loading;
-    await nextTask();
+    await breath();
     const picture = new Picture(store, measure, runner);
     void picture.refresh();
     const dispose = (): void => {

@@ -34,10 +34,14 @@ export function opStates(trace: Trace): Uint8Array {
     for (let op = 0; op < state.length; op++) {
       state[op] = raised[op] ? RAISED! : NORMAL!;
     }
+    const tensors = trace.table("tensors");
+    const previous = tensors.column("previous");
+    if (!previous.some((before) => before >= 0)) {
+      return state;
+    }
+    const version = tensors.column("version");
     const uses = trace.table("uses");
     const [opOf, role, tensorOf] = [uses.column("op"), uses.column("role"), uses.column("tensor")];
-    const tensors = trace.table("tensors");
-    const [previous, version] = [tensors.column("previous"), tensors.column("version")];
     for (let use = 0; use < uses.length; use++) {
       const [op, tensor] = [opOf[use]!, tensorOf[use]!];
       if (role[use] !== OUTPUT || op < 0 || tensor < 0 || state[op] === RAISED) {

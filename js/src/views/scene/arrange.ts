@@ -104,10 +104,14 @@ function placesInOrder(items: readonly VisibleItem[]): Int32Array {
   const count = items.length;
   // Orders are halves of integers: with the position behind them, plain numbers are sorted.
   const keys = new Float64Array(count);
+  let isSorted = true;
   for (let at = 0; at < count; at++) {
     keys[at] = 2 * items[at]!.order * count + at;
+    isSorted &&= at === 0 || keys[at]! > keys[at - 1]!;
   }
-  keys.sort();
+  if (!isSorted) {
+    keys.sort();
+  }
   const places = new Int32Array(count);
   for (let place = 0; place < count; place++) {
     // The order of a tensor that is made before the first op is negative.

@@ -20,11 +20,19 @@ export async function inSlices<T>(steps: Steps<T>, isStale: () => boolean): Prom
         return step.value;
       }
     }
-    await nextTask();
+    await breath();
     if (isStale()) {
       throw new LayoutCancelled();
     }
   }
+}
+
+/** Where the browser knows them, tasks that go on before others that wait, though after what people do. */
+const { scheduler } = globalThis as { scheduler?: { yield?(): Promise<void> } };
+
+/** Lets the page answer and paint; then goes on at once, where the browser can tell that from other work. */
+export function breath(): Promise<void> {
+  return scheduler?.yield?.() ?? nextTask();
 }
 
 /** After what waits: a timer would come later, and only once a second in a page that is hidden. */
