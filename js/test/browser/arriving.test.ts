@@ -2,19 +2,43 @@
 /** A saved page is read while it arrives, and shows what it would if it were read at its end. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MemoryWriter, randomNumbers } from "../memory/made_memory.ts";
 import { encoder } from "../synthetic.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 /** Of many pieces, which a worker takes, the page is made of so many bytes each. */
 const PIECE_BYTES = 60;
 
-const piecesOf = (payload: Uint8Array): string[] => {
+function piecesOf(payload: Uint8Array, size = PIECE_BYTES): string[] {
   const pieces: string[] = [];
-  for (let at = 0; at < payload.length; at += PIECE_BYTES) {
-    pieces.push(Buffer.from(payload.subarray(at, at + PIECE_BYTES)).toString("base64"));
+  for (let at = 0; at < payload.length; at += size) {
+    pieces.push(Buffer.from(payload.subarray(at, at + size)).toString("base64"));
   }
   return pieces;
-};
+}
+
+/** So many that a worker reads them. */
+function manyBlocks(): Uint8Array {
+  const trace = encoder(20);
+  const writer = new MemoryWriter(trace);
+  const random = randomNumbers(5);
+  for (let row = 0; row < 50_000; row++) {
+    const end_ns = row * 100 + Math.ceil(1e6 * random() ** 4);
+    writer.block(row * 100, random() < 0.1 ? -1 : end_ns, Math.ceil(1e6 * random()), {
+      op: row % 40,
+    });
+  }
+  return trace.bytes();
+}
+
+async function aliveRows(page: Page): Promise<string> {
+  await page.waitForSelector("#pdl-root[data-state=ready]");
+  await page.locator(".pdl-canvas > canvas").first().focus();
+  await page.keyboard.press("4");
+  const rows = page.locator(".pdl-alive tbody tr");
+  await expect.poll(() => rows.count()).toBe(40);
+  return page.locator(".pdl-memory").innerText();
+}
 
 async function outline(page: Page): Promise<string[]> {
   await page.waitForSelector("#pdl-root[data-state=ready]");
@@ -37,6 +61,16 @@ describe.skipIf(!hasBrowser)("a page that arrives", { timeout: 60_000 }, () => {
     await expect.poll(() => page.workers().length).toBe(1);
     const few = await browser.open(piecesOf(encoder(1).bytes().subarray()).slice(0, 1));
     expect(await few.page.textContent(".pdl-error")).toContain("cut short or altered");
+    expect(errors).toEqual([]);
+  });
+
+  test("has its allocations reckoned by the worker that inflated them", async () => {
+    const blocks = manyBlocks();
+    const whole = await aliveRows((await browser.open(blocks)).page);
+    expect(whole).toContain("alive at");
+    const { page, errors } = await browser.open(piecesOf(blocks, 6000));
+    expect(await aliveRows(page)).toBe(whole);
+    await expect.poll(() => page.workers().length).toBe(1);
     expect(errors).toEqual([]);
   });
 
