@@ -11,6 +11,7 @@ import { liveRendererFactory } from "./live_renderer.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
 import { revealCell } from "./reveal_cell.ts";
 import { serverPath } from "./server_path.ts";
+import { warmUpNotebook } from "./warm_up_notebook.ts";
 
 /** Before the widgets' own rank of -10. */
 const GRAPH_RANK = -20;
@@ -26,9 +27,10 @@ const graphs: JupyterFrontEndPlugin<void> = {
       tracker.find((panel) => panel.node.contains(node)) ?? null;
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
-    onFirstUse(tracker, () => {
+    onFirstUse(tracker, (panel) => {
       // Whoever shows a graph loads it again, and tells of a failure.
       warmUp(load).catch(() => {});
+      warmUpNotebook(panel).catch(() => {});
     });
     rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
     rendermime.addFactory(liveRendererFactory(panelAround), GRAPH_RANK);

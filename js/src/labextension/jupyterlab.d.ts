@@ -50,6 +50,7 @@ declare module "@jupyterlab/rendermime" {
     /** The lowest rank among an output's types is shown. */
     addFactory(factory: RendererFactory, rank: number): void;
     getFactory(mime_type: string): RendererFactory | undefined;
+    readonly sanitizer: { sanitize(html: string): string };
     createRenderer(mime_type: string): Renderer;
   }
   export const IRenderMimeRegistry: unknown;

@@ -1,0 +1,80 @@
+/**
+ * Before a notebook's first graph: runs what JupyterLab and anywidget run for it, so that it is fast by then. JupyterLab
+ * looks for headings in the HTML beside a widget, and the notebook's widget manager has to make a model and a view.
+ */
+import type { NotebookPanel } from "@jupyterlab/notebook";
+import type { Renderer } from "@jupyterlab/rendermime";
+import { nextTask } from "../views/scene/slices.ts";
+import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
+
+interface WidgetModel {
+  once(event: "change:is_shown", listener: () => void): void;
+  trigger(event: "comm:close"): void;
+  close(comm_closed: boolean): Promise<void>;
+}
+
+/** What is used of a notebook's widget manager (`ManagerBase` of @jupyter-widgets/base-manager). */
+interface WidgetManager {
+  new_model(options: Record<string, string>, state: Record<string, unknown>): Promise<WidgetModel>;
+  create_view(model: WidgetModel): Promise<{ remove(): void }>;
+}
+
+/** A notebook has its manager once its kernel is known. */
+const PATIENCE_MS = 5000;
+
+const ANYWIDGET = { model_module: "anywidget", model_module_version: "*", model_name: "AnyModel" };
+const ANYVIEW = { _view_module: "anywidget", _view_module_version: "*", _view_name: "AnyView" };
+
+/** It tells of its view: a model that is closed before it has been initialized fails loudly. */
+const MODULE =
+  "export default { initialize() {}, render({ model }) { model.set('is_shown', true); } };";
+
+/** Rejects where something is not as expected: then the first graph takes a little longer. */
+export async function warmUpNotebook(panel: NotebookPanel): Promise<void> {
+  const { rendermime } = panel.content;
+  rendermime.sanitizer.sanitize(sampleOfHtml());
+  const renderer = rendermime.createRenderer(WIDGET_MIME_TYPE);
+  try {
+    const manager = await managerOf(renderer);
+    if (manager) await showNothing(manager);
+  } finally {
+    renderer.dispose();
+  }
+}
+
+/** The manager that a renderer of widgets was given; nobody else tells it. */
+async function managerOf(renderer: Renderer): Promise<WidgetManager | undefined> {
+  const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
+  return Promise.race([_manager?.promise, later()]);
+}
+
+function later(): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+}
+
+/** A widget that no kernel knows of: it has no comm, so that no notebook stores it. */
+async function showNothing(manager: WidgetManager): Promise<void> {
+  const model = await manager.new_model(
+    { ...ANYWIDGET, model_id: `paddle-lab-${Math.random().toString(36).slice(2)}` },
+    { ...ANYVIEW, _esm: MODULE },
+  );
+  const shown = new Promise<void>((resolve) => model.once("change:is_shown", resolve));
+  try {
+    const view = await manager.create_view(model);
+    await Promise.race([shown, later()]);
+    await nextTask();
+    view.remove();
+  } finally {
+    // The manager forgets it then.
+    model.trigger("comm:close");
+    await model.close(true);
+  }
+}
+
+/** Of the kinds of elements that `paddle_lab/views/fallback.py` writes. */
+function sampleOfHtml(): string {
+  const picture = `<img src="data:image/svg+xml;base64,${"QUJD".repeat(500)}" alt="">`;
+  const row = "<tr><td>&nbsp;net.py</td><td>12</td><td>tanh &lt;</td></tr>";
+  const table = `<details><summary>Lines</summary><table>${row.repeat(60)}</table></details>`;
+  return `<div>${picture}<p><b>1</b> <i>A <code>picture</code></i></p>${table}</div>`;
+}
