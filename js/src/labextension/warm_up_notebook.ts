@@ -4,7 +4,6 @@
  */
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { Renderer } from "@jupyterlab/rendermime";
-import { nextTask } from "../views/scene/slices.ts";
 import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
 interface WidgetModel {
@@ -62,7 +61,8 @@ async function showNothing(manager: WidgetManager): Promise<void> {
   try {
     const view = await manager.create_view(model);
     await Promise.race([shown, later()]);
-    await nextTask();
+    // anywidget is told in the same task.
+    await new Promise((resolve) => setTimeout(resolve));
     view.remove();
   } finally {
     // The manager forgets it then.
