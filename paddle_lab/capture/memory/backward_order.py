@@ -10,7 +10,7 @@ chooses among the nodes that may run.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 
@@ -53,33 +53,44 @@ class GradNodeOrder:
         waiting_for = self._in_degrees(roots)
         runs_at_all = waiting_for.keys() if wanted is None else self._leading_to(wanted)
         ready = deque(node for node in dict.fromkeys(roots) if node in runs_at_all)
-        left: dict[str, dict[int, None]] = {}
-        for node in waiting_for:
-            if node not in runs_at_all:
-                continue
-            left.setdefault(self._names[node], {})[node] = None
-        found = []
+        names, following = self._names, self._following
+        left: dict[str, dict[int, None]] | None = None
+        found: list[int] = []
         for name in runs:
-            node = next(
-                (node for node in ready if self._names[node] == name and not waiting_for[node]),
-                NO_NODE,
-            )
-            if node != NO_NODE:
-                ready.remove(node)
+            for node in ready:
+                if names[node] == name and not waiting_for[node]:
+                    ready.remove(node)
+                    break
             else:
+                if left is None:  # which is seldom needed
+                    left = self._by_name(waiting_for, runs_at_all, found)
                 node = next(iter(left.get(name, ())), NO_NODE)
             found.append(node)
             if node == NO_NODE:
                 continue
-            left[name].pop(node, None)
-            for target in self._following.get(node, ()):
+            if left is not None:
+                left[name].pop(node, None)
+            for target in following.get(node, ()):
                 waiting_for[target] -= 1
                 if waiting_for[target] == 0 and target in runs_at_all:
-                    if self._names[target] == LEAF_NAME:
+                    if names[target] == LEAF_NAME:
                         ready.appendleft(target)
                     else:
                         ready.append(target)
         return found
+
+    def _by_name(
+        self, nodes: Iterable[int], runs_at_all: Container[int], found: Iterable[int]
+    ) -> dict[str, dict[int, None]]:
+        """Return the nodes that have not run yet, in their order, by name."""
+        have_run = frozenset(found)
+        left: dict[str, dict[int, None]] = {}
+        for node in nodes:
+            if node in runs_at_all:
+                of_name = left.setdefault(self._names[node], {})
+                if node not in have_run:
+                    of_name[node] = None
+        return left
 
     def _leading_to(self, wanted: Sequence[int]) -> set[int]:
         """Return the nodes that run so that gradients reach ``wanted``."""
@@ -101,11 +112,14 @@ class GradNodeOrder:
     def _in_degrees(self, roots: Sequence[int]) -> dict[int, int]:
         """Return how many gradients each reachable node waits for."""
         degrees = dict.fromkeys(roots, 0)
-        pending = deque(degrees)
-        while pending:
-            for target in self._following.get(pending.popleft(), ()):
-                if target not in degrees:
-                    degrees[target] = 0
+        pending = list(degrees)
+        following = self._following
+        # It grows while it is walked: first come, first served.
+        for node in pending:
+            for target in following.get(node, ()):
+                if target in degrees:
+                    degrees[target] += 1
+                else:
+                    degrees[target] = 1
                     pending.append(target)
-                degrees[target] += 1
         return degrees

@@ -49,6 +49,8 @@ def ops_at(
 def _enclosing(ends: Int64s, starts: Int64s) -> Int64s:
     """Return for each of the intervals, sorted by start, the innermost one around it, or -1."""
     around = np.full(len(ends), NO_OP, dtype=np.int64)
+    if np.all(ends[:-1] < starts[1:]):  # as most ops are: one after the other
+        return around
     open_intervals: list[int] = []
     start_list, end_list = starts.tolist(), ends.tolist()
     for position, (start, end) in enumerate(zip(start_list, end_list, strict=True)):
