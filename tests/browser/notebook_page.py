@@ -23,13 +23,13 @@ _CELLS_THERE = """() => {
   const count = panel?.context?.isReady ? panel.content.model.cells.length : 0;
   return count > 0 && panel.content.widgets.length === count;
 }"""
-_KERNEL_READY = """async () => {
+# Playwright waits for one promise and takes whatever it holds: a condition must be told at once.
+_KERNEL_READY = """() => {
   const panel = window.jupyterapp?.shell.currentWidget;
-  if (!panel?.sessionContext || !panel.content?.model) return false;
-  await panel.context.ready;
-  await panel.sessionContext.ready;
-  return panel.sessionContext.session?.kernel?.status === "idle";
+  return panel?.context?.isReady === true && panel.sessionContext.isReady
+    && panel.sessionContext.session?.kernel?.status === "idle";
 }"""
+_SAVE_WIDGET_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 
 
 def notebook_of(*cells: str) -> nbformat.NotebookNode:
@@ -95,14 +95,10 @@ class NotebookPage:
 
         Its command turns the setting over, and the server keeps the setting for the next page.
         """
-        self.page.wait_for_function(
-            """async () => {
-              const { commands } = window.jupyterapp;
-              const name = "@jupyter-widgets/jupyterlab-manager:saveWidgetState";
-              if (!commands.isToggled(name)) await commands.execute(name);
-              return commands.isToggled(name);
-            }"""
-        )
+        toggled = "(name) => window.jupyterapp.commands.isToggled(name)"
+        if not self.page.evaluate(toggled, _SAVE_WIDGET_STATE):
+            self.command(_SAVE_WIDGET_STATE)
+        self.page.wait_for_function(toggled, arg=_SAVE_WIDGET_STATE)
 
     def run_all(self) -> None:
         """Run all cells, as the menu entry does, and wait until the kernel is idle."""
