@@ -74,9 +74,9 @@ PyObject *namespaces_with(PyObject *Py_UNUSED(module), PyObject *const *args, Py
     }
     for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(args[0]); i++) {
         PyObject *namespace = namespace_of(PyList_GET_ITEM(args[0], i));
-        if (namespace == NULL ? PyErr_Occurred() != NULL
-                              : holds_any(namespace, &wanted) &&
-                                    PyList_Append(found, namespace) < 0) {
+        if (namespace == NULL
+                ? PyErr_Occurred() != NULL
+                : holds_any(namespace, &wanted) && PyList_Append(found, namespace) < 0) {
             Py_CLEAR(found);
         }
         Py_XDECREF(namespace);
