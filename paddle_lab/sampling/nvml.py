@@ -76,6 +76,7 @@ class _Device:
         self._utilisation = Counter("utilisation", device, "nvml", unit="percent", limit=100)
         self._values = [ABSENT, ABSENT]
         self._next_ns = 0
+        self._has_reserved_apart = hasattr(library, "nvmlMemory_v2")
 
     @property
     def counters(self) -> tuple[Counter, Counter]:
@@ -101,8 +102,26 @@ class _Device:
         return counter, value
 
     def _ask_used(self) -> tuple[int, int]:
-        memory = self._library.nvmlDeviceGetMemoryInfo(self._handle())
+        memory = self._memory()
         return int(memory.used), int(memory.total)
+
+    def _memory(self) -> Any:
+        """Return what ``nvidia-smi`` shows: without what the driver keeps for itself.
+
+        NVML's first version counts that as used (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in NVML's
+        reference), hundreds of megabytes. Drivers before 510 have no other.
+        """
+        library = self._library
+        if self._has_reserved_apart:
+            try:
+                return library.nvmlDeviceGetMemoryInfo(
+                    self._handle(), version=library.nvmlMemory_v2
+                )
+            except Exception as error:
+                if type(error).__name__ != "NVMLError_FunctionNotFound":
+                    raise
+                self._has_reserved_apart = False
+        return library.nvmlDeviceGetMemoryInfo(self._handle())
 
     def _ask_utilisation(self) -> tuple[int, int]:
         return int(self._library.nvmlDeviceGetUtilizationRates(self._handle()).gpu), 100

@@ -23,6 +23,11 @@ class StandInNvml:
     """Device to a code of NVML, such as ``pynvml.NVML_ERROR_GPU_IS_LOST``."""
     failing_utilisation: dict[int, int] = field(default_factory=dict)
     failing_start: int = 0
+    reserved_bytes: int = 600 << 20
+    """What the driver keeps for itself; NVML's first version counts it as used."""
+    is_old: bool = False
+    """A driver before 510, which has the first version alone."""
+    nvmlMemory_v2: int = pynvml.nvmlMemory_v2
     asked: int = 0
 
     def nvmlInit(self):
@@ -37,9 +42,12 @@ class StandInNvml:
             raise pynvml.NVMLError(self.failing[index])
         return index
 
-    def nvmlDeviceGetMemoryInfo(self, handle):
+    def nvmlDeviceGetMemoryInfo(self, handle, version=None):
         self.asked += 1
-        return SimpleNamespace(used=self.used_bytes[handle], total=80 * GIB)
+        if version is not None and self.is_old:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+        counted = 0 if version == self.nvmlMemory_v2 else self.reserved_bytes
+        return SimpleNamespace(used=self.used_bytes[handle] + counted, total=80 * GIB)
 
     def nvmlDeviceGetUtilizationRates(self, handle):
         if handle in self.failing_utilisation:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import pynvml
 import pytest
 
@@ -10,6 +13,7 @@ from paddle_lab.sampling.nvml import NvmlCounters
 from tests.sampling.stand_in_nvml import GIB, StandInNvml
 
 SECOND_NS = 1_000_000_000
+MIB = 1 << 20
 
 
 def named(counters):
@@ -29,6 +33,30 @@ def test_two_devices_tell_bytes_in_use_and_utilisation():
     ]
     assert [counter.limit for counter in counters.counters()] == [80 * GIB, 100, 80 * GIB, 100]
     assert not any(counter.absence for counter in counters.counters())
+
+
+def test_an_old_driver_tells_what_it_keeps_for_itself_as_used():
+    library = StandInNvml([GIB], is_old=True)
+    counters = NvmlCounters(library)
+
+    assert counters.read(0)[0] == GIB + library.reserved_bytes
+    assert counters.read(SECOND_NS)[0] == GIB + library.reserved_bytes
+    assert library.asked == 3, "it is asked once for what it does not have"
+
+
+@pytest.mark.skipif(not shutil.which("nvidia-smi"), reason="this machine has no NVIDIA driver")
+def test_a_real_device_has_the_figures_of_nvidia_smi():
+    query = ["nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv,noheader,nounits"]
+    lines = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
+    counters = NvmlCounters()
+
+    used_bytes = counters.read(0)[::2]
+
+    limits = [counter.limit for counter in counters.counters()[::2]]
+    for line, used, limit in zip(lines, used_bytes, limits, strict=True):
+        used_mib, total_mib = map(int, line.split(","))
+        assert abs(used - used_mib * MIB) <= 16 * MIB, "others may allocate meanwhile, a little"
+        assert abs(limit - total_mib * MIB) <= MIB
 
 
 def test_no_library_is_one_absent_counter_with_a_sentence():
