@@ -163,6 +163,22 @@ def test_each_thread_owns_what_it_allocates():
         assert len(threads_of_ops) == 1
 
 
+def test_threads_one_after_the_other_own_what_they_allocate():
+    data = paddle.rand([3, 5])
+    names = ("exp", "sin", "cos")
+
+    with paddle_lab.memory() as trace:
+        for name in names:
+            thread = threading.Thread(target=lambda op: op(data), args=(getattr(paddle, name),))
+            thread.start()
+            thread.join()
+
+    record = trace.record
+    for name in names:
+        (row,) = rows(record, op_name=name)
+        assert row["thread"] == record.ops["thread"][row["op"]]
+
+
 def test_copies_name_their_lines():
     data = paddle.rand([3, 5])
     with paddle_lab.memory() as trace:

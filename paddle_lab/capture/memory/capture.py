@@ -114,6 +114,8 @@ class MemoryCapture:
     """Tensors that layers held as buffers by then."""
     thread_numbers: dict[int, int] = field(default_factory=dict)
     """The operating system's thread ids to the recorder's numbers."""
+    reused_numbers: set[int] = field(default_factory=set)
+    """Those of threads that have ended: Python may have given their identity to later ones."""
     history: AllocatorEvents | None = None
     """Events from elsewhere than the log, where that could not record."""
     _reader: int | None = None
@@ -149,6 +151,8 @@ class MemoryCapture:
         if self._reader is None:
             self._history = MemoryHistory.open(self.paddle)
             self.notices.append(NO_PROFILER if self._history is None else DEVICES_ALONE)
+            if self._history is None:
+                self._storages.close()  # there will be no blocks for what it notes
 
     def close(self) -> None:
         """Stop recording and keep what there is; doing so twice does no harm."""
@@ -278,11 +282,15 @@ class MemoryCapture:
         )
 
     def _number_threads(self) -> None:
-        states = self.recorder.threads
+        states, alive = self.recorder.threads, threading.enumerate()
+        living = {thread.native_id for thread in alive}
         self.thread_numbers |= self.recorder.native_threads
+        self.reused_numbers = {
+            number for native, number in self.thread_numbers.items() if native not in living
+        }
         self.thread_numbers |= {
             thread.native_id: states[thread.ident].number
-            for thread in threading.enumerate()
+            for thread in alive
             if thread.ident in states and thread.native_id is not None
         }
 

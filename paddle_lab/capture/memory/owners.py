@@ -53,7 +53,7 @@ def find_owners(
     is_new = blocks.start_ns != BEFORE
     op_start_ns = ops["start_ns"] + memory.start_ns
     op_windows = (op_start_ns, op_start_ns + ops["duration_ns"], ops["thread"])
-    numbers = match_threads(memory.thread_numbers, blocks, *op_windows)
+    numbers = match_threads(memory.thread_numbers, memory.reused_numbers, blocks, *op_windows)
     thread = np.where(is_new, number_all(numbers, blocks.thread), -1)
     op = np.where(is_new, ops_at(blocks.start_ns, thread, *op_windows), NO_OP)
     spans = np.where(is_new, runs.spans_at(blocks.start_ns, blocks.thread), -1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from paddle_lab.capture.memory.blocks import BEFORE, Blocks
@@ -10,14 +12,24 @@ from paddle_lab.capture.memory.op_windows import ops_at
 
 
 def match_threads(
-    known: dict[int, int], blocks: Blocks, start_ns: Int64s, end_ns: Int64s, thread: Int64s
+    known: dict[int, int],
+    reused: Collection[int],
+    blocks: Blocks,
+    start_ns: Int64s,
+    end_ns: Int64s,
+    thread: Int64s,
 ) -> dict[int, int]:
     """Find the numbers of threads that were gone when the trace ended: by when they were busy.
+
+    One number may stand for several threads: Python gives the identity of one that has ended to a
+    later one.
 
     Parameters
     ----------
     known
-        The operating system's ids of those still there, to the trace's numbers.
+        The operating system's ids, as far as they are known, to the trace's numbers.
+    reused
+        Numbers that may stand for further threads.
     start_ns, end_ns, thread
         Ops, on the clock of ``perf_counter_ns``, and the numbers of their threads.
 
@@ -27,14 +39,14 @@ def match_threads(
         All that are known now. Threads that run no Python (an executor's) stay unknown.
     """
     numbers = dict(known)
-    waiting = [number for number in np.unique(thread).tolist() if number not in known.values()]
+    taken = set(known.values()) - set(reused)
+    waiting = [number for number in np.unique(thread).tolist() if number not in taken]
     is_open = (blocks.start_ns != BEFORE) & ~np.isin(blocks.thread, list(known))
     for native in np.unique(blocks.thread[is_open]).tolist():
         times = blocks.start_ns[is_open & (blocks.thread == native)]
         for number in waiting:
             same = np.full(len(times), number, dtype=np.int64)
             if (ops_at(times, same, start_ns, end_ns, thread) >= 0).all():
-                # One number may stand for several: Python gives a thread's identity to a later one.
                 numbers[native] = number
                 break
     return numbers
