@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("a page that arrives", { timeout: 60_000 }, () => {
     expect(errors).toEqual([]);
   });
 
-  test("has its allocations reckoned by the worker that inflated them", async () => {
+  test("shows the same of its allocations, and leaves no worker that read them", async () => {
     const blocks = manyBlocks();
     const whole = await aliveRows((await browser.open(blocks)).page);
     expect(whole).toContain("alive at");
