@@ -6,10 +6,10 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-import anywidget
 import traitlets
 
 from paddle_lab.views.static_files import packed_script, static_file
+from paddle_lab.views.widgets.cell_widget import CellWidget
 
 # As in js/src/labextension/graph_mime.ts.
 _GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
@@ -18,7 +18,7 @@ _LEAST_HEIGHT_PX = 240
 _LARGEST_HEIGHT_PX = 4000
 
 
-class GraphWidget(anywidget.AnyWidget):
+class GraphWidget(CellWidget):
     """Draws a packed trace; everything it needs is in its state, so it lives without a kernel.
 
     Parameters

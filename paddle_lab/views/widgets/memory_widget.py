@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-import anywidget
 import traitlets
 
 from paddle_lab.sampling.batch import Batch
 from paddle_lab.sampling.sampler import Sampler
 from paddle_lab.views.static_files import static_file
+from paddle_lab.views.widgets.cell_widget import CellWidget
 
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
@@ -30,7 +30,7 @@ _LOST_MESSAGES: Final = (
 )
 
 
-class LiveMemory(anywidget.AnyWidget):
+class LiveMemory(CellWidget):
     """A chart of a sampler's counters, fed from the sampler's thread while the kernel is busy.
 
     Parameters
