@@ -66,7 +66,10 @@ pytest: $(DONE)/test
 # Two processes, since a page that opens and a kernel that starts leave the machine idle for half of
 # the time. What is marked `alone` runs after them, in one. Pytest ends with 5 where PYTEST_ARGS
 # leaves no test.
-BROWSER_PYTEST = CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest $(PYTEST_ARGS)
+# A page that had to wait for the machine too long is tried once more. What failed is told all the
+# same, to be read: a test that fails now and then has found a fault that shows now and then.
+BROWSER_PYTEST = CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest \
+  --reruns 1 --rerun-show-tracebacks $(PYTEST_ARGS)
 browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
 	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses logical --maxprocesses 2 \
 	  --dist loadfile || [ $$? -eq 5 ]
