@@ -10,25 +10,7 @@ import warnings
 from contextlib import nullcontext
 
 from capture import Guard, Work, in_turns, median_ms, resnet18
-
-
-def small_layers() -> Work:
-    """Return forward and backward of 100 times (Linear, ReLU, add), width 64."""
-    import paddle
-    from paddle import nn
-
-    linears = nn.LayerList([nn.Linear(64, 64) for _ in range(100)])
-    activation = nn.ReLU()
-    data = paddle.rand([8, 64])
-
-    def step() -> None:
-        hidden = data
-        for linear in linears:
-            hidden = activation(linear(hidden)) + hidden
-        hidden.mean().backward()
-        linears.clear_gradients()
-
-    return step
+from memory import small_layers_step
 
 
 def print_ratios(what: str, work: Work, *, repeats: int, runs: int, bar: float) -> None:
@@ -57,7 +39,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     print_ratios(
         "forward and backward, 100 x (Linear, ReLU, add), width 64",
-        small_layers(),
+        small_layers_step(),
         repeats=15,
         runs=3,
         bar=3,
