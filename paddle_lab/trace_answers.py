@@ -1,0 +1,204 @@
+"""What a trace answers: its ops, tensors, gradients and memory, what is wrong, its graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from paddle_lab.garbage import collection_paused
+from paddle_lab.options import hints_options
+from paddle_lab.trace.record import Record
+
+if TYPE_CHECKING:
+    import networkx
+
+    from paddle_lab.analysis.findings.finding import Finding
+    from paddle_lab.analysis.findings.finding_list import FindingList
+    from paddle_lab.analysis.gradients.gradient_table import GradientTable
+    from paddle_lab.analysis.memory.allocation_table import AllocationTable
+    from paddle_lab.analysis.memory.attribution import Attribution
+    from paddle_lab.analysis.memory.memory import Memory
+    from paddle_lab.analysis.op_table import OpTable
+    from paddle_lab.analysis.summaries import BackwardCall, Region
+    from paddle_lab.analysis.tensors import TensorTable
+    from paddle_lab.error_help.known_error import ErrorHelp
+
+GraphKind = Literal["forward", "backward"]
+
+
+class TraceAnswers:
+    """What :class:`paddle_lab.Trace` answers; most is found when it is first asked for."""
+
+    def __init__(self, record: Record | None = None) -> None:
+        self._record = record
+        self._findings: dict[str, list[Finding]] = {}
+        self._told: tuple[str, Record] | None = None
+
+    def complete(self, record: Record) -> None:
+        """Take the record of a trace that has ended; the capture calls this once."""
+        self._record = record
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the traced code is still running."""
+        return self._record is None
+
+    @property
+    def record(self) -> Record:
+        """The tables, as :mod:`paddle_lab.trace.schema` describes them.
+
+        Raises
+        ------
+        RuntimeError
+            While the trace is being recorded, as from everything else that reads a trace.
+        """
+        if self._record is None:
+            raise RuntimeError("this trace is still being recorded; read it after its block ends")
+        return self._record
+
+    @cached_property
+    def view_record(self) -> Record:
+        """The record with the answer tables that the views need beside its own."""
+        from paddle_lab.analysis.answers import with_answers
+
+        record = self.record
+        with collection_paused():
+            return with_answers(record)
+
+    @property
+    def _told_record(self) -> Record:
+        """The record with what its views need and what the checks found."""
+        from paddle_lab.analysis.findings.language import language
+        from paddle_lab.analysis.findings.tables import with_findings
+
+        if self._told is None or self._told[0] != language():
+            self._told = language(), with_findings(self.view_record, self.findings)
+        return self._told[1]
+
+    @property
+    def findings(self) -> FindingList:
+        """What is wrong and which line did it: worst first, cause before consequence.
+
+        In the language that :func:`paddle_lab.language` says.
+        """
+        from paddle_lab.analysis.findings.find import find
+        from paddle_lab.analysis.findings.finding_list import FindingList
+        from paddle_lab.analysis.findings.language import language
+
+        speaks = language()
+        if speaks not in self._findings:
+            record = self.view_record
+            with collection_paused():
+                self._findings[speaks] = find(record)
+        return FindingList(self._findings[speaks])
+
+    @property
+    def error_help(self) -> list[ErrorHelp]:
+        """What to do about the error that ended the trace, where it is one of Paddle's known ones.
+
+        In the language that :func:`paddle_lab.language` says. :attr:`findings` name the line.
+        """
+        from paddle_lab.error_help.lookup import error_help
+
+        return error_help(self.record.origin.exception)
+
+    @cached_property
+    def ops(self) -> OpTable:
+        """The ops in the order in which they were called; one row an op."""
+        from paddle_lab.analysis.op_table import OpTable
+
+        return OpTable(self.view_record)
+
+    @property
+    def tensors(self) -> TensorTable:
+        """The tensor values; an op that modifies a tensor in place makes a new one."""
+        from paddle_lab.analysis.tensors import TensorTable
+
+        return TensorTable(self.view_record)
+
+    @cached_property
+    def allocations(self) -> AllocationTable:
+        """The blocks of Paddle's allocator, by start; none unless memory was recorded."""
+        from paddle_lab.analysis.memory.allocation_table import AllocationTable
+
+        return AllocationTable(self._attribution)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Where the memory went: peak, what was alive when and whose it was, leaks, holders.
+
+        Raises
+        ------
+        ValueError
+            If no memory was recorded; :func:`paddle_lab.memory` and ``%%paddle_mem`` do.
+        """
+        from paddle_lab.analysis.memory.memory import Memory
+
+        return Memory(self._attribution)
+
+    @cached_property
+    def _attribution(self) -> Attribution:
+        from paddle_lab.analysis.memory.attribution import Attribution
+
+        return Attribution(self.view_record)
+
+    @cached_property
+    def gradients(self) -> GradientTable:
+        """What was in each gradient of the backward passes; none unless ``grads=True``.
+
+        One row for each edge of a backward graph that a gradient passed, and for what each
+        backward call began with. ``trace.gradients.curve()`` tells norms layer by layer. Missing
+        are gradients that a node of several tensors (``concat``, ``stack``), a PyLayer or a
+        program of ``to_static`` hands on where others arrive as well, and those in sparse
+        coordinates.
+        """
+        from paddle_lab.analysis.gradients.gradient_table import GradientTable
+
+        return GradientTable(self.view_record)
+
+    @property
+    def backward_calls(self) -> Sequence[BackwardCall]:
+        """The calls of ``backward`` and ``paddle.grad``, in order; one backward graph each."""
+        from paddle_lab.analysis.summaries import backward_calls
+
+        return backward_calls(self.view_record)
+
+    @property
+    def regions(self) -> Sequence[Region]:
+        """The parts named by :func:`paddle_lab.region`, in order."""
+        from paddle_lab.analysis.summaries import regions
+
+        return regions(self.view_record)
+
+    @hints_options
+    def graph(
+        self, kind: GraphKind = "forward", *, call: int | None = None, region: str | None = None
+    ) -> networkx.MultiDiGraph:
+        """Return a graph for further analysis.
+
+        Parameters
+        ----------
+        kind
+            ``"forward"``: nodes are op keys, edges are tensors. ``"backward"``: nodes are grad
+            nodes, edges point the way the gradient flows.
+        call
+            For ``"backward"``: key of the backward call whose graph is wanted; all by default.
+        region
+            For ``"backward"``: name of a region; each node then has a ``region_role``:
+            ``"inside"``, ``"neighbour"``, ``"leaf"`` or ``None``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind of graph, backward call or region.
+        """
+        from paddle_lab.analysis.networkx_graph import backward_graph, forward_graph
+
+        if kind == "forward":
+            if call is not None or region is not None:
+                raise ValueError('call and region are options of graph("backward")')
+            return forward_graph(self.view_record)
+        if kind == "backward":
+            return backward_graph(self.view_record, call=call, region=region)
+        raise ValueError(f'there is no {kind!r} graph; ask for "forward" or "backward"')
