@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from types import FrameType
-from typing import Any
-
 from paddle_lab.magics.error_note import show_error_note
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.out_of_memory import report_out_of_memory
@@ -17,22 +13,14 @@ class GraphedCell:
 
     Parameters
     ----------
-    shell, options, number, anchor
-        As of :class:`TracedCell`.
+    cell
+        The cell, being recorded.
     memory
         Knows what is alive when memory runs out.
     """
 
-    def __init__(
-        self,
-        shell: Any,
-        options: Namespace,
-        memory: NotebookMemory,
-        *,
-        number: int,
-        anchor: FrameType | None,
-    ) -> None:
-        self._cell = TracedCell(shell, options, number=number, anchor=anchor)
+    def __init__(self, cell: TracedCell, memory: NotebookMemory) -> None:
+        self._cell = cell
         self._memory = memory
 
     def finish(self, error: BaseException | None) -> None:

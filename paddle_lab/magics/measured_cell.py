@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.display import display
 
@@ -30,24 +28,15 @@ class MeasuredCell:
 
     Parameters
     ----------
-    shell, options, number, anchor
-        As of :class:`TracedCell`.
+    cell
+        The cell, being recorded with its memory.
     memory
         Knows what is alive, and keeps the ledger.
     """
 
-    def __init__(
-        self,
-        shell: Any,
-        options: Namespace,
-        memory: NotebookMemory,
-        *,
-        number: int,
-        anchor: FrameType | None,
-    ) -> None:
-        self._cell = TracedCell(shell, options, number=number, anchor=anchor, memory=True)
+    def __init__(self, cell: TracedCell, memory: NotebookMemory) -> None:
+        self._cell = cell
         self._memory = memory
-        self._number = number
 
     def finish(self, error: BaseException | None) -> None:
         """End the recording, find who holds what is left, and show it."""
@@ -91,7 +80,7 @@ class MeasuredCell:
         memory = trace.memory
         alive = memory.still_alive()
         entry = Entry(
-            cell=self._number,
+            cell=self._cell.number,
             place=memory.place,
             before_bytes=memory.start_bytes,
             after_bytes=memory.end_bytes,

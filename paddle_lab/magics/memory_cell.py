@@ -41,5 +41,7 @@ class MemoryCellMagic:
         options = _OPTIONS.parse(line)
         # As of %%paddle_trace, imported while the kernel waits.
         from paddle_lab.magics.measured_cell import MeasuredCell
+        from paddle_lab.magics.traced_cell import TracedCell
 
-        return MeasuredCell(self._shell, options, self._memory, number=number, anchor=anchor)
+        cell = TracedCell(self._shell, options, number=number, anchor=anchor, memory=True)
+        return MeasuredCell(cell, self._memory)

@@ -41,5 +41,7 @@ class TraceCellMagic:
         options = _OPTIONS.parse(line)
         # Its imports are the capture's; %load_ext has the kernel do them while it waits.
         from paddle_lab.magics.graphed_cell import GraphedCell
+        from paddle_lab.magics.traced_cell import TracedCell
 
-        return GraphedCell(self._shell, options, self._memory, number=number, anchor=anchor)
+        cell = TracedCell(self._shell, options, number=number, anchor=anchor)
+        return GraphedCell(cell, self._memory)

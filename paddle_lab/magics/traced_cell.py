@@ -53,6 +53,7 @@ class TracedCell:
     ) -> None:
         self._shell = shell
         self.options = options
+        self.number = number
         title = options.title or f"Cell {number}"
         self._recording = Recording(
             title=title,
