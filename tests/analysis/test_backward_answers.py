@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.analysis.pairing import grad_nodes_of_ops
 from tests.trace.records import RecordWriter
@@ -94,6 +96,33 @@ def test_a_leaf_of_three_consumers_is_above_all_three():
             y = w.op("matmul", shared)
         w.grad_edge(w.grad_node("MatmulGradNode", w.producer(y)), leaf)
     assert with_answers(w.record()).grad_node_groups["group"][leaf] == -1
+
+
+def test_what_only_a_call_of_paddle_grad_made_is_where_the_nodes_beside_it_are():
+    w = RecordWriter()
+    with w.layer("net"):
+        with w.layer("net.0"):
+            first = w.producer(w.op("matmul"))
+        with w.layer("net.1"):
+            second = w.producer(w.op("tanh"))
+    call = w.producer(w.op("paddle.grad", phase="backward"))
+    outside = w.producer(w.op("mean"))
+    mean = w.grad_node("MeanGradNode", outside)
+    matmul = w.grad_node("MatmulDoubleGradNode", first)
+    between = w.grad_node("AddDoubleGradNode", call)
+    tanh = w.grad_node("TanhDoubleGradNode", second)
+    last = w.grad_node("AddDoubleGradNode", call)
+    across = w.grad_node("MatmulGradNode", call)
+    leaf = w.grad_node("GradNodeAccumulation")
+    alone = w.grad_node("AddDoubleGradNode", call)
+    for chain in ((mean, matmul, between, tanh, last, leaf), (mean, across, tanh)):
+        for source, target in pairwise(chain):
+            w.grad_edge(source, target)
+    group = with_answers(w.record()).grad_node_groups["group"].tolist()
+    net, _, inner = range(3)
+    assert group[between] == net
+    assert group[last] == group[leaf] == inner
+    assert group[across] == group[alone] == -1
 
 
 def test_pairing_lists_every_node_of_an_op():

@@ -7,10 +7,11 @@ import type { Hierarchy } from "./hierarchy.ts";
 import { kept } from "./leaves.ts";
 import type { Trace } from "./trace.ts";
 
-type EdgeTable = "op_edges" | "grad_edges";
+/** Which edges, and between what: ops, grad nodes, or grad nodes on the rows of their ops. */
+type Flow = "ops" | "grad nodes" | "rows";
 
 /**
- * Rows of an edge table that can be seen while exactly these groups are open.
+ * Rows of the edges' table that can be seen while exactly these groups are open.
  *
  * @param open groups, -1 for the top; each once
  * @returns ascending
@@ -18,10 +19,12 @@ type EdgeTable = "op_edges" | "grad_edges";
 export function edgesWithin(
   trace: Trace,
   hierarchy: Hierarchy,
-  table: EdgeTable,
+  asked: Flow,
   open: readonly number[],
 ): Int32Array {
-  const held = kept(hierarchy, `holders ${table}`, () => edgesByHolder(trace, hierarchy, table));
+  const hasOwnRows = hierarchy.groupOnRow !== hierarchy.groupOfGradNode;
+  const flow = asked === "rows" && !hasOwnRows ? "grad nodes" : asked;
+  const held = kept(hierarchy, `holders ${flow}`, () => edgesByHolder(trace, hierarchy, flow));
   let count = 0;
   for (const group of open) {
     count += held.starts[group + 2]! - held.starts[group + 1]!;
@@ -37,14 +40,18 @@ export function edgesWithin(
 }
 
 /** Edges by the innermost group around both ends, + 1; edges without an end are left out. */
-function edgesByHolder(trace: Trace, hierarchy: Hierarchy, table: EdgeTable): RowsByKey {
+function edgesByHolder(trace: Trace, hierarchy: Hierarchy, flow: Flow): RowsByKey {
   const { parents } = hierarchy;
   const depth = new Int32Array(parents.length);
   for (let group = 0; group < depth.length; group++) {
     depth[group] = parents[group]! >= 0 ? depth[parents[group]!]! + 1 : 1;
   }
-  const groupOf = table === "op_edges" ? hierarchy.groupOfOp : hierarchy.groupOfGradNode;
-  const edges = trace.table(table);
+  const groupOf = {
+    ops: hierarchy.groupOfOp,
+    "grad nodes": hierarchy.groupOfGradNode,
+    rows: hierarchy.groupOnRow,
+  }[flow];
+  const edges = trace.table(flow === "ops" ? "op_edges" : "grad_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
   const holder = new Int32Array(edges.length);
   for (let edge = 0; edge < holder.length; edge++) {

@@ -20,6 +20,11 @@ export class Hierarchy {
   /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
   readonly groupOfOp: Int32Array;
   readonly groupOfGradNode: Int32Array;
+  /**
+   * The group of each grad node on the rows of a ladder: that of its op. Nodes that `paddle.grad`
+   * made are among those of the layers, where the call itself is not.
+   */
+  readonly groupOnRow: Int32Array;
   /** 1 where a group is drawn as its only op. */
   readonly isTransparent: Uint8Array;
   /** First group of the run of repeats that a group belongs to, -1 for none. */
@@ -42,6 +47,7 @@ export class Hierarchy {
     this.groupOfOp = ownGroupOfPyLayers(trace);
     this.pylayerOfBackwardOp = pylayersOfBackwardOps(trace, this.groupOfOp);
     this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
+    this.groupOnRow = groupsOnRows(trace, this.groupOfOp, this.groupOfGradNode);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
     // A block whose inside was not stored stays a block.
@@ -132,16 +138,34 @@ function shifted(groups: Int32Array): Int32Array {
   return keys;
 }
 
-/** A grad node belongs where the op that made it does. */
+/** A grad node belongs where the analysis says; that of a PyLayer's own op goes with the op. */
 function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const groups = new Int32Array(trace.table("grad_node_groups").column("group"));
+  const analysed = trace.table("op_groups").column("group");
   const op = trace.table("grad_nodes").column("op");
   for (let node = 0; node < groups.length; node++) {
-    if (op[node]! >= 0) {
-      groups[node] = groupOfOp[op[node]!]!;
+    const made = op[node]!;
+    if (made >= 0 && groupOfOp[made] !== analysed[made]) {
+      groups[node] = groupOfOp[made]!;
     }
   }
   return groups;
+}
+
+function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): Int32Array {
+  const op = trace.table("grad_nodes").column("op");
+  let onRows = groups;
+  for (let node = 0; node < groups.length; node++) {
+    const made = op[node]!;
+    if (made < 0 || groupOfOp[made] === groups[node]) {
+      continue;
+    }
+    if (onRows === groups) {
+      onRows = groups.slice();
+    }
+    onRows[node] = groupOfOp[made]!;
+  }
+  return onRows;
 }
 
 /**

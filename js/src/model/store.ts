@@ -136,6 +136,12 @@ export class Store {
     return inGraph(this.trace, this.#state.selection);
   }
 
+  /** The group of each grad node in the picture. */
+  get groupOfGradNode(): Int32Array {
+    const { groupOnRow, groupOfGradNode } = this.hierarchy;
+    return this.#state.mode === "ladder" ? groupOnRow : groupOfGradNode;
+  }
+
   /** Change the state; listeners are told once, before this returns. */
   update(change: Partial<ViewState>): void {
     const previous = this.#state;
@@ -297,12 +303,12 @@ export class Store {
         return pylayer >= 0 ? pylayer : (hierarchy.groupOfOp[selection.op] ?? -1);
       }
       case "grad_node":
-        return hierarchy.groupOfGradNode[selection.gradNode] ?? -1;
+        return this.groupOfGradNode[selection.gradNode] ?? -1;
       case "group":
         return trace.at("groups", "parent", selection.group);
       case "gradient": {
         const source = trace.at("grad_edges", "source", selection.edge);
-        return source >= 0 ? hierarchy.groupOfGradNode[source]! : -1;
+        return source >= 0 ? this.groupOfGradNode[source]! : -1;
       }
       case "tensor": {
         const producer = trace.at("tensors", "producer", selection.tensor);

@@ -118,7 +118,7 @@ export function forwardEdges(trace: Trace, hierarchy: Hierarchy, tree: VisibleTr
   const [tensor, kind] = [edges.column("tensor"), edges.column("kind")];
   const shape = trace.table("tensors").column("shape");
   const detach = EDGE_KINDS.indexOf("detach");
-  const within = edgesWithin(trace, hierarchy, "op_edges", tree.walked);
+  const within = edgesWithin(trace, hierarchy, "ops", tree.walked);
   const collector = new EdgeCollector(within.length);
   for (let at = 0; at < within.length; at++) {
     const edge = within[at]!;
@@ -147,19 +147,45 @@ export function forwardEdges(trace: Trace, hierarchy: Hierarchy, tree: VisibleTr
  * Gradient flow: from the loss to the leaves.
  *
  * @param withPylayerOps whether the ops in the tree are those of PyLayers' backwards
- * @param cuts pairs of items between which a gradient would flow, and does not
  */
 export function backwardEdges(
   trace: Trace,
   hierarchy: Hierarchy,
   tree: VisibleTree,
   withPylayerOps: boolean,
-  cuts: readonly (readonly [source: number, target: number])[] = [],
 ): VisibleEdges {
+  const within = edgesWithin(trace, hierarchy, "grad nodes", tree.walked);
+  const collector = gradientsAlong(trace, within, tree);
+  if (withPylayerOps) {
+    addPylayerEdges(trace, tree, collector);
+  }
+  return collector.finish();
+}
+
+/**
+ * Gradient flow between the rows of a ladder.
+ *
+ * @param tree in which a grad node's box is the item of its row
+ * @param cuts pairs of items between which a gradient would flow, and does not
+ */
+export function ladderEdges(
+  trace: Trace,
+  hierarchy: Hierarchy,
+  tree: VisibleTree,
+  cuts: readonly (readonly [source: number, target: number])[],
+): VisibleEdges {
+  const within = edgesWithin(trace, hierarchy, "rows", tree.walked);
+  const collector = gradientsAlong(trace, within, tree);
+  for (const [from, to] of cuts) {
+    collector.add(from, to, -1, NO_SHAPE, true);
+  }
+  return collector.finish();
+}
+
+function gradientsAlong(trace: Trace, within: Int32Array, tree: VisibleTree): EdgeCollector {
   const edges = trace.table("grad_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
   const shape = edges.column("shape");
-  const within = edgesWithin(trace, hierarchy, "grad_edges", tree.walked);
   const collector = new EdgeCollector(within.length);
   for (let at = 0; at < within.length; at++) {
     const edge = within[at]!;
@@ -167,13 +193,7 @@ export function backwardEdges(
     const to = tree.boxOfGradNode(target[edge]!);
     collector.add(from, to, -1, shape[edge]!, false, edge);
   }
-  for (const [from, to] of cuts) {
-    collector.add(from, to, -1, NO_SHAPE, true);
-  }
-  if (withPylayerOps) {
-    addPylayerEdges(trace, tree, collector);
-  }
-  return collector.finish();
+  return collector;
 }
 
 /** Between the ops of a PyLayer's backward; those that read no other begin at its grad node. */

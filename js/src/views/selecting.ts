@@ -54,7 +54,7 @@ export function boxOfSelection(store: Store, scene: Scene): number {
     }
     case "grad_node": {
       const at = scene.boxes.findIndex((box) => box.gradNode === selection.gradNode);
-      const group = hierarchy.groupOfGradNode[selection.gradNode]!;
+      const group = store.groupOfGradNode[selection.gradNode]!;
       return at >= 0 ? at : boxAround(store, scene, group);
     }
     case "group":
@@ -62,7 +62,7 @@ export function boxOfSelection(store: Store, scene: Scene): number {
     case "gradient": {
       const node = trace.at("grad_edges", "source", selection.edge);
       const at = scene.boxes.findIndex((box) => node >= 0 && box.gradNode === node);
-      const group = node >= 0 ? hierarchy.groupOfGradNode[node]! : -1;
+      const group = node >= 0 ? store.groupOfGradNode[node]! : -1;
       return at >= 0 ? at : boxAround(store, scene, group);
     }
     case "tensor": {

@@ -24,7 +24,7 @@ test.each([
   const opened = { ...state, open: new Set(open), unfolded: new Set([2]) };
   const forward = atOnce(visibleForwardSteps(trace, hierarchy, opened));
   const edges = trace.table("op_edges");
-  const held = edgesWithin(trace, hierarchy, "op_edges", forward.walked);
+  const held = edgesWithin(trace, hierarchy, "ops", forward.walked);
   expect(Array.from(held)).toEqual([...held].sort((a, b) => a - b));
   expect(Array.from(held)).toEqual(
     expect.arrayContaining(
@@ -33,7 +33,7 @@ test.each([
   );
   const backward = atOnce(visibleBackwardSteps(trace, hierarchy, opened));
   const grad = trace.table("grad_edges");
-  expect(Array.from(edgesWithin(trace, hierarchy, "grad_edges", backward.walked))).toEqual(
+  expect(Array.from(edgesWithin(trace, hierarchy, "grad nodes", backward.walked))).toEqual(
     expect.arrayContaining(
       seen(
         { source: grad.column("source"), target: grad.column("target") },
@@ -46,6 +46,6 @@ test.each([
 test("what is closed is not looked into", async () => {
   const { trace, hierarchy, state } = new Store(await encoder(4).trace());
   const closed = atOnce(visibleForwardSteps(trace, hierarchy, { ...state, open: new Set() }));
-  const held = edgesWithin(trace, hierarchy, "op_edges", closed.walked);
+  const held = edgesWithin(trace, hierarchy, "ops", closed.walked);
   expect(held.length).toBeLessThan(trace.table("op_edges").length / 4);
 });

@@ -18,9 +18,12 @@ async function ladderOf(made: SyntheticTrace): Promise<{ store: Store; scene: Sc
   const store = new Store(await made.trace());
   store.openAll();
   store.update({ mode: "ladder" });
+  return { store, scene: ladderIn(store) };
+}
+
+function ladderIn(store: Store): Scene {
   const arrangement = atOnce(arrangeLadderSteps(store, MEASURE));
-  const scene = atOnce(composeLadderSteps(store, arrangement, layoutNested(arrangement.graph)));
-  return { store, scene };
+  return atOnce(composeLadderSteps(store, arrangement, layoutNested(arrangement.graph)));
 }
 
 test("every grad node stands on the row of its op, right of all that is left of it", async () => {
@@ -101,4 +104,29 @@ test("a fold of training steps says how many grad nodes of one step's backward i
   const { rows } = atOnce(arrangeLadderSteps(store, MEASURE));
   const folds = rows.flat().filter((box) => box.kind === "fold");
   expect(folds.map((box) => box.sublabel)).toEqual(["Layer · 3 grad nodes"]);
+});
+
+test("what paddle.grad made is in the layer's group, and in a ladder on the row of the call", async () => {
+  const made = new SyntheticTrace();
+  const layer = made.group("net");
+  const first = made.op("tanh", { group: layer });
+  const second = made.op("tanh", { group: layer, inputs: first.out });
+  const call = made.op("paddle.grad", { phase: "backward", inputs: second.out });
+  const loss = made.op("mean", { inputs: call.out });
+  const between = made.gradNode("AddDoubleGradNode", { op: call.op, group: layer });
+  made.add("grad_edges", { source: loss.gradNode, target: between, shape: made.text("[]") });
+  made.add("grad_edges", { source: between, target: first.gradNode, shape: made.text("[]") });
+  made.backward(loss.gradNode);
+  const store = new Store(await made.trace());
+  store.closeAll();
+  store.update({ mode: "ladder" });
+  const scene = ladderIn(store);
+  expect(store.hierarchy.groupOfGradNode[between]).toBe(layer);
+  const at = scene.boxes.findIndex(({ gradNode }) => gradNode === between);
+  expect(scene.boxes[at]!.y).toBeCloseTo(scene.boxes.find(({ op }) => op === call.op)!.y);
+  const closed = scene.boxes.findIndex(({ id }) => id.endsWith(":backward"));
+  expect(scene.boxes[closed]!.sublabel).toContain("1 grad node");
+  expect(scene.edges).toContainEqual(expect.objectContaining({ source: at, target: closed }));
+  store.select({ kind: "grad_node", gradNode: between }, { reveal: true });
+  expect(store.state.open.has(layer)).toBe(false);
 });

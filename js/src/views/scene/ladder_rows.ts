@@ -5,7 +5,7 @@ import { backwardLeaves, forwardLeaves, kept } from "../../model/leaves.ts";
 import type { Store } from "../../model/store.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { Steps, VisibleItem, VisibleTree } from "../../model/visible.ts";
-import { backwardEdges, type VisibleEdges } from "../../model/visible_edges.ts";
+import { ladderEdges, type VisibleEdges } from "../../model/visible_edges.ts";
 import { type Arrangement, arrangeSteps, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
 import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
@@ -63,7 +63,7 @@ export function* arrangeLadderSteps(store: Store, measure: TextMeasure): Steps<L
     boxOfGradNode: (node) => (paired.isShown[node] ? tree.boxOfOp(op[node]!) : -1),
   };
   const cuts = cutEdges(trace, tree, rows);
-  const gradEdges = backwardEdges(trace, hierarchy, onRows, false, cuts);
+  const gradEdges = ladderEdges(trace, hierarchy, onRows, cuts);
   return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, ...paired };
 }
 
@@ -92,7 +92,7 @@ function pairedNodes({ trace, hierarchy, state }: Store): PairedNodes {
       isShown[node] = isInView[node] && hasRow ? 1 : 0;
       withoutRow += isInView[node] && !hasRow ? 1 : 0;
     }
-    const shownIn = countInside(hierarchy.parents, hierarchy.groupOfGradNode, isShown);
+    const shownIn = countInside(hierarchy.parents, hierarchy.groupOnRow, isShown);
     return { isShown, shownIn, withoutRow };
   });
 }
