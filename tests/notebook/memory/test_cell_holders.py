@@ -1,0 +1,93 @@
+"""Who holds what a cell with ``%%paddle_mem`` left behind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+import paddle_lab
+from paddle_lab.trace.schema import HOLDER_KINDS
+from tests.notebook.memory.measured_shell import X_BYTES, allocated, held
+from tests.notebook.shell import run
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from paddle_lab.magics.notebook_memory import NotebookMemory
+
+
+def test_holders_have_the_names_that_the_notebook_gives_them(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("experiment")
+    module.__file__ = "/somewhere/experiment.py"
+    vars(module)["seen"] = []
+    monkeypatch.setitem(sys.modules, "experiment", module)
+    cell = shell.execution_count
+    run(
+        shell,
+        "%%paddle_mem -q -o t\n"
+        "import experiment\n"
+        "cache = {'kept': [x * 2]}\n"
+        "experiment.seen.append(x * 3)\n"
+        "big = x * 4\n"
+        "first = big[:1]\n"
+        "del big\n"
+        "hidden = net[1](net[0](x))\n"
+        "loss = (hidden * hidden).mean()\n"
+        "del hidden\n"
+        "x * 5",
+    ).raise_error()
+    assert {
+        ("container", "cache['kept'][0]"): X_BYTES,
+        ("container", "experiment.seen[0]"): X_BYTES,
+        ("view", "first"): X_BYTES,
+        ("output", f"Out[{cell}]"): X_BYTES,
+        ("backward_graph", "loss"): X_BYTES,
+        ("variable", "loss"): 4,
+    }.items() <= held(shell.user_ns["t"]).items()
+
+
+def test_a_variable_of_a_failed_call_is_held_by_the_last_traceback(shell: InteractiveShell) -> None:
+    run(shell, "def f(x):\n    big = x * 2\n    raise ValueError\n")
+    result = run(shell, "%%paddle_mem -q\nf(x)")
+    assert isinstance(result.error_in_exec, ValueError)
+    assert held(shell.user_ns["_trace"])["traceback", "big in f(), last traceback"] == X_BYTES
+
+
+def test_the_trace_is_saved_with_its_holders(shell: InteractiveShell, tmp_path: Path) -> None:
+    path = tmp_path / "step.pltrace"
+    run(shell, f"%%paddle_mem -q --save '{path}'\nkept = x * 4").raise_error()
+    record = paddle_lab.load(path).record
+    kinds = {HOLDER_KINDS[kind] for kind in record.holders["kind"]}
+    assert "variable" in kinds
+    assert held(paddle_lab.load(path))["variable", "kept"] == X_BYTES
+
+
+def test_memory_magics_keep_no_tensor_alive(shell: InteractiveShell) -> None:
+    run(shell, "y = x * 2")
+    before = allocated()
+    run(shell, "%%paddle_mem -q\nz = x * 3\ny = z * z\ndel z")
+    run(shell, "%paddle_mem report")
+    run(shell, "%paddle_mem free")
+    assert allocated() == before
+    run(shell, "del y")
+    assert allocated() == before - X_BYTES
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, ValueError])
+def test_a_search_that_fails_costs_no_trace(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]
+) -> None:
+    def interrupted(_memory: NotebookMemory) -> None:
+        raise fault
+
+    monkeypatch.setattr("paddle_lab.magics.notebook_memory.NotebookMemory.living", interrupted)
+    run(shell, "%%paddle_mem -q\nkept = x * 2").raise_error()
+    trace = shell.user_ns["_trace"]
+    assert len(trace.allocations) > 0
+    assert trace.record.origin.notices[-1].endswith(f"the search ended in {fault.__name__}.")

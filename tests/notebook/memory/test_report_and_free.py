@@ -1,0 +1,75 @@
+"""``%paddle_mem report`` and ``%paddle_mem free``: the session's memory, and what may go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.notebook.memory.measured_shell import X_BYTES, allocated
+from tests.notebook.shell import run
+
+if TYPE_CHECKING:
+    import pytest
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def test_the_ledger_has_an_entry_a_cell_that_changed_memory(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = shell.execution_count
+    run(shell, "a = x * 2\nb = x * 3\ndel b")
+    run(shell, "1 + 1")
+    run(shell, "%%paddle_mem -q\nkept = x * 4")
+    capsys.readouterr()
+    run(shell, "%paddle_mem report").raise_error()
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split("  ")[0]: line for line in lines if line.startswith("[")}
+    assert list(rows)[-2:] == [f"[{first}]", f"[{first + 2}]"]
+    assert rows[f"[{first + 2}]"].endswith("512.0 KiB  kept 512.0 KiB")
+    living = "\n".join(lines).partition("Alive now")[2]
+    for name in ("net", "x", "a", "kept"):
+        assert f"  {name}\n" in living
+
+
+def test_a_report_says_what_a_view_keeps(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "first = (x * 2)[:2]")
+    run(shell, "%paddle_mem report")
+    assert "a view of 2.00 KiB keeps 512.0 KiB" in capsys.readouterr().out
+
+
+def test_what_the_notebook_alone_keeps_is_let_go(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = allocated()
+    run(shell, "def f(x):\n    big = x * 2\n    raise ValueError\n")
+    cell = shell.execution_count
+    run(shell, "x * 3")
+    run(shell, "y = x * 4\ny")
+    run(shell, "f(x)")
+    assert allocated() == before + 3 * X_BYTES
+    capsys.readouterr()
+
+    run(shell, "%paddle_mem free").raise_error()
+    said = capsys.readouterr().out
+    assert allocated() == before + X_BYTES
+    assert said.startswith("Freed 1.00 MiB by letting go of ")
+    assert f"Out[{cell}]" in said
+    assert f"Out[{cell + 1}]" not in said  # y holds it too
+    assert "the last traceback" in said
+    assert cell + 1 in shell.user_ns["Out"]
+    assert cell not in shell.user_ns["Out"]
+
+    run(shell, "%paddle_mem free").raise_error()
+    assert "Nothing to free" in capsys.readouterr().out
+
+
+def test_the_last_value_is_let_go_under_all_its_names(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = allocated()
+    run(shell, "[x * 3]")
+    assert allocated() == before + X_BYTES
+    shell.run_line_magic("paddle_mem", "free")  # no cell of its own, as from the button
+    assert allocated() == before
+    assert shell.user_ns["_"] == ""
