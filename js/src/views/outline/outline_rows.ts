@@ -4,8 +4,8 @@ import { isLeaf } from "../../model/leaves.ts";
 import type { Selection, Store } from "../../model/store.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";
 import { countOf } from "../panel/quantities.ts";
-import { foldLabel } from "../scene/box_content.ts";
 import { markLines, marksOfBox, SEVERITY_WORDS } from "../scene/box_marks.ts";
+import { foldLabel } from "../scene/group_label.ts";
 
 export interface OutlineRow {
   readonly id: string;

@@ -14,7 +14,8 @@ import {
 } from "../../model/visible.ts";
 import { backwardEdges, forwardEdges, type VisibleEdges } from "../../model/visible_edges.ts";
 import { countOf } from "../panel/quantities.ts";
-import { type BoxContent, BoxWriter, extentOf, oddNote, refoldLabel } from "./box_content.ts";
+import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
+import { oddNote, refoldLabel } from "./group_label.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "./scene.ts";
 

@@ -5,37 +5,20 @@ import type { Hierarchy } from "../../model/hierarchy.ts";
 import { isLeaf } from "../../model/leaves.ts";
 import { OP_STATES, opState, opStates } from "../../model/op_states.ts";
 import { givenTensors, mayHaveGivenTensors } from "../../model/parameters.ts";
-import { runLabel } from "../../model/runs.ts";
 import type { Store } from "../../model/store.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem } from "../../model/visible.ts";
-import { PHASES, TENSOR_KINDS } from "../../protocol.ts";
+import { PHASES } from "../../protocol.ts";
 import { FOLD_CARD_PX } from "../paint/drawing_style.ts";
 import { countOf } from "../panel/quantities.ts";
+import { BOX_HEIGHT_PX, BoxLines, NARROWEST_PX, PADDING_PX, stepped } from "./box_lines.ts";
+import { ChipWriter, NO_CHIPS } from "./chips.ts";
+import { foldLabel, oddNote, refoldLabel } from "./group_label.ts";
 import type { TextMeasure } from "./measure.ts";
-import type { Phase, SceneBox, SceneChip } from "./scene.ts";
+import type { Phase, SceneBox } from "./scene.ts";
 
-const BOX_HEIGHT_PX = 28;
 const GROUP_HEIGHT_PX = 42;
 const TENSOR_HEIGHT_PX = 22;
-const PADDING_PX = 14;
-const GAP_PX = 7;
-/** Boxes of a few widths only: a column of them looks calm, and equal groups lay out equally. */
-const WIDTH_STEP_PX = 24;
-const NARROWEST_PX = 120;
-const WIDEST_PX = 264;
-const CHIP_HEIGHT_PX = 18;
-const CHIP_GAP_PX = 4;
-const CHIP_PADDING_PX = 6;
-const MOST_CHIPS = 4;
-/** Short names as people write them in formulas. */
-const SYMBOLS: Readonly<Record<string, string>> = {
-  weight: "W",
-  bias: "b",
-  _mean: "μ",
-  _variance: "σ²",
-};
-const LONGEST_CHIP = 7;
 
 /**
  * Where a box is that has no place yet. It is no whole number: fields that begin as one are made anew, object by
@@ -45,8 +28,6 @@ const NOWHERE = Number.NaN;
 
 /** A box that has no place yet. */
 export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
-
-type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
 
 /** From this part of all ops on, tables are read as a whole. */
 const MANY = 8;
@@ -79,10 +60,8 @@ export class BoxWriter {
   readonly hierarchy: Hierarchy;
   /** Made for the first op: a picture of closed groups asks for none. */
   #columns: OpColumns | undefined;
-  /** By sublabel and label: of a hundred thousand ops few have a line of their own. */
-  readonly #lines = new Map<string, Map<string, BoxLine>>();
-  /** Labels of chips by what they are short for: the tensor's path and kind. */
-  readonly #chipLabels = new Map<number, string>();
+  readonly #lines: BoxLines;
+  readonly #chips: ChipWriter;
 
   constructor(
     readonly store: Store,
@@ -95,6 +74,8 @@ export class BoxWriter {
   ) {
     this.trace = store.trace;
     this.hierarchy = store.hierarchy;
+    this.#lines = new BoxLines(measure);
+    this.#chips = new ChipWriter(store.trace, measure);
   }
 
   write(item: VisibleItem, isBackward: boolean): BoxContent {
@@ -114,7 +95,7 @@ export class BoxWriter {
     const { trace } = this;
     this.#columns ??= columnsOf(trace, this.boxCount * MANY > trace.opCount);
     const columns = this.#columns;
-    const line = this.#oneLine(trace.text(columns.name[op]!), through);
+    const line = this.#lines.of(trace.text(columns.name[op]!), through);
     return {
       x: NOWHERE,
       y: NOWHERE,
@@ -131,7 +112,7 @@ export class BoxWriter {
       chips:
         this.showsParameters || columns.mayHaveChips?.[op] === 0
           ? NO_CHIPS
-          : this.#chips(givenTensors(trace, op), line.width),
+          : this.#chips.given(givenTensors(trace, op), line.width),
       state: columns.state ? OP_STATES[columns.state[op]!]! : opState(trace, op),
       id,
     };
@@ -151,7 +132,7 @@ export class BoxWriter {
         leaves.add(target);
       }
     }
-    const line = this.#oneLine(label, leaf ? "accumulate" : through);
+    const line = this.#lines.of(label, leaf ? "accumulate" : through);
     return {
       ...EMPTY,
       ...line,
@@ -159,7 +140,7 @@ export class BoxWriter {
       phase: "backward",
       gradNode,
       group: trace.groupOfGradNode(gradNode),
-      chips: this.#leafChips([...leaves], line.width),
+      chips: this.#chips.leaves([...leaves], line.width),
       id,
     };
   }
@@ -203,9 +184,7 @@ export class BoxWriter {
       label: name,
       sublabel: details,
       width,
-      chips: refold
-        ? this.#row([{ label: `⊟ ${refold}`, tensor: -1, kind: "refold" }], -1, width)
-        : [],
+      chips: refold ? this.#chips.refold(refold, width) : NO_CHIPS,
       height: GROUP_HEIGHT_PX + (item.kind === "fold" ? 2 * FOLD_CARD_PX : 0),
       kind: item.kind === "fold" ? "fold" : kind === "pylayer" ? "pylayer" : "group",
       phase: isBackward
@@ -220,7 +199,7 @@ export class BoxWriter {
   ghost(op: number, id: string): BoxContent {
     return {
       ...EMPTY,
-      ...this.#oneLine("no gradient", ""),
+      ...this.#lines.of("no gradient", ""),
       kind: "ghost",
       phase: "backward",
       op,
@@ -233,98 +212,13 @@ export class BoxWriter {
     const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);
     return {
       ...EMPTY,
-      ...this.#oneLine(label, trace.textAt("tensors", "shape", item.key)),
+      ...this.#lines.of(label, trace.textAt("tensors", "shape", item.key)),
       height: TENSOR_HEIGHT_PX,
       kind: "parameter",
       phase: "forward",
       tensor: item.key,
       id: item.id,
     };
-  }
-
-  #oneLine(label: string, sublabel: string): BoxLine {
-    let lines = this.#lines.get(sublabel);
-    if (!lines) {
-      lines = new Map();
-      this.#lines.set(sublabel, lines);
-    }
-    let line = lines.get(label);
-    if (!line) {
-      line = this.#measured(label, sublabel);
-      lines.set(label, line);
-    }
-    return line;
-  }
-
-  #measured(label: string, sublabel: string): BoxLine {
-    const beside = sublabel ? GAP_PX + this.measure.width(sublabel, "sublabel") : 0;
-    const width = stepped(this.measure.width(label, "label") + beside + 2 * PADDING_PX);
-    return { label, sublabel, width, height: BOX_HEIGHT_PX };
-  }
-
-  #chips(tensors: readonly number[], boxWidth: number): readonly SceneChip[] {
-    return this.#row(
-      tensors.map((tensor) => ({
-        label: this.#chipLabel(tensor),
-        tensor,
-        kind: this.trace.tensorKind(tensor),
-      })),
-      -1,
-      boxWidth,
-    );
-  }
-
-  #chipLabel(tensor: number): string {
-    const { trace } = this;
-    const path = trace.at("tensors", "path", tensor);
-    if (!trace.text(path)) {
-      return chipLabel(trace, tensor);
-    }
-    const key = path * TENSOR_KINDS.length + trace.at("tensors", "kind", tensor);
-    let label = this.#chipLabels.get(key);
-    if (label === undefined) {
-      label = chipLabel(trace, tensor);
-      this.#chipLabels.set(key, label);
-    }
-    return label;
-  }
-
-  #leafChips(leaves: readonly number[], boxWidth: number): readonly SceneChip[] {
-    return this.#row(
-      leaves.map((leaf) => {
-        const tensor = this.trace.at("grad_nodes", "parameter", leaf);
-        return { label: leafLabel(this.trace, tensor), tensor, kind: "leaf" };
-      }),
-      1,
-      boxWidth,
-    );
-  }
-
-  /** Chips side by side, from the box outwards: to its left (-1) or right (1). */
-  #row(
-    chips: readonly Pick<SceneChip, "label" | "tensor" | "kind">[],
-    side: 1 | -1,
-    boxWidth: number,
-  ): readonly SceneChip[] {
-    if (!chips.length) {
-      return NO_CHIPS;
-    }
-    const shown = chips.slice(0, chips.length > MOST_CHIPS ? MOST_CHIPS - 1 : MOST_CHIPS);
-    const all =
-      shown.length < chips.length
-        ? [...shown, { label: `+${chips.length - shown.length}`, tensor: -1, kind: "more" }]
-        : shown;
-    // On the left the first is the outermost: a row reads from left to right.
-    const outwards = side < 0 ? all.reverse() : all;
-    let edge = boxWidth / 2 + CHIP_GAP_PX + 1;
-    return outwards.map((chip) => {
-      const text = this.measure.width(chip.label, "small");
-      const width = Math.max(CHIP_HEIGHT_PX, Math.ceil(text) + 2 * CHIP_PADDING_PX);
-      const x = side * (edge + width / 2);
-      edge += width + CHIP_GAP_PX;
-      const { label, tensor, kind } = chip;
-      return { label, tensor, kind, x, y: 0, width, height: CHIP_HEIGHT_PX };
-    });
   }
 }
 
@@ -336,8 +230,6 @@ export function extentOf(box: BoxContent): number {
   }
   return extent;
 }
-
-const NO_CHIPS: readonly SceneChip[] = [];
 
 const EMPTY: BoxContent = {
   x: NOWHERE,
@@ -352,55 +244,11 @@ const EMPTY: BoxContent = {
   gradNode: -1,
   group: -1,
   tensor: -1,
-  chips: [],
+  chips: NO_CHIPS,
   state: "normal",
   id: "",
 };
 
-function chipLabel(trace: Trace, tensor: number): string {
-  const name = trace.tensorLabel(tensor);
-  const kind = trace.tensorKind(tensor);
-  if (kind === "parameter" || kind === "buffer") {
-    const plain = name.replace(/^_+/, "");
-    const short = plain.length > LONGEST_CHIP ? `${plain.slice(0, LONGEST_CHIP - 1)}…` : plain;
-    return SYMBOLS[name] ?? (short || (kind === "parameter" ? "W" : "buffer"));
-  }
-  return kind === "gradient" ? "grad" : "data";
-}
-
-function leafLabel(trace: Trace, tensor: number): string {
-  const isNamed = tensor >= 0 && trace.tensorLabel(tensor) !== "";
-  return isNamed ? chipLabel(trace, tensor) : "leaf";
-}
-
-/** "layers.0–11 ×12" of the fold that begins with a group. */
-export function foldLabel({ trace, hierarchy, state }: Store, first: number): string {
-  const members = foldAround(hierarchy, state, first);
-  const label = runLabel(trace.groupLabel(first), trace.groupLabel(members.at(-1)!));
-  return `${label} ×${members.length}`;
-}
-
-/** "×12" where the group begins a run that is shown member by member, or is taken out of it. */
-export function refoldLabel({ hierarchy, state }: Store, group: number): string {
-  const run = hierarchy.runOf[group]!;
-  const isShown = state.unfolded.has(run) ? run === group : state.taken.has(group);
-  return run >= 0 && isShown ? `×${hierarchy.runMembers(run).length}` : "";
-}
-
-/** "unlike 95 siblings" of a group that is built differently, else "". */
-export function oddNote(
-  { oddSiblings }: Store,
-  { kind, key }: Pick<VisibleItem, "kind" | "key">,
-): string {
-  const family = kind === "group" ? oddSiblings.familyOf(key) : undefined;
-  return family ? `unlike ${family.alike} siblings` : "";
-}
-
 function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {
   return kind === "optimizer" ? "optimizer" : kind === "backward" ? "backward" : ofFirstOp;
-}
-
-function stepped(width: number): number {
-  const steps = Math.ceil((width - NARROWEST_PX) / WIDTH_STEP_PX);
-  return Math.min(WIDEST_PX, NARROWEST_PX + Math.max(0, steps) * WIDTH_STEP_PX);
 }
