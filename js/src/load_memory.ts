@@ -7,16 +7,16 @@ import { Reader } from "./reader.ts";
 /**
  * Does nothing for a small trace; where workers are not allowed, the page reads when it has to.
  *
- * @param inflater the worker that inflated the trace, if one did
+ * @param inflater the worker that inflated the trace, if one did: it reckons the ledger unasked
  */
 export function readMemoryAhead(trace: Trace, inflater?: Reader): void {
-  const request = typeof Worker === "undefined" ? undefined : ledgerRequest(trace);
-  if (!request) {
+  const isMany = trace.unreadAllocations !== undefined;
+  if (!isMany || typeof Worker === "undefined") {
     inflater?.dispose();
     return;
   }
   const reader = inflater ?? new Reader();
-  const answer = reader.reckon(request, inflater !== undefined);
+  const answer = inflater ? inflater.ledger() : reader.reckon(ledgerRequest(trace)!);
   expectLedger(
     trace,
     answer

@@ -17,7 +17,9 @@ export class Reader {
   readonly #worker = this.#start();
   #address = "";
   #isBroken = false;
-  #answer: (reply: ReaderReply) => void = () => {};
+  /** What came before it was asked for. */
+  readonly #replies: ReaderReply[] = [];
+  #arrived: () => void = () => {};
 
   /** Take further parts of a zlib stream: bytes, or base64 of them. */
   add(parts: readonly (Uint8Array<ArrayBuffer> | string)[]): void {
@@ -26,34 +28,35 @@ export class Reader {
 
   /** What the parts hold, once no more are added. */
   async inflated(): Promise<Uint8Array<ArrayBuffer>> {
-    const reply = await this.#ask({ kind: "end" });
+    await this.#post({ kind: "end" });
+    const reply = await this.#reply();
     if (reply.kind !== "inflated") {
       throw new Error(BROKEN);
     }
     return reply.bytes;
   }
 
-  /** @param isInflated whether the request is of what was inflated here */
-  async reckon(request: LedgerRequest, isInflated: boolean): Promise<LedgerAnswer> {
-    const { bytes } = request.allocations;
-    // The page keeps its own: who cannot wait for the worker reads them there.
-    const own = isInflated ? new Uint8Array(0) : bytes.slice();
-    const sent = { ...request, allocations: { ...request.allocations, bytes: own } };
-    const { byteOffset: start, byteLength: length } = bytes;
-    const reply = await this.#ask(
-      isInflated
-        ? { kind: "reckon inflated", request: sent, start, length }
-        : { kind: "reckon", request: sent },
-      [own.buffer],
-    );
+  /** The ledger of what was inflated, if there are many allocations in it. */
+  async ledger(): Promise<LedgerAnswer> {
+    const reply = await this.#reply();
     if (reply.kind !== "done") {
       throw new Error(BROKEN);
     }
     return reply.answer;
   }
 
+  /** The ledger of a trace that the page has. */
+  async reckon(request: LedgerRequest): Promise<LedgerAnswer> {
+    // The page keeps its own: who cannot wait for the worker reads them there.
+    const bytes = request.allocations.bytes.slice();
+    const sent = { ...request, allocations: { ...request.allocations, bytes } };
+    await this.#post({ kind: "reckon", request: sent }, [bytes.buffer]);
+    return this.ledger();
+  }
+
   dispose(): void {
     this.#isBroken = true;
+    this.#arrived();
     void this.#worker.then((worker) => worker.terminate()).catch(() => {});
     URL.revokeObjectURL(this.#address);
   }
@@ -72,22 +75,22 @@ export class Reader {
 
   #take(reply: ReaderReply): void {
     this.#isBroken ||= reply.kind === "failed";
-    this.#answer(reply);
+    this.#replies.push(reply);
+    this.#arrived();
   }
 
   async #post(order: ReaderOrder, transfer: Transferable[] = []): Promise<void> {
     (await this.#worker).postMessage(order, transfer);
   }
 
-  async #ask(order: ReaderOrder, transfer?: Transferable[]): Promise<ReaderReply> {
+  /** The next one: the worker answers in the order in which it is asked. */
+  async #reply(): Promise<ReaderReply> {
     await this.#worker;
-    const reply = new Promise<ReaderReply>((resolve) => {
-      this.#answer = resolve;
-    });
-    if (this.#isBroken) {
-      return { kind: "failed" };
+    while (!(this.#replies.length || this.#isBroken)) {
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve;
+      });
     }
-    await this.#post(order, transfer);
-    return reply;
+    return this.#replies.shift() ?? { kind: "failed" };
   }
 }

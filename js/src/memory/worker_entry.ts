@@ -1,15 +1,16 @@
 /** Inflates a payload that arrives in parts, and reckons a ledger; bundled on its own for a worker. */
 import { decodeBase64 } from "../base64.ts";
 import { Inflating } from "../model/inflating.ts";
-import { answerLedger, type LedgerAnswer, type LedgerRequest } from "./ledger.ts";
+import { Trace } from "../model/trace.ts";
+import { readInflated } from "../model/unpack.ts";
+import { answerLedger, type LedgerAnswer, type LedgerRequest, ledgerRequest } from "./ledger.ts";
 
 export type ReaderOrder =
   /** Parts of a zlib stream: bytes, or base64 of them. */
   | { kind: "add"; parts: readonly (Uint8Array<ArrayBuffer> | string)[] }
+  /** There are no more parts. Of many allocations a ledger follows what was inflated. */
   | { kind: "end" }
-  | { kind: "reckon"; request: LedgerRequest }
-  /** The allocations lie so far into what was inflated. */
-  | { kind: "reckon inflated"; request: LedgerRequest; start: number; length: number };
+  | { kind: "reckon"; request: LedgerRequest };
 
 export type ReaderReply =
   | { kind: "inflated"; bytes: Uint8Array<ArrayBuffer> }
@@ -25,7 +26,6 @@ interface WorkerScope {
 export function serve(): void {
   const scope = globalThis as unknown as WorkerScope;
   let inflating: Inflating | undefined;
-  let inflated: Uint8Array<ArrayBuffer> | undefined;
   scope.onmessage = ({ data }) => {
     obey(data).catch(() => scope.postMessage({ kind: "failed" }));
   };
@@ -37,23 +37,22 @@ export function serve(): void {
         inflating.add(typeof part === "string" ? decodeBase64(part) : part);
       }
     } else if (order.kind === "end") {
-      inflated = await inflating!.end();
+      const inflated = await inflating!.end();
       // The page has a copy: each of the two reads what it needs.
       const bytes = inflated.slice();
       scope.postMessage({ kind: "inflated", bytes }, [bytes.buffer]);
+      // The page would ask for it, once it has read the rest.
+      reckon(ledgerRequest(new Trace(readInflated(inflated))));
     } else {
-      const answer = answerLedger(requestOf(order));
-      scope.postMessage({ kind: "done", answer }, [...buffersIn(answer)]);
+      reckon(order.request);
     }
   }
 
-  function requestOf(order: Extract<ReaderOrder, { request: LedgerRequest }>): LedgerRequest {
-    if (order.kind === "reckon") {
-      return order.request;
+  function reckon(request: LedgerRequest | undefined): void {
+    if (request) {
+      const answer = answerLedger(request);
+      scope.postMessage({ kind: "done", answer }, [...buffersIn(answer)]);
     }
-    const { request, start, length } = order;
-    const bytes = inflated!.subarray(start, start + length);
-    return { ...request, allocations: { ...request.allocations, bytes } };
   }
 }
 

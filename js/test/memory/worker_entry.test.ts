@@ -25,20 +25,14 @@ test("a worker inflates parts and reckons what it inflated", { timeout: 60_000 }
   serve();
   const replies: ReaderReply[] = [];
   scope.postMessage = (reply) => replies.push(reply);
-  const order = async (data: ReaderOrder): Promise<ReaderReply> => {
-    scope.onmessage({ data });
-    await expect.poll(() => replies.length).toBe(1);
-    return replies.pop()!;
-  };
   const stream = packed.slice(streamStart(packed));
   const text = Buffer.from(stream.subarray(30_000)).toString("base64");
   scope.onmessage({ data: { kind: "add", parts: [stream.slice(0, 30_000), text] } });
-  const inflated = await order({ kind: "end" });
-  expect(inflated.kind).toBe("inflated");
+  scope.onmessage({ data: { kind: "end" } });
+  await expect.poll(() => replies.length).toBe(2);
+  const [inflated, reply] = replies as [ReaderReply, ReaderReply];
   const bytes = inflated.kind === "inflated" ? inflated.bytes : new Uint8Array(0);
-  const request = ledgerRequest(new Trace(readInflated(bytes)))!;
-  const { byteOffset: start, byteLength: length } = request.allocations.bytes;
-  const reply = await order({ kind: "reckon inflated", request, start, length });
+  expect(new Trace(readInflated(bytes)).table("allocations").length).toBe(50_000);
   const expected = answerLedger(ledgerRequest(new Trace(await unpack(packed)))!);
   expect(reply.kind).toBe("done");
   const found = reply.kind === "done" ? reply.answer : expected;
@@ -48,7 +42,4 @@ test("a worker inflates parts and reckons what it inflated", { timeout: 60_000 }
   }
   const [places, same] = [found.ledger.places, expected.ledger.places];
   expect(digest(places[0]!.events.total_bytes)).toBe(digest(same[0]!.events.total_bytes));
-  expect(await order({ kind: "reckon inflated", request, start: start + 1, length })).not.toEqual(
-    reply,
-  );
 });
