@@ -12,6 +12,7 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.storages import Storages
+from paddle_lab.analysis.stacks import stack_of
 
 # Their grad nodes need each input only for the gradients of the others.
 _PRODUCTS = frozenset(
@@ -38,6 +39,7 @@ class _Write:
     place: Place
     op: int
     tensor: int
+    stack: int = -1
 
 
 def silent_changes(facts: Facts) -> Iterator[SilentChange]:
@@ -46,7 +48,7 @@ def silent_changes(facts: Facts) -> Iterator[SilentChange]:
     named: set[Place] = set()
     runs = _runs(facts)
     for position, first, ops in _moments(facts, runs):
-        nodes = _waiting_nodes(runs, position, first)
+        nodes = _waiting_nodes(facts, runs, position, first)
         if not nodes:
             continue
         writes = [_Write(facts.place(op), op, tensor) for op in ops for tensor in facts.outputs(op)]
@@ -78,7 +80,7 @@ class _Run:
     """A backward call that succeeded: when it began, and the ops of its grad nodes."""
 
     before: int
-    place: Place
+    stack: int
     nodes: npt.NDArray[np.int64]
     ops: npt.NDArray[np.int64]
     first_op: int
@@ -92,26 +94,35 @@ def _runs(facts: Facts) -> list[_Run]:
         nodes = nodes[ops_of_nodes[nodes] >= 0]
         if len(nodes) and not facts.backward_error(call):
             ops = ops_of_nodes[nodes].astype(np.int64)
-            place = facts.place_of_call(call)
-            runs.append(_Run(facts.ops_before(call), place, nodes, ops, int(ops.min())))
+            stack = int(facts.record.backward_calls["stack"][call])
+            runs.append(_Run(facts.ops_before(call), stack, nodes, ops, int(ops.min())))
     return runs
 
 
-def _waiting_nodes(runs: list[_Run], position: int, write: _Write) -> list[int]:
+def _waiting_nodes(facts: Facts, runs: list[_Run], position: int, write: _Write) -> list[int]:
     """Return the grad nodes that had been made at a position, and that a later call ran."""
     found: set[int] = set()
     for run in runs:
-        if run.first_op < position <= run.before and _is_before(position, write, run):
+        if run.first_op < position <= run.before and _is_before(facts, position, write, run):
             found.update(run.nodes[run.ops < position].tolist())
     return sorted(found)
 
 
-def _is_before(position: int, write: _Write, run: _Run) -> bool:
+def _is_before(facts: Facts, position: int, write: _Write, run: _Run) -> bool:
     if position < run.before:
         return True
     # With no op between both, the lines tell which came first; a step begins with an op.
-    line, place = write.place.line, run.place
-    return write.op < 0 and write.place.file == place.file and 0 < line < place.line
+    return write.op < 0 and _is_line_before(facts, write.stack, run.stack)
+
+
+def _is_line_before(facts: Facts, stack: int, other: int) -> bool:
+    """Tell by lines which of two stacks came first, in the innermost function that both ran in."""
+    frames, others = (reversed(stack_of(facts.record, one)) for one in (stack, other))
+    for frame, later in zip(frames, others, strict=False):
+        if frame.key != later.key:
+            is_shared = (frame.file, frame.function) == (later.file, later.function)
+            return is_shared and 0 < frame.line < later.line
+    return False
 
 
 def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, _Write, list[int]]]:
@@ -132,5 +143,5 @@ def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, _Write, list
         tensor = int(events["tensor"][event])
         if tensor >= 0:
             position = int(events["ops_before"][event])
-            place = facts.place_of_stack(int(events["stack"][event]))
-            yield position, _Write(place, -1, tensor), []
+            stack = int(events["stack"][event])
+            yield position, _Write(facts.place_of_stack(stack), -1, tensor, stack), []
