@@ -53,12 +53,15 @@ export class Painting {
     this.#measure = measure;
     this.theme = theme;
     this.#again = again;
-    this.#moving = new MovingPicture((context, camera, view) => {
-      const found = this.#sight?.found;
-      if (found) {
-        paint(this.#brush(context, camera, undefined), found, view, { isPart: true });
-      }
-    });
+    this.#moving = new MovingPicture(
+      (context, camera, view) => {
+        const found = this.#sight?.found;
+        if (found) {
+          paint(this.#brush(context, camera, undefined), found, view, { isPart: true });
+        }
+      },
+      (context, camera, box) => paintOneBox(this.#brush(context, camera, box), box),
+    );
   }
 
   /** What the picture says has changed. */
@@ -116,7 +119,7 @@ export class Painting {
     const { context, pixels } = this.#surface(view);
     const isAt = this.#moving.isAt(camera);
     if (!isAt && this.#moving.isAtScale(camera.scale)) {
-      if (!this.#moving.pan(this.#canvas, camera, view, pixels)) {
+      if (!this.#moving.pan(this.#canvas, camera, view, pixels, hovered)) {
         this.#again();
       }
     } else {

@@ -66,6 +66,20 @@ function difference(a: number[], b: number[]): number {
   return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length;
 }
 
+/** Somewhere on a box near a place of the page, as the tooltip tells. */
+async function boxNear(page: Page, x: number, y: number): Promise<{ x: number; y: number }> {
+  for (let step = 0; step < 40; step++) {
+    const place = { x: x + 30 * (step % 4), y: y + 3 * step };
+    await page.mouse.move(place.x, place.y);
+    await page.waitForTimeout(400);
+    const tooltip = page.locator(".pdl-tooltip:visible");
+    if (/^(relu|scale|tanh)/.test((await tooltip.count()) ? await tooltip.innerText() : "")) {
+      return place;
+    }
+  }
+  throw new Error("no box is near");
+}
+
 /** Wait until two frames have been drawn. */
 async function drawn(page: Page): Promise<void> {
   await page.evaluate(
@@ -133,6 +147,39 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     expect(difference(await part(page, 4, 300, 90), came)).toBeLessThan(1);
     expect(difference(before, came)).toBeGreaterThan(5);
     expect(errors).toEqual([]);
+  });
+
+  test("the box under the pointer keeps its outline while a crowded picture is dragged", {
+    timeout: 90_000,
+  }, async () => {
+    const { page } = await browser.open(crowd().bytes());
+    await page.locator("canvas").focus();
+    await page.keyboard.press("f");
+    await page.mouse.move(500, 400);
+    for (let turn = 0; turn < 12 && (await scaleOf(page)) < 0.48; turn++) {
+      await page.mouse.wheel(0, -120);
+      await drawn(page);
+    }
+    await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
+    const canvas = (await page.locator("canvas").first().boundingBox())!;
+    const place = await boxNear(page, 400, 300);
+    await page.mouse.move(4, 4);
+    await holdTimers(page); // neither a tooltip nor a rest
+    await drawn(page);
+    const around = (dx: number, dy: number): Promise<number[]> =>
+      part(page, place.x - canvas.x - 32 + dx, place.y - canvas.y - 32 + dy, 64);
+    const plain = await around(0, 0);
+    await page.mouse.move(place.x, place.y);
+    await drawn(page);
+    const outlined = await around(0, 0);
+    expect(difference(outlined, plain)).toBeGreaterThan(0.2);
+    await page.mouse.down();
+    await page.mouse.move(place.x + 50, place.y - 10);
+    await page.mouse.move(place.x + 100, place.y - 20);
+    await drawn(page);
+    expect(await page.locator(".pdl-moving").count()).toBe(1);
+    expect(difference(await around(100, -20), outlined)).toBeLessThan(0.1);
+    expect(difference(await around(100, -20), plain)).toBeGreaterThan(0.2);
   });
 
   test("arrows follow the edges, brackets the order in which ops ran", async () => {

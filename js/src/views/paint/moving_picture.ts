@@ -6,6 +6,8 @@
  */
 import type { Camera, Size } from "../camera.ts";
 import { element } from "../element.ts";
+import type { SceneBox } from "../scene/scene.ts";
+import { type DrawBox, HoveredPart } from "./hovered_part.ts";
 import { blank, contextOf, type DrawPicture, type Kept } from "./kept.ts";
 import { Overview } from "./overview.ts";
 import { Pieces } from "./pieces.ts";
@@ -18,11 +20,13 @@ export class MovingPicture {
   #rested: Kept | undefined;
   readonly #overview: Overview;
   readonly #pieces: Pieces;
+  readonly #hovered: HoveredPart;
   /** Lies over the canvas while the picture is panned, each of its children a layer. */
   readonly #stage = element("div", { class: "pdl-moving", "aria-hidden": "true" });
   readonly #beside = element("div");
 
-  constructor(draw: DrawPicture) {
+  constructor(draw: DrawPicture, drawBox: DrawBox) {
+    this.#hovered = new HoveredPart(drawBox);
     this.#overview = new Overview(draw);
     this.#pieces = new Pieces(draw);
     this.#stage.append(this.#beside);
@@ -35,6 +39,7 @@ export class MovingPicture {
     this.#overview.kept?.canvas.remove();
     this.#overview.forget();
     this.#pieces.forget();
+    this.#hovered.forget();
   }
 
   /** Draw the whole scene small, a strip at a time: see `Overview`. */
@@ -77,9 +82,16 @@ export class MovingPicture {
   /**
    * Show the kept picture over the screen, from another place at its scale.
    *
+   * @param hovered the box under the pointer: it lies above the kept picture
    * @returns whether it reaches everywhere; what is missing is drawn the next time
    */
-  pan(screen: HTMLCanvasElement, camera: Camera, view: Size, pixels: number): boolean {
+  pan(
+    screen: HTMLCanvasElement,
+    camera: Camera,
+    view: Size,
+    pixels: number,
+    hovered: SceneBox | undefined,
+  ): boolean {
     if (!this.#stage.parentNode) {
       screen.after(this.#stage);
     }
@@ -94,7 +106,20 @@ export class MovingPicture {
     } else {
       far?.canvas.remove();
     }
+    this.#lift(hovered, rested.camera, camera, pixels);
     return isComplete;
+  }
+
+  #lift(box: SceneBox | undefined, rested: Camera, camera: Camera, pixels: number): void {
+    if (!box) {
+      this.#hovered.forget();
+      return;
+    }
+    const part = this.#hovered.of(box, rested, pixels);
+    move(part.canvas, part.camera, camera, pixels);
+    if (part.canvas !== this.#stage.lastChild) {
+      this.#stage.append(part.canvas);
+    }
   }
 
   /**
