@@ -195,13 +195,6 @@ export interface Origin {
   notices: string[];
 }
 
-/** Messages from the widget's Python side. */
-export type MessageToView =
-  | { kind: "select"; op?: number; grad_node?: number }
-  | { kind: "error"; text: string };
-/** Messages to the widget's Python side. */
-export type MessageToKernel = { kind: "selected"; op: number; grad_node: number };
-
 /** Asks the surrounding page to show a source line; it calls preventDefault() if it does. */
 export interface OpenSourceDetail {
   file: string;

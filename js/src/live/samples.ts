@@ -5,11 +5,11 @@ const CAPACITY = [6000, 7200, 10_080] as const;
 /** Widths of the tiers' rows in ms; a sample has none. */
 const WIDTH_MS = [0, 1000, 60_000] as const;
 /** Samples farther apart have a gap between them: something held the interpreter. */
-export const GAP_MS = 250;
+const GAP_MS = 250;
 
 export type Tiers = readonly (readonly Float64Array[])[];
 
-export interface Gap {
+interface Gap {
   readonly start_ms: number;
   readonly end_ms: number;
 }

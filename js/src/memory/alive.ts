@@ -6,7 +6,7 @@ const CHUNK_BITS = 6;
 const CHUNK = 1 << CHUNK_BITS;
 
 /** What is true of some blocks that follow each other: an upper bound of each of them. */
-export interface Bounds {
+interface Bounds {
   readonly end_ns: Float64Array;
   readonly bytes: Float64Array;
   readonly life_ns: Float64Array;

@@ -19,9 +19,9 @@ export interface Rectangle extends Size {
   readonly y: number;
 }
 
-export const LARGEST_SCALE = 3;
+const LARGEST_SCALE = 3;
 /** Text is easy to read down to this scale. */
-export const READABLE_SCALE = 0.8;
+const READABLE_SCALE = 0.8;
 const MARGIN_PX = 28;
 
 export function toScreen(camera: Camera, x: number, y: number): { x: number; y: number } {

@@ -84,7 +84,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
 }
 
 /** "342 ops · 231 grad nodes · 38 ms · Paddle 3.3.1". */
-export function summaryOf({ trace }: Store): string {
+function summaryOf({ trace }: Store): string {
   const { duration_ns, paddle } = trace.origin;
   const { opTotal, gradNodeTotal } = standInsOf(trace);
   return [

@@ -5,7 +5,7 @@ import { Store } from "../../src/model/store.ts";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
 import { atOnce } from "../../src/model/visible.ts";
-import { arrange } from "../../src/views/scene/arrange.ts";
+import { arrangeSteps } from "../../src/views/scene/arrange.ts";
 import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
 
@@ -28,7 +28,7 @@ export async function graphsOf(payload: Uint8Array): Promise<Map<string, NestedG
       const { graph } =
         mode === "ladder"
           ? atOnce(arrangeLadderSteps(store, MEASURE))
-          : arrange(store, mode, MEASURE);
+          : atOnce(arrangeSteps(store, mode, MEASURE));
       // A ladder whose boxes are those of the forward graph is laid out as that.
       const { parent, open, width, height, edgeSource, edgeTarget } = graph;
       const content = [parent, open, width, height, edgeSource, edgeTarget].join(";");

@@ -131,15 +131,11 @@ export function gradNodeChip({ store, trace }: PanelContext, gradNode: number): 
   );
 }
 
-export function tensorName(trace: PanelContext["trace"], tensor: number): string {
+function tensorName(trace: PanelContext["trace"], tensor: number): string {
   return trace.textAt("tensors", "path", tensor) || trace.textAt("tensors", "name", tensor);
 }
 
-/** "float32 [4, 2, 3] · 96 B · gpu:0 · stop_gradient". */
-export function tensorSummary(trace: PanelContext["trace"], tensor: number): string {
-  return tensorWords(trace, tensor).join(" · ");
-}
-
+/** "float32 [4, 2, 3]", "96 B", "gpu:0", "stop_gradient". */
 function tensorWords(trace: PanelContext["trace"], tensor: number): string[] {
   const place = trace.textAt("tensors", "place", tensor);
   const words = [

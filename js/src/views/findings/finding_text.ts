@@ -39,7 +39,7 @@ export function richText(trace: Trace, text: string, open: OpenLine): HTMLElemen
 }
 
 /** "Cell 4, line 8". */
-export function placeText(trace: Trace, { file, line, cell }: SourceLine): string {
+function placeText(trace: Trace, { file, line, cell }: SourceLine): string {
   return `${fileLabel(trace, file, cell)}, line ${line}`;
 }
 

@@ -1,5 +1,5 @@
 /** How the parts of a scene look: shared by the canvas and the exported picture. */
-import type { BoxKind, EdgeKind, Phase, SceneBox, SceneEdge, SceneFrame } from "../scene/scene.ts";
+import type { BoxKind, EdgeKind, SceneBox, SceneEdge, SceneFrame } from "../scene/scene.ts";
 import type { ColourName, Theme } from "../theme.ts";
 
 export const BOX_RADIUS_PX = 6;
@@ -93,12 +93,8 @@ export function noteOfBox(box: SceneBox): string {
 }
 
 /** Kinds that stand for several ops: two lines of text and a sign for opening. */
-export function isStacked(kind: BoxKind): boolean {
+function isStacked(kind: BoxKind): boolean {
   return kind === "group" || kind === "fold";
-}
-
-export function phaseColour(phase: Phase, theme: Theme): string {
-  return theme[phase];
 }
 
 const mixed = new Map<string, string>();

@@ -117,7 +117,7 @@ export function paintOneBox(brush: Brush, box: SceneBox): void {
   }
 }
 
-export function areaInView(camera: Camera, view: Size): Extent {
+function areaInView(camera: Camera, view: Size): Extent {
   return {
     left: -camera.x / camera.scale,
     top: -camera.y / camera.scale,
@@ -126,7 +126,7 @@ export function areaInView(camera: Camera, view: Size): Extent {
   };
 }
 
-export function isReadable({ camera }: Brush, fontPx: number): boolean {
+function isReadable({ camera }: Brush, fontPx: number): boolean {
   return fontPx * camera.scale >= LEAST_TEXT_PX;
 }
 

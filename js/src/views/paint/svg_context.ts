@@ -174,7 +174,7 @@ export class SvgContext {
 }
 
 /** Text for XML: markup escaped, characters that XML forbids replaced. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
     .replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,6 +1,6 @@
 /** Light colouring of Python source: keywords, strings, comments. Enough to read by, no parser. */
 
-export type Tint = "keyword" | "string" | "comment" | "";
+type Tint = "keyword" | "string" | "comment" | "";
 
 /** A piece of a line: `end` is exclusive, both count characters. */
 export interface TintedSpan {

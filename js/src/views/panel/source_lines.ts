@@ -47,7 +47,7 @@ export function countOpsByLine(trace: Trace): LineCounts {
 }
 
 /** A stretch of recorded lines of one file. */
-export interface SourceStretch {
+interface SourceStretch {
   readonly firstLine: number;
   readonly lines: readonly string[];
 }

@@ -5,7 +5,6 @@ import { membersOf } from "../../model/leaves.ts";
 import { withParameters } from "../../model/parameters.ts";
 import type { Store } from "../../model/store.ts";
 import {
-  atOnce,
   type Steps,
   type VisibleItem,
   type VisibleTree,
@@ -32,10 +31,6 @@ export interface Arrangement {
 
 /** Boxes that are written, or placed, between two pauses. */
 const BOXES_A_STEP = 400;
-
-export function arrange(store: Store, side: Side, measure: TextMeasure): Arrangement {
-  return atOnce(arrangeSteps(store, side, measure));
-}
 
 export function* arrangeSteps(store: Store, side: Side, measure: TextMeasure): Steps<Arrangement> {
   const { trace, hierarchy, state } = store;
@@ -122,10 +117,6 @@ function placesInOrder(items: readonly VisibleItem[]): Int32Array {
 }
 
 /** The scene of one side alone. */
-export function compose(store: Store, arrangement: Arrangement, result: NestedResult): Scene {
-  return atOnce(composeSteps(store, arrangement, result));
-}
-
 export function* composeSteps(
   store: Store,
   arrangement: Arrangement,

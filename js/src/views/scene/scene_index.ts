@@ -11,7 +11,7 @@ export type Hit =
 
 /** Height of a frame's title strip, and where in it the sign for closing is. */
 export const TITLE_HEIGHT_PX = 24;
-export const TOGGLE_WIDTH_PX = 26;
+const TOGGLE_WIDTH_PX = 26;
 const REFOLD_WIDTH_PX = 80;
 
 /** The index of each scene that has been made ready for drawing. */
