@@ -64,21 +64,25 @@ export function fitted(scene: Size, view: Size): Camera {
 /** Down to this a wide scene is made smaller so that its whole width is seen at first. */
 const LEGIBLE_SCALE = 0.55;
 
-/** The whole scene if it stays readable; else its upper part, with its main path in the middle. */
+/** The whole scene if it stays readable; else its upper part, with its main path as near to the middle as it may be. */
 export function firstView(scene: Size & { readonly focusX: number }, view: Size): Camera {
   const scale = fittingScale(scene, view);
   if (scale >= READABLE_SCALE) {
     return centred(scene, view, scale);
   }
-  const across = (view.width - 2 * MARGIN_PX) / Math.max(1, scene.width);
+  const available = view.width - 2 * MARGIN_PX;
+  const across = available / Math.max(1, scene.width);
   const isWide = across < READABLE_SCALE;
   const readable = Math.min(1, isWide ? Math.max(LEGIBLE_SCALE, across) : across);
-  const overflows = scene.width * readable > view.width - 2 * MARGIN_PX;
+  const width = scene.width * readable;
+  const atFocus = view.width / 2 - scene.focusX * readable;
   return {
     scale: readable,
-    x: overflows
-      ? view.width / 2 - scene.focusX * readable
-      : (view.width - scene.width * readable) / 2,
+    // No room is left beside what is cut.
+    x:
+      width <= available
+        ? (view.width - width) / 2
+        : Math.min(MARGIN_PX, Math.max(view.width - MARGIN_PX - width, atFocus)),
     y: Math.max(MARGIN_PX, (view.height - scene.height * readable) / 2),
   };
 }

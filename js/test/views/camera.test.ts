@@ -37,6 +37,22 @@ test("a long scene begins at its beginning, readable, with its main path in the 
   expect(toScreen(wide, 4000, 0).x).toBeCloseTo(400);
 });
 
+test("what fits across is seen whole, wherever its main path is", () => {
+  for (let width = 600; width < 1350; width += 7) {
+    const { x, scale } = firstView({ width, height: 5000, focusX: 0.2 * width }, VIEW);
+    expect(x).toBeGreaterThan(27.9);
+    expect(x + width * scale).toBeLessThan(772.1);
+  }
+});
+
+test("of what is too wide as much is seen as there is room for", () => {
+  const [left, right] = [0.1, 0.9].map((part) =>
+    firstView({ width: 1500, height: 5000, focusX: 1500 * part }, VIEW),
+  );
+  expect(toScreen(left!, 0, 0).x).toBeCloseTo(28);
+  expect(toScreen(right!, 1500, 0).x).toBeCloseTo(772);
+});
+
 test("revealing moves as little as it must, and makes small text readable", () => {
   const camera = { x: 0, y: 0, scale: 1 };
   const box = (x: number, y: number) => ({ x, y, width: 120, height: 28 });
