@@ -198,6 +198,7 @@ def test_a_dragged_axis_stands_still_until_one_goes_back(lab_page: OpenNotebook)
     notebook = lab_page(notebook_of(CHART_ON))
     notebook.run_cell(0)
     chart = chart_of(notebook)
+    expect_painted(chart, 1)
     back = chart.get_by_role("button", name="Back to now")
     expect(back).to_be_hidden()
 
