@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from paddle_lab.trace.schema import Columns
 
-Column = npt.NDArray[np.generic]
-
 
 def storage_dtype(column_type: str) -> np.dtype[Any]:
     """Return the dtype in which a column of ``column_type`` is held in memory.

@@ -39,7 +39,6 @@ class RowContent:
     buffers: list[str] = field(default_factory=list)
     data: list[str] = field(default_factory=list)
     grad_label: str = ""
-    grad_count: int = 0
     leaf_count: int = 0
     mark: RowMark | None = None
     """What a finding says of its ops."""
@@ -163,7 +162,6 @@ class RowReader:
 
     def _add_grad_nodes(self, content: RowContent, ops: Keys) -> None:
         nodes = _rows_of(self._grad_nodes, ops)
-        content.grad_count = len(nodes)
         names: Counter[str] = Counter()
         for code, count in Counter(self._record.grad_nodes["name"][nodes].tolist()).items():
             names[_NODE_SUFFIX.sub("", self._record.text(code))] += count

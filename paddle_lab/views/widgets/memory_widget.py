@@ -74,7 +74,6 @@ class LiveMemory(CellWidget):
         self._sampler = sampler
         self._free = free
         self._answer_limit_s = 0.0
-        self._on_stop: list[Callable[[], None]] = []
         super().__init__(
             _height=height,
             _notice=_LOST_MESSAGES if _ipykernel_version() == "7.0.0" else "",
@@ -111,12 +110,6 @@ class LiveMemory(CellWidget):
         self._sampler.stop()
         self.stopped_because = because
         self.is_running = False
-        for callback in self._on_stop:
-            callback()
-
-    def on_stop(self, callback: Callable[[], None]) -> None:
-        """Have ``callback`` called when the sampling has ended, also when the chart was closed."""
-        self._on_stop.append(callback)
 
     def cell_started(self, label: str) -> None:
         """Mark from now on the cell that runs, such as ``"[7]"``."""

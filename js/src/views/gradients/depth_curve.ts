@@ -188,7 +188,7 @@ function cross(x: number, y: number): SVGElement {
 function keyOf({ name, word, dash }: (typeof SERIES)[number]): HTMLElement {
   const sample = svgElement(
     "svg",
-    { viewBox: "0 0 22 8", width: 22, height: 8, class: "pdl-chart-key" },
+    { viewBox: "0 0 22 8", width: 22, height: 8 },
     svgElement("line", {
       class: `pdl-curve pdl-curve-${name}`,
       x1: 0,
