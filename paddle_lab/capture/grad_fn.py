@@ -43,6 +43,14 @@ class GradFnReader:
             _drop_reference(node)
         return address
 
+    @property
+    def is_leaking(self) -> bool | None:
+        """Whether reading ``grad_fn`` leaks a reference; ``None`` until a read has told.
+
+        The native part asks for it by this name.
+        """
+        return self._is_leaking
+
     def _leaks(self, references: int) -> bool:
         # With more references still, others hold this node too, and the next one will tell.
         if self._is_leaking is None and references <= _SOUND_REFERENCES + 1:
