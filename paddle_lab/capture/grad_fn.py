@@ -51,11 +51,6 @@ class GradFnReader:
         """
         return self._is_leaking
 
-    @property
-    def is_leaking(self) -> bool | None:
-        """Whether reading ``grad_fn`` leaks a reference; ``None`` until a read has told."""
-        return self._is_leaking
-
     def _leaks(self, references: int) -> bool:
         # With more references still, others hold this node too, and the next one will tell.
         if self._is_leaking is None and references <= _SOUND_REFERENCES + 1:
