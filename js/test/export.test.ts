@@ -175,3 +175,42 @@ test("ops as text stand in columns", async () => {
   expect(lines[0]!.indexOf("common.py, line 190")).toBe(lines[1]!.indexOf("4.py, line 2"));
   expect(opList(await new SyntheticTrace().trace(), [])).toBe("");
 });
+
+/** Where the shapes stand in a picture of edges that leave one box, in world px: left and right end, and height. */
+function shapesBeside(...edges: Partial<SceneEdge>[]): { from: number; to: number; y: number }[] {
+  const drawn = { ...scene("linear"), edges: edges.map((edge) => ({ ...EDGE, ...edge })) };
+  const texts = exportSvg(drawn, STYLE, "").matchAll(
+    /<text x="([\d.-]+)" y="([\d.-]+)"[^>]*>\[4, 16\]/g,
+  );
+  return Array.from(texts, ([, x, y]) => ({
+    from: Number(x) - 40,
+    to: Number(x) - 40 + 6 * EDGE.label.length,
+    y: Number(y) - 40,
+  }));
+}
+
+test("a shape stands beside all lines that leave its box, once", () => {
+  const straight = { pathX: [106, 106] };
+  const leftwards = { pathX: [94, 40] };
+  const rightwards = { pathX: [112, 170] };
+  // A lane turns only after a first step away from the box.
+  const lane: Partial<SceneEdge> = {
+    kind: "lane",
+    pathX: [112, 112, 190, 190],
+    pathY: [54, 66, 66, 130],
+  };
+  for (const edges of [
+    [leftwards, straight],
+    [straight, leftwards],
+  ]) {
+    const [shape, ...more] = shapesBeside(...edges);
+    expect(more).toEqual([]);
+    expect(shape!.from).toBeGreaterThan(106);
+  }
+  for (const turning of [rightwards, lane]) {
+    expect(shapesBeside(straight, turning)).toHaveLength(1);
+    expect(shapesBeside(straight, turning)[0]!.to).toBeLessThan(106);
+  }
+  expect(shapesBeside(leftwards, rightwards)).toHaveLength(1);
+  expect(shapesBeside(leftwards, rightwards)[0]!.to).toBeLessThan(94);
+});

@@ -1,8 +1,8 @@
-/** Draws edges, all of a style in one stroke, and the shapes beside them. */
+/** Draws edges, all of a style in one stroke. */
 import type { Mark } from "../../model/findings.ts";
 import type { Scene, SceneEdge } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
-import { mix, type Stroke, strokeOfEdge } from "./drawing_style.ts";
+import { type Stroke, strokeOfEdge } from "./drawing_style.ts";
 import { colourOfMark } from "./mark.ts";
 import type { Brush } from "./paint.ts";
 import { traceEdges } from "./shared_stretches.ts";
@@ -13,8 +13,6 @@ const CURVE_SCALE = 0.16;
 const SHORTEST_PX = 0.6;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
-const LONGEST_LABEL_PX = 130;
-const SHORTEST_LABELLED_PX = 18;
 /** The way of a finding. */
 const WAY_PX = 3.2;
 
@@ -73,50 +71,8 @@ export function paintEdges(
   }
 }
 
-/** Each tensor's shape once, where it leaves its box. */
-export function paintEdgeLabels(
-  { context, theme, measure, emphasis, norms, showShapes }: Brush,
-  crossing: readonly SceneEdge[],
-  boxes: Scene["boxes"],
-  area: Extent,
-): void {
-  const edges = crossing.filter((edge) => isWithin(edge, 0, area, 1.2 * LONGEST_LABEL_PX));
-  context.font = measure.font("small");
-  context.textBaseline = "middle";
-  context.textAlign = "start";
-  const turns = new Map<number, { left: boolean; right: boolean }>();
-  for (const edge of edges) {
-    const turn = edge.pathX[1]! - edge.pathX[0]!;
-    const known = turns.get(edge.source);
-    turns.set(edge.source, {
-      left: turn < 0 || known?.left === true,
-      right: turn > 0 || known?.right === true,
-    });
-  }
-  const taken = new Map<number, { from: number; to: number }[]>();
-  for (const edge of edges) {
-    const norm = norms?.label(edge);
-    const label = [norm && `‖${norm}‖`, showShapes && edge.label].filter(Boolean).join(" ");
-    if (!label || edge.pathX.length < 2 || isTooShort(edge)) {
-      continue;
-    }
-    const text = measure.fit(label, "small", LONGEST_LABEL_PX);
-    const width = measure.width(text, "small");
-    const place = labelPlace(edge, width, turns.get(edge.source)!, norms ? 9 : 6);
-    const range = { from: place.x - 4, to: place.x + width + 4 };
-    const beside = taken.get(edge.source) ?? [];
-    if (beside.some((other) => other.from < range.to && range.from < other.to)) {
-      continue;
-    }
-    taken.set(edge.source, [...beside, range]);
-    const isStrong = emphasis.isEdgeStrong(edge, boxes);
-    context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
-    context.fillText(text, place.x, place.y);
-  }
-}
-
 /** Whether a point of an edge is in view, or no further away than `reach`. */
-function isWithin(edge: SceneEdge, at: number, area: Extent, reach: number): boolean {
+export function isWithin(edge: SceneEdge, at: number, area: Extent, reach: number): boolean {
   const x = edge.pathX[at]!;
   const y = edge.pathY[at]!;
   return (
@@ -125,24 +81,6 @@ function isWithin(edge: SceneEdge, at: number, area: Extent, reach: number): boo
     y > area.top - reach &&
     y < area.bottom + reach
   );
-}
-
-/** Between boxes that stand close there is no room for a word. */
-function isTooShort({ pathX, pathY }: SceneEdge): boolean {
-  const last = pathX.length - 1;
-  return Math.abs(pathY[last]! - pathY[0]!) < SHORTEST_LABELLED_PX && pathX[last] === pathX[0];
-}
-
-/** Beside the beginning of the edge, on the side to which no edge of its box turns. */
-function labelPlace(
-  { pathX, pathY }: SceneEdge,
-  width: number,
-  turns: { left: boolean; right: boolean },
-  away: number,
-): { x: number; y: number } {
-  const [x, y] = [pathX[0]!, pathY[0]!];
-  const isLeft = turns.right && (!turns.left || pathX[1]! > x);
-  return { x: isLeft ? x - away - width : x + away, y: y + Math.sign(pathY[1]! - y) * 11 };
 }
 
 /** A small head at the target, along the last step. */

@@ -7,7 +7,8 @@ import type { Extent } from "../scene/spatial_index.ts";
 import type { Theme } from "../theme.ts";
 import { paintBox } from "./box.ts";
 import { colourOfBox, mix } from "./drawing_style.ts";
-import { paintEdgeLabels, paintEdges } from "./edge.ts";
+import { paintEdges } from "./edge.ts";
+import { paintEdgeLabels } from "./edge_label.ts";
 import { paintFrame, paintFrameTitle } from "./frame.ts";
 import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./mark.ts";
 import type { NormInk } from "./norm_ink.ts";
@@ -93,7 +94,7 @@ export function paint(
     paintCuts(brush, scene, boxKeys, edges);
   }
   if ((brush.showShapes || brush.norms) && isReadable(brush, 10.5) && isStill) {
-    paintEdgeLabels(brush, edges, scene.boxes, area);
+    paintEdgeLabels(brush, edges, scene, frames, area);
   }
   paintMarks(brush, boxes, isReadable(brush, 10.5));
   paintLabels(brush, scene);
