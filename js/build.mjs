@@ -3,6 +3,7 @@
 //   paddle_lab/static/widget_view.js          what that module runs, unless the plugin has it
 //   paddle_lab/static/live.js                 the live chart's module
 //   paddle_lab/static/standalone.js           the same views for a page without Jupyter
+//   paddle_lab/static/carried_bokeh.js        the part of BokehJS that such a page carries
 //   paddle_lab/labextension/                  the prebuilt JupyterLab plugin, with BokehJS beside it
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -22,6 +23,15 @@ const LIVE_STYLE = join(HERE, "lib/live.css");
 const PLUGIN = join(HERE, "lib/labextension");
 // Every saved widget carries its module, so each byte is in every notebook.
 const BUDGETS_BYTES = { "widget.js": 10_000, "live.js": 60_000 };
+
+const SIZED = [
+  "widget.js",
+  "widget_view.js",
+  "widget.css",
+  "live.js",
+  "standalone.js",
+  "carried_bokeh.js",
+];
 
 const watch = process.argv.includes("--watch");
 
@@ -91,6 +101,38 @@ const standalone = {
   format: "iife",
 };
 
+/**
+ * BokehJS's modules as its own bundle takes them. What another imports when it is needed, WebGL and
+ * mathematics, stays outside. Fields without a value are none: a constructor that ran before has set
+ * them.
+ *
+ * @type {esbuild.Plugin}
+ */
+const bokehModules = {
+  name: "bokeh-modules",
+  setup(build) {
+    build.onResolve({ filter: /.*/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path, external: true } : undefined,
+    );
+    build.onLoad({ filter: /@bokeh.bokehjs.build.js.lib.*\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8"),
+      loader: "ts",
+    }));
+  },
+};
+
+/** @type {esbuild.BuildOptions} */
+const carriedBokeh = {
+  ...views,
+  entryPoints: ["src/charts/carried_bokeh.ts"],
+  outfile: join(STATIC, "carried_bokeh.js"),
+  format: "iife",
+  // Whoever passes BokehJS on passes on its licence.
+  banner: { js: `/*!\n${bokehLicence()}*/` },
+  tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+  plugins: [bokehModules],
+};
+
 /** @type {esbuild.BuildOptions} */
 const labextension = {
   ...views,
@@ -137,6 +179,11 @@ function buildLabextension() {
   });
 }
 
+function bokehLicence() {
+  const file = createRequire(import.meta.url).resolve("@bokeh/bokehjs/LICENSE");
+  return readFileSync(file, "utf8");
+}
+
 /** Charts fetch BokehJS from the plugin's files (see `src/charts/bokeh_loader.ts`). */
 function copyBokeh() {
   const require = createRequire(import.meta.url);
@@ -159,7 +206,7 @@ function viewBuild() {
 }
 
 function reportSizes() {
-  for (const name of ["widget.js", "widget_view.js", "widget.css", "live.js", "standalone.js"]) {
+  for (const name of SIZED) {
     const bytes = readFileSync(join(STATIC, name));
     const gzipped_bytes = gzipSync(bytes).length;
     console.log(
@@ -179,7 +226,7 @@ function reportSizes() {
 
 if (watch) {
   await Promise.all([style, liveStyle].map((options) => esbuild.build(options)));
-  for (const options of [widget, widgetView, live, standalone]) {
+  for (const options of [widget, widgetView, live, standalone, carriedBokeh]) {
     const context = await esbuild.context(options);
     await context.watch();
   }
@@ -188,7 +235,7 @@ if (watch) {
   // The others take it in.
   await Promise.all([style, liveStyle].map((options) => esbuild.build(options)));
   await Promise.all(
-    [widget, widgetView, live, standalone].map((options) => esbuild.build(options)),
+    [widget, widgetView, live, standalone, carriedBokeh].map((options) => esbuild.build(options)),
   );
   await esbuild.build({ ...labextension, define: { VIEW_BUILD: JSON.stringify(viewBuild()) } });
   buildLabextension();

@@ -11,7 +11,6 @@ import hashlib
 from html import escape
 
 from paddle_lab.trace.record import Record
-from paddle_lab.views.bokeh_script import bokeh_script
 from paddle_lab.views.static_files import static_file
 from paddle_lab.views.svg import svg_picture
 from paddle_lab.views.text import counts
@@ -43,9 +42,10 @@ def html_page(record: Record, *, payload: bytes) -> str:
     """
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
-    # Only the memory's charts need BokehJS, which is large; it styles what it draws itself.
+    # Only the memory's charts need BokehJS, which is large; it styles what it draws itself. Of it the
+    # page has what those charts use (js/src/charts/carried_models.ts).
     has_charts = len(record.allocations) > 0
-    bokeh = _escaped(bokeh_script()) if has_charts else ""
+    bokeh = _escaped(_static("carried_bokeh.js")) if has_charts else ""
     # Text until a chart needs it (js/src/charts/bokeh_loader.ts): it takes a while to run.
     carried = f'<script type="text/plain" id="pdl-bokeh">{bokeh}</script>' if has_charts else ""
     styles = "'unsafe-inline'" if has_charts else _hash(style)

@@ -103,6 +103,7 @@ def test_a_page_runs_bokeh_when_a_chart_needs_it(tmp_path):
     # Browsers run no text, but the page's policy lets its own script run this one.
     data = (None, "application/x-paddle-lab")
     assert kinds == [("pdl-bokeh", "text/plain"), (None, None), data]
+    assert "Bokeh Contributors" in page.raw["script"][0]
     policy = next(a["content"] for a in page.named("meta") if a.get("http-equiv"))
     digest = base64.b64encode(hashlib.sha256(page.raw["script"][0].encode()).digest()).decode()
     assert f"'sha256-{digest}'" in policy

@@ -1,14 +1,16 @@
 /**
  * BokehJS, once a page. It is too large for a widget's module, which every notebook carries, and a
  * busy kernel cannot be asked for it; so it is a static file of the JupyterLab plugin, and where
- * the plugin is not (Colab, VS Code) comes from a CDN. A saved page carries it as text, which is run
- * when the first chart needs it: that takes longer than drawing the graph.
+ * the plugin is not (Colab, VS Code) comes from a CDN. A saved page carries a part of it as text
+ * (`carried_bokeh.ts`), which is run when the first chart needs it: that takes longer than drawing the
+ * graph.
  */
 import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
 import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
+import type * as carried from "./carried_models.ts";
 
 /** As in package.json; the build refuses another. */
-export const BOKEH_VERSION = "3.9.2";
+const BOKEH_VERSION = "3.9.2";
 
 const FILE = "bokeh.esm.min.js";
 /** Registers itself with the BokehJS that lies beside it. */
@@ -20,20 +22,32 @@ const CDN = `https://cdn.jsdelivr.net/npm/@bokeh/bokehjs@${BOKEH_VERSION}/build/
 type Bokeh = typeof bokeh;
 /** All of Bokeh's models by name, to make figures from. */
 export type BokehModels = typeof models;
+/** Those of them that a saved page has too. */
+export type CarriedModels = typeof carried;
 
-export interface BokehNamespace extends Bokeh {
+/** What a saved page has of BokehJS. */
+export interface CarriedBokeh {
+  readonly embed: Pick<Bokeh["embed"], "add_document_standalone">;
+  readonly logger: Bokeh["logger"];
   /** `require("models/index")` and `require("document")`, as BokehJS names its parts. */
   require(name: string): unknown;
 }
 
+export type BokehNamespace = Bokeh & CarriedBokeh;
+
+/** Load all of BokehJS, where no saved page carries a part of it. */
+export async function loadWholeBokeh(): Promise<BokehNamespace> {
+  return (await loadBokeh()) as BokehNamespace;
+}
+
 /**
- * Load BokehJS, or get the one that is loaded.
+ * Load BokehJS, or get the one that is loaded; in a saved page the part that it carries.
  *
  * It leaves the page's own `Bokeh` alone, which may be of another version.
  *
  * @throws Error in a sentence for people, if it can be had from nowhere
  */
-export async function loadBokeh({ webgl = false } = {}): Promise<BokehNamespace> {
+export async function loadBokeh({ webgl = false } = {}): Promise<CarriedBokeh> {
   const inline = inlineBokeh();
   if (inline !== undefined) return inline;
   const places = [labextensionAddress(), CDN].filter((place) => place !== null);
@@ -58,12 +72,17 @@ export function bokehModels(bokeh: BokehNamespace): BokehModels {
   return bokeh.require("models/index") as BokehModels;
 }
 
+/** The same, of those that are there in a saved page too. */
+export function carriedModels(bokeh: CarriedBokeh): CarriedModels {
+  return bokeh.require("models/index") as CarriedModels;
+}
+
 /** Whether the page brings BokehJS along and has not run it yet. */
 export function carriesBokeh(): boolean {
   return document.querySelector(CARRIED) !== null;
 }
 
-function inlineBokeh(): BokehNamespace | undefined {
+function inlineBokeh(): CarriedBokeh | undefined {
   const carried = document.querySelector(CARRIED);
   if (carried) {
     // The page's policy allows this text alone, by its hash.
@@ -72,7 +91,7 @@ function inlineBokeh(): BokehNamespace | undefined {
     carried.replaceWith(script);
     script.remove();
   }
-  const page = globalThis as { Bokeh?: Record<string, BokehNamespace | undefined> };
+  const page = globalThis as { Bokeh?: Record<string, CarriedBokeh | undefined> };
   return page.Bokeh?.[BOKEH_VERSION];
 }
 

@@ -1,7 +1,7 @@
 /** From Bokeh's models to a figure in the page. */
 import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
-import type { BokehModels, BokehNamespace } from "./bokeh_loader.ts";
+import type { BokehModels, CarriedBokeh } from "./bokeh_loader.ts";
 
 type Plot = InstanceType<BokehModels["Plot"]>;
 type Root = InstanceType<BokehModels["LayoutDOM"]>;
@@ -14,7 +14,7 @@ export interface MountedFigure {
 
 /** Draw `root` in `element`. */
 export async function mountFigure(
-  bokeh: BokehNamespace,
+  bokeh: CarriedBokeh,
   root: Root,
   element: HTMLElement,
 ): Promise<MountedFigure> {

@@ -1,6 +1,6 @@
 /** The live chart as a widget: its samples, its controls, and the figure that follows them. */
 import type { AnyModel } from "@anywidget/types";
-import { type BokehNamespace, loadBokeh } from "../charts/bokeh_loader.ts";
+import { type BokehNamespace, loadWholeBokeh } from "../charts/bokeh_loader.ts";
 import { showFailure } from "../failure.ts";
 import { readTheme, watchTheme } from "../views/theme.ts";
 import { type Controls, makeControls } from "./controls.ts";
@@ -40,7 +40,7 @@ export async function showLive(
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
-  const bokeh = await loadBokeh();
+  const bokeh = await loadWholeBokeh();
   if (signal.aborted) return;
   const view = new LiveView(model, el, bokeh);
   signal.addEventListener("abort", () => view.dispose());

@@ -1,13 +1,13 @@
 /** Axes of the timeline: bytes upwards, time to the right. */
-import type { BokehModels } from "../../charts/bokeh_loader.ts";
+import type { CarriedModels } from "../../charts/bokeh_loader.ts";
 import { byteTicks } from "../../charts/byte_axis.ts";
 
-type Axis = InstanceType<BokehModels["LinearAxis"]>;
-type Grid = InstanceType<BokehModels["Grid"]>;
+type Axis = InstanceType<CarriedModels["LinearAxis"]>;
+type Grid = InstanceType<CarriedModels["Grid"]>;
 
 /** Each with its side of the figure and its grid; they have no colours yet. */
 export function memoryAxes(
-  models: BokehModels,
+  models: CarriedModels,
 ): readonly (readonly [side: "below" | "left", axis: Axis, grid: Grid])[] {
   class TimeFormatter extends models.TickFormatter {
     static override __name__ = "TimeFormatter";
@@ -43,7 +43,7 @@ export function memoryAxes(
 }
 
 /** "12.5 ms", all in one unit, with as many digits as neighbouring ticks differ in. */
-export function timeTicks(ticks_ns: readonly number[]): string[] {
+function timeTicks(ticks_ns: readonly number[]): string[] {
   const largest_ns = Math.max(...ticks_ns.map(Math.abs));
   const step_ns = ticks_ns.length > 1 ? Math.abs(ticks_ns[1]! - ticks_ns[0]!) : largest_ns;
   const [unit_ns, unit] = UNITS.find(([size_ns]) => largest_ns >= size_ns) ?? [1, "ns"];

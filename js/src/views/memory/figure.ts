@@ -1,7 +1,7 @@
 /** The timeline's figures, drawn by Bokeh: the stack of blocks, and below it the whole run. */
 import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
-import { type BokehModels, type BokehNamespace, bokehModels } from "../../charts/bokeh_loader.ts";
+import { type CarriedBokeh, type CarriedModels, carriedModels } from "../../charts/bokeh_loader.ts";
 import type { Blocks } from "../../memory/blocks.ts";
 import type { PhaseSpan } from "../../memory/marks.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
@@ -16,7 +16,7 @@ import type { LitBlocks } from "./stack_paint.ts";
 /** Room around the frame in px: what is on the page above the frame is placed by it. */
 export const FRAME = { left: 66, right: 18, top: 6, bottom: 24 } as const;
 
-type Range = InstanceType<BokehModels["Range1d"]>;
+type Range = InstanceType<CarriedModels["Range1d"]>;
 
 export interface MemoryFigure extends LineMarks {
   readonly x_range: Range;
@@ -34,8 +34,8 @@ export interface MemoryFigure extends LineMarks {
   dispose(): void;
 }
 
-export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): MemoryFigure {
-  const models = bokehModels(bokeh);
+export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): MemoryFigure {
+  const models = carriedModels(bokeh);
   const { Document } = bokeh.require("document") as { Document: typeof BokehDocument };
   const x_range = new models.Range1d({ start: 0, end: 1 });
   const y_range = new models.Range1d({ start: 0, end: 1 });
@@ -97,7 +97,7 @@ export function memoryFigure(bokeh: BokehNamespace, palette: MemoryPalette): Mem
 }
 
 function emptyPlot(
-  models: BokehModels,
+  models: CarriedModels,
   x_range: Range,
   y_range: Range,
   margin: { top: number; bottom: number },

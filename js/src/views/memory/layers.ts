@@ -1,9 +1,8 @@
 /** Glyphs of a figure with their data; what has nothing to draw is hidden. */
-import type { BokehModels } from "../../charts/bokeh_loader.ts";
+import type { Glyph } from "@bokeh/bokehjs/build/js/lib/models/glyphs/glyph";
+import type { CarriedModels } from "../../charts/bokeh_loader.ts";
 
-export type Source = InstanceType<BokehModels["ColumnDataSource"]>;
-export type Plot = InstanceType<BokehModels["Plot"]>;
-type Glyph = InstanceType<BokehModels["Glyph"]>;
+export type Plot = InstanceType<CarriedModels["Plot"]>;
 
 export interface Layer {
   fill(data: Record<string, unknown[]>): void;
@@ -15,7 +14,7 @@ export interface Layer {
  * @param columns the names of its data
  */
 export function addLayer(
-  models: BokehModels,
+  models: CarriedModels,
   figure: Plot,
   columns: readonly string[],
   glyph: Glyph,

@@ -1,5 +1,5 @@
 /** The map's figure, drawn by Bokeh: rows of blocks by address. */
-import { type BokehNamespace, bokehModels } from "../../charts/bokeh_loader.ts";
+import { type CarriedBokeh, carriedModels } from "../../charts/bokeh_loader.ts";
 import { mountFigure } from "../../charts/mount_figure.ts";
 import type { BlockMap } from "../../memory/block_map.ts";
 
@@ -20,8 +20,8 @@ export interface MapFigure {
 }
 
 /** Draw an empty map in `host`. */
-export async function mountMap(bokeh: BokehNamespace, host: HTMLElement): Promise<MapFigure> {
-  const models = bokehModels(bokeh);
+export async function mountMap(bokeh: CarriedBokeh, host: HTMLElement): Promise<MapFigure> {
+  const models = carriedModels(bokeh);
   const source = new models.ColumnDataSource({
     data: Object.fromEntries(COLUMNS.map((column) => [column, []])),
   });

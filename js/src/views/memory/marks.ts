@@ -1,5 +1,5 @@
 /** What is marked over the stack of blocks: phases, steps, the peak, reserved memory, the moment. */
-import type { BokehModels } from "../../charts/bokeh_loader.ts";
+import type { CarriedModels } from "../../charts/bokeh_loader.ts";
 import type { PhaseSpan } from "../../memory/marks.ts";
 import { PHASES } from "../../protocol.ts";
 import { addLayer, type Plot } from "./layers.ts";
@@ -14,7 +14,7 @@ export interface PhaseMarks {
 }
 
 /** Tinted spans behind all, and their names at the top. */
-export function phaseMarks(models: BokehModels, plot: Plot): PhaseMarks {
+export function phaseMarks(models: CarriedModels, plot: Plot): PhaseMarks {
   const areas = addLayer(
     models,
     plot,
@@ -84,7 +84,7 @@ export interface LineMarks {
 }
 
 /** Reserved memory, ends of steps, the peak; and on top the moment or span that is looked at. */
-export function lineMarks(models: BokehModels, plot: Plot): LineMarks {
+export function lineMarks(models: CarriedModels, plot: Plot): LineMarks {
   const reserved = new models.Step({
     x: { field: "x" },
     y: { field: "y" },

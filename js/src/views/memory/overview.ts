@@ -1,9 +1,9 @@
 /** The whole run in small, with a window over it that is dragged. */
-import type { BokehModels } from "../../charts/bokeh_loader.ts";
+import type { CarriedModels } from "../../charts/bokeh_loader.ts";
 import { addLayer, corners, type Plot } from "./layers.ts";
 import type { MemoryPalette } from "./palette.ts";
 
-type Range = InstanceType<BokehModels["Range1d"]>;
+type Range = InstanceType<CarriedModels["Range1d"]>;
 
 export interface Overview {
   readonly plot: Plot;
@@ -17,7 +17,7 @@ export interface Overview {
  * @param shown what the window is over
  */
 export function memoryOverview(
-  models: BokehModels,
+  models: CarriedModels,
   newPlot: (x: Range, y: Range) => Plot,
   shown: Range,
 ): Overview {

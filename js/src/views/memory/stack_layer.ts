@@ -1,6 +1,6 @@
 /** The stacked picture as a part of a Bokeh figure, which gives it its place and its ranges. */
 import type * as annotations from "@bokeh/bokehjs/build/js/lib/models/annotations/annotation";
-import type { BokehNamespace } from "../../charts/bokeh_loader.ts";
+import type { CarriedBokeh } from "../../charts/bokeh_loader.ts";
 import type { Blocks } from "../../memory/blocks.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
 import type { MemoryPalette } from "./palette.ts";
@@ -19,7 +19,7 @@ export interface StackLayer {
  * Bokeh's own glyphs take lists of lists, which for thousands of blocks and their moves cost more
  * than all else at every zoom; this draws from typed arrays.
  */
-export function stackLayer(bokeh: BokehNamespace, palette: MemoryPalette): StackLayer {
+export function stackLayer(bokeh: CarriedBokeh, palette: MemoryPalette): StackLayer {
   const { Annotation, AnnotationView } = bokeh.require(
     "models/annotations/annotation",
   ) as typeof annotations;
