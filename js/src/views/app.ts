@@ -9,6 +9,7 @@ import { GraphCanvas } from "./canvas.ts";
 import { button, element } from "./element.ts";
 import { emptyState } from "./empty_state.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
+import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { type MemoryView, mountMemory } from "./memory/view.ts";
@@ -64,6 +65,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   root.append(parts.app);
   const theme = readTheme(parts.app);
   const tooltip = new Tooltip(parts.app, store);
+  const following = new Following();
   /** What was opened or closed last: it keeps its place while the rest moves. */
   let anchor: string | undefined;
   /** A selection that is brought into view once the picture shows it. */
@@ -125,6 +127,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       busySince_ms = isBusy ? performance.now() : Number.POSITIVE_INFINITY;
       parts.canvas.toggleAttribute("aria-busy", isBusy);
       status.works(isBusy);
+      following.busy(isBusy);
     },
     progress: (stage) => status.progresses(stage),
     failed(error) {
@@ -212,6 +215,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
         changedGroup(state.taken, previous.taken);
     }),
     () => memory?.dispose(),
+    () => following.dispose(),
     () => status.dispose(),
     () => outline?.dispose(),
     () => tooltip.dispose(),
@@ -248,7 +252,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       if (tree) outline.show(tree);
       outline.place(canvas.scene);
     },
-    () => dispose.unshift(mountPanel(parts.panel, store)),
+    () => dispose.unshift(mountPanel(parts.panel, store, (act) => following.after(act))),
   ];
   /** Part by part, once the picture is on the screen; of a long layout people see the rest first. */
   async function mountRest(): Promise<void> {

@@ -26,6 +26,8 @@ export function listenToPointer(
   const pressed = new Map<number, { x: number; y: number }>();
   let travelled = 0;
   let lastClick = { time_ms: -Infinity, x: 0, y: 0 };
+  /** What the press asked for has been done: letting go means nothing more. */
+  let isDone = false;
   // A page being scrolled must not get stuck where a picture slides under the pointer: the wheel
   // zooms once the pointer has moved, or pressed, on the picture itself.
   let isWheelOurs = options.ownsPage;
@@ -35,16 +37,30 @@ export function listenToPointer(
     return { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
   };
 
+  const isSecond = (event: PointerEvent, at: { x: number; y: number }): boolean =>
+    event.timeStamp - lastClick.time_ms < DOUBLE_CLICK_MS &&
+    Math.hypot(at.x - lastClick.x, at.y - lastClick.y) < 2 * DRAG_PX;
+  const doubleClick = (at: { x: number; y: number }): void => {
+    lastClick = { ...at, time_ms: -Infinity };
+    actions.doubleClick(at.x, at.y);
+  };
+
   target.addEventListener(
     "pointerdown",
     (event) => {
       if (event.button > 1) {
         return;
       }
+      const at = place(event);
       isWheelOurs = true;
       travelled = pressed.size ? Infinity : 0;
-      pressed.set(event.pointerId, place(event));
+      pressed.set(event.pointerId, at);
       target.setPointerCapture(event.pointerId);
+      // A finger's second press may become a pinch; a mouse's is meant.
+      isDone = event.pointerType === "mouse" && event.button === 0 && isSecond(event, at);
+      if (isDone) {
+        doubleClick(at);
+      }
     },
     { signal },
   );
@@ -86,16 +102,13 @@ export function listenToPointer(
   const release = (event: PointerEvent): void => {
     const wasPressed = pressed.delete(event.pointerId);
     target.classList.remove("pdl-dragging");
-    if (!wasPressed || travelled > DRAG_PX || event.type === "pointercancel" || event.button > 0) {
+    const isMoved = travelled > DRAG_PX || event.type === "pointercancel";
+    if (!wasPressed || isDone || isMoved || event.button > 0) {
       return;
     }
     const at = place(event);
-    const isSecond =
-      event.timeStamp - lastClick.time_ms < DOUBLE_CLICK_MS &&
-      Math.hypot(at.x - lastClick.x, at.y - lastClick.y) < 2 * DRAG_PX;
-    if (isSecond) {
-      lastClick = { ...at, time_ms: -Infinity };
-      actions.doubleClick(at.x, at.y);
+    if (isSecond(event, at)) {
+      doubleClick(at);
     } else {
       lastClick = { ...at, time_ms: event.timeStamp };
       actions.click(at.x, at.y, event);

@@ -6,6 +6,7 @@ import type { LayoutRunner, NestedGraph, NestedResult } from "../layout/index.ts
 import { Store } from "../model/store.ts";
 import { Trace } from "../model/trace.ts";
 import { unpack } from "../model/unpack.ts";
+import { afterPaint } from "../views/after_paint.ts";
 import { mountApp, type Prepared } from "../views/app.ts";
 import { firstView } from "../views/camera.ts";
 import { element } from "../views/element.ts";
@@ -73,6 +74,8 @@ async function draw(prepared: Prepared, scene: Scene): Promise<void> {
     await rest();
     // As a click does: the panel tells of an op.
     store.select({ kind: "op", op: store.trace.opCount - 1 });
+    await afterPaint();
+    await rest();
   } finally {
     app.dispose();
   }

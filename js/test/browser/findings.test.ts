@@ -68,7 +68,9 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     const asked = await page.evaluate(() => (window as unknown as { asked: unknown[] }).asked);
     expect(asked).toMatchObject([{ file: "/tmp/ipykernel_1/4.py", line: 2, cell: 4 }]);
     expect((asked[0] as { source_text: string }).source_text).toContain("loss.backward()");
-    expect(await page.locator(".pdl-source-whole .pdl-lit").textContent()).toContain("y = net(x)");
+    await expect
+      .poll(() => page.locator(".pdl-source-whole .pdl-lit").textContent())
+      .toContain("y = net(x)");
   });
 
   test("a sentence in Chinese names places that lead to their lines too", async () => {
@@ -83,7 +85,9 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     const item = page.getByRole("listitem").nth(3);
     expect(await item.getByRole("button").allTextContents()).toEqual(["单元格 4 第 3 行", "Read"]);
     await item.getByRole("button", { name: "单元格 4 第 3 行", exact: true }).click();
-    expect(await page.locator(".pdl-source-whole .pdl-lit").textContent()).toContain("loss = y");
+    await expect
+      .poll(() => page.locator(".pdl-source-whole .pdl-lit").textContent())
+      .toContain("loss = y");
   });
 
   test("no findings, no box", async () => {
@@ -136,7 +140,7 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     ];
     await page.mouse.click((from.x + to.x) / 2, (from.y + to.y) / 2);
     const panel = page.locator(".pdl-details-page");
-    expect(await panel.locator("h2").textContent()).toContain("Gradient");
+    await expect.poll(() => panel.locator("h2").textContent()).toContain("Gradient");
     expect(await panel.textContent()).toContain("norm0.5");
     expect(await panel.locator(".pdl-bar").count()).toBe(13);
     await panel.getByText("As a table").click();
@@ -155,7 +159,7 @@ describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () =>
     await page.keyboard.press("ArrowLeft");
     expect(await curve.getAttribute("aria-valuetext")).toContain("net.head");
     await page.keyboard.press("Enter");
-    expect(await page.textContent(".pdl-details-page h2")).toContain("net.head");
+    await expect.poll(() => page.textContent(".pdl-details-page h2")).toContain("net.head");
   });
 
   test("norms are drawn where they are asked for, with what widths mean", async () => {

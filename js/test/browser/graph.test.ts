@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)("the graph in a browser", { timeout: 30_000 }, () =
     const { page, errors } = await browser.open(encoder(1).bytes());
     await clickInPicture(page, "[data-op='2']");
     expect(await selected(page)).toBe("op 2");
-    expect(await page.textContent(".pdl-panel")).toContain("gelu");
+    await expect.poll(() => page.textContent(".pdl-panel")).toContain("gelu");
     expect(await page.textContent(".pdl-status")).toContain("gelu #2");
     // A click beside all boxes lets go of it.
     await page.mouse.click(20, 700);

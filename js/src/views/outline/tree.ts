@@ -11,6 +11,7 @@ import { toggleGroup } from "../opening.ts";
 import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 import { type OutlineRow, OutlineRows } from "./outline_rows.ts";
+import { markRow, NO_MARKS, type RowMarks, rowElement } from "./row_element.ts";
 
 const ROW_PX = 20;
 /** So many rows are all in the document. Of more there is a window; the others are room around it. */
@@ -24,15 +25,19 @@ interface WrittenRow {
   readonly element: HTMLElement;
   /** All that it says: a row that says the same is the same element. */
   readonly said: string;
+  marks: RowMarks;
 }
 
 export class Outline {
   readonly element: HTMLElement;
   readonly #store: Store;
   #rows: OutlineRows | undefined;
+  /** Those of which some are in the document. */
+  #writtenRows: OutlineRows | undefined;
   /** The rows in the document; the first of them is row `#first`. */
   #written: readonly WrittenRow[] = [];
   #first = 0;
+  #writtenFirst = -1;
   /** Room for the rows before and after them. */
   readonly #spacers = [spacer(), spacer()] as const;
   /** Id of the row that Tab reaches. */
@@ -141,37 +146,60 @@ export class Outline {
 
   #render(): void {
     const count = this.#rowCount;
-    this.#first = Math.max(0, Math.min(this.#first, count - this.#windowRows));
-    const end = Math.min(count, this.#first + this.#windowRows);
-    const shown: OutlineRow[] = [];
-    for (let at = this.#first; at < end; at++) {
-      shown.push(this.#rows!.at(at));
+    const first = Math.max(0, Math.min(this.#first, count - this.#windowRows));
+    const end = Math.min(count, first + this.#windowRows);
+    this.#first = first;
+    const isThere = this.#writtenRows === this.#rows && this.#writtenFirst === first;
+    if (!isThere) {
+      this.#writtenRows = this.#rows;
+      this.#writtenFirst = first;
+      this.#write(first, end);
+      this.#spacers[0].style.height = `${first * ROW_PX}px`;
+      this.#spacers[1].style.height = `${(count - end) * ROW_PX}px`;
     }
-    if (!shown.some((row) => row.id === this.#current)) {
-      this.#current = shown[0]?.id ?? "";
+    this.#mark();
+  }
+
+  #write(first: number, end: number): void {
+    const before = new Map(this.#written.map((written) => [written.row.id, written]));
+    const written: WrittenRow[] = [];
+    for (let at = first; at < end; at++) {
+      const row = this.#rows!.at(at);
+      const said = Object.values(row).join("\n");
+      const known = before.get(row.id);
+      written.push(
+        known?.said === said
+          ? { ...known, row }
+          : { row, said, element: rowElement(row), marks: NO_MARKS },
+      );
+    }
+    this.#put(written);
+  }
+
+  /** Mark what the selection means in the rows that are in the document. */
+  #mark(): void {
+    if (!this.#written.some(({ row }) => row.id === this.#current)) {
+      this.#current = this.#written[0]?.row.id ?? "";
     }
     const ops = this.#store.litOps();
     const gradNodes = this.#store.litGradNodes();
-    const isLit = (row: OutlineRow): boolean =>
-      (row.op >= 0 && ops[row.op] === 1) || (row.gradNode >= 0 && gradNodes[row.gradNode] === 1);
     const selection = this.#store.selectionInGraph;
-    const before = new Map(this.#written.map((written) => [written.row.id, written]));
-    const written = shown.map((row): WrittenRow => {
-      const marks = [isLit(row), isSelected(row, selection), row.id === this.#current] as const;
-      const said = [...Object.values(row), ...marks].join("\n");
-      const known = before.get(row.id);
-      const isSame = known?.said === said;
-      return { row, said, element: isSame ? known.element : rowElement(row, ...marks) };
-    });
-    this.#put(written, count - end);
+    for (const written of this.#written) {
+      const { row, element, marks: worn } = written;
+      const marks: RowMarks = {
+        isLit:
+          (row.op >= 0 && ops[row.op] === 1) ||
+          (row.gradNode >= 0 && gradNodes[row.gradNode] === 1),
+        isChosen: isSelected(row, selection),
+        isCurrent: row.id === this.#current,
+      };
+      markRow(element, worn, marks);
+      written.marks = marks;
+    }
   }
 
-  /**
-   * Put rows in place of those that are there: what is at both ends stays untouched.
-   *
-   * @param below rows after those in the document
-   */
-  #put(written: readonly WrittenRow[], below: number): void {
+  /** Put rows in place of those that are there: what is at both ends stays untouched. */
+  #put(written: readonly WrittenRow[]): void {
     const old = this.#written.map(({ element }) => element);
     const made = written.map(({ element }) => element);
     this.#written = written;
@@ -189,8 +217,6 @@ export class Outline {
     for (const row of old.slice(start, old.length - end)) {
       row.remove();
     }
-    this.#spacers[0].style.height = `${this.#first * ROW_PX}px`;
-    this.#spacers[1].style.height = `${below * ROW_PX}px`;
     const before = start ? made[start - 1]! : this.#spacers[0];
     before.after(...made.slice(start, made.length - end));
     this.#placeRows();
@@ -319,45 +345,6 @@ export class Outline {
       this.#render();
     }
   }
-}
-
-function rowElement(
-  row: OutlineRow,
-  isLit: boolean,
-  isChosen: boolean,
-  isCurrent: boolean,
-): HTMLElement {
-  const key = (value: number): number | undefined => (value >= 0 ? value : undefined);
-  const sign = row.expanded === undefined || row.op >= 0 ? "" : row.expanded ? "▾" : "▸";
-  const line = element(
-    "div",
-    { class: isLit ? "pdl-row pdl-row-lit" : "pdl-row" },
-    element("span", { class: "pdl-row-sign", "aria-hidden": "true" }, sign),
-    !!row.sign && element("span", { class: "pdl-row-mark" }, row.sign),
-    element("span", {}, row.label),
-    !!row.sublabel && element("small", {}, row.sublabel),
-  );
-  line.style.setProperty("--pdl-level", String(row.level - 1));
-  return element(
-    "div",
-    {
-      role: "treeitem",
-      "aria-label": row.name,
-      "aria-level": row.level,
-      "aria-posinset": row.position,
-      "aria-setsize": row.siblings,
-      "aria-expanded": row.expanded === undefined ? undefined : String(row.expanded),
-      "aria-selected": String(isChosen),
-      tabindex: isCurrent ? "0" : "-1",
-      "data-id": row.id,
-      "data-op": key(row.op),
-      "data-grad-node": key(row.gradNode),
-      "data-group": key(row.group),
-      "data-tensor": key(row.tensor),
-      "data-lit": isLit || undefined,
-    },
-    line,
-  );
 }
 
 /** Keys that the app answers wherever the focus is. */

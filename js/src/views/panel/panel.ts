@@ -21,15 +21,22 @@ type Page = "details" | "source";
 
 /**
  * @param root the `.pdl-panel` element
+ * @param later does what a change of the store asks for: nobody reads here before the picture shows it
  * @returns what takes the panel down
  */
-export function mountPanel(root: HTMLElement, store: Store): () => void {
+export function mountPanel(
+  root: HTMLElement,
+  store: Store,
+  later: (act: () => void) => void,
+): () => void {
   const { trace } = store;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
   const tabs = { details: tab("details", "Details"), source: tab("source", "Source") };
   const pages = { details: page("details"), source: page("source") };
-  /** Whether the details have been written: of a large trace not before somebody looks. */
+  /** Whether the details say what they should: of a large trace not before somebody looks. */
   let isWritten = false;
+  /** Whether something else has been selected since. */
+  let isOther = false;
   const context: PanelContext = {
     store,
     trace,
@@ -47,16 +54,16 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   };
   // Before the source's own: it need not write what this hides.
   const unsubscribe = store.subscribe((state, previous) => {
-    const isOther = state.selection !== previous.selection;
+    const isSelected = state.selection !== previous.selection;
     const isGroup = state.selection.kind === "group" && state.open !== previous.open;
     // Gradients are those of the backward call in view.
     const isOtherCall = state.backwardCall !== previous.backwardCall && store.gradients.isRecorded;
-    if (isOther || isGroup || isOtherCall) renderDetails();
-    if (!isOther) return;
-    pages.details.scrollTop = 0;
-    turnToSelection(state.selection);
+    if (!isSelected && !isGroup && !isOtherCall) return;
+    isWritten = false;
+    isOther ||= isSelected;
+    later(catchUp);
   });
-  const source = mountSource(pages.source, store, () => turnTo("details"));
+  const source = mountSource(pages.source, store, { later, openDetails: () => turnTo("details") });
   const close = button("×", () => store.update({ panelOpen: false }), {
     class: "pdl-button pdl-quiet pdl-icon",
     "aria-label": "Close the panel",
@@ -78,6 +85,12 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   // The view may have had a selection before it had a panel.
   turnToSelection(store.state.selection);
 
+  function catchUp(): void {
+    if (isOther) turnToSelection(store.state.selection);
+    if (!isWritten && !pages.details.hidden) turnTo("details");
+    isOther = false;
+  }
+
   function turnToSelection({ kind }: Selection): void {
     if (kind !== "none") turnTo(kind === "line" ? "source" : "details");
   }
@@ -91,7 +104,6 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
       ...detailsOf(context, store.state.selection),
       copyButton("Copy as text", () => detailsText(pages.details)),
     );
-    showUnderlined(pages.details);
     if (!focused) return;
     // What was pressed is gone: its successor, or else the heading, takes the focus.
     const mark = focused.dataset.focus;
@@ -100,6 +112,9 @@ export function mountPanel(root: HTMLElement, store: Store): () => void {
   }
 
   function turnTo(name: Page): void {
+    // Who turns the page before it has turned by itself meant that.
+    if (isOther) pages.details.scrollTop = 0;
+    isOther = false;
     if (name === "details" && !isWritten) renderDetails();
     for (const other of ["details", "source"] as const) {
       pages[other].hidden = other !== name;

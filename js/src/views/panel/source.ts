@@ -28,9 +28,16 @@ export interface SourceView {
   dispose(): void;
 }
 
-/** @param openDetails shows the panel's other page */
-export function mountSource(root: HTMLElement, store: Store, openDetails: () => void): SourceView {
+interface SourceOptions {
+  /** Does what a change of the store asks for, once the picture shows it. */
+  readonly later: (act: () => void) => void;
+  /** Shows the panel's other page. */
+  readonly openDetails: () => void;
+}
+
+export function mountSource(root: HTMLElement, store: Store, options: SourceOptions): SourceView {
   const { trace } = store;
+  const { later, openDetails } = options;
   const files = sourceFiles(trace);
   const counts = countOpsByLine(trace);
   let shown = busiest(files, counts);
@@ -56,7 +63,7 @@ export function mountSource(root: HTMLElement, store: Store, openDetails: () => 
   render();
 
   const unsubscribe = store.subscribe((state, previous) => {
-    if (state.selection !== previous.selection) follow();
+    if (state.selection !== previous.selection) later(follow);
   });
   if (store.state.selection.kind !== "none") follow();
 

@@ -1,0 +1,76 @@
+/** What stands beside the picture and tells of it: it is written once the picture shows what it tells of. */
+import { afterPaint } from "./after_paint.ts";
+import { nextTask } from "./scene/slices.ts";
+
+/** A picture that takes longer is not waited for: people read beside it meanwhile. */
+const PATIENCE_MS = 150;
+
+export class Following {
+  readonly #due = new Set<() => void>();
+  #isBusy = false;
+  #isUnderWay = false;
+  #rest: () => void = () => {};
+
+  /** Do something after the next picture; what is asked for several times until then is done once. */
+  after(act: () => void): void {
+    this.#due.add(act);
+    if (!this.#isUnderWay) {
+      this.#isUnderWay = true;
+      void this.#follow().finally(() => {
+        this.#isUnderWay = false;
+      });
+    }
+  }
+
+  /** @param isBusy whether a picture is being made */
+  busy(isBusy: boolean): void {
+    this.#isBusy = isBusy;
+    if (!isBusy) {
+      this.#rest();
+    }
+  }
+
+  dispose(): void {
+    this.#due.clear();
+  }
+
+  async #follow(): Promise<void> {
+    while (this.#due.size > 0) {
+      await this.#shown();
+      for (const act of this.#due) {
+        this.#due.delete(act);
+        try {
+          act();
+        } catch (error) {
+          reportError(error);
+        }
+        await nextTask();
+        if (this.#isBusy) {
+          break;
+        }
+      }
+    }
+  }
+
+  /** Resolves after a frame, while a picture is being made after the one that shows it. */
+  async #shown(): Promise<void> {
+    const end_ms = performance.now() + PATIENCE_MS;
+    await afterPaint();
+    // A click that selects is often the first of two: what the second asks for comes before what the first one tells.
+    while (this.#isBusy && performance.now() < end_ms) {
+      await this.#rested(end_ms - performance.now());
+      await afterPaint();
+    }
+  }
+
+  /** Resolves once no picture is being made, or after a while. */
+  #rested(limit_ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limit_ms);
+      this.#rest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,63 @@
+/** A row of the outline in the document: what it says, and the marks it wears. */
+import { element } from "../element.ts";
+import type { OutlineRow } from "./outline_rows.ts";
+
+/** What changes while a row goes on saying the same. */
+export interface RowMarks {
+  /** Whether the selection means it. */
+  readonly isLit: boolean;
+  /** Whether it is the selection itself. */
+  readonly isChosen: boolean;
+  /** Whether Tab reaches it. */
+  readonly isCurrent: boolean;
+}
+
+export const NO_MARKS: RowMarks = { isLit: false, isChosen: false, isCurrent: false };
+
+/** A row without marks. */
+export function rowElement(row: OutlineRow): HTMLElement {
+  const key = (value: number): number | undefined => (value >= 0 ? value : undefined);
+  const sign = row.expanded === undefined || row.op >= 0 ? "" : row.expanded ? "▾" : "▸";
+  const line = element(
+    "div",
+    { class: "pdl-row" },
+    element("span", { class: "pdl-row-sign", "aria-hidden": "true" }, sign),
+    !!row.sign && element("span", { class: "pdl-row-mark" }, row.sign),
+    element("span", {}, row.label),
+    !!row.sublabel && element("small", {}, row.sublabel),
+  );
+  line.style.setProperty("--pdl-level", String(row.level - 1));
+  return element(
+    "div",
+    {
+      role: "treeitem",
+      "aria-label": row.name,
+      "aria-level": row.level,
+      "aria-posinset": row.position,
+      "aria-setsize": row.siblings,
+      "aria-expanded": row.expanded === undefined ? undefined : String(row.expanded),
+      "aria-selected": "false",
+      tabindex: "-1",
+      "data-id": row.id,
+      "data-op": key(row.op),
+      "data-grad-node": key(row.gradNode),
+      "data-group": key(row.group),
+      "data-tensor": key(row.tensor),
+    },
+    line,
+  );
+}
+
+/** Put on a row what it does not wear yet, and take off the rest: of many rows few change. */
+export function markRow(row: HTMLElement, worn: RowMarks, marks: RowMarks): void {
+  if (marks.isLit !== worn.isLit) {
+    row.toggleAttribute("data-lit", marks.isLit);
+    row.firstElementChild!.classList.toggle("pdl-row-lit", marks.isLit);
+  }
+  if (marks.isChosen !== worn.isChosen) {
+    row.setAttribute("aria-selected", String(marks.isChosen));
+  }
+  if (marks.isCurrent !== worn.isCurrent) {
+    row.tabIndex = marks.isCurrent ? 0 : -1;
+  }
+}
