@@ -205,18 +205,35 @@ export class GraphCanvas {
 
   #onPointer(actions: CanvasActions): PointerActions {
     const at = (x: number, y: number): Hit | undefined => this.#hitAt(x, y);
+    let isTold = false;
+    const tell = (hit: Hit | undefined, x: number, y: number): void => {
+      isTold = hit !== undefined;
+      actions.hover(hit, x, y);
+    };
+    // What is said of a place does not stay behind when the picture moves.
+    const takeBack = (): void => {
+      if (isTold) {
+        tell(undefined, 0, 0);
+      }
+    };
     return {
-      pan: (dx, dy) => this.moveTo(panned(this.#camera, dx, dy)),
-      zoom: (x, y, factor) => this.zoom(factor, x, y),
+      pan: (dx, dy) => {
+        takeBack();
+        this.moveTo(panned(this.#camera, dx, dy));
+      },
+      zoom: (x, y, factor) => {
+        takeBack();
+        this.zoom(factor, x, y);
+      },
       click: (x, y, event) => actions.click(at(x, y), event),
       doubleClick: (x, y) => actions.doubleClick(at(x, y)),
       hover: (x, y) => {
         this.#hover(at(x, y));
-        actions.hover(this.#hovered, x, y);
+        tell(this.#hovered, x, y);
       },
       leave: () => {
         this.#hover(undefined);
-        actions.hover(undefined, 0, 0);
+        tell(undefined, 0, 0);
       },
     };
   }

@@ -182,6 +182,25 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     expect(difference(await around(100, -20), plain)).toBeGreaterThan(0.2);
   });
 
+  test("what is said of the box under the pointer goes when the picture is moved", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    const tooltip = page.locator(".pdl-tooltip");
+    const place = await placeOf(page, "[data-op='2']");
+    for (const move of [
+      () => page.mouse.move(place.x + 30, place.y + 20, { steps: 3 }),
+      () => page.mouse.wheel(0, -40),
+    ]) {
+      const { x, y } = await placeOf(page, "[data-op='2']");
+      await page.mouse.move(x - 2, y);
+      await page.mouse.move(x, y);
+      await expect.poll(() => tooltip.isVisible()).toBe(true);
+      await page.mouse.down();
+      await move();
+      expect(await tooltip.isVisible()).toBe(false);
+      await page.mouse.up();
+    }
+  });
+
   test("arrows follow the edges, brackets the order in which ops ran", async () => {
     const { page } = await browser.open(encoder(1).bytes());
     await clickInPicture(page, "[data-op='1']");
