@@ -130,3 +130,8 @@ test("what paddle.grad made is in the layer's group, and in a ladder on the row 
   store.select({ kind: "grad_node", gradNode: between }, { reveal: true });
   expect(store.state.open.has(layer)).toBe(false);
 });
+
+test("a trace without ops has no columns to name", async () => {
+  const { scene } = await ladderOf(new SyntheticTrace());
+  expect(scene.labels).toEqual([]);
+});

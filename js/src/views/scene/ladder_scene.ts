@@ -93,7 +93,7 @@ export function* composeLadderSteps(
     boxes,
     frames: ladderFrames(store, arrangement, result, ladder, isWide),
     edges: [...left.edges, ...straightened(backward, boxes.slice(left.boxes.length)), ...inner],
-    labels: columnHeads(result, ladder.shiftX, withoutRow),
+    labels: boxes.length ? columnHeads(result, ladder.shiftX, withoutRow) : [],
     rungs: [...rungs.values()],
   };
 }
