@@ -42,8 +42,8 @@ def html_page(record: Record, *, payload: bytes) -> str:
     """
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
-    # Only the memory's charts need BokehJS, which is large; it styles what it draws itself. Of it the
-    # page has what those charts use (js/src/charts/carried_models.ts).
+    # Only the memory's charts need BokehJS, which is large and styles what it draws itself. The
+    # page has the part of it that they use (js/src/charts/carried_models.ts).
     has_charts = len(record.allocations) > 0
     bokeh = _escaped(_static("carried_bokeh.js")) if has_charts else ""
     # Text until a chart needs it (js/src/charts/bokeh_loader.ts): it takes a while to run.

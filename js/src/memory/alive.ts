@@ -25,9 +25,20 @@ export function aliveBounds(
 ): AliveBounds {
   const count = Math.ceil(start_ns.length / CHUNK);
   const chunks = noBounds(count);
-  for (let block = 0; block < start_ns.length; block++) {
-    const chunk = block >> CHUNK_BITS;
-    raise(chunks, chunk, end_ns[block]!, bytes[block]!, end_ns[block]! - start_ns[block]!);
+  for (let chunk = 0; chunk < count; chunk++) {
+    // Of a million blocks, to look up what is known of their chunk for each would be most of the work.
+    let last_ns = -Infinity;
+    let most_bytes = -Infinity;
+    let longest_ns = -Infinity;
+    const end = Math.min(start_ns.length, (chunk + 1) << CHUNK_BITS);
+    for (let block = chunk << CHUNK_BITS; block < end; block++) {
+      const stop_ns = end_ns[block]!;
+      const life_ns = stop_ns - start_ns[block]!;
+      if (stop_ns > last_ns) last_ns = stop_ns;
+      if (life_ns > longest_ns) longest_ns = life_ns;
+      if (bytes[block]! > most_bytes) most_bytes = bytes[block]!;
+    }
+    raise(chunks, chunk, last_ns, most_bytes, longest_ns);
   }
   const stretches = noBounds(Math.ceil(count / CHUNK));
   for (let chunk = 0; chunk < count; chunk++) {

@@ -56,9 +56,14 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
   const earlier = Number(unmet_bytes > 0);
   const rows = rowsByStart(trace, place, count, earlier);
   const start_ns = new Float64Array(rows.length);
-  const end_ns = new Float64Array(rows.length).fill(Infinity);
-  const bytes = new Float64Array(rows.length).fill(unmet_bytes);
-  const kinds = new Uint8Array(rows.length).fill(EARLIER);
+  const end_ns = new Float64Array(rows.length);
+  const bytes = new Float64Array(rows.length);
+  const kinds = new Uint8Array(rows.length);
+  if (earlier) {
+    end_ns[0] = Infinity;
+    bytes[0] = unmet_bytes;
+    kinds[0] = EARLIER;
+  }
   const isMet = new Uint8Array(MEMORY_KINDS.length);
   isMet[EARLIER] = earlier;
   const counted = countedSpan(trace, place);
@@ -73,8 +78,11 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
     const own_ns = from_ns > 0 ? from_ns : 0;
     start_ns[at] = own_ns;
     if (to_ns >= 0) {
-      end_ns[at] = to_ns > own_ns ? to_ns : own_ns;
-      if (end_ns[at]! > last_ns) last_ns = end_ns[at]!;
+      const stop_ns = to_ns > own_ns ? to_ns : own_ns;
+      end_ns[at] = stop_ns;
+      if (stop_ns > last_ns) last_ns = stop_ns;
+    } else {
+      end_ns[at] = Infinity;
     }
     bytes[at] = size_bytes > 0 ? size_bytes : 0;
     kinds[at] = kind;

@@ -12,17 +12,23 @@ export interface PhaseChanges {
 export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
   const phaseOf = trace.table("allocations").column("phase");
   const startOf = trace.table("allocations").column("start_ns");
-  // Mostly few: no arrays as long as the blocks.
-  const times_ns: number[] = [];
-  const phases: number[] = [];
+  // Mostly few: no arrays as long as the blocks, but for the while that they are looked for.
+  const changes = new Int32Array(rows.length);
+  let count = 0;
   let last = -1;
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at]!;
     if (row >= 0 && phaseOf[row] !== last && startOf[row]! >= 0) {
       last = phaseOf[row]!;
-      times_ns.push(start_ns[at]!);
-      phases.push(last);
+      changes[count++] = at;
     }
   }
-  return { times_ns: Float64Array.from(times_ns), phases: Uint8Array.from(phases) };
+  const times_ns = new Float64Array(count);
+  const phases = new Uint8Array(count);
+  for (let change = 0; change < count; change++) {
+    const at = changes[change]!;
+    times_ns[change] = start_ns[at]!;
+    phases[change] = phaseOf[rows[at]!]!;
+  }
+  return { times_ns, phases };
 }

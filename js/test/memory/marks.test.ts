@@ -142,6 +142,10 @@ test("times are sorted as by any other way, equal ones left in order", () => {
     some(() => 2 ** (60 * random())),
     some(() => (random() < 0.5 ? 1 : 0)),
     some((i) => 5000 - i),
+    some((i) => i + Math.floor(6 * random())), // nearly sorted
+    some((i) => i + Math.floor(40 * random())), // not so nearly
+    some((i) => (i % 1000 === 999 ? i - 990 : i)), // but for some that are far away
+    some((i) => (i < 4000 ? i : 9000 - i)), // up to some place
     some(() => 7),
     new Float64Array(0),
   ]) {
