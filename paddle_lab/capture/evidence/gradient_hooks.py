@@ -7,7 +7,8 @@ its node is held until then. A ``paddle.grad`` that fails leaves copies of nodes
 hooks, which Paddle drops at a later call: so a hook that C++ still holds then is emptied and
 parked until it does not. An undefined gradient kills the process if anything is asked of it:
 nothing is, but whether it is initialized. Some nodes take no hook (:mod:`.list_slots`); what they
-hand on is looked at where it arrives, if nothing else arrives there.
+hand on is looked at where it arrives, if nothing else arrives there and it is still there when the
+hook runs: most elementwise nodes write over a gradient that nobody else holds.
 """
 
 from __future__ import annotations
@@ -25,6 +26,13 @@ Edges = list[tuple[int, int]]
 Take = Callable[[int, int, Any], None]
 """Called with a grad node, an edge or :data:`NO_EDGE`, and a gradient that may be undefined."""
 
+
+_ALIKE = frozenset(
+    f"{name}GradNode"
+    for name in ("Add", "Assign", "Flatten", "Reshape", "Squeeze", "Subtract", "Transpose",
+                 "Unsqueeze", "View")
+)  # fmt: skip
+"""Nodes that hand on, in one memory, the very values that they were given."""
 
 _PARKED: list[PostHook] = []
 """Hooks of calls that have ended, as long as C++ may hold them."""
@@ -157,7 +165,7 @@ def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any])
     key, node, edges, arriving = hooked
     if arriving is not None:
         arrived = [tensor for tensor in flat(inputs) if tensor._is_initialized()]
-        if len(arrived) == 1:
+        if len(arrived) == 1 and not _is_written_over(node, arrived[0], outputs):
             take(*arriving, arrived[0])
     if len(edges) == len(outputs):
         for (_, edge), gradient in zip(edges, outputs, strict=True):
@@ -165,6 +173,14 @@ def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any])
     else:
         for edge, gradient in _aligned(node, edges, outputs):
             take(key, edge, gradient)
+
+
+def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
+    """Tell whether a node made a gradient in the memory of the one it was given."""
+    if node.name() in _ALIKE or not arrived.is_dense():
+        return False
+    made = [tensor for tensor in flat(outputs) if tensor._is_initialized() and tensor.is_dense()]
+    return any(arrived._is_shared_buffer_with(tensor) for tensor in made)
 
 
 def _aligned(node: Any, edges: Edges, outputs: list[Any]) -> list[tuple[int, Any]]:

@@ -1,0 +1,10 @@
+"""The loss of a perfect batch is 0, where a square root has no derivative: it is the last op."""
+
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+scale = paddle.create_parameter([3], "float32")
+x = paddle.randn([4, 3])
+loss = F.mse_loss(x * scale, (x * scale).detach()).sqrt()  # BUG: nan-origin
+loss.backward()
