@@ -113,6 +113,49 @@ def test_what_a_thread_leaves_in_the_race_is_named():
     assert "state[" in finding.code
 
 
+def test_threads_that_take_turns_are_not_compared():
+    x, turn = paddle.ones([3]), threading.Barrier(2)
+
+    def work(scale):
+        for _ in range(2):
+            turn.wait()
+            _ = x * scale
+
+    def step():
+        threads = [threading.Thread(target=work, args=(scale,)) for scale in (2.0, 3.0)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    for _ in range(20):  # which of both comes first is up to the machine
+        trace = paddle_lab.rerun(step, check="nondeterminism")
+        if trace.record.ops["thread"].tolist() not in ([0, 0, 1, 1], [0, 1, 1, 0]):
+            break
+    assert list(trace.findings) == []
+    (notice,) = trace.record.origin.notices
+    assert "threads took turns at calling ops" in notice
+
+
+def test_threads_one_after_the_other_are_compared():
+    x = paddle.ones([3])
+
+    def work():
+        _ = x * time.perf_counter()
+
+    def step():
+        y = x + 1.0
+        for _ in range(2):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        return y * 2.0
+
+    trace = paddle_lab.rerun(step, check="nondeterminism")
+    assert trace.record.origin.notices == []
+    assert "perf_counter" in trace.findings[0].code
+
+
 def test_another_path_is_named():
     x = paddle.ones([3])
     choices = np.random.default_rng  # a new generator each time

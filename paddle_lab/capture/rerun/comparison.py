@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from paddle_lab.capture.evidence.digests import UNKNOWN, Digests
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES, ROLES
@@ -24,6 +26,17 @@ class Run:
 
     record: Record
     digests: Digests
+
+    @property
+    def is_concurrent(self) -> bool:
+        """Whether threads took turns at calling ops: which came first may be another each time.
+
+        That the first thread goes on when another has ended is no such turn.
+        """
+        threads = self.record.ops["thread"]
+        turns = threads[1:][np.diff(threads) != 0].tolist()
+        others = [thread for thread in turns if thread != threads[0]]
+        return len(others) != len(set(others))
 
     def names(self) -> list[str]:
         """Return the ops' names, in order."""

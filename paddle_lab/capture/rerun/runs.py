@@ -57,7 +57,13 @@ def refusal(checks: Sequence[str], reason: object) -> str:
 
 def _once_more(paddle: Any, first: Run, state: StateBefore, code: Code) -> list[Difference]:
     del paddle
-    return differences(first, _recorded(state, code))
+    return _compared(first, _recorded(state, code))
+
+
+def _compared(first: Run, second: Run) -> list[Difference]:
+    if first.is_concurrent or second.is_concurrent:
+        raise Unrepeatable("threads took turns at calling ops, and may take others each time")
+    return differences(first, second)
 
 
 def _with_filled_memory(
@@ -73,7 +79,7 @@ def _with_filled_memory(
     for byte in BYTES:
         with filled(paddle, byte):
             runs.append(_recorded(state, code))
-    found = differences(*runs)
+    found = _compared(*runs)
     if found:
         with filled(paddle, BYTES[0]):
             again = set(differences(runs[0], _recorded(state, code)))
