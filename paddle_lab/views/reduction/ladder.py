@@ -13,8 +13,8 @@ from paddle_lab.trace.pack import column_bytes, pack
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.views.reduction import leaving_out as without
-from paddle_lab.views.reduction.contraction import Parts, contracted
-from paddle_lab.views.reduction.parts import equal_blocks, insides, middles
+from paddle_lab.views.reduction.contraction import contracted
+from paddle_lab.views.reduction.parts import Parts, equal_blocks, insides, middles
 from paddle_lab.views.reduction.timeline import summed_up
 
 if TYPE_CHECKING:

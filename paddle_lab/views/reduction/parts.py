@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,20 @@ import numpy.typing as npt
 from paddle_lab.analysis.trees import Keys, depths
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import MARK_ROLES
-from paddle_lab.views.reduction.contraction import Flags, Parts
-from paddle_lab.views.reduction.tidying import kept_with_parents
+from paddle_lab.views.reduction.tidying import Flags, kept_with_parents
 
 _POINTED_AT = ("origin", "cut", "failed")
 _MOST_PROTECTED = 200
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is put together."""
+
+    of_op: Keys
+    """Number of the part that each op is in, from 0; -1 for ops that stay. Shape ``[ops]``."""
+    group: Keys
+    """Group in which each part's op is drawn, -1 for the top level. Shape ``[parts]``."""
 
 
 def equal_blocks(record: Record, *, in_a_row: bool = False) -> Parts:

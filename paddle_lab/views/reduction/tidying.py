@@ -49,6 +49,44 @@ def kept_with_parents(used: Flags, parents: npt.NDArray[Any]) -> Flags:
     return kept
 
 
+def first_of_equal(rows: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return positions of rows that no earlier one equals, in order; ``rows`` has shape [n, k]."""
+    number = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        pairs = number << 32 | (column.astype(np.int64) + 1)
+        _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
+    return np.sort(first) if rows.size else np.empty(0, np.int64)
+
+
+def edges_left(edges: Table, nodes: Kept, is_changed: Flags) -> Keys:
+    """Return the rows of edges between what is left of their nodes.
+
+    Parameters
+    ----------
+    edges
+        With columns ``source`` and ``target``.
+    nodes
+        Which nodes are left.
+    is_changed
+        Whether another stands for a node, or it for others: between one and something else a single
+        edge is left. Shape ``[nodes]``.
+    """
+    source, target = nodes.image[edges["source"]], nodes.image[edges["target"]]
+    changed = is_changed[edges["source"]] | is_changed[edges["target"]]
+    rows = np.flatnonzero(source != target)
+    alike = np.where(changed[rows], -1, rows)
+    rows = rows[first_of_equal(np.stack([source[rows], target[rows], alike], axis=1))]
+    return rows.astype(np.int32)
+
+
+def edges_anew(edges: Table, rows: Keys, nodes: Kept) -> Table:
+    """Return some rows of edges, between new keys of nodes."""
+    columns = {name: column[rows] for name, column in edges.columns.items()}
+    for name in ("source", "target"):
+        columns[name] = nodes.of(columns[name])
+    return Table(columns)
+
+
 def without_loose_ends(record: Record, *, is_stand_in: Flags | None = None) -> Record:
     """Return a record without rows that nothing left refers to, and without their strings.
 
