@@ -19,6 +19,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.gradient_cuts import Cut, GradientCuts
+from paddle_lab.analysis.findings.idle_backward import idle_calls
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.findings.trained import listed
@@ -60,6 +61,8 @@ def find(facts: Facts) -> Iterator[Found]:
         if way != "number" or (place, "numpy") not in by_place:
             yield _found(cuts, facts, group)
     yield from _returns(facts, by_place)
+    if not by_place:
+        yield from idle_calls(facts)
 
 
 def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
