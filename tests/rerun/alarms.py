@@ -1,0 +1,10 @@
+"""What a rerun found that is more than a remark."""
+
+from __future__ import annotations
+
+from paddle_lab.api import Trace
+
+
+def alarms(trace: Trace) -> list[str]:
+    """Return the kinds of its findings."""
+    return [finding.kind for finding in trace.findings if finding.severity != "info"]

@@ -1,0 +1,125 @@
+"""After ``paddle_lab.rerun`` everything is as one run alone would have left it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import paddle
+import pytest
+
+import paddle_lab
+from paddle_lab.capture.evidence.digests import UNKNOWN, digest_of
+from tests.models import MODELS
+from tests.rerun.alarms import alarms
+
+
+class Counting(paddle.nn.Layer):
+    """Keeps a count on itself, in its class, in a buffer and in a closure."""
+
+    calls = 0
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.register_buffer("steps", paddle.zeros([1]))
+        self.seen = []
+        total = [0.0]
+
+        def add(value):
+            nonlocal total
+            total = [total[0] + value]
+            return total[0]
+
+        self.add = add
+
+    def forward(self, x):
+        self.count += 1
+        Counting.calls += 1
+        self.steps.add_(paddle.ones([1]))
+        self.seen.append(self.count)
+        return x * self.count * Counting.calls * self.steps * self.add(1.0) * len(self.seen)
+
+
+def test_counts_wherever_they_are_kept_are_put_back():
+    layer, x = Counting(), paddle.ones([2])
+    Counting.calls = 0
+    trace = paddle_lab.rerun(lambda: layer(x))
+    assert trace.findings == []
+    assert trace.record.origin.notices == []
+    assert (layer.count, Counting.calls, float(layer.steps), layer.seen) == (1, 1, 1.0, [1])
+    assert layer.add(0.0) == 1.0
+
+
+@pytest.mark.parametrize("name", ["lenet", "gan", "bfloat16", "recompute_reentrant"])
+def test_a_step_leaves_what_it_leaves_without(name):
+    def losses(*, again):
+        paddle.seed(11)
+        np.random.seed(11)
+        random.seed(11)
+        step = MODELS[name]()
+        found = []
+
+        def once():
+            found.append(digests(step()))
+
+        for _ in range(3):
+            paddle_lab.rerun(once) if again else once()
+        return found
+
+    assert losses(again=True) == losses(again=False)
+
+
+def digests(result):
+    loss, gradients = result
+    return [digest_of(tensor) for tensor in (loss, *gradients.values())]
+
+
+def test_gradients_come_back_with_all_that_share_them():
+    weight = paddle.create_parameter([3], "float32")
+    (weight * 2).sum().backward()
+    kept, before = weight.grad, weight.grad.numpy().tolist()
+    address = kept.data_ptr()
+
+    def step():
+        (weight * 3).sum().backward()
+        with paddle.no_grad():
+            weight.grad.add_(paddle.ones([3]))
+
+    def cleared():
+        weight.clear_gradient(False)
+        (weight * 5).sum().backward()
+
+    assert alarms(paddle_lab.rerun(step)) == []
+    assert weight.grad.numpy().tolist() == [value + 4 for value in before]
+    assert kept.numpy().tolist() == weight.grad.numpy().tolist()
+    assert kept.data_ptr() == weight.grad.data_ptr() == address
+    assert alarms(paddle_lab.rerun(cleared)) == []
+    assert weight.grad.numpy().tolist() == [5.0, 5.0, 5.0]
+
+
+def test_a_graph_from_before_runs_after():
+    weight = paddle.ones([3])
+    weight.stop_gradient = False
+    loss = (weight**2).sum()
+
+    def step():
+        with paddle.no_grad():
+            return (weight.detach().clone() * 2).add_(paddle.ones([3]))
+
+    paddle_lab.rerun(step)
+    loss.backward()
+    assert weight.grad.numpy().tolist() == [2.0, 2.0, 2.0]
+
+
+def test_undefined_tensors_are_never_touched():
+    assert digest_of(paddle.Tensor()) == UNKNOWN
+    released = paddle.ones([2])
+    released._clear_data()
+    assert digest_of(released) == UNKNOWN
+    holds = [paddle.Tensor(), released]
+
+    def step():
+        return len(holds), paddle.ones([2]) * 2
+
+    assert alarms(paddle_lab.rerun(step)) == []
