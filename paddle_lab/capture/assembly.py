@@ -17,7 +17,7 @@ from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS
 from paddle_lab.capture.memory.assembly import add_memory
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.op_columns import OpRows, op_tables
-from paddle_lab.capture.optimizer_ops import optimizer_inputs
+from paddle_lab.capture.optimizer_ops import optimizer_reads
 from paddle_lab.capture.recorder import SCOPE_CELLS, Recorder
 from paddle_lab.capture.row_keys import RecordKeys, RowKeys, first_uses
 from paddle_lab.capture.tape import sorted_rows
@@ -154,7 +154,6 @@ def _add_backward_calls(
 def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:
     """Tell gradients among the tensors that no op was seen to make: what optimizers read."""
     kinds = tables["tensors"]["kind"]
-    for parameters, gradients, _ in optimizer_inputs(tables, strings):
-        for parameter, gradient in zip(parameters, gradients, strict=False):
-            if kinds[parameter] == PARAMETER and kinds[gradient] == EXTERNAL:
-                kinds[gradient] = GRADIENT
+    parameter, gradient = optimizer_reads(tables, strings).pairs()
+    is_plain = (kinds[parameter] == PARAMETER) & (kinds[gradient] == EXTERNAL)
+    kinds[gradient[is_plain]] = GRADIENT

@@ -2,42 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
 
 from paddle_lab.capture.recorder import INPUT
+from paddle_lab.capture.row_keys import Rows
 from paddle_lab.capture.thread_state import OPTIMIZER
 from paddle_lab.trace.table import Table
+
+IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
 
 # The only one that does not take its gradient right after the parameter.
 _GRADIENT_SLOTS = {"sgd_": 2}
 
 
-def optimizer_inputs(
-    tables: dict[str, Table], strings: list[str]
-) -> Iterator[tuple[list[int], list[int], list[int]]]:
-    """Iterate over ops of optimizers that may be updates.
+class OptimizerReads(NamedTuple):
+    """What ops of optimizers that may be updates read; int64 arrays of shape ``[reads]``."""
 
-    Yields
-    ------
-    parameters, gradients, others
-        Rows of ``tensors`` that an op read where an update reads them; others are the learning
-        rate and the optimizer's state.
-    """
+    op: Rows
+    tensor: Rows
+    place: Rows
+    """Where an update has what it changes, where its gradient, or elsewhere: the learning rate and
+    the optimizer's state."""
+
+    def pairs(self) -> tuple[Rows, Rows]:
+        """Return the tensors that ops read as parameters, and as their gradients, side by side."""
+        parameter, gradient = (
+            self._numbered(place) for place in (IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT)
+        )
+        _, first, second = np.intersect1d(
+            parameter.number, gradient.number, assume_unique=True, return_indices=True
+        )
+        return parameter.tensor[first], gradient.tensor[second]
+
+    def _numbered(self, place: int) -> _Numbered:
+        is_there = self.place == place
+        op, tensor = self.op[is_there], self.tensor[is_there]
+        order = np.argsort(op, kind="stable")
+        op, tensor = op[order], tensor[order]
+        which = np.arange(len(op)) - np.searchsorted(op, op)
+        return _Numbered(op * (len(self.op) + 1) + which, tensor)
+
+
+class _Numbered(NamedTuple):
+    """The tensors that all ops read in one place, the first of each op, its second, and so on."""
+
+    number: Rows
+    """Of the op and of the tensor among those in the op's place; each is there once."""
+    tensor: Rows
+
+
+def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerReads:
+    """Return what ops of optimizers that may be updates read, in the order of ``uses``."""
     ops, uses = tables["ops"], tables["uses"]
-    rows = (ops["phase"] == OPTIMIZER).nonzero()[0].tolist()
-    names = {op: strings[int(ops["name"][op])] for op in rows}
-    by_op: dict[int, dict[int, list[int]]] = {}
-    is_input = (uses["role"] == INPUT) & (ops["phase"] == OPTIMIZER)[uses["op"]]
-    for op, tensor, slot in zip(
-        *(uses[column][is_input].tolist() for column in ("op", "tensor", "slot")), strict=True
-    ):
-        by_op.setdefault(op, {}).setdefault(slot, []).append(tensor)
-    for op, slots in by_op.items():
-        gradient_slot = _GRADIENT_SLOTS.get(names[op], 1)
-        others = [
-            tensor
-            for slot, tensors in slots.items()
-            if slot not in (0, gradient_slot)
-            for tensor in tensors
-        ]
-        yield slots.get(0, []), slots.get(gradient_slot, []), others
+    is_optimizers = ops["phase"] == OPTIMIZER
+    gradient_slots = np.ones(len(ops), np.int64)
+    for name in np.unique(ops["name"][is_optimizers]).tolist():
+        gradient_slots[ops["name"] == name] = _GRADIENT_SLOTS.get(strings[name], 1)
+    is_read = (uses["role"] == INPUT) & is_optimizers[uses["op"]]
+    op, tensor, slot = (
+        uses[column][is_read].astype(np.int64) for column in ("op", "tensor", "slot")
+    )
+    place = np.full(len(op), IN_OTHER_PLACE, np.int64)
+    place[slot == 0] = IN_PLACE_OF_PARAMETER
+    place[slot == gradient_slots[op]] = IN_PLACE_OF_GRADIENT
+    return OptimizerReads(op, tensor, place)

@@ -23,10 +23,10 @@ def optimizer_steps(record: Record) -> list[tuple[int, int]]:
     for scope, parent in enumerate(scopes["parent"].tolist()):
         if 0 <= parent < scope and step_of[parent] >= 0:
             step_of[scope] = step_of[parent]
-    ends: dict[int, int] = {}
-    end_ns = ops["start_ns"] + ops["duration_ns"]
-    for scope, end in zip(ops["scope"].tolist(), end_ns.tolist(), strict=True):
-        step = step_of[scope] if scope >= 0 else -1
-        if step >= 0:
-            ends[step] = max(end, ends.get(step, 0))
-    return sorted((end, step) for step, end in ends.items())
+    step = np.array([*step_of, -1], np.int64)[ops["scope"]]  # an op may be in no scope: -1
+    is_inside = step >= 0
+    step = step[is_inside]
+    end_ns = np.zeros(len(scopes), np.int64)
+    np.maximum.at(end_ns, step, (ops["start_ns"] + ops["duration_ns"])[is_inside])
+    steps = np.unique(step)
+    return sorted(zip(end_ns[steps].tolist(), steps.tolist(), strict=True))

@@ -9,6 +9,7 @@ import pytest
 from paddle import nn
 
 import paddle_lab
+from paddle_lab.capture.memory.capture import OPEN_CAPTURES
 from tests.capture.running_total import rows
 
 WIDTHS = (3, 5, 7, 11, 13)
@@ -60,6 +61,22 @@ def test_blocks_from_before_are_known_by_their_tensors(chain, data):
     }
     paths = {trace.record.text(trace.record.tensors["path"][row["tensor"]]) for row in before}
     assert {f"linears.{position}.weight" for position in range(len(weight_bytes()))} <= paths
+
+
+def test_storages_come_in_the_order_of_their_tensors():
+    made = [paddle.rand([1]) for _ in range(60)]
+    for leaf in made:
+        leaf.stop_gradient = False
+    paddle.add_n(made).backward()
+    with paddle_lab.memory() as trace:
+        capture = OPEN_CAPTURES[-1]
+        for leaf in sorted(made, key=id, reverse=True)[::2] + made:
+            leaf.detach()
+    for storages in (capture.living, capture.living_gradients):
+        tensors = [storage.tensor for storage in storages]
+        assert len(tensors) >= len(made)
+        assert tensors == sorted(tensors)
+    assert len(rows(trace.record, start_ns=-1)) >= 2 * len(made)
 
 
 def test_each_gradient_names_its_own_grad_node_and_op(chain, data):

@@ -67,6 +67,7 @@ def both(work: Work, steps: int, limit: int, keep: Keep) -> tuple[Record, Record
     ):
         capture = OPEN_CAPTURES[-1]
         work(steps)
+        gc.collect()  # nor what this left when only one of them has ended
     assert [one for one in limited.record.origin.notices if "fault" in one] == []
     return whole.record, limited.record, capture
 

@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.search import instances_among
@@ -74,8 +76,10 @@ class OptimizerLog:
             if optimizer is None and not seen.steps:
                 continue
             key = builders["optimizers"].append(strings[seen.class_name], seen.steps)
-            for row in seen.parameters:
-                builders["optimizer_parameters"].append(key, keys.tensors.row(row))
+            rows = keys.tensors.rows(np.array(seen.parameters, np.int64))
+            builders["optimizer_parameters"].append_cells(
+                np.stack((np.full(len(rows), key), rows), axis=1).ravel().tolist()
+            )
 
     def finish(self, paddle: Any) -> None:
         """Look at the optimizers that are alive when the trace ends; before tensors get columns."""

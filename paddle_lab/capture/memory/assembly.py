@@ -57,7 +57,7 @@ def add_memory(
     blocks, block_of_storage = add_blocks_from_before(pair_events(events), storages, events.places)
     last_row, last_tensor = len(memory.met), len(memory.met) + len(memory.living)
     held = block_of_storage[last_row:]
-    unknown_bytes = end_missed_blocks(blocks, memory.held.counted.gaps, set(held))
+    unknown_bytes = end_missed_blocks(blocks, memory.held.counted.gaps, set(held.tolist()))
     if unknown_bytes:
         record.origin.notices.append(MISSED.format(size=unknown_bytes))
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
@@ -69,23 +69,22 @@ def add_memory(
     outlives = ~lifetimes.ends_in_maker & (owners.grad_node < 0)
     tensor = outputs_of_ops(record, blocks, owners.op, outlives)
     roots = storage_roots(record)
-    stored = [
-        (block, storage.tensor)
-        for block, storage in zip(block_of_storage[:last_tensor], storages, strict=False)
-    ]
+    stored_block = block_of_storage[:last_tensor]
+    stored_row = np.array([storage.tensor for storage in storages[:last_tensor]], np.int64)
     kind = find_kinds(
         record,
         blocks,
         owners,
         lifetimes,
         tensor,
-        stored,
+        (stored_block, stored_row),
         block_of_storage[last_tensor:],
         memory.buffers,
     )
-    for block, row in stored:
-        if tensor[block] < 0:
-            tensor[block] = roots[row]
+    # Of several tensors in a block it is the one that was met first.
+    stored_block, first = np.unique(stored_block, return_index=True)
+    is_open = tensor[stored_block] < 0
+    tensor[stored_block[is_open]] = roots[stored_row[first[is_open]]]
     places = np.array([strings[_place_name(place)] for place in events.places], dtype=np.int64)
     record.tables["allocations"] = _table(
         "allocations",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.allocator_log import BackwardSpan
 from paddle_lab.capture.memory.backward_order import NO_NODE, GradNodeOrder
-from paddle_lab.capture.memory.events import GradNodeRun, Int64s
+from paddle_lab.capture.memory.events import GradNodeRuns, Int64s
 from paddle_lab.capture.memory.op_windows import ops_at
 from paddle_lab.capture.recorder import INPUT
 from paddle_lab.capture.thread_state import BACKWARD
@@ -39,7 +39,7 @@ class BackwardRuns:
     def __init__(
         self,
         record: Record,
-        runs: list[GradNodeRun],
+        runs: GradNodeRuns,
         spans: Sequence[tuple[int, BackwardSpan]],
         start_ns: int,
     ) -> None:
@@ -50,11 +50,10 @@ class BackwardRuns:
             _column(span.end_ns for _, span in spans),
             _column(span.thread for _, span in spans),
         )
-        starts = _column(run.start_ns for run in runs)
-        threads = _column(run.thread for run in runs)
-        self._run_columns = (starts, _column(run.end_ns for run in runs), threads)
-        self.run_spans = self.spans_at(starts, threads)
-        self._accumulates = np.array([run.name == LEAF_NAME for run in runs], dtype=bool)
+        self._run_columns = (runs.start_ns, runs.end_ns, runs.thread)
+        self.run_spans = self.spans_at(runs.start_ns, runs.thread)
+        self._by_span = _Grouped(self.run_spans)
+        self._accumulates = np.array([name == LEAF_NAME for name in runs.names], dtype=bool)
         self.run_nodes = self._match(record, runs)
         """Row of ``grad_nodes`` of each run, -1 where it is unknown."""
         self.run_ops = self._ops(record)
@@ -76,9 +75,10 @@ class BackwardRuns:
         own = (
             (inside >= 0) & (self.run_spans[inside] == spans) if len(self.run_spans) else inside < 0
         )
-        for span in np.unique(spans[(spans >= 0) & ~own]):
-            runs = np.flatnonzero(self.run_spans == span)
-            moments = np.flatnonzero((spans == span) & ~own)
+        open_moments = np.flatnonzero((spans >= 0) & ~own)
+        by_span = _Grouped(spans[open_moments])
+        for span in by_span.values:
+            runs, moments = self._by_span.rows(span), open_moments[by_span.rows(span)]
             if len(runs):
                 before = np.searchsorted(self._run_columns[0][runs], time_ns[moments]) - 1
                 found[moments] = runs[np.maximum(before, 0)]
@@ -98,19 +98,19 @@ class BackwardRuns:
         """Tell the runs that accumulate a leaf's gradient."""
         return self._accumulates[runs] if len(self._accumulates) else runs >= 0
 
-    def _match(self, record: Record, runs: list[GradNodeRun]) -> Int64s:
+    def _match(self, record: Record, runs: GradNodeRuns) -> Int64s:
         nodes, edges, roots = record.grad_nodes, record.grad_edges, record.grad_roots
-        names = [record.text(code) for code in nodes["name"].tolist()]
-        pairs = zip(edges["source"].tolist(), edges["target"].tolist(), strict=True)
-        order = GradNodeOrder(names, pairs)
+        names = list(map(record.strings.__getitem__, nodes["name"].tolist()))
+        order = GradNodeOrder(names, edges["source"], edges["target"])
+        by_call = _Grouped(roots["backward_call"])
         found = np.full(len(runs), NO_NODE, dtype=np.int64)
         for span, call in enumerate(self.span_calls):
-            its_runs = np.flatnonzero(self.run_spans == span)
-            its_roots = roots["grad_node"][roots["backward_call"] == call] if call >= 0 else ()
+            its_runs = self._by_span.rows(span)
+            its_roots = roots["grad_node"][by_call.rows(call)].tolist() if call >= 0 else ()
             if len(its_runs) and len(its_roots):
-                run_names = [runs[run].name for run in its_runs.tolist()]
+                run_names = list(map(runs.names.__getitem__, its_runs.tolist()))
                 found[its_runs] = order.match(
-                    list(map(int, its_roots)), run_names, wanted=self._wanted(record, span)
+                    its_roots, run_names, wanted=self._wanted(record, span)
                 )
         return found
 
@@ -136,18 +136,45 @@ class BackwardRuns:
         return [*leaves.tolist(), *made.tolist()]
 
     def _ops(self, record: Record) -> Int64s:
-        op_of = record.grad_nodes["op"]
-        ops: list[int] = []
-        last: dict[int, int] = {}
-        for node, span in zip(self.run_nodes.tolist(), self.run_spans.tolist(), strict=True):
-            op = int(op_of[node]) if node >= 0 else -1
-            is_leaf = node >= 0 and op < 0
-            if is_leaf:
-                op = last.get(span, -1)
-            else:
-                last[span] = op
-            ops.append(op)
-        return np.array(ops, dtype=np.int64)
+        node, order = self.run_nodes, self._by_span.order
+        ops = np.append(record.grad_nodes["op"].astype(np.int64), -1)[node]  # no node: -1
+        is_leaf = (node >= 0) & (ops < 0)
+        # Span by span, the last run before each that is no leaf's.
+        numbers = np.arange(len(order))
+        last = np.maximum.accumulate(np.where(is_leaf[order], -1, numbers))
+        is_of_span = last >= self._by_span.starts(self.run_spans[order])
+        ops[order] = np.where(is_of_span, ops[order[last]], -1)
+        return ops
+
+
+class _Grouped:
+    """Rows by a value they have.
+
+    Parameters
+    ----------
+    values
+        Of each row.
+    """
+
+    def __init__(self, values: Int64s) -> None:
+        self.order = np.argsort(values, kind="stable")
+        """All rows by value, those of one value as they come."""
+        self._sorted = values[self.order]
+
+    @property
+    def values(self) -> list[int]:
+        """The values there are, ascending."""
+        found: list[int] = np.unique(self._sorted).tolist()
+        return found
+
+    def rows(self, value: int) -> Int64s:
+        """Return the rows that have a value, ascending."""
+        first = np.searchsorted(self._sorted, value)
+        return self.order[first : np.searchsorted(self._sorted, value, side="right")]
+
+    def starts(self, values: Int64s) -> Int64s:
+        """Return where in :attr:`order` each value begins."""
+        return np.searchsorted(self._sorted, values)
 
 
 def _column(values: Iterable[int]) -> Int64s:

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.capture.memory.events import Int64s
 
 NO_NODE = -1
 
@@ -24,16 +28,18 @@ class GradNodeOrder:
     ----------
     names
         Of each grad node.
-    edges
-        ``(source, target)`` of every gradient handed on, in the order of the source's slots.
+    sources, targets
+        Of every gradient handed on, in the order of the source's slots; shape ``[edges]``.
     """
 
-    def __init__(self, names: Sequence[str], edges: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, names: Sequence[str], sources: Int64s, targets: Int64s) -> None:
         self._names = names
-        self._following: dict[int, list[int]] = {}
         self._sources: dict[int, list[int]] | None = None
-        for source, target in edges:
-            self._following.setdefault(source, []).append(target)
+        order = np.argsort(sources, kind="stable")
+        ordered: list[int] = targets[order].tolist()
+        starts = np.searchsorted(sources[order], np.arange(len(names) + 1)).tolist()
+        self._following = [ordered[start:end] for start, end in pairwise(starts)]
+        """The nodes to which each hands gradients."""
 
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
@@ -70,7 +76,7 @@ class GradNodeOrder:
                 continue
             if left is not None:
                 left[name].pop(node, None)
-            for target in following.get(node, ()):
+            for target in following[node]:
                 waiting_for[target] -= 1
                 if waiting_for[target] == 0 and target in runs_at_all:
                     if names[target] == LEAF_NAME:
@@ -96,7 +102,7 @@ class GradNodeOrder:
         """Return the nodes that run so that gradients reach ``wanted``."""
         if self._sources is None:
             self._sources = {}
-            for source, targets in self._following.items():
+            for source, targets in enumerate(self._following):
                 for target in targets:
                     self._sources.setdefault(target, []).append(source)
         # A node of an op is where its gradient is taken; that of a leaf runs, too.
@@ -116,7 +122,7 @@ class GradNodeOrder:
         following = self._following
         # It grows while it is walked: first come, first served.
         for node in pending:
-            for target in following.get(node, ()):
+            for target in following[node]:
                 if target in degrees:
                     degrees[target] += 1
                 else:

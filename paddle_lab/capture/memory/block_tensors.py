@@ -33,28 +33,39 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Bool
     """
     found = np.full(len(blocks), NO_TENSOR, dtype=np.int64)
     uses, sizes = record.uses, record.tensors["bytes"]
-    outputs: dict[int, list[int]] = {}
     is_output = uses["role"] == OUTPUT
-    for op_key, tensor in zip(
-        uses["op"][is_output].tolist(), uses["tensor"][is_output].tolist(), strict=True
-    ):
-        outputs.setdefault(op_key, []).append(tensor)
+    maker, made = uses["op"][is_output], uses["tensor"][is_output]
+    output_count = np.bincount(maker, minlength=len(record.ops))
     chosen = np.flatnonzero((op >= 0) & outlives_op)
+    # Nearly all ops have one output, which the first block takes that is of its size.
+    only_output = np.full(len(record.ops), NO_TENSOR, np.int64)
+    only_output[maker] = made
+    of_one = chosen[output_count[op[chosen]] == 1]
+    rest = blocks.bytes[of_one] - sizes[only_output[op[of_one]]]
+    fits = (rest >= 0) & (rest < _LARGEST_ROUNDING_BYTES) & (rest < blocks.bytes[of_one])
+    of_one = of_one[fits]
+    makers, first = np.unique(op[of_one], return_index=True)
+    found[of_one[first]] = only_output[makers]
+    outputs: dict[int, list[int]] = {}
+    has_several = output_count[maker] > 1
+    for op_key, tensor in zip(maker[has_several].tolist(), made[has_several].tolist(), strict=True):
+        outputs.setdefault(op_key, []).append(tensor)
+    of_several = chosen[output_count[op[chosen]] > 1]
     for block, op_key, size in zip(
-        chosen.tolist(), op[chosen].tolist(), blocks.bytes[chosen].tolist(), strict=True
+        of_several.tolist(), op[of_several].tolist(), blocks.bytes[of_several].tolist(), strict=True
     ):
-        waiting = outputs.get(op_key, ())
+        waiting = outputs[op_key]
         for tensor in waiting:
             if 0 <= size - int(sizes[tensor]) < _LARGEST_ROUNDING_BYTES and sizes[tensor]:
                 found[block] = tensor
-                outputs[op_key].remove(tensor)
+                waiting.remove(tensor)
                 break
     return found
 
 
 def add_blocks_from_before(
     blocks: Blocks, storages: Sequence[Storage], places: list[str]
-) -> tuple[Blocks, list[int]]:
+) -> tuple[Blocks, Int64s]:
     """Add the blocks in which tensors are stored and of which no event tells.
 
     Parameters
@@ -69,20 +80,20 @@ def add_blocks_from_before(
     Returns
     -------
     blocks, block_of_storage
-        All blocks, and the position of each storage's among them.
+        All blocks, and the position of each storage's among them, shape ``[storages]``.
     """
     added: dict[int, tuple[int, int, int]] = {}
     from_events = blocks_at(
         blocks,
         np.array([storage.address for storage in storages], dtype=np.int64),
         np.array([storage.time_ns for storage in storages], dtype=np.int64),
-    ).tolist()
-    for block, storage in zip(from_events, storages, strict=True):
-        if block == NO_BLOCK:
-            if storage.place not in places:
-                places.append(storage.place)
-            place = places.index(storage.place)
-            added.setdefault(storage.address, (storage.address, storage.bytes, place))
+    )
+    unknown = np.flatnonzero(from_events == NO_BLOCK).tolist()
+    for storage in map(storages.__getitem__, unknown):
+        if storage.place not in places:
+            places.append(storage.place)
+        place = places.index(storage.place)
+        added.setdefault(storage.address, (storage.address, storage.bytes, place))
     column = np.array(list(added.values()), dtype=np.int64).reshape(-1, 3)
     nothing = np.full(len(added), -1, dtype=np.int64)
     merged = Blocks(
@@ -95,7 +106,6 @@ def add_blocks_from_before(
         end_thread=np.concatenate([nothing, blocks.end_thread]),
     )
     positions = {address: position for position, address in enumerate(added)}
-    return merged, [
-        positions[storage.address] if block == NO_BLOCK else block + len(added)
-        for block, storage in zip(from_events, storages, strict=True)
-    ]
+    block_of_storage = from_events + len(added)
+    block_of_storage[unknown] = [positions[storages[one].address] for one in unknown]
+    return merged, block_of_storage

@@ -17,7 +17,7 @@ NO_EVENT = NO_BLOCK = -1
 
 @dataclass
 class Blocks:
-    """Blocks by start, those from before the trace first; arrays of shape ``[blocks]``."""
+    """Blocks by start, those from before the trace first, by end; shape ``[blocks]`` each."""
 
     address: Int64s
     bytes: Int64s
@@ -62,7 +62,7 @@ def paired(events: AllocatorEvents) -> tuple[Int64s, Int64s]:
         )
     follows_allocation = np.zeros(len(order), dtype=bool)
     follows_allocation[1:] = same_as_next[:-1] & is_allocation[:-1]
-    orphans = order[~is_allocation & ~follows_allocation]
+    orphans = np.sort(order[~is_allocation & ~follows_allocation])
     next_event = np.where(same_as_next, np.append(order[1:], NO_EVENT), NO_EVENT)
     first = np.concatenate([np.full(len(orphans), NO_EVENT), order[is_allocation]])
     last = np.concatenate([orphans, next_event[is_allocation]])

@@ -258,7 +258,7 @@ class MemoryCapture:
         for storages in (self.met, self.living, self.living_gradients):
             rows = keys.tensors.rows(np.array([one.tensor for one in storages], np.int64))
             pairs = zip(storages, rows.tolist(), strict=True)
-            storages[:] = [one._replace(tensor=row) for one, row in pairs if row >= 0]
+            storages[:] = [Storage(row, *one[1:]) for one, row in pairs if row >= 0]
         buffers = keys.tensors.rows(np.array(self.buffers, np.int64))
         self.buffers = buffers[buffers >= 0].tolist()
         self.copies[:] = [

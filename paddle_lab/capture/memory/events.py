@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from paddle_lab.capture.memory.event_walk import walk_events
 
 __all__ = [
     "ALLOCATE", "CPU", "FREE", "NOT_READ", "RESERVED_ALLOCATE", "RESERVED_FREE", "AllocatorEvents",
-    "GradNodeRun", "Int64s", "read_early", "read_segments",
+    "GradNodeRuns", "Int64s", "read_early", "read_segments",
 ]  # fmt: skip
 
 _PLACE, _SEGMENT = COLUMNS.index("place"), COLUMNS.index("segment")
@@ -52,18 +52,41 @@ class AllocatorEvents:
 
 
 @dataclass
-class GradNodeRun:
-    """A grad node that ran."""
+class GradNodeRuns:
+    """The grad nodes that ran, by start; arrays of shape ``[runs]``."""
 
-    name: str
-    start_ns: int
-    end_ns: int
-    thread: int
+    names: list[str]
+    start_ns: Int64s
+    """On the clock of ``perf_counter_ns``."""
+    end_ns: Int64s
+    thread: Int64s
+    """The operating system's thread id."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[list[str], Int64s]]) -> GradNodeRuns:
+        """Return runs in one, by start: names, and starts, ends and threads ``[3, runs]``."""
+        names = [name for part, _ in parts for name in part]
+        columns = np.concatenate([np.empty((3, 0), np.int64), *(part for _, part in parts)], axis=1)
+        return cls(names, *columns).chosen(np.argsort(columns[0], kind="stable"))
+
+    def chosen(self, rows: Int64s) -> GradNodeRuns:
+        """Return those at some positions."""
+        names = list(map(self.names.__getitem__, rows.tolist()))
+        return GradNodeRuns(names, self.start_ns[rows], self.end_ns[rows], self.thread[rows])
+
+    def __add__(self, later: GradNodeRuns) -> GradNodeRuns:
+        """Return these and then others."""
+        ours, others = ((one.start_ns, one.end_ns, one.thread) for one in (self, later))
+        columns = np.concatenate([np.stack(ours), np.stack(others)], axis=1)
+        return GradNodeRuns(self.names + later.names, *columns)
 
 
 def read_segments(
     segments: list[Segment], *, has_devices: bool = True
-) -> tuple[AllocatorEvents, list[GradNodeRun]]:
+) -> tuple[AllocatorEvents, GradNodeRuns]:
     """Return the events of all segments, and the grad nodes that ran, both by time.
 
     Parameters
@@ -75,7 +98,7 @@ def read_segments(
     """
     places: dict[str, int] = {}
     tables: list[Int64s] = []
-    runs: list[GradNodeRun] = []
+    runs: list[tuple[list[str], Int64s]] = []
     for number, segment in enumerate(segments):
         part = segment.part or _read(segment, has_devices=has_devices)
         table = part.table.copy()
@@ -83,12 +106,11 @@ def read_segments(
         table[:, _PLACE] = np.array(known, np.int64)[table[:, _PLACE]] if known else 0
         table[:, _SEGMENT] = number
         tables.append(table)
-        runs.extend(map(GradNodeRun, part.names, *part.runs.tolist()))
+        runs.append((part.names, part.runs))
     table = np.concatenate([np.empty((0, len(COLUMNS)), dtype=np.int64), *tables])
     table = table[np.argsort(table[:, 0], kind="stable")]
-    runs.sort(key=lambda run: run.start_ns)
     by_name = {name: np.ascontiguousarray(table[:, number]) for number, name in enumerate(COLUMNS)}
-    return AllocatorEvents(**by_name, places=list(places)), runs
+    return AllocatorEvents(**by_name, places=list(places)), GradNodeRuns.joined(runs)
 
 
 def read_early(segments: Iterable[Segment], *, has_devices: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle_lab.capture.memory.allocator_log import BackwardSpan, Segment
 from paddle_lab.capture.memory.blocks import NO_EVENT, Blocks, blocks_of, paired
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents, GradNodeRun, Int64s
+from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents, GradNodeRuns, Int64s
 from paddle_lab.capture.memory.gaps import CountedTotals
 from paddle_lab.capture.memory.highs import Highs, Interval, Mask, is_in, joined
 
@@ -34,7 +34,7 @@ class HeldEvents:
     """Events of one trace, by time, and the grad nodes that ran."""
 
     def __init__(self) -> None:
-        self.runs: list[GradNodeRun] = []
+        self.runs = GradNodeRuns.joined([])
         self.counted = CountedTotals()
         self.highs = Highs()
         self.forgotten = 0
@@ -51,9 +51,7 @@ class HeldEvents:
         """How many allocations are held."""
         return sum(int((part.kind == ALLOCATE).sum()) for part in self._parts)
 
-    def add(
-        self, events: AllocatorEvents, runs: list[GradNodeRun], segments: list[Segment]
-    ) -> None:
+    def add(self, events: AllocatorEvents, runs: GradNodeRuns, segments: list[Segment]) -> None:
         """Hold what was read of segments that follow those of the last call."""
         self._places += [place for place in events.places if place not in self._places]
         number = np.array([self._places.index(place) for place in events.places], np.int64)
@@ -125,11 +123,11 @@ class HeldEvents:
         bounds = np.array([(span.start_ns, span.end_ns) for _, span in spans], np.int64)
         first, last = np.searchsorted(times_ns, bounds.reshape(-1, 2).T)
         keeps = (last > first).tolist()
-        runs = np.array([run.start_ns for run in self.runs], np.int64)
+        runs = self.runs.start_ns
         kept = [span for span, is_kept in zip(spans, keeps, strict=True) if is_kept]
         intervals = [[(one.start_ns, one.end_ns + 1) for _, one in some] for some in (spans, kept)]
         is_gone = is_in(runs, intervals[0]) & ~is_in(runs, intervals[1])
-        self.runs = [run for run, gone in zip(self.runs, is_gone.tolist(), strict=True) if not gone]
+        self.runs = self.runs.chosen(np.flatnonzero(~is_gone))
         return kept
 
     def _hold(self, columns: dict[str, Int64s], totals: Int64s) -> None:

@@ -11,7 +11,12 @@ from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks
 from paddle_lab.capture.memory.events import Int64s
 from paddle_lab.capture.memory.lifetimes import Lifetimes
 from paddle_lab.capture.memory.owners import Owners, taken
-from paddle_lab.capture.optimizer_ops import optimizer_inputs
+from paddle_lab.capture.optimizer_ops import (
+    IN_OTHER_PLACE,
+    IN_PLACE_OF_GRADIENT,
+    IN_PLACE_OF_PARAMETER,
+    optimizer_reads,
+)
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
 
@@ -27,8 +32,8 @@ def find_kinds(
     owners: Owners,
     lifetimes: Lifetimes,
     tensor: Int64s,
-    stored: list[tuple[int, int]],
-    gradients: list[int],
+    stored: tuple[Int64s, Int64s],
+    gradients: Int64s,
     buffers: list[int],
 ) -> Int64s:
     """Return the kind of each block.
@@ -38,7 +43,7 @@ def find_kinds(
     tensor
         The op's output that each block was first, or -1.
     stored
-        (block, tensor) of what was found by address.
+        Blocks and tensors that were found by address, side by side.
     gradients
         Blocks that hold a living leaf's gradient.
     buffers
@@ -58,7 +63,7 @@ def find_kinds(
     kinds[lifetimes.ends_in_accumulation & ~made] = GRADIENT
     told = taken(kind_of_tensor, tensor)
     kinds = np.where(told >= 0, told, kinds)
-    block, row = np.array(stored, dtype=np.int64).reshape(-1, 2).T
+    block, row = stored
     told = kind_of_tensor[row]
     kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
     # The highest rank comes last, and stays.
@@ -93,7 +98,7 @@ def _storage_kinds(record: Record, buffers: list[int]) -> npt.NDArray[Any]:
     own = by_kind[tensors["kind"]]
     # A value written in place into a parameter makes no activation of it.
     kinds = np.full(len(tensors), -1, dtype=np.int64)
-    order = np.argsort([_RANK.get(kind, 0) for kind in own.tolist()], kind="stable")
+    order = np.argsort(np.append(_RANKS, 0)[own], kind="stable")
     kinds[roots[order]] = own[order]
     kinds[[row for row in roots[buffers].tolist() if kinds[row] != PARAMETER]] = BUFFER
     states = _optimizer_states(record, roots, kinds)
@@ -112,11 +117,15 @@ def storage_roots(record: Record) -> Int64s:
     return roots
 
 
-def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> list[int]:
+def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:
     """Return what optimizers' updates read besides parameters and gradients."""
-    states: set[int] = set()
-    for parameters, gradients, others in optimizer_inputs(record.tables, record.strings):
-        # Clipping and weight decay read a parameter or a gradient alone.
-        if gradients and any(kinds[roots[parameter]] == PARAMETER for parameter in parameters):
-            states.update(int(roots[tensor]) for tensor in others)
-    return [row for row in states if kinds[row] not in (PARAMETER, GRADIENT)]
+    op, tensor, place = optimizer_reads(record.tables, record.strings)
+    read = roots[tensor]
+    # Clipping and weight decay read a parameter or a gradient alone.
+    has_parameter, has_gradient = np.zeros((2, len(record.ops)), np.bool_)
+    has_parameter[op[(place == IN_PLACE_OF_PARAMETER) & (kinds[read] == PARAMETER)]] = True
+    has_gradient[op[place == IN_PLACE_OF_GRADIENT]] = True
+    states = read[(place == IN_OTHER_PLACE) & has_parameter[op] & has_gradient[op]]
+    is_state = (kinds[states] != PARAMETER) & (kinds[states] != GRADIENT)
+    found: Int64s = states[is_state]
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
@@ -50,13 +51,13 @@ class StorageNotes:
 
     def living(self) -> list[Storage]:
         """Return the storages of all tensors of the trace that are still alive."""
-        storages = [self._storage(tensor, key) for tensor, key in self._pool.living()]
+        storages = [self._storage(tensor, key) for tensor, key in self._in_order()]
         return [storage for storage in storages if storage is not None]
 
     def living_gradients(self) -> list[Storage]:
         """Return the storages of gradients that living leaves hold, under the leaves' keys."""
         found = []
-        for tensor, key in self._pool.living():
+        for tensor, key in self._in_order():
             if not tensor.stop_gradient and tensor.is_leaf:
                 gradient = tensor._grad_ivar()
                 storage = None if gradient is None else self._storage(gradient, key)
@@ -73,6 +74,10 @@ class StorageNotes:
             if buffer is not None
         ]
         return [key for key in held if key != NO_KEY]
+
+    def _in_order(self) -> list[tuple[Any, int]]:
+        # The pool has them as they lie in memory, which is another order in each process.
+        return sorted(self._pool.living(), key=itemgetter(1))
 
     def _note(self, tensor: Any, key: int) -> None:
         storage = self._storage(tensor, key)
