@@ -98,7 +98,9 @@ class CellOptions:
         # IPython's help begins with a percent sign of its own.
         parser = MagicArgumentParser(self._name[1:], description=self._description)
         add = parser.add_argument
-        add("-o", "--output", metavar="NAME", help="Bind the trace to this variable.")
+        add(
+            "-o", "--output", metavar="NAME", help="Bind the trace to this variable, if it is free."
+        )
         add("--view", choices=self._views, default=self._views[0], help=self._view_help)
         add(
             "--height",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from types import FrameType
+from types import FrameType, NoneType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -39,7 +39,7 @@ class TracedCell:
     Raises
     ------
     UsageError
-        If there is no Paddle that can be traced.
+        If there is no Paddle that can be traced; if ``-o`` names a variable that is no trace.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class TracedCell:
     ) -> None:
         self._shell = shell
         self.options = options
+        self._refuse_to_replace(options.output)
         self.number = number
         title = options.title or f"Cell {number}"
         self._recording = Recording(
@@ -82,7 +83,7 @@ class TracedCell:
         """Bind the trace to its variables and save it, as the options say."""
         self._shell.user_ns[LATEST] = self.trace
         if self.options.output:
-            self._shell.user_ns[self.options.output] = self.trace
+            self._bind(self.options.output)
         if self.options.save:
             self._save(self.options.save)
 
@@ -93,6 +94,23 @@ class TracedCell:
                 display(self.trace.widget(view=view, height=self.options.height))
         except OSError as error:  # a checkout whose front end has not been built
             sys.stderr.write(f"The graph cannot be shown: {error}\n")
+
+    def _refuse_to_replace(self, name: str | None) -> None:
+        """Let no trace take the place of what somebody computed, before the cell has run."""
+        there = self._shell.user_ns.get(name)
+        if not isinstance(there, (Trace, NoneType)):
+            raise UsageError(
+                f"-o {name}: the trace would replace your variable {name}, "
+                f"which has the type {type(there).__name__}; choose another name"
+            )
+
+    def _bind(self, name: str) -> None:
+        if isinstance(self._shell.user_ns.get(name), (Trace, NoneType)):
+            self._shell.user_ns[name] = self.trace
+            return
+        sys.stderr.write(
+            f"-o {name}: the cell itself set {name}, which stays; the trace is in {LATEST}\n"
+        )
 
     def _save(self, path: str) -> None:
         try:

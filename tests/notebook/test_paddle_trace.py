@@ -206,6 +206,31 @@ def test_a_wrong_option_is_one_sentence_and_the_cell_does_not_run(
     assert "ran" not in shell.user_ns
 
 
+@pytest.mark.parametrize("magic", ["paddle_trace", "paddle_mem"])
+def test_a_trace_replaces_no_variable_but_a_trace(
+    shell: InteractiveShell, magic: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net = shell.user_ns["net"]
+    result = run(shell, f"%%{magic} -q -o net\nran = net(x)")
+    assert isinstance(result.error_in_exec, UsageError)
+    printed = capsys.readouterr()
+    assert "-o net: the trace would replace your variable net" in printed.err + printed.out
+    assert shell.user_ns["net"] is net
+    assert "ran" not in shell.user_ns
+    for _ in range(2):
+        run(shell, f"%%{magic} -q -o again\nnet(x)").raise_error()
+        assert shell.user_ns["again"] is shell.user_ns["_trace"]
+
+
+def test_a_variable_that_the_cell_itself_sets_stays(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_trace -q -o loss\nloss = float(net(x).mean())").raise_error()
+    assert isinstance(shell.user_ns["loss"], float)
+    assert "-o loss: the cell itself set loss" in capsys.readouterr().err
+    assert shell.user_ns["_trace"].ops
+
+
 def test_the_help_names_every_option(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
