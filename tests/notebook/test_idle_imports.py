@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
-from jupyter_client.manager import start_new_kernel
 
 _RECORDING = (
     "paddle_lab.analysis.findings.checks.unwritten_output",
@@ -16,16 +12,6 @@ _RECORDING = (
 )
 _SHOWING = ("anywidget", "paddle_lab.views.fallback", "paddle_lab.views.widgets.graph_widget")
 _LATER = (*_RECORDING, *_SHOWING)
-
-
-@pytest.fixture
-def kernel() -> Iterator[Any]:
-    manager, client = start_new_kernel()
-    try:
-        yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 def _printed(kernel: Any, code: str) -> str:

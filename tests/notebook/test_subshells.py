@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-from jupyter_client.manager import start_new_kernel
-
 _LIMIT_S = 30
-
-
-@pytest.fixture
-def kernel() -> Iterator[Any]:
-    manager, client = start_new_kernel()
-    try:
-        yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 def _chart(kernel: Any) -> str:
