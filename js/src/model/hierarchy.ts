@@ -20,11 +20,6 @@ export class Hierarchy {
   /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
   readonly groupOfOp: Int32Array;
   readonly groupOfGradNode: Int32Array;
-  /**
-   * The group of each grad node on the rows of a ladder: that of its op. Nodes that `paddle.grad`
-   * made are among those of the layers, where the call itself is not.
-   */
-  readonly groupOnRow: Int32Array;
   /** 1 where a group is drawn as its only op. */
   readonly isTransparent: Uint8Array;
   /** First group of the run of repeats that a group belongs to, -1 for none. */
@@ -34,6 +29,7 @@ export class Hierarchy {
   /** 1 for optimizer steps and all inside them. */
   readonly isOptimizer: Uint8Array;
 
+  #groupOnRow: Int32Array | undefined;
   readonly #trace: Trace;
   readonly #groups: RowsByKey;
   readonly #ops: RowsByKey;
@@ -47,7 +43,6 @@ export class Hierarchy {
     this.groupOfOp = ownGroupOfPyLayers(trace);
     this.pylayerOfBackwardOp = pylayersOfBackwardOps(trace, this.groupOfOp);
     this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
-    this.groupOnRow = groupsOnRows(trace, this.groupOfOp, this.groupOfGradNode);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
     // A block whose inside was not stored stays a block.
@@ -79,6 +74,15 @@ export class Hierarchy {
       isTransparent: this.isTransparent,
     });
     this.runOf = this.#runs.runOf;
+  }
+
+  /**
+   * The group of each grad node on the rows of a ladder: that of its op. Nodes that `paddle.grad`
+   * made are among those of the layers, where the call itself is not.
+   */
+  get groupOnRow(): Int32Array {
+    this.#groupOnRow ??= groupsOnRows(this.#trace, this.groupOfOp, this.groupOfGradNode);
+    return this.#groupOnRow;
   }
 
   /** Groups right inside `parent` (-1: the top), in execution order. */
