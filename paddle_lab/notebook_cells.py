@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from typing import Any
 
 
@@ -39,3 +40,11 @@ class NotebookCells:
             del lines[0]
         # A cell that runs other code under its number (%run, get_ipython().run_cell) typed less.
         return "".join(lines if len(lines) == len(ran) else ran)
+
+
+def running_cells() -> NotebookCells | None:
+    """Return the cells of the running shell, ``None`` outside of IPython."""
+    # Whoever has not imported IPython is in no notebook.
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return None if shell is None else NotebookCells(shell)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace
 from paddle_lab.garbage import collection_paused
+from paddle_lab.notebook_cells import NotebookCells, running_cells
 from paddle_lab.options import hints_options
 from paddle_lab.trace.limit import DEFAULT_OPS, Keep, Limit, limit_of
 from paddle_lab.trace.record import Record
@@ -20,7 +21,6 @@ from paddle_lab.trace.record import Record
 if TYPE_CHECKING:
     from paddle_lab.capture.rerun.comparison import Run
     from paddle_lab.capture.session import CaptureSession
-    from paddle_lab.notebook_cells import NotebookCells
 
 
 @hints_options
@@ -229,7 +229,7 @@ class Recording:
         if self._session is not None:
             raise RuntimeError("this trace is recording already; make another paddle_lab.trace()")
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
-        cells = _notebook_cells()
+        cells = running_cells()
         self._session = CaptureSession(
             anchor=frame.f_back if self._anchor is None else self._anchor,
             keeps_callers=self._anchor is None,
@@ -292,15 +292,6 @@ class Recording:
                 "Not checked for cuda-error: this build of Paddle is without CUDA."
             )
         self._trace.complete(record)
-
-
-def _notebook_cells() -> NotebookCells | None:
-    # Whoever has not imported IPython is in no notebook.
-    if "IPython" not in sys.modules:
-        return None
-    from paddle_lab.magics import notebook_cells
-
-    return notebook_cells()
 
 
 def _has_cuda() -> bool:

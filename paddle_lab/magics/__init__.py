@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from IPython import get_ipython
-
 from paddle_lab.magics.cell_magics import CellMagics
 from paddle_lab.magics.idle_imports import import_when_idle
 from paddle_lab.magics.memory_cell import MemoryCellMagic
 from paddle_lab.magics.memory_line import MemoryLineMagic
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.trace_cell import TraceCellMagic
-from paddle_lab.notebook_cells import NotebookCells
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -62,9 +59,3 @@ def unregister(shell: InteractiveShell) -> None:
     magics = _REGISTERED.pop(id(shell), None)
     if magics is not None:
         magics.unregister()
-
-
-def notebook_cells() -> NotebookCells | None:
-    """Return the cells of the running shell, or ``None`` outside of IPython."""
-    shell = get_ipython()
-    return None if shell is None else NotebookCells(shell)
