@@ -3,16 +3,37 @@ import type { CarriedModels } from "../../charts/bokeh_loader.ts";
 import { byteTicks } from "../../charts/byte_axis.ts";
 
 type Axis = InstanceType<CarriedModels["LinearAxis"]>;
+type NoOverlap = InstanceType<CarriedModels["NoOverlap"]>;
 type Grid = InstanceType<CarriedModels["Grid"]>;
 
-/** Each with its side of the figure and its grid; they have no colours yet. */
+/** Between times: less looks like one number. */
+const LABEL_GAP_PX = 12;
+
+/**
+ * Each with its side of the figure and its grid; they have no colours yet.
+ *
+ * @param width_px of the figure, once it is laid out
+ */
 export function memoryAxes(
   models: CarriedModels,
+  width_px: () => number | null,
 ): readonly (readonly [side: "below" | "left", axis: Axis, grid: Grid])[] {
   class TimeFormatter extends models.TickFormatter {
     static override __name__ = "TimeFormatter";
     override doFormat(ticks: string[] | number[]): string[] {
       return timeTicks(ticks.map(Number));
+    }
+  }
+  class LabelsInside extends models.NoOverlap {
+    static override __name__ = "LabelsInside";
+    // Bokeh would push the last one inside, into its neighbour.
+    override filter(...[labels, places, distance]: Parameters<NoOverlap["filter"]>) {
+      for (const at of labels) {
+        if (places[at]!.right > (width_px() ?? Infinity)) {
+          labels.unset(at);
+        }
+      }
+      return super.filter(labels, places, distance);
     }
   }
   const look = {
@@ -27,7 +48,7 @@ export function memoryAxes(
     ...look,
     ticker: new models.BasicTicker({ desired_num_ticks: 6 }),
     formatter: new TimeFormatter(),
-    major_label_policy: new models.NoOverlap({ min_distance: 8 }),
+    major_label_policy: new LabelsInside({ min_distance: LABEL_GAP_PX }),
     major_tick_out: 4,
   });
   const bytes = new models.LinearAxis({

@@ -7,9 +7,10 @@ import type { PhaseSpan } from "../../memory/marks.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
 import { memoryAxes } from "./axes.ts";
 import type { Plot } from "./layers.ts";
-import { type LineMarks, lineMarks, phaseMarks } from "./marks.ts";
+import { type LineMarks, lineMarks } from "./marks.ts";
 import { memoryOverview } from "./overview.ts";
 import type { MemoryPalette } from "./palette.ts";
+import { phaseMarks } from "./phase_marks.ts";
 import { stackLayer } from "./stack_layer.ts";
 import type { LitBlocks } from "./stack_paint.ts";
 
@@ -24,7 +25,7 @@ export interface MemoryFigure extends LineMarks {
   setPicture(blocks: Blocks, picture: StackPicture, lit: LitBlocks | undefined): void;
   /** Of the picture that is shown. */
   setLit(lit: LitBlocks | undefined): void;
-  setPhases(spans: readonly PhaseSpan[], px_ns: number): void;
+  setPhases(spans: readonly PhaseSpan[]): void;
   /** The whole run's total, as steps. */
   setOverview(times_ns: Float64Array, total_bytes: Float64Array): void;
   /** Draw it, with what it was given before. */
@@ -40,16 +41,16 @@ export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): Memor
   const x_range = new models.Range1d({ start: 0, end: 1 });
   const y_range = new models.Range1d({ start: 0, end: 1 });
   const main = emptyPlot(models, x_range, y_range, FRAME);
-  const phases = phaseMarks(models, main);
+  const phases = phaseMarks(bokeh, palette);
   const stack = stackLayer(bokeh, palette);
-  main.renderers = [...main.renderers, stack.renderer];
+  main.renderers = [...phases.renderers, stack.renderer];
   const lines = lineMarks(models, main);
   const overview = memoryOverview(
     models,
     (x, y) => emptyPlot(models, x, y, { top: 4, bottom: 4 }),
     x_range,
   );
-  const axes = memoryAxes(models);
+  const axes = memoryAxes(models, () => main.outer_width);
   for (const [side, axis, grid] of axes) {
     main[side] = [axis];
     main.center = [...main.center, grid];

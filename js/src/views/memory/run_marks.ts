@@ -31,7 +31,7 @@ export function markWindow(
   px_ns: number,
 ): void {
   const { from_ns, to_ns } = window;
-  figure.setPhases(phaseSpans(blocks.phases, window, LEAST_PHASE_PX * px_ns), px_ns);
+  figure.setPhases(phaseSpans(blocks.phases, window, LEAST_PHASE_PX * px_ns));
   const ends_ns = stepEnds(trace).filter((at_ns) => at_ns >= from_ns && at_ns <= to_ns);
   const areFar = ends_ns.length * px_ns * LEAST_STEP_PX < to_ns - from_ns;
   figure.setSteps(areFar ? ends_ns : []);

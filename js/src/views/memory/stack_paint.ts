@@ -2,22 +2,11 @@
 import type { Blocks } from "../../memory/blocks.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
 import { countUntil } from "../../memory/time_order.ts";
+import type { Frame } from "./painted_layer.ts";
 import { faded, type MemoryPalette } from "./palette.ts";
 
 /** What of the picture is meant: by block. */
 export type LitBlocks = (block: number) => boolean;
-
-/** The frame of a figure: where it is on the canvas, and what it shows. */
-export interface Frame {
-  readonly left_px: number;
-  readonly top_px: number;
-  readonly width_px: number;
-  readonly height_px: number;
-  readonly from_ns: number;
-  readonly to_ns: number;
-  readonly from_bytes: number;
-  readonly to_bytes: number;
-}
 
 const BAND_ALPHA = 0.55;
 const FADED_BAND_ALPHA = 0.16;
