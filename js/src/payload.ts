@@ -14,6 +14,9 @@ import { readFont } from "./views/theme.ts";
 
 export type { Prepared };
 
+/** The view is put into the page while its picture is laid out elsewhere: of a long one not so late. */
+const ARRANGING_LIMIT_MS = 100;
+
 /**
  * Read a payload and begin with its first picture: where it is not shown yet, that is made meanwhile.
  *
@@ -42,7 +45,7 @@ export async function prepare(
     const runner = await loading;
     await breath();
     const picture = new Picture(store, measure, runner);
-    void picture.refresh();
+    await begun(picture);
     const dispose = (): void => {
       picture.dispose();
       runner.dispose();
@@ -52,6 +55,17 @@ export async function prepare(
     void loading.then((runner) => runner.dispose()).catch(() => {});
     throw error;
   }
+}
+
+/** Begin with a picture; resolves once its layout is under way, or all is done, or after a while. */
+function begun(picture: Picture): Promise<void> {
+  return new Promise((resolve) => {
+    const nothing = (): void => {};
+    const ignored = { composed: nothing, busy: nothing, progress: nothing, failed: nothing };
+    picture.listen({ ...ignored, arranged: () => resolve() });
+    void picture.refresh().then(resolve);
+    setTimeout(resolve, ARRANGING_LIMIT_MS);
+  });
 }
 
 /**

@@ -86,12 +86,13 @@ export class BrowserOfTests {
   /**
    * @param payload bytes, or base64 of them; in pieces as a saved page has them, behind its script
    * @param policy a Content-Security-Policy for the page
+   * @param before runs in the page before its own scripts
    */
   async open(
     payload: Uint8Array | string | readonly string[],
-    options: BrowserContextOptions & { policy?: string } = {},
+    options: BrowserContextOptions & { policy?: string; before?: () => void } = {},
   ): Promise<Opened> {
-    const { policy, ...contextOptions } = options;
+    const { policy, before, ...contextOptions } = options;
     const context = await this.#browser!.newContext({
       viewport: { width: 1200, height: 800 },
       reducedMotion: "reduce",
@@ -100,6 +101,7 @@ export class BrowserOfTests {
     const page = await context.newPage();
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
+    if (before) await page.addInitScript(before);
     const address = join(this.#folder, `${Math.random().toString(36).slice(2)}.html`);
     writeFileSync(
       address,
