@@ -7,10 +7,8 @@ drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
 from __future__ import annotations
 
 import heapq
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +16,9 @@ import numpy.typing as npt
 from paddle_lab.analysis.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
+from paddle_lab.views.group_items import GroupItems, Item
 
 _OPTIMIZER = GROUP_KINDS.index("optimizer")
-_NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Item:
-    """Something directly in a group: one op, or groups that are built alike (mostly one)."""
-
-    op: int = -1
-    groups: tuple[int, ...] = ()
-    middle: tuple[int, ...] = ()
-    """Ops in the middle of a long row of ops, which no picture has room for."""
 
 
 @dataclass
@@ -85,12 +73,10 @@ class _Folder:
         groups = record.groups
         self._parent = groups["parent"]
         self._kind = groups["kind"].tolist()
-        self._structure = groups["structure"].tolist()
         self._first_op = groups["first_op"].tolist()
         self._op_count = groups["op_count"].tolist()
         self._op_group = record.op_groups["group"]
-        self._children = _Children(record)
-        self.items = cache(self._items)
+        self._items = GroupItems(record, most_rows)
 
     def fold(self, depth: int | None) -> Folded:
         opened = self._open(depth)
@@ -99,59 +85,15 @@ class _Folder:
         self._place_ops(folded)
         return folded
 
-    def _items(self, group: int) -> tuple[Item, ...]:
-        """Return what is directly in a group (-1: the top level), alike neighbours together."""
-        items: list[int | list[int]] = []
-        for child, is_group in self._children.of(group):
-            if not is_group:
-                items.append(child)
-                continue
-            run = items[-1] if items else -1
-            structure = self._structure[child]
-            if isinstance(run, list) and structure >= 0 and self._structure[run[0]] == structure:
-                run.append(child)
-            else:
-                items.append([child])
-        parts: list[Item] = []
-        ops: list[int] = []
-        for item in items:
-            if isinstance(item, int):
-                ops.append(item)
-                continue
-            parts.extend(self._row_of_ops(ops))
-            parts.extend(self._unfolded(item))
-            ops = []
-        parts.extend(self._row_of_ops(ops))
-        return tuple(parts)
-
-    def _row_of_ops(self, ops: list[int]) -> list[Item]:
-        """Return ops one by one; of very many only those at both ends."""
-        ends = self._most_rows
-        if len(ops) <= 2 * ends + 1:
-            return [Item(op=op) for op in ops]
-        first, last = ops[:ends], ops[-ends:]
-        return [
-            *(Item(op=op) for op in first),
-            Item(middle=tuple(ops[ends:-ends])),
-            *(Item(op=op) for op in last),
-        ]
-
-    def _unfolded(self, item: list[int]) -> Sequence[Item]:
-        """Return a run of alike groups, or the groups of a short run one by one."""
-        fewest = 2 if self._op_count[item[0]] > 1 else 4
-        if len(item) >= fewest:
-            return (Item(groups=tuple(item)),)
-        return [Item(groups=(group,)) for group in item]
-
     def _open(self, depth: int | None) -> set[int]:
         """Return the groups to open: the first one of an item stands for all of it."""
         opened: set[int] = set()
-        count = len(self.items(-1))
-        waiting = [entry for item in self.items(-1) for entry in self._candidate(item, 0)]
+        count = len(self._items.of(-1))
+        waiting = [entry for item in self._items.of(-1) for entry in self._candidate(item, 0)]
         heapq.heapify(waiting)
         while waiting:
             level, _, group = heapq.heappop(waiting)
-            inside = self.items(group)
+            inside = self._items.of(group)
             if level >= depth if depth is not None else count + len(inside) - 1 > self._most_rows:
                 continue
             count += len(inside) - 1
@@ -170,7 +112,9 @@ class _Folder:
         return [(level, self._first_op[group], group)]
 
     def _emit(self, folded: Folded, opened: set[int]) -> None:
-        waiting: list[tuple[Item | Frame, int]] = [(item, 0) for item in reversed(self.items(-1))]
+        waiting: list[tuple[Item | Frame, int]] = [
+            (item, 0) for item in reversed(self._items.of(-1))
+        ]
         while waiting:
             item, depth = waiting.pop()
             if isinstance(item, Frame):
@@ -179,7 +123,7 @@ class _Folder:
                 frame = Frame(item, depth, len(folded.rows))
                 folded.frames.append(frame)
                 waiting.append((frame, depth))
-                inside = self.items(item.groups[0])
+                inside = self._items.of(item.groups[0])
                 waiting.extend((part, depth + 1) for part in reversed(inside))
             else:
                 folded.rows.append(Row(item))
@@ -249,34 +193,3 @@ def _shorten(folded: Folded, most_rows: int) -> None:
     folded.frames = [
         frame for frame in folded.frames if (frame.first, frame.last) != (start, start)
     ]
-
-
-class _Children:
-    """The ops and groups that are directly in a group, in the order of (first) ops."""
-
-    def __init__(self, record: Record) -> None:
-        op_group, groups = record.op_groups["group"], record.groups
-        ops, group_keys = np.arange(len(op_group)), np.arange(len(groups))
-        holder = np.concatenate((op_group, groups["parent"]))
-        is_group = np.repeat([False, True], (len(ops), len(group_keys)))
-        child = np.concatenate((ops, group_keys))
-        order = np.lexsort((child, np.concatenate((ops, groups["first_op"])), holder))
-        self._child, self._is_group = child[order], is_group[order]
-        # Group -1, the top level, comes first.
-        self._ends = np.searchsorted(holder[order], np.arange(-1, len(groups)), side="right")
-
-    def of(self, group: int) -> Iterator[tuple[int, bool]]:
-        """Yield keys, and whether they are groups; ``group`` -1 is the top level."""
-        start = int(self._ends[group]) if group >= 0 else 0
-        part = slice(start, int(self._ends[group + 1]))
-        return zip(self._child[part].tolist(), self._is_group[part].tolist(), strict=True)
-
-
-def fold_label(first: str, last: str) -> str:
-    """Return one label for a run: ``layers.0–11``, ``relu``, ``conv1–3``, ``a … z``."""
-    if first == last:
-        return first
-    start, end = _NUMBER_AT_END.match(first), _NUMBER_AT_END.match(last)
-    if start and end and start[1] == end[1]:
-        return f"{first}–{end[2]}"
-    return f"{first} … {last}"
