@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -407,6 +408,47 @@ def test_a_narrow_view_cuts_nothing_off(memory_page: Memory) -> None:
     page.wait_for_function(
         "kinds => kinds.scrollWidth <= kinds.clientWidth", arg=kinds.element_handle()
     )
+
+
+# Notes every text that is drawn from now on: what it says, and where it lies on its canvas.
+WATCH_TEXTS = """() => {
+  window.texts = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    fillText.call(this, text, x, y);
+    const { a, e } = this.getTransform();
+    const { actualBoundingBoxLeft, actualBoundingBoxRight } = this.measureText(text);
+    const [left, right] = [x - actualBoundingBoxLeft, x + actualBoundingBoxRight];
+    const width = this.canvas.width;
+    texts.push({ text, left: e + a * left, right: e + a * right, width });
+  };
+}"""
+
+
+@pytest.mark.parametrize("width", [480, 700, 1000])
+def test_labels_keep_apart_and_inside(memory_page: Memory, width: int) -> None:
+    page, memory, _ = memory_page
+    page.set_viewport_size({"width": width, "height": 760})
+    page.evaluate(WATCH_TEXTS)
+    memory.moment.focus()
+    phases = set()
+    for _ in range(12):
+        page.evaluate("texts.length = 0")
+        page.keyboard.press("+")
+        page.wait_for_timeout(200)
+        texts = page.evaluate("texts")
+        times = [text for text in texts if re.search(r"\d [nµm]?s$", text["text"])]
+        assert times
+        assert all(text["left"] >= 0 and text["right"] <= text["width"] for text in times)
+        for before, after in pairwise(times):
+            # Where one is not to the right of the other, the figure was drawn anew.
+            assert after["left"] <= before["left"] or after["left"] > before["right"] + 6
+        frame_left = 66
+        named = [text for text in texts if text["text"] in {"forward", "backward"}]
+        assert all(frame_left <= text["left"] for text in named)
+        phases |= {text["text"] for text in named}
+    # Far inside of a span it is still said which one it is.
+    assert phases
 
 
 def test_a_trace_without_memory_has_no_such_mode(
