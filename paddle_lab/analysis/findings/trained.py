@@ -37,12 +37,8 @@ class Trained:
         """
         record = self._facts.record
         table = record.optimizer_parameters
-        held = [
-            (optimizer, self._facts.first_value(tensor))
-            for optimizer, tensor in zip(
-                table["optimizer"].tolist(), table["tensor"].tolist(), strict=True
-            )
-        ]
+        parameters = self._facts.first_values(table["tensor"]).tolist()
+        held = list(zip(table["optimizer"].tolist(), parameters, strict=True))
         if self.steps:
             counted = set(np.flatnonzero(record.optimizers["steps"] > 0).tolist())
         else:
@@ -64,24 +60,23 @@ class Trained:
         first = facts.first_values(tensor[counts])
         order = np.argsort(first, kind="stable")
         starts = np.flatnonzero(np.append(True, np.diff(first[order]))) if len(order) else order
-        readers = np.split(op[counts][order], starts[1:])
         # In the order in which they are first read.
-        met = np.argsort(order[starts], kind="stable").tolist()
-        keys = first[order][starts].tolist()
-        return {keys[one]: readers[one].tolist() for one in met}
+        met = np.argsort(order[starts], kind="stable")
+        keys, begins = first[order][starts[met]].tolist(), starts[met].tolist()
+        ends = np.append(starts[1:], len(order))[met].tolist() if len(order) else []
+        readers = op[counts][order].tolist()
+        return {key: readers[begin:end] for key, begin, end in zip(keys, begins, ends, strict=True)}
 
     @cached_property
     def frozen(self) -> frozenset[int]:
         """Parameters whose ``stop_gradient`` was set."""
         facts = self._facts
         tensors = facts.record.tensors
-        stopped = {
-            int(facts.record.events["tensor"][event]) for event in facts.events("gradient_stopped")
-        }
-        rows = np.flatnonzero(tensors["kind"] == PARAMETER).tolist()
-        return frozenset(
-            facts.first_value(row) for row in rows if row in stopped or not facts.needs_grad(row)
-        )
+        stopped = facts.record.events["tensor"][list(facts.events("gradient_stopped"))]
+        is_frozen = (tensors["kind"] == PARAMETER) & (tensors["stop_gradient"] != 0)
+        stopped = stopped[stopped >= 0]
+        is_frozen[stopped[tensors["kind"][stopped] == PARAMETER]] = True
+        return frozenset(facts.first_values(np.flatnonzero(is_frozen)).tolist())
 
     def wants_gradient(self, parameter: int) -> bool:
         """Tell whether a parameter is trainable and, where an optimizer is known, held by one."""
