@@ -46,7 +46,7 @@ _TENSOR_METHODS = {
 }
 
 # Method descriptors that run no op and return another object for the same value.
-_ALIASING_METHODS = ("contiguous", "_use_gpudnn")
+_ALIASING_METHODS = ("contiguous", "_use_gpudnn", "_new_shared_tensor")
 
 
 class OpHooks:
