@@ -32,8 +32,8 @@ class Cut(NamedTuple):
 
     way: str
     """``"detach"``, ``"data"``, ``"copy"``, ``"stop_gradient"``, ``"detach_"``, ``"no_grad"``,
-    ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"pylayer"``, ``"written"``,
-    ``"numpy"`` or ``"number"``."""
+    ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"pylayer"``, ``"untracked"``,
+    ``"written"``, ``"numpy"`` or ``"number"``."""
     source: int
     """The last live tensor."""
     op: int
@@ -136,7 +136,11 @@ class GradientCuts:
             for cut in self._cuts_beside(row):
                 ends[cut] = None
             for op in facts.consumers(row):
-                if facts.phase(op) != FORWARD or self.is_in_pylayer(op):
+                if facts.phase(op) != FORWARD:
+                    continue
+                if self.is_in_pylayer(op):
+                    if (around := self._untracked_around(row, op)) is not None:
+                        ends[around] = None
                     continue
                 cut_at = self._cut_at(row, op)
                 if cut_at is not None:
@@ -184,6 +188,25 @@ class GradientCuts:
         if off >= 0:
             return Cut("no_grad", row, op, self.modes.place(op, off), outputs, event=off)
         return Cut("no_gradient", row, op, facts.place(op), outputs)
+
+    def _untracked_around(self, row: int, op: int) -> Cut | None:
+        """Return the cut at the PyLayer around an op, where no input of it takes a gradient."""
+        scopes, scope = self._facts.record.scopes, int(self._facts.record.ops["scope"][op])
+        outer = -1
+        while scope >= 0:
+            if scopes["kind"][scope] == _PYLAYER and scopes["op"][scope] >= 0:
+                outer = int(scopes["op"][scope])
+            scope = int(scopes["parent"][scope])
+        if outer < 0 or self._facts.phase(outer) != FORWARD:
+            return None
+        if any(map(self._carries, self._facts.inputs(outer))):
+            return None
+        if self.modes.switched_off_by(outer) >= 0:
+            return None
+        place = self._facts.place(outer)
+        if any(self._place(event) == place for event in self._facts.events("pylayer_rule")):
+            return None  # its inputs are hidden, of which there is a finding
+        return Cut("untracked", row, outer, place, tuple(self._facts.outputs(outer)))
 
     def _carries(self, tensor: int) -> bool:
         return self._facts.needs_grad(tensor) and not is_integer(self._facts.dtype(tensor))

@@ -41,6 +41,8 @@ _WAYS = {
     "integer": Text(en="turns the values into integers", zh="把数值转换成了整数"),
     "pylayer": Text(en="calls a PyLayer whose backward returns None for this input",
                     zh="调用的 PyLayer 在 backward 中对该输入返回了 None"),
+    "untracked": Text(en="calls a PyLayer, as `recompute` does, with no input that takes gradients",
+                      zh="调用的 PyLayer(`recompute` 也是)没有任何需要梯度的输入"),
     "written": Text(en="writes the values into another tensor, past the graph",
                     zh="绕过计算图,把数值写入了另一个张量"),
     "numpy": Text(en="hands the values to Python, and what comes back is a new tensor",
@@ -197,6 +199,13 @@ _ADVICE = {
         en="Return a gradient for every input of `forward` that is to learn; Paddle takes None "
         "for zeros.",
         zh="请在 `backward` 中为每个需要学习的输入返回梯度;Paddle 会把 None 当作零。",
+    ),
+    "untracked": Text(
+        en="Paddle tracks a PyLayer by its inputs alone. Pass `use_reentrant=False` to "
+        "`recompute`, or call the first block without it; give a PyLayer of your own the weights "
+        "as inputs.",
+        zh="Paddle 只根据输入来追踪 PyLayer。请给 `recompute` 传入 `use_reentrant=False`,"
+        "或不对第一个模块做重计算;自定义的 PyLayer 请把权重作为输入传入。",
     ),
     "integer": Text(
         en="Leave out the cast: an integer has no gradient, and casting back does not bring it "
