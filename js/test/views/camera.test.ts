@@ -43,14 +43,20 @@ test("what fits across is seen whole, wherever its main path is", () => {
     expect(x).toBeGreaterThan(27.9);
     expect(x + width * scale).toBeLessThan(772.1);
   }
+  for (let width = 1353; width < 1451; width += 7) {
+    const { x, scale } = firstView({ width, height: 5000, focusX: 0.2 * width }, VIEW);
+    expect(scale).toBeGreaterThan(0.539);
+    expect(x).toBeGreaterThan(7.9);
+    expect(x + width * scale).toBeLessThan(792.1);
+  }
 });
 
 test("of what is too wide as much is seen as there is room for", () => {
   const [left, right] = [0.1, 0.9].map((part) =>
-    firstView({ width: 1500, height: 5000, focusX: 1500 * part }, VIEW),
+    firstView({ width: 1800, height: 5000, focusX: 1800 * part }, VIEW),
   );
-  expect(toScreen(left!, 0, 0).x).toBeCloseTo(28);
-  expect(toScreen(right!, 1500, 0).x).toBeCloseTo(772);
+  expect(toScreen(left!, 0, 0).x).toBeCloseTo(8);
+  expect(toScreen(right!, 1800, 0).x).toBeCloseTo(792);
 });
 
 test("revealing moves as little as it must, and makes small text readable", () => {
