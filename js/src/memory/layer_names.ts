@@ -33,7 +33,13 @@ export class LayerNames {
   ownerOf(tensor: number): string {
     const path = this.trace.textAt("tensors", "path", tensor);
     const owner = path.slice(0, Math.max(0, path.lastIndexOf(".")));
-    return path ? this.#name(owner, this.#rootOfTensor[tensor]!) : "";
+    if (!path) {
+      return "";
+    }
+    // Of a parameter whose uses a limit has left out, the layer may still be one model's alone.
+    const [model = -1, another] = this.#rootsWith.get(owner) ?? [];
+    const root = this.#rootOfTensor[tensor]!;
+    return this.#name(owner, root < 0 && another === undefined ? model : root);
   }
 
   #name(path: string, root: number): string {

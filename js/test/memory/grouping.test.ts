@@ -111,6 +111,27 @@ describe("blocks are grouped", () => {
     expect(names.label(names.groupOf[2]!)).toBe("G.0.weight");
   });
 
+  test("by layer, of a parameter that no op of the trace used, as far as one model has its layer", async () => {
+    const made = new SyntheticTrace();
+    const writer = new MemoryWriter(made);
+    for (const [model, layers] of [
+      ["G", ["0"]],
+      ["D", ["0", "1"]],
+    ] as const) {
+      const root = made.add("layers", { path: made.text(model), parent: -1 });
+      for (const path of layers) made.add("layers", { path: made.text(path), parent: root });
+    }
+    for (const path of ["0.weight", "1.weight"]) {
+      const tensor = made.tensor("[4]", { kind: "parameter", path });
+      writer.block(-1, -1, 8, { kind: "parameter", tensor });
+    }
+    const names = groupAllocations(await made.trace(), "op");
+    expect([0, 1].map((row) => names.label(names.groupOf[row]!))).toEqual([
+      "0.weight",
+      "D.1.weight",
+    ]);
+  });
+
   test("by op, with the name of the parameter that it made", async () => {
     const made = new SyntheticTrace();
     const { op, out } = made.op("gaussian");

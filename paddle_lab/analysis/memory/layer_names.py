@@ -56,10 +56,15 @@ class LayerNames:
             return_inverse=True,
         )
         names = [
-            self._name(self._record.text(path).rpartition(".")[0], root)
+            self._owner(self._record.text(path).rpartition(".")[0], root)
             for path, root in kinds.tolist()
         ]
         return [names[number] for number in kind.ravel().tolist()]
+
+    def _owner(self, path: str, root: int) -> str:
+        # Of a parameter whose uses a limit has left out, the layer may still be one model's alone.
+        having = self._roots_with.get(path, ())
+        return self._name(path, next(iter(having)) if root < 0 and len(having) == 1 else root)
 
     def _name(self, path: str, root: int) -> str:
         if root < 0 or not path:

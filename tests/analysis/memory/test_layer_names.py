@@ -55,3 +55,14 @@ def test_a_parameter_that_no_layer_used_keeps_its_path():
     w.allocation(8, tensor=w.parameter("1.weight"), kind="parameter", start_ns=-1)
     w.allocation(4, tensor=w.parameter("scale"), kind="parameter", start_ns=-1)
     assert shares(w) == {"1": 8, "before the trace": 4}
+
+
+def test_a_parameter_that_no_kept_op_used_is_that_of_the_only_model_with_its_layer():
+    w = RecordWriter()
+    for model, paths in (("G", ["0"]), ("D", ["0", "1"])):
+        root = w.row("layers", path=model, **{"class": "Sequential"})
+        for path in paths:
+            w.row("layers", path=path, parent=root, **{"class": "Linear"})
+    w.allocation(8, tensor=w.parameter("0.weight"), kind="parameter", start_ns=-1)
+    w.allocation(4, tensor=w.parameter("1.weight"), kind="parameter", start_ns=-1)
+    assert shares(w) == {"0": 8, "D.1": 4}
