@@ -18,17 +18,17 @@ from paddle_lab.api import Trace, load
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.version import __version__
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from paddle_lab.views.check_list import CheckList
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Trace",
     "TraceFileError",
+    "__version__",
     "checks",
     "deterministic",
     "language",
@@ -68,7 +68,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
 from paddle_lab.trace.limit import Limit
 from paddle_lab.trace.record import Origin, Record
+from paddle_lab.version import __version__
 
 
 class CaptureSession:
@@ -158,7 +159,7 @@ class CaptureSession:
             created=self._created,
             paddle=str(self._paddle.__version__),
             python=platform.python_version(),
-            paddle_lab=_own_version(),
+            paddle_lab=__version__,
             device=str(self._paddle.device.get_device()),
             duration_ns=end_ns - recorder.start_ns,
             exception="" if error is None else described(error),
@@ -170,9 +171,3 @@ class CaptureSession:
         if kept is not None:
             mark_earlier(record)
         return record
-
-
-def _own_version() -> str:
-    from paddle_lab import __version__
-
-    return __version__
