@@ -9,11 +9,18 @@ from hypothesis import strategies as st
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.backward_order import GradNodeOrder
-from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, pair_events
+from paddle_lab.capture.memory.block_tensors import outputs_of_ops
+from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks, pair_events
 from paddle_lab.capture.memory.clock import ClockReading, to_perf_ns
 from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
 from paddle_lab.capture.memory.gaps import CountedTotals, end_missed_blocks
 from paddle_lab.capture.memory.op_windows import ops_at
+from paddle_lab.capture.optimizer_ops import optimizer_reads
+from paddle_lab.capture.recorder import INPUT, OUTPUT
+from paddle_lab.capture.thread_state import FORWARD, OPTIMIZER
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import Table
 
 PLACE = "Place(cpu)"
 
@@ -141,6 +148,77 @@ def test_threads_have_their_own_ops():
     starts, ends, thread = np.array([0, 0]), np.array([10, 10]), np.array([0, 1])
     found = ops_at(np.array([5, 5, 5]), np.array([1, 0, 2]), starts, ends, thread)
     assert found.tolist() == [1, 0, -1]
+
+
+def record_of(uses, *, phases=(), names=(), sizes=()):
+    """Make a record of five ops and of uses ``(op, tensor, role, slot)``."""
+    record = Record.empty()
+    cells = np.array(uses, np.int64).reshape(-1, 4).T
+    columns = dict(zip(RECORD_TABLES["uses"], cells, strict=True))
+    ops = {"phase": phases, "name": names}
+    for table, told, count in (
+        ("uses", columns, len(uses)),
+        ("ops", ops, 5),
+        ("tensors", {"bytes": sizes}, len(sizes)),
+    ):
+        nothing = dict.fromkeys(RECORD_TABLES[table], np.zeros(count, np.int64))
+        sequences = {**nothing, **{name: column for name, column in told.items() if len(column)}}
+        record.tables[table] = Table.from_sequences(RECORD_TABLES[table], sequences)
+    return record
+
+
+def blocks_of_sizes(sizes):
+    columns = np.zeros((7, len(sizes)), np.int64)
+    columns[1] = sizes
+    return Blocks(*columns)
+
+
+@given(
+    outputs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), unique=True, max_size=12),
+    made=st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 1300), st.booleans()), max_size=12),
+    sizes=st.lists(st.integers(0, 800), min_size=6, max_size=6),
+)
+@settings(deadline=None)
+def test_outputs_take_the_blocks_of_their_op_in_order_by_size(outputs, made, sizes):
+    outputs = sorted(outputs)
+    record = record_of([(op, tensor, OUTPUT, 0) for op, tensor in outputs], sizes=sizes)
+    op, size, outlives = (np.array([row[at] for row in made], np.int64) for at in range(3))
+    waiting = list(outputs)
+    slowly = []
+    for its_op, its_size, lives in made:
+        fitting = [
+            (maker, tensor)
+            for maker, tensor in waiting
+            if lives and maker == its_op and 0 < sizes[tensor] <= its_size < sizes[tensor] + 512
+        ]
+        slowly.append(fitting[0][1] if fitting else -1)
+        if fitting:
+            waiting.remove(fitting[0])
+    assert outputs_of_ops(record, blocks_of_sizes(size), op, outlives > 0).tolist() == slowly
+
+
+@given(
+    reads=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 9), st.just(INPUT), st.integers(0, 3)),
+        max_size=20,
+    ),
+    sgd=st.lists(st.booleans(), min_size=5, max_size=5),
+    steps=st.lists(st.booleans(), min_size=5, max_size=5),
+)
+@settings(deadline=None)
+def test_what_an_update_reads_is_paired_in_order(reads, sgd, steps):
+    phases = [OPTIMIZER if is_step else FORWARD for is_step in steps]
+    record = record_of(sorted(reads, key=lambda read: read[0]), phases=phases, names=sgd)
+    found = optimizer_reads(record.tables, ["adam_", "sgd_"])
+    slowly = []
+    for op in range(5):
+        parameters, gradients = (
+            [tensor for maker, tensor, _, at in reads if (maker, at) == (op, slot) and steps[op]]
+            for slot in (0, 2 if sgd[op] else 1)
+        )
+        slowly += zip(parameters, gradients, strict=False)
+    parameter, gradient = (column.tolist() for column in found.pairs())
+    assert sorted(zip(parameter, gradient, strict=True)) == sorted(slowly)
 
 
 NAMES = ["Mean", "Add", "Matmul", "Relu", "Matmul", LEAF_NAME, LEAF_NAME, LEAF_NAME]
