@@ -73,6 +73,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   let busySince_ms = Number.POSITIVE_INFINITY;
   let outline: Outline | undefined;
   let tree: VisibleTree | undefined;
+  /** Who opens in the picture looks there: the outline comes after it. */
+  let isOutlineLater = false;
   let isDisposed = false;
   let announcePicture: () => void = () => {};
   const firstPicture = new Promise<void>((resolve) => {
@@ -112,12 +114,14 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   picture.listen({
     arranged(arranged) {
       tree = arranged;
-      outline?.show(arranged);
+      if (!isOutlineLater) outline?.show(arranged);
     },
     composed(scene, isNew) {
       canvas.show(scene, { isNew, ...(anchor ? { anchor } : {}) });
       anchor = undefined;
-      outline?.place(scene);
+      if (isOutlineLater) following.after(showOutline);
+      else outline?.place(scene);
+      isOutlineLater = false;
       status.shows(scene);
       showEmptyState(parts.canvas, store, scene);
       reveal();
@@ -131,6 +135,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     progress: (stage) => status.progresses(stage),
     failed(error) {
+      isOutlineLater = false;
       parts.canvas.querySelector(".pdl-empty")?.remove();
       const text = `The layout failed: ${error instanceof Error ? error.message : error}`;
       parts.canvas.append(element("div", { class: "pdl-empty pdl-error" }, text));
@@ -141,14 +146,22 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     void picture.remeasure();
   }
 
+  function showOutline(): void {
+    if (tree) outline?.show(tree);
+    outline?.place(canvas.scene);
+  }
+
   function toggle(hit: Hit | undefined): void {
     if (performance.now() - busySince_ms > PATIENCE_MS) {
       picture.cancel();
     }
-    if (hit?.kind === "frame") {
+    const isFrame = hit?.kind === "frame";
+    const isBox = hit?.kind === "box" && isGroup(hit.box);
+    isOutlineLater ||= !store.state.outlineOpen && (isFrame || isBox);
+    if (isFrame) {
       anchor = hit.frame.id.replace(/:backward$/, "");
       store.setOpen(hit.frame.group, false);
-    } else if (hit?.kind === "box" && isGroup(hit.box)) {
+    } else if (isBox) {
       anchor = hit.box.id.replace(/:backward$/, "");
       toggleGroup(store, hit.box.group, hit.box.kind === "fold");
     }
@@ -249,8 +262,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   const rest = [
     () => {
       outline = new Outline(parts.outline, store);
-      if (tree) outline.show(tree);
-      outline.place(canvas.scene);
+      showOutline();
     },
     () => dispose.unshift(mountPanel(parts.panel, store, (act) => following.after(act))),
   ];
