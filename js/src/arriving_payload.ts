@@ -1,15 +1,11 @@
 /** The payload of a saved page, which is read while it arrives where it is large. */
 import { decodeBase64 } from "./base64.ts";
-import { carriesBokeh, loadBokeh } from "./charts/bokeh_loader.ts";
 import { streamStart } from "./model/unpack.ts";
 import { pagePieces } from "./page_pieces.ts";
 import { type Inflated, Reader } from "./reader.ts";
-import { nextTask } from "./views/scene/slices.ts";
 
 /** Fewer pieces are soon decoded: to start a worker takes as long. */
 const LARGE_PIECES = 32;
-/** So many take longer to inflate, once the last has come, than BokehJS to run. */
-const HUGE_PIECES = 100;
 
 /** @throws Error in a sentence for people, if it is no trace, or the page was altered */
 export async function arrivingPayload(page: Document): Promise<Uint8Array | Inflated> {
@@ -28,9 +24,6 @@ export async function arrivingPayload(page: Document): Promise<Uint8Array | Infl
   }
   if (reader) {
     try {
-      if (texts.length >= HUGE_PIECES) {
-        void runCarriedBokeh();
-      }
       return { bytes: await reader.inflated(), reader };
     } catch {
       // Where workers are not allowed the page reads it; what is damaged is told there.
@@ -38,14 +31,6 @@ export async function arrivingPayload(page: Document): Promise<Uint8Array | Infl
     }
   }
   return decoded(texts);
-}
-
-/** The worker still has much to do; once the picture is there, somebody may be waiting. */
-async function runCarriedBokeh(): Promise<void> {
-  await nextTask();
-  if (carriesBokeh()) {
-    await loadBokeh().catch(() => {});
-  }
 }
 
 function decoded(texts: readonly string[]): Uint8Array<ArrayBuffer> {
