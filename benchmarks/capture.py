@@ -282,14 +282,6 @@ def main() -> None:
     )
     if importlib.util.find_spec("graphviz") is not None and shutil.which("dot"):
         print_paddles_guard()
-    print_traced(
-        figures,
-        "forward and backward, ResNet-18, 224 px, batch 4",
-        resnet18(),
-        repeats=3 if given.quick else 9,
-        runs=1,
-        bar=1.05,
-    )
     extension_ms = statistics.median(load_extension_ms(2 if given.quick else 5))
     loaded = "`%load_ext paddle_lab` after `import paddle`"
     figures.add(Figure("IPython", loaded, value=extension_ms, unit="ms", bar=150))

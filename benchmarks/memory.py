@@ -16,8 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from capture import Guard, Work, in_turns, median_ms, resnet18, small_layers
-
+from benchmarks.capture import Guard, Work, in_turns, median_ms, small_layers
 from benchmarks.figures import Figure, Figures, options
 from benchmarks.gpt import work as gpt_work
 
@@ -98,8 +97,6 @@ def main() -> None:
     forward, step = small_layers(), small_layers_step()
     print_ratios(figures, f"forward, {small}", forward, repeats=repeats, runs=5, bar=1.5)
     print_ratios(figures, f"a step, {small}", step, repeats=repeats, runs=5, bar=None)
-    few = 3 if quick else 9
-    print_ratios(figures, "a step, ResNet-18, 224 px", resnet18(), repeats=few, runs=1, bar=1.10)
     print(
         "\n| what | steps | ops | allocations | leaving | CPU an allocation |\n"
         "|---|---:|---:|---:|---:|---:|"

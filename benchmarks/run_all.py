@@ -34,12 +34,18 @@ from benchmarks.page_driver import chromium, tools_python
 FOLDER = Path(__file__).resolve().parent
 LIMIT_S, QUICK_LIMIT_S = 300, 60
 # Other tools take their time.
-LIMITS_S = {"first_picture.py": 900, "pages.py": 720, "crossings.mjs": 1200}
+LIMITS_S = {
+    "first_picture.py": 900,
+    "pages.py": 720,
+    "recorded_steps.py": 600,
+    "crossings.mjs": 1200,
+}
 # Where `crossings.mjs` keeps its graphs and what dot drew of them, which takes long the first time.
 CORPUS = Path(os.environ.get("BENCH_CORPUS", FOLDER / "quick" / "corpus"))
 # What runs, in this order, with what it is given besides --json and --quick.
 PARTS: dict[str, tuple[str, ...]] = {
     "capture.py": (),
+    "recorded_steps.py": ("--minutes", "2"),
     "guards.py": ("--limit", "60"),
     "saved.py": (),
     "first_picture.py": ("--kernels", "3", "--runs", "2"),

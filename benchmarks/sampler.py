@@ -1,81 +1,84 @@
-"""What the live chart costs the code it watches: sampled against plain steps, in turns.
+"""What the live chart costs the code it watches: sampled and plain steps of ResNet-18 in turns.
 
-``python benchmarks/sampler.py [--rounds 12] [--rate 50]`` runs forward and backward of ResNet-18 in
-a real kernel, where the sampler's batches go out as messages to a page, and prints a Markdown
-table. Medians of rounds that alternate, so that whatever else the machine does falls on both alike.
-What the threads that sample and send take of a core is read from the system, and holds on a busy
-machine too.
+``python benchmarks/sampler.py [--quick] [--minutes 3] [--rate 50] [--json FILE]`` runs forward and
+backward in a real kernel, where the sampler's batches go out as messages to a page, and prints
+Markdown tables. Steps stand in pairs (``pairs.py``): an interval is told with each ratio. Beside it
+stands what nothing else on the machine decides: the CPU time of the threads that sample and send,
+by the system's own clock of each, in a second of running code.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
+import sys
+from pathlib import Path
 
 from jupyter_client.manager import start_new_kernel
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.figures import Figure, Figures, options
+from benchmarks.pairs import Interval
+
+STEP = "forward and backward, ResNet-18, 224 px, batch 4"
+BAR = 1.02
+THREADS = ("paddle_lab sampler", "IOPub")
+"""Those that work for the chart; the second is ipykernel's own and sends for everybody."""
+
 CODE = """
-import json, statistics, threading, time, warnings
+import json, statistics, sys, threading, time, warnings
 warnings.simplefilter("ignore")
-import paddle, psutil
+sys.path.insert(0, {root!r})
+import paddle
+from benchmarks.pairs import in_pairs
+from benchmarks.recorded_steps import measured
 from paddle_lab.capture.memory.counters import memory_sampler
 from paddle_lab.views.widgets.memory_widget import LiveMemory
 
-network = paddle.vision.models.resnet18()
-images = paddle.rand([4, 3, 224, 224])
+own_s = dict.fromkeys({threads!r}, 0.0)
+watched_s, samples = 0.0, 0
 
-def steps(count):
-    wall, cpu = time.perf_counter(), time.process_time()
-    for _ in range(count):
-        network(images).mean().backward()
-        network.clear_gradients()
-    return (time.perf_counter() - wall) / count, (time.process_time() - cpu) / count
+def cpu_s():
+    return {{
+        thread.name: time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+        for thread in threading.enumerate() if thread.name in own_s
+    }}
 
-def thread_cpu_s(*names):
-    numbers = [each.native_id for each in threading.enumerate() if each.name in names]
-    return sum(
-        each.user_time + each.system_time
-        for each in psutil.Process().threads() if each.id in numbers
-    )
+class Chart:
+    def __enter__(self):
+        self.chart = LiveMemory(memory_sampler(rate_hz={rate}))
+        self.begin_s, self.before_s = time.perf_counter(), cpu_s()
+        self.chart.start()
 
-steps(2)
-own_s = 0.0
-plain, sampled, samples, batches = [], [], 0, 0
-for number in range({rounds}):
-    for is_sampled in ((False, True) if number % 2 else (True, False)):
-        if not is_sampled:
-            plain.append(steps(4))
-            continue
-        chart = LiveMemory(memory_sampler(rate_hz={rate}))
-        chart.start()
-        before_s = thread_cpu_s("IOPub")
-        sampled.append(steps(4))
-        own_s += thread_cpu_s("IOPub", "paddle_lab sampler") - before_s
-        chart.stop()
-        samples += len(chart.sampler.window(0, 2**62))
-        chart.close()
+    def __exit__(self, *error):
+        global watched_s, samples
+        for name, spent_s in cpu_s().items():
+            own_s[name] += spent_s - self.before_s.get(name, 0)
+        watched_s += time.perf_counter() - self.begin_s
+        samples += len(self.chart.sampler.window(0, 2**62))
+        self.chart.close()
 
+result = dict(steps=[])
+for batch, pixels, share in ((1, 32, 0.4), (4, 224, 0.6)):
+    found = measured(Chart, (batch, pixels), limit_s=share * {limit_s})
+    result["steps"].append([
+        f"{{batch}} × {{pixels}} px", len(found.plain), found.plain_s("wall_s"),
+        found.ratio("wall_s"), found.ratio("cpu_s"),
+    ])
 sampler = memory_sampler()
-begin = time.perf_counter()
+begin = time.thread_time()
 for _ in range(2000):
     sampler.sample()
-once_us = (time.perf_counter() - begin) / 2000 * 1e6
-middle = lambda timings, index: statistics.median(each[index] for each in timings)
-print("RESULT" + json.dumps({{
-    "plain_ms": middle(plain, 0) * 1e3, "plain_cpu_ms": middle(plain, 1) * 1e3,
-    "sampled_ms": middle(sampled, 0) * 1e3, "sampled_cpu_ms": middle(sampled, 1) * 1e3,
-    "share": own_s / sum(each[0] * 4 for each in sampled),
-    "rate_hz": samples / sum(each[0] * 4 for each in sampled), "once_us": once_us,
-}}))
+result["once_us"] = (time.thread_time() - begin) / 2000 * 1e6
+result["shares"] = {{name: spent_s / watched_s for name, spent_s in own_s.items()}}
+result["rate_hz"] = samples / watched_s
+print("RESULT" + json.dumps(result))
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--rate", type=float, default=50.0, help="samples a second")
-    arguments = parser.parse_args()
+def run(*, rate_hz: float, limit_s: float) -> dict:
+    """Return what a kernel measures."""
     manager, client = start_new_kernel()
     lines: list[str] = []
 
@@ -85,26 +88,40 @@ def main() -> None:
         elif message["msg_type"] == "error":
             raise SystemExit("\n".join(message["content"]["traceback"]))
 
+    root = str(Path(__file__).resolve().parent.parent)
+    code = CODE.format(root=root, threads=THREADS, rate=rate_hz, limit_s=limit_s)
     try:
-        client.execute_interactive(
-            CODE.format(rounds=arguments.rounds, rate=arguments.rate),
-            output_hook=take,
-            timeout=3600,
-        )
+        client.execute_interactive(code, output_hook=take, timeout=3600)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
-    result = json.loads("".join(lines).rpartition("RESULT")[2])
+    return json.loads("".join(lines).rpartition("RESULT")[2])
+
+
+def main() -> None:
+    parser = options(__doc__ or "")
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--rate", type=float, default=50.0, help="samples a second")
+    given = parser.parse_args()
+    figures = Figures(given.json)
+    result = run(rate_hz=given.rate, limit_s=(0.3 if given.quick else given.minutes) * 60)
     print(f"Load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
-    print("| ResNet-18 step | plain ms | sampled ms | ratio |")
-    print("|---|---:|---:|---:|")
-    for name, kind in (("wall", ""), ("CPU", "_cpu")):
-        plain, sampled = result[f"plain{kind}_ms"], result[f"sampled{kind}_ms"]
-        print(f"| {name} | {plain:.1f} | {sampled:.1f} | {sampled / plain:.3f} |")
-    print(
-        f"\n{result['rate_hz']:.1f} samples a second; one takes {result['once_us']:.0f} µs. "
-        f"Sampling and sending take {100 * result['share']:.1f} % of one core."
-    )
+    print("| a step of ResNet-18 | groups of four turns | plain | wall, ratio | CPU, ratio |")
+    print("|---|---:|---:|---:|---:|")
+    for size, groups, plain_s, wall, cpu in result["steps"]:
+        print(
+            f"| {size} | {groups} | {plain_s * 1e3:.1f} ms | {Interval(*wall)} | {Interval(*cpu)} |"
+        )
+    median, low, high = wall  # of the last, the large pictures
+    note = f"95 %: {low:.3f} to {high:.3f}; CPU time {Interval(*cpu)}"
+    what = f"sampled {given.rate:g} times a second, to plain time"
+    figures.add(Figure(STEP, what, value=median, unit="x", bar=BAR, note=note))
+    sampling, sending = (100 * result["shares"][name] for name in THREADS)
+    what = "CPU time of sampling and sending, of one core"
+    note = f"sampling {sampling:.2f} %, ipykernel's sending thread {sending:.2f} %"
+    figures.add(Figure("the live chart", what, value=sampling + sending, unit="%", note=note))
+    print(f"\n{result['rate_hz']:.1f} samples a second; one takes {result['once_us']:.0f} µs.\n")
+    figures.print_table()
 
 
 if __name__ == "__main__":
