@@ -101,6 +101,10 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       },
       doubleClick: toggle,
       hover(hit, x, y) {
+        if (!hit) {
+          tooltip.hide();
+          return;
+        }
         const [from, to] = [
           parts.app.getBoundingClientRect(),
           parts.canvas.getBoundingClientRect(),
