@@ -66,10 +66,12 @@ def test_tensors_made_of_values_and_parameters_are_noted():
     with paddle_lab.trace() as trace:
         paddle.to_tensor([1.0, 2.0])
         paddle.to_tensor([1, 2])
+        paddle.Tensor(np.ones([2], np.float32))
+        paddle.Tensor(np.ones([2], np.int64))
         layer = paddle.nn.Linear(2, 2)
         copy.deepcopy(layer)
     details = [detail for detail, _ in events_of(trace, "created")]
-    assert details == ["to_tensor"] + ["parameter"] * 4
+    assert details == ["to_tensor", "Tensor"] + ["parameter"] * 4
 
 
 def test_what_ends_a_gradient_is_noted():

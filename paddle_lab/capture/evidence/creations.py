@@ -29,6 +29,8 @@ def creation_patches(paddle: Any) -> list[AttributePatch]:
             "_to_tensor_non_static",
             lambda function: noting(noting_copies(function), _to_tensor),
         ),
+        # paddle.Tensor(array), which to_tensor comes to in the end as well.
+        AttributePatch(paddle.Tensor, "__init__", lambda method: noting(method, _constructed)),
         AttributePatch(core, "from_dlpack", lambda function: noting(function, _from_dlpack)),
         AttributePatch(layer_helper, "create_parameter", lambda method: noting(method, _parameter)),
         AttributePatch(parameter, "__deepcopy__", lambda method: noting(method, _parameter)),
@@ -37,6 +39,13 @@ def creation_patches(paddle: Any) -> list[AttributePatch]:
 
 def _to_tensor(recorder: Recorder, call: Call) -> None:
     _note(recorder, call, "to_tensor")
+
+
+def _constructed(recorder: Recorder, call: Call) -> None:
+    # What Paddle's own code constructs is noted where that code was called, or is no user's value.
+    module = call.frame.f_globals.get("__name__") or ""
+    if module.partition(".")[0] != "paddle":
+        _note(recorder, call._replace(result=call.args[0]), "Tensor")
 
 
 def _from_dlpack(recorder: Recorder, call: Call) -> None:
