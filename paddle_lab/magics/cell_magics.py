@@ -104,22 +104,48 @@ class CellMagics:
 
     def transform(self, lines: list[str]) -> list[str]:
         """Replace a cell's first line, if it is one of the magics, by a call that begins it."""
-        match = self._first_line.match(lines[0]) if lines else None
-        if match is None or match["options"].rstrip().endswith("?"):
+        match = self._match(lines)
+        if match is None:
             return lines
-        call = f"{_BEGIN}({match['name']!r}, {match['options'].strip()!r})\n"
+        name, options = match["name"], match["options"].strip()
+        below = self._match(lines[1:])
+        if below is not None:
+            call = f"{_BEGIN}({name!r}, {options!r}, {below['name']!r})\n"
+            return [call, *self.transform(lines[1:])]
+        call = f"{_BEGIN}({name!r}, {options!r})\n"
         # Below it may stand another cell magic, whose turn among the transformations is over.
         return [call, *cell_magic(lines[1:])]
 
-    def begin(self, name: str, line: str) -> None:
-        """Begin a magic's work on the cell that calls this on its first line."""
+    def _match(self, lines: list[str]) -> re.Match[str] | None:
+        match = self._first_line.match(lines[0]) if lines else None
+        asks_for_help = match is not None and match["options"].rstrip().endswith("?")
+        return None if asks_for_help else match
+
+    def begin(self, name: str, line: str, below: str = "") -> None:
+        """Begin a magic's work on the cell that calls this on its first line.
+
+        Parameters
+        ----------
+        name
+            The magic.
+        line
+            Its options as typed.
+        below
+            The magic of ours on the next line, if there is one; then only that one is at work.
+        """
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename
+        if below:
+            _show_magic_line(file, f"%%{name} {line}".rstrip(), frame.f_lineno)
+            sys.stderr.write(
+                f"%%{name} was left out: below it stands %%{below}, and a cell has one of them.\n"
+            )
+            return
         # The shell's own count is one ahead of the running cell's from IPython 9 on.
         number = self._number_of_cell(frame)
         magic = self._magics[name]
         magic_line = f"%%{name} {line}".rstrip()
-        _show_magic_line(file, magic_line)
+        _show_magic_line(file, magic_line, frame.f_lineno)
         self._finish(None)
         running = magic.begin(line, number=number, anchor=frame.f_back)
         self._running = running, self._depth
@@ -156,9 +182,11 @@ class CellMagics:
             running.finish(error)
 
 
-def _show_magic_line(file: str, magic_line: str) -> None:
-    """Let tracebacks show what was typed on the cell's first line, not the call it became."""
+def _show_magic_line(file: str, magic_line: str, number: int) -> None:
+    """Let tracebacks show what was typed on a line of the cell, not the call it became."""
     entry = linecache.cache.get(file)
-    if entry is not None and len(entry) == 4 and entry[2] and entry[2][0].startswith(_BEGIN):
+    if entry is None or len(entry) != 4 or len(entry[2]) < number:
+        return
+    if entry[2][number - 1].startswith(_BEGIN):
         # A comment, since IPython parses the source that it shows.
-        entry[2][0] = f"# {magic_line}\n"
+        entry[2][number - 1] = f"# {magic_line}\n"

@@ -124,6 +124,19 @@ def test_the_error_of_an_op_shows_no_frame_of_ours(
     assert shell.user_ns["_trace"].ops[-1].name == "linear"
 
 
+@pytest.mark.parametrize("outer", ["paddle_trace", "paddle_mem"])
+def test_of_two_magics_of_ours_the_lower_one_is_at_work_and_the_other_says_so(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], outer: str
+) -> None:
+    run(shell, f"%%{outer} -o outer\n%%paddle_trace -q -o inner\nnet(x)").raise_error()
+    shown = capsys.readouterr()
+    assert f"%%{outer} was left out: below it stands %%paddle_trace" in shown.err
+    assert "0 ops" not in shown.out
+    assert "outer" not in shell.user_ns
+    (op,) = shell.user_ns["inner"].ops
+    assert (op.name, op.line) == ("linear", 3)
+
+
 def test_reset_does_not_take_the_magic_away(shell: InteractiveShell) -> None:
     run(shell, "%reset -f")
     run(shell, _SETUP + "\n")
