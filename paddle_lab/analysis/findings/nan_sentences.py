@@ -58,9 +58,11 @@ def message_of(flow: Flow, source: Source, place: Place, cause: Cause | None) ->
         begin = _from_outside(flow, source, place)
     why = cause.text if cause is not None else Text(en="", zh="")
     ends = _end(flow.facts, source)
+    # Between Chinese and a Latin name stands a space, as everywhere in these sentences.
+    space = " " if why.zh[:1].isascii() else ""
     return Text(
         en=f"{begin.en}{f', since {why.en}' if why.en else ''}{ends.en}.",
-        zh=f"{begin.zh}{f',因为{why.zh}' if why.zh else ''}{ends.zh}。",
+        zh=f"{begin.zh}{f',因为{space}{why.zh}' if why.zh else ''}{ends.zh}。",
     )
 
 

@@ -24,11 +24,13 @@ from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.findings.trained import Trained, listed
 
 _UNUSED = Text(en="no op reads them", zh="没有任何算子读取它们")
+_UNUSED_ONE = Text(en="no op reads it", zh="没有任何算子读取它")
 _ASIDE = Text(
     en="their layer was called, but its output did not go into a loss that backward() was "
     "called on",
     zh="所在的层被调用过,但其输出没有进入调用 backward() 的损失",
 )
+_ASIDE_ONE = Text(en=_ASIDE.en.replace("their layer", "its layer"), zh=_ASIDE.zh)
 _OTHER = Text(
     en="the optimizer holds another model than the one that was trained",
     zh="优化器持有的并不是正在训练的那个模型的参数",
@@ -81,6 +83,8 @@ def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]
 def _why(cuts: GradientCuts, parameters: list[int], *, is_used: bool) -> Text:
     if _is_other_model(cuts, parameters):
         return _OTHER
+    if len(parameters) == 1:
+        return _ASIDE_ONE if is_used else _UNUSED_ONE
     return _ASIDE if is_used else _UNUSED
 
 
