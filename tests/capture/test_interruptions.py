@@ -68,6 +68,20 @@ def test_an_op_that_raises_raises_paddles_error():
     assert [(op.name, op.raised) for op in trace.ops] == [("tanh", False), ("matmul", True)]
 
 
+def test_an_interrupt_inside_of_ours_is_told_at_the_users_line(monkeypatch: pytest.MonkeyPatch):
+    def interrupted(_recorder: object, _attributes: object) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return 0
+
+    monkeypatch.setattr("paddle_lab.capture.recorder.Recorder.attributes_key", interrupted)
+    x = leaf(2, 2)
+    with pytest.raises(KeyboardInterrupt) as caught, paddle_lab.trace():
+        x.sum(axis=0)
+    names = [entry.name for entry in caught.traceback]
+    assert "interrupted" not in names
+    assert not [entry for entry in caught.traceback if str(entry.path).startswith(CAPTURE)]
+
+
 def test_a_layer_that_raises_leaves_the_layers_around_it():
     layer, x = nn.Sequential(nn.Linear(2, 2), Failing()), leaf(2, 2)
     with paddle_lab.trace() as trace:

@@ -38,6 +38,13 @@ ThreadState *Owner_thread(Owner *owner) {
 
 int Owner_abandon(Owner *owner) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+        /* An interrupt that landed in Python of ours is told at the user's line. */
+        PyObject *kind, *interrupt, *own_frames;
+        PyErr_Fetch(&kind, &interrupt, &own_frames);
+        PyErr_NormalizeException(&kind, &interrupt, &own_frames);
+        Py_XDECREF(own_frames);
+        PyException_SetTraceback(interrupt, Py_None);
+        PyErr_Restore(kind, interrupt, NULL);
         return -1;
     }
     PyObject *type, *error, *traceback;
