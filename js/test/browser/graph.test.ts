@@ -19,6 +19,25 @@ describe.skipIf(!hasBrowser)("the graph in a browser", { timeout: 30_000 }, () =
     expect(errors).toEqual([]);
   });
 
+  test("a tensor that a PyLayer hands back as it was made is not told as modified", async () => {
+    const trace = new SyntheticTrace();
+    const inner = trace.op("tanh");
+    const outer = trace.op("Recompute", { isPylayer: true });
+    trace.tables.tensors.previous![outer.out[0]!] = inner.out[0]!;
+    const relu = trace.op("relu_", { inputs: outer.out });
+    trace.tables.tensors.previous![relu.out[0]!] = outer.out[0]!;
+    const { page, errors } = await browser.open(trace.bytes());
+    await clickInPicture(page, `[data-op='${relu.op}']`);
+    await expect.poll(() => page.textContent(".pdl-panel")).toContain("modified in place");
+    await clickInPicture(page, `[data-op='${outer.op}']`);
+    await expect.poll(() => page.textContent(".pdl-panel")).toContain("PyLayer");
+    expect(await page.textContent(".pdl-panel")).not.toContain("modified in place");
+    await clickInPicture(page, `[data-op='${inner.op}']`);
+    await expect.poll(() => selected(page)).toBe(`op ${inner.op}`);
+    expect(await page.textContent(".pdl-panel")).not.toContain("modified in place");
+    expect(errors).toEqual([]);
+  });
+
   test("a double click opens a group where it stands, another on its title closes it", async () => {
     const { page } = await browser.open(encoder(1).bytes());
     await page.getByRole("button", { name: "Close all", exact: true }).click();

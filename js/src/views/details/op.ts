@@ -87,6 +87,12 @@ function versionNote(
     : [tensor, totals.nextVersion[tensor]!];
   if (from < 0 || to < 0) return "";
   const modifier = trace.at("tensors", "producer", to);
+  // A PyLayer may hand back the very tensor that an op inside of it made: only another name of it.
+  const isNameOnly =
+    modifier >= 0 &&
+    trace.at("ops", "is_pylayer", modifier) === 1 &&
+    trace.at("tensors", "version", from) === trace.at("tensors", "version", to);
+  if (isNameOnly) return "";
   // Its output says so already.
   if (!isOutput && modifier === op) return "";
   const by = isOutput || modifier < 0 ? [] : [" by ", opLink(context, modifier)];
