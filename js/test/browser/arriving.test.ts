@@ -37,6 +37,8 @@ async function aliveRows(page: Page): Promise<string> {
   await page.keyboard.press("4");
   const rows = page.locator(".pdl-alive tbody tr");
   await expect.poll(() => rows.count()).toBe(40);
+  // A page of this test carries none, and says so once it has looked for it.
+  await page.getByText("The charts are drawn with BokehJS").waitFor();
   return page.locator(".pdl-memory").innerText();
 }
 
