@@ -38,6 +38,7 @@ LIMITS_S = {
     "first_picture.py": 900,
     "pages.py": 720,
     "recorded_steps.py": 600,
+    "sampler.py": 600,
     "crossings.mjs": 1200,
 }
 # Where `crossings.mjs` keeps its graphs and what dot drew of them, which takes long the first time.
