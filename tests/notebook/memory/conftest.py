@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paddle_lab.capture.memory.living_tensors import LivingTensors
 from tests.notebook.memory.measured_shell import SETUP
 from tests.notebook.shell import fresh_shell
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    # Hundreds of modules of tests count as the user's own; a busy machine needs longer to look
+    # into them all than a person would wait.
+    monkeypatch.setitem(LivingTensors.__init__.__kwdefaults__, "budget_s", 60.0)
     with fresh_shell(setup=SETUP) as shell:
         yield shell
