@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
     # Hundreds of modules of tests count as the user's own; a busy machine needs longer to look
     # into them all than a person would wait.
-    monkeypatch.setitem(LivingTensors.__init__.__kwdefaults__, "budget_s", 60.0)
+    defaults = LivingTensors.__init__.__kwdefaults__ or {}
+    monkeypatch.setitem(defaults, "budget_s", 60.0)
     with fresh_shell(setup=SETUP) as shell:
         yield shell
