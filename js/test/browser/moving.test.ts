@@ -87,6 +87,18 @@ async function drawn(page: Page): Promise<void> {
   );
 }
 
+/** Zoom into a crowd until its boxes can be told apart, and let the picture rest. */
+async function zoomIn(page: Page): Promise<void> {
+  await page.locator("canvas").focus();
+  await page.keyboard.press("f");
+  await page.mouse.move(500, 400);
+  for (let turn = 0; turn < 12 && (await scaleOf(page)) < 0.48; turn++) {
+    await page.mouse.wheel(0, -120);
+    await drawn(page);
+  }
+  await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
+}
+
 describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 }, () => {
   const browser = new BrowserOfTests();
   beforeAll(() => browser.start(), 60_000);
@@ -116,14 +128,7 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
 
   test("a crowded picture on the move is what it is at rest", { timeout: 90_000 }, async () => {
     const { page, errors } = await browser.open(crowd().bytes());
-    await page.locator("canvas").focus();
-    await page.keyboard.press("f");
-    await page.mouse.move(500, 400);
-    for (let turn = 0; turn < 12 && (await scaleOf(page)) < 0.48; turn++) {
-      await page.mouse.wheel(0, -120);
-      await drawn(page);
-    }
-    await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
+    await zoomIn(page);
     await expect
       .poll(async () => Number(await page.getAttribute("canvas", "data-in-view")))
       .toBeGreaterThan(260);
@@ -153,14 +158,7 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     timeout: 90_000,
   }, async () => {
     const { page } = await browser.open(crowd().bytes());
-    await page.locator("canvas").focus();
-    await page.keyboard.press("f");
-    await page.mouse.move(500, 400);
-    for (let turn = 0; turn < 12 && (await scaleOf(page)) < 0.48; turn++) {
-      await page.mouse.wheel(0, -120);
-      await drawn(page);
-    }
-    await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
+    await zoomIn(page);
     const canvas = (await page.locator("canvas").first().boundingBox())!;
     const place = await boxNear(page, 400, 300);
     await page.mouse.move(4, 4);
