@@ -85,9 +85,10 @@ export class Store {
   #past: ViewState[] = [];
   #future: ViewState[] = [];
   #litFor: Selection | undefined;
-  #litOps: Uint8Array = new Uint8Array(0);
-  #litGradNodes: Uint8Array = new Uint8Array(0);
-  #litGroups: Uint8Array = new Uint8Array(0);
+  /** Each is made when it is first asked for: a picture of closed groups needs none of them. */
+  #litOps: Uint8Array | undefined;
+  #litGradNodes: Uint8Array | undefined;
+  #litGroups: Uint8Array | undefined;
   #masked: readonly number[] | undefined;
   #mask: Uint8Array = new Uint8Array(0);
 
@@ -169,19 +170,24 @@ export class Store {
 
   /** Ops that the selection means: 1 at the key of each. */
   litOps(): Uint8Array {
-    this.#light();
+    const selection = this.#meant();
+    this.#litOps ??= litOps(this.trace, selection);
     return this.#litOps;
   }
 
   /** Grad nodes that the selection means: 1 at the key of each. */
   litGradNodes(): Uint8Array {
-    this.#light();
+    const selection = this.#meant();
+    this.#litGradNodes ??= litGradNodes(this.trace, selection, this.litOps());
     return this.#litGradNodes;
   }
 
   /** Groups that hold an op or a grad node which the selection means. */
   litGroups(): Uint8Array {
-    this.#light();
+    const isNone = this.#meant().kind === "none";
+    this.#litGroups ??= isNone
+      ? new Uint8Array(this.trace.groupCount)
+      : litGroups(this.hierarchy, this.litOps(), this.litGradNodes());
     return this.#litGroups;
   }
 
@@ -278,21 +284,16 @@ export class Store {
     }
   }
 
-  #light(): void {
+  /** The selection in the graph; what an earlier one lit is forgotten. */
+  #meant(): Selection {
     const { selection } = this.#state;
     if (this.#litFor !== selection) {
       this.#litFor = selection;
-      const shown = inGraph(this.trace, selection);
-      if (shown.kind === "none") {
-        this.#litOps = new Uint8Array(this.trace.opCount);
-        this.#litGradNodes = new Uint8Array(this.trace.gradNodeCount);
-        this.#litGroups = new Uint8Array(this.trace.groupCount);
-        return;
-      }
-      this.#litOps = litOps(this.trace, shown);
-      this.#litGradNodes = litGradNodes(this.trace, shown, this.#litOps);
-      this.#litGroups = litGroups(this.hierarchy, this.#litOps, this.#litGradNodes);
+      this.#litOps = undefined;
+      this.#litGradNodes = undefined;
+      this.#litGroups = undefined;
     }
+    return inGraph(this.trace, selection);
   }
 
   #groupAround(selection: Selection): number {

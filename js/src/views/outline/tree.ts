@@ -181,15 +181,14 @@ export class Outline {
     if (!this.#written.some(({ row }) => row.id === this.#current)) {
       this.#current = this.#written[0]?.row.id ?? "";
     }
-    const ops = this.#store.litOps();
-    const gradNodes = this.#store.litGradNodes();
-    const selection = this.#store.selectionInGraph;
+    const store = this.#store;
+    const selection = store.selectionInGraph;
     for (const written of this.#written) {
       const { row, element, marks: worn } = written;
       const marks: RowMarks = {
         isLit:
-          (row.op >= 0 && ops[row.op] === 1) ||
-          (row.gradNode >= 0 && gradNodes[row.gradNode] === 1),
+          (row.op >= 0 && store.litOps()[row.op] === 1) ||
+          (row.gradNode >= 0 && store.litGradNodes()[row.gradNode] === 1),
         isChosen: isSelected(row, selection),
         isCurrent: row.id === this.#current,
       };

@@ -26,18 +26,16 @@ const NO_MARKS: readonly Mark[] = [];
 
 export class Emphasis {
   readonly #store: Store;
-  readonly #ops: Uint8Array;
-  readonly #gradNodes: Uint8Array;
-  readonly #groups: Uint8Array;
+  /** What the selection lights up: asked for once a box needs it. */
+  #ops: Uint8Array | undefined;
+  #gradNodes: Uint8Array | undefined;
+  #groups: Uint8Array | undefined;
   readonly #matches: Uint8Array;
   readonly #marks: Map<string, readonly Mark[]>;
 
   constructor(store: Store) {
     this.#store = store;
     this.#marks = marksInView(store);
-    this.#ops = store.litOps();
-    this.#gradNodes = store.litGradNodes();
-    this.#groups = store.litGroups();
     this.#matches = store.matchMask();
   }
 
@@ -63,16 +61,23 @@ export class Emphasis {
       return false;
     }
     if (box.op >= 0) {
+      this.#ops ??= this.#store.litOps();
       return this.#ops[box.op] === 1;
     }
     if (box.gradNode >= 0) {
+      this.#gradNodes ??= this.#store.litGradNodes();
       return this.#gradNodes[box.gradNode] === 1;
     }
-    if (box.kind === "fold") {
-      const members = foldAround(this.#store.hierarchy, this.#store.state, box.group);
-      return members.some((group) => this.#groups[group] === 1);
+    if (box.kind !== "fold" && !isGroup(box)) {
+      return false;
     }
-    return isGroup(box) && this.#groups[box.group] === 1;
+    this.#groups ??= this.#store.litGroups();
+    const groups = this.#groups;
+    return box.kind === "fold"
+      ? foldAround(this.#store.hierarchy, this.#store.state, box.group).some(
+          (group) => groups[group] === 1,
+        )
+      : groups[box.group] === 1;
   }
 
   isMatch(box: SceneBox): boolean {
