@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import expect
 
 from paddle_lab.api import Trace
+from tests.browser.saved_page import opened
 from tests.trace.records import RecordWriter
 from tests.views.hostile import hostile_record
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
     from tests.browser.conftest import OpenNotebook
 
@@ -35,27 +36,6 @@ def blocks() -> Trace:
             last = node
     w.backward(last)
     return Trace(w.record())
-
-
-def opened(browser: Browser, path: Path, *, scripts: bool = True) -> tuple[Page, list[str]]:
-    """Open a saved page; return it and what it complained of or tried to load."""
-    context = browser.new_context(
-        viewport={"width": 1100, "height": 760}, java_script_enabled=scripts
-    )
-    page = context.new_page()
-    trouble: list[str] = []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on(
-        "request",
-        lambda request: (
-            None
-            if request.url.startswith(("blob:", "data:", path.as_uri()))
-            else trouble.append(request.url)
-        ),
-    )
-    page.goto(path.as_uri())
-    return page, trouble
 
 
 def test_a_page_shows_the_graph_and_loads_nothing(

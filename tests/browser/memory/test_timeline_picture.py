@@ -1,0 +1,103 @@
+"""What a timeline looks like: its export, its labels, a narrow view."""
+
+from __future__ import annotations
+
+import base64
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.browser.memory.conftest import MemoryPage
+
+COLOURS_OF = """async (base64) => {
+  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes]));
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, image.height);
+  const counts = {};
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = [0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, "0")).join("");
+    counts[colour] = (counts[colour] ?? 0) + 1;
+  }
+  return [image.width, image.height, counts];
+}"""
+PARAMETER, GROUND = "2a9465", "ffffff"
+
+
+def test_what_is_exported_is_what_is_shown(memory_page: MemoryPage, screenshots: Path) -> None:
+    page, memory, trouble = memory_page
+    menu = memory.app.get_by_role("button", name="Export")
+    menu.click()
+    expect(memory.app.get_by_role("menuitem", name="Save as SVG")).to_have_count(0)
+    with page.expect_download() as download:
+        memory.app.get_by_role("menuitem", name="Save as PNG").click()
+    assert download.value.suggested_filename == "cell-4-memory.png"
+    path = screenshots / "memory_export.png"
+    download.value.save_as(path)
+    picture = base64.b64encode(path.read_bytes()).decode()
+    width, height, counts = page.evaluate(COLOURS_OF, picture)
+    # The parameter is most of what is alive, and its block as wide as the run.
+    assert counts[PARAMETER] > 0.1 * width * height
+    assert counts[GROUND] > 0.1 * width * height
+    memory.app.get_by_role("group", name="Graph").get_by_role("button", name="Forward").click()
+    menu.click()
+    expect(memory.app.get_by_role("menuitem", name="Save as SVG")).to_be_visible()
+    assert trouble == []
+
+
+def test_a_narrow_view_cuts_nothing_off(memory_page: MemoryPage) -> None:
+    page, memory, _ = memory_page
+    page.set_viewport_size({"width": 400, "height": 900})
+    kinds = memory.app.get_by_role("group", name="Kinds")
+    expect(kinds.get_by_role("button", name=re.compile("^gradient"))).to_be_visible()
+    page.wait_for_function(
+        "kinds => kinds.scrollWidth <= kinds.clientWidth", arg=kinds.element_handle()
+    )
+
+
+# Notes every text that is drawn from now on: what it says, and where it lies on its canvas.
+WATCH_TEXTS = """() => {
+  window.texts = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    fillText.call(this, text, x, y);
+    const { a, e } = this.getTransform();
+    const { actualBoundingBoxLeft, actualBoundingBoxRight } = this.measureText(text);
+    const [left, right] = [x - actualBoundingBoxLeft, x + actualBoundingBoxRight];
+    const width = this.canvas.width;
+    texts.push({ text, left: e + a * left, right: e + a * right, width });
+  };
+}"""
+
+
+@pytest.mark.parametrize("width", [480, 700, 1000])
+def test_labels_keep_apart_and_inside(memory_page: MemoryPage, width: int) -> None:
+    page, memory, _ = memory_page
+    page.set_viewport_size({"width": width, "height": 760})
+    page.evaluate(WATCH_TEXTS)
+    memory.moment.focus()
+    phases = set()
+    for _ in range(12):
+        page.evaluate("texts.length = 0")
+        page.keyboard.press("+")
+        page.wait_for_timeout(200)
+        texts = page.evaluate("texts")
+        times = [text for text in texts if re.search(r"\d [nµm]?s$", text["text"])]
+        assert times
+        assert all(text["left"] >= 0 and text["right"] <= text["width"] for text in times)
+        for before, after in pairwise(times):
+            # Where one is not to the right of the other, the figure was drawn anew.
+            assert after["left"] <= before["left"] or after["left"] > before["right"] + 6
+        frame_left = 66
+        named = [text for text in texts if text["text"] in {"forward", "backward"}]
+        assert all(frame_left <= text["left"] for text in named)
+        phases |= {text["text"] for text in named}
+    # Far inside of a span it is still said which one it is.
+    assert phases
