@@ -136,6 +136,7 @@ class _OpenCall:
     def prepare(self, tensors: tuple[Any, Any], args: tuple[Any, ...]) -> None:
         """Note what a call of ``paddle.grad`` is given, and what grad nodes there are before it."""
         self.resolved = self.recorder.begin_op(tensors, {})
+        self.recorder.backward.ask(tensors[1], self.row[0])
         if self.row[5]:
             backward = self.recorder.backward
             seeds = backward.grad_nodes_of(args[_GRAD_OUTPUTS - 2] or [])

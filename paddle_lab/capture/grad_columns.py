@@ -19,7 +19,7 @@ from paddle_lab.trace.table import StringPool, Table
 def grad_tables(
     recorder: Recorder, ops: OpRows, tensors: Table, keys: RecordKeys, strings: StringPool
 ) -> dict[str, Table]:
-    """Return the ``grad_nodes``, ``grad_edges`` and ``grad_roots`` tables.
+    """Return the ``grad_nodes`` and ``grad_edges`` tables, and those of roots and targets.
 
     Parameters
     ----------
@@ -56,10 +56,14 @@ def grad_tables(
     call, node = keys.backward_calls.rows(call), keys.grad_nodes.rows(node)
     is_kept = (call >= 0) & (node >= 0)
     roots = {"backward_call": call[is_kept], "grad_node": node[is_kept]}
+    call, node = cells_of(pool.targets).reshape(-1, ROOT_CELLS).T
+    call, node = keys.backward_calls.rows(call), keys.grad_nodes.rows(node)
+    targets = {"backward_call": call[call >= 0], "grad_node": node[call >= 0]}
     columns: dict[str, dict[str, Any]] = {
         "grad_nodes": nodes,
         "grad_edges": edges,
         "grad_roots": roots,
+        "grad_targets": targets,
     }
     return {name: Table.from_sequences(RECORD_TABLES[name], columns[name]) for name in columns}
 

@@ -54,6 +54,8 @@ class GradNodePool:
         it carries."""
         self.roots = Tape()
         """Of each root :data:`ROOT_CELLS` cells: backward call, grad node."""
+        self.targets = Tape()
+        """Of each tensor that ``paddle.grad`` was asked for, as many: backward call, grad node."""
         self.leaf_keys: dict[int, int] = {}
         """Address of an accumulation node to its key."""
         self.lineage = lineage
@@ -130,17 +132,24 @@ class GradNodePool:
         """Tell whether some walk has reached this node."""
         return bool(self.keys.find(address, op) >= 0)
 
-    def forget(self, nodes: Cells, edges: Cells, roots: Cells, *, gone: Cells) -> None:
+    def forget(
+        self, nodes: Cells, edges: Cells, roots: Cells, targets: Cells, *, gone: Cells
+    ) -> None:
         """Forget grad nodes.
 
         Parameters
         ----------
-        nodes, edges, roots
+        nodes, edges, roots, targets
             The rows of the others.
         gone
             The rows of those to forget.
         """
-        for tape, rows in ((self.rows, nodes), (self.edges, edges), (self.roots, roots)):
+        for tape, rows in (
+            (self.rows, nodes),
+            (self.edges, edges),
+            (self.roots, roots),
+            (self.targets, targets),
+        ):
             tape.replace(len(tape), np.ascontiguousarray(rows).tobytes())
         for key, _, address, op in gone.tolist():
             self.keys.drop(address, op)

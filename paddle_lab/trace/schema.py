@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
@@ -184,6 +184,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "shape": "str",
     },
     "grad_roots": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
+    # What a call of paddle.grad was asked for: where gradients arrive; -1 for a tensor that no
+    # grad node stands for. Calls without a row go to every leaf.
+    "grad_targets": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
     # One row a block of Paddle's allocator, by start; those from before the trace come first.
     # Times are on the clock of ``ops.start_ns``.
     "allocations": {
@@ -290,6 +293,7 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
         "grad_histograms",
         "rerun_differences",
     ),
+    4: ("grad_targets",),
 }
 """Format version to the record tables that came with it."""
 

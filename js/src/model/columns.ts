@@ -54,6 +54,7 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   grad_nodes: { op: "ops", parameter: "tensors", scope: "scopes" },
   grad_edges: { source: "grad_nodes", target: "grad_nodes" },
   grad_roots: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+  grad_targets: { backward_call: "backward_calls", grad_node: "grad_nodes" },
   allocations: {
     op: "ops",
     grad_node: "grad_nodes",

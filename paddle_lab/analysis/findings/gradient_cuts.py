@@ -75,13 +75,20 @@ class GradientCuts:
 
     @cached_property
     def unreached(self) -> frozenset[int]:
-        """Parameters that ops read, that want a gradient and that none reached."""
+        """Parameters that ops read, that want a gradient and that none reached.
+
+        Whoever asks ``paddle.grad`` for other gradients wants none of a parameter, unless an
+        optimizer that holds it steps.
+        """
         if not self._facts.user_backward_calls:
             return frozenset()
+        trained, reach = self.trained, self.reach
         return frozenset(
-            parameter
-            for parameter in self.trained.used
-            if parameter not in self.reach.leaves and self.trained.wants_gradient(parameter)
+            one
+            for one in trained.used
+            if one not in reach.leaves
+            and (one not in reach.left_aside or (trained.steps and one in trained.holders))
+            and trained.wants_gradient(one)
         )
 
     @cached_property

@@ -39,31 +39,63 @@ class GradientReach:
     @cached_property
     def nodes(self) -> npt.NDArray[np.bool_]:
         """Whether a gradient reached a grad node, shape ``[grad_nodes]``."""
-        record = self._facts.record
+        facts, targets = self._facts, self._facts.targets
+        if not targets:
+            return self.graph_nodes
+        seen: set[int] = set()
+        for call in facts.user_backward_calls:
+            if call in targets:
+                seen.update(self._on_the_way(facts.roots(call), targets[call]))
+        reached = np.zeros(len(facts.record.grad_nodes), np.bool_)
+        reached[list(seen)] = True
+        others = [call for call in facts.user_backward_calls if call not in targets]
+        return reached | self._graph_of(others)
+
+    @cached_property
+    def graph_nodes(self) -> npt.NDArray[np.bool_]:
+        """Whether a gradient could have reached a grad node, had all calls gone to every leaf."""
+        return self._graph_of(self._facts.user_backward_calls)
+
+    def _graph_of(self, calls: list[int]) -> npt.NDArray[np.bool_]:
+        facts = self._facts
+        reached = np.zeros(len(facts.record.grad_nodes), np.bool_)
+        if self._following is None and not self._dead_nodes:
+            members = facts.record.backward_members
+            reached[members["grad_node"][np.isin(members["backward_call"], calls)]] = True
+        else:
+            roots = facts.record.grad_roots
+            is_asked = np.isin(roots["backward_call"], calls)
+            reached[list(self._walked(roots["grad_node"][is_asked].tolist()))] = True
+        return reached
+
+    def _walked(self, roots: list[int]) -> dict[int, list[int]]:
+        """Return the nodes that gradients come to from some, each with where it hands them."""
         following, dead = self._following, self._dead_nodes
-        if following is None and not dead:
-            return self._facts.reached_nodes
         following = self._facts.following_nodes if following is None else following
-        calls = set(self._facts.user_backward_calls)
-        reached = np.zeros(len(record.grad_nodes), np.bool_)
-        pending: list[int] = [
-            int(node)
-            for call, node in zip(
-                record.grad_roots["backward_call"].tolist(),
-                record.grad_roots["grad_node"].tolist(),
-                strict=True,
-            )
-            if call in calls
-        ]
+        walked: dict[int, list[int]] = {}
+        pending = list(roots)
+        while pending:
+            node = pending.pop()
+            if node not in walked:
+                walked[node] = [] if node in dead else following.get(node, [])
+                pending.extend(walked[node])
+        return walked
+
+    def _on_the_way(self, roots: list[int], targets: frozenset[int]) -> set[int]:
+        """Return the nodes between roots and targets: no other is run where targets are asked."""
+        leading: dict[int, list[int]] = {}
+        for node, following in self._walked(roots).items():
+            leading.setdefault(node, [])
+            for one in following:
+                leading.setdefault(one, []).append(node)
+        pending = [node for node in targets if node in leading]
         seen: set[int] = set()
         while pending:
             node = pending.pop()
             if node not in seen:
                 seen.add(node)
-                if node not in dead:
-                    pending.extend(following.get(node, ()))
-        reached[list(seen)] = True
-        return reached
+                pending.extend(leading[node])
+        return seen
 
     @cached_property
     def ops(self) -> npt.NDArray[np.bool_]:
@@ -75,8 +107,26 @@ class GradientReach:
 
     @cached_property
     def leaves(self) -> frozenset[int]:
-        """The tensors into which a gradient was accumulated, as their first values."""
-        leaves = self._facts.record.grad_nodes["parameter"][self.nodes]
+        """The tensors that a gradient came to, as their first values."""
+        return self._leaves_of(self.nodes)
+
+    @cached_property
+    def left_aside(self) -> frozenset[int]:
+        """Leaves of graphs that ``paddle.grad`` ran through for the gradients of others alone."""
+        if not self._facts.targets:
+            return frozenset()
+        return self._leaves_of(self.graph_nodes) - self.leaves
+
+    def call_past(self, leaf: int) -> int:
+        """Return the first call that left a leaf aside, -1 where none did."""
+        if leaf not in self.left_aside:
+            return -1
+        calls = (call for call in self._facts.user_backward_calls if call in self._facts.targets)
+        past = (call for call in calls if leaf in self._leaves_of(self._graph_of([call])))
+        return next(past, -1)
+
+    def _leaves_of(self, nodes: npt.NDArray[np.bool_]) -> frozenset[int]:
+        leaves = self._facts.record.grad_nodes["parameter"][nodes]
         return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))
 
     @cached_property

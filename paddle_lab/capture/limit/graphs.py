@@ -31,6 +31,7 @@ def forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[in
     nodes = cells_of(pool.rows).reshape(-1, NODE_CELLS)
     edges = cells_of(pool.edges).reshape(-1, EDGE_CELLS)
     roots = cells_of(pool.roots).reshape(-1, ROOT_CELLS)
+    targets = cells_of(pool.targets).reshape(-1, ROOT_CELLS)
     is_kept_root = ~np.isin(roots[:, 0], gone)
     begin = np.isin(nodes[:, 0], roots[is_kept_root, 1]) | np.isin(nodes[:, 3], kept.keys)
     is_kept_node = _reached(nodes[:, 0], edges[:, 1], edges[:, 2], begin)
@@ -40,6 +41,7 @@ def forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[in
         nodes[is_kept_node],
         edges[is_kept_edge],
         roots[is_kept_root],
+        targets[~np.isin(targets[:, 0], gone)],
         gone=nodes[~is_kept_node],
     )
     pool.forget_held(frozenset(kept.forgotten.tolist()))

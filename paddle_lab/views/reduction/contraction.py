@@ -47,7 +47,7 @@ def contracted(record: Record, parts: Parts) -> Record:
     tables["grad_stats"], tables["grad_histograms"] = nodes.gradient_rows()
     left = Counts(ops.counts(counts.ops), nodes.counts(counts.nodes), nodes.counts(counts.leaves))
     tables["stand_ins"] = stand_in_rows(left)
-    for name in ("grad_roots", "backward_members"):
+    for name in ("grad_roots", "grad_targets", "backward_members"):
         tables[name] = nodes.pairs_with_calls(name)
     _refer_anew(tables, ops.kept, nodes.kept)
     whole = Record(tables, strings.to_list(), record.origin)

@@ -3,6 +3,8 @@
 A layer that ``forward`` never calls, one whose output nobody uses, or a model that was built anew
 after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
 
+Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters.
+
 It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
 trace although an optimizer that stepped holds it; in a trace without a step, where its optimizer
 holds others that were reached. Where no optimizer is known it is a hint. Frozen parameters are
@@ -46,13 +48,19 @@ def find(facts: Facts) -> Iterator[Found]:
     reached = [one for one in cuts.reach.leaves if one in creations.lines]
     missed = [one for one in _wanted(facts, cuts, creations) if one not in trained.updated]
     groups: dict[tuple[Place, bool], list[int]] = {}
+    asked_for_others: dict[Place, list[int]] = {}
     for parameter in missed:
+        if (call := cuts.reach.call_past(parameter)) >= 0:
+            asked_for_others.setdefault(facts.place_of_call(call), []).append(parameter)
+            continue
         place = creations.place(parameter, reached)
         if not place.line:
             place = _step_place(facts)
         groups.setdefault((place, parameter in trained.used), []).append(parameter)
     for (place, is_used), parameters in groups.items():
         yield _found(facts, cuts, place, parameters, why=_why(cuts, parameters, is_used=is_used))
+    for place, parameters in asked_for_others.items():
+        yield _left_aside(trained, place, parameters)
 
 
 def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
@@ -77,6 +85,9 @@ def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]
         if trained.wants_gradient(one)
         and one not in cuts.reach.leaves
         and one not in cuts.cut_parameters
+        # Whoever asks for other gradients wants none of it, until an optimizer steps with it; of
+        # backward calls that have nothing to do, ``gradient-cut`` names the line.
+        and (one not in cuts.reach.left_aside or (trained.steps and not cuts.rootless))
     )
 
 
@@ -127,6 +138,28 @@ def _found(
             zh=f"到 {place.said('zh')} 为止,{listed(names, 'zh')} 没有得到梯度:{why.zh}。",
         ),
         advice=_ANEW if why is _OTHER else None,
+        marks=[Mark("related", op=op) for op in uses[:8]],
+    )
+
+
+def _left_aside(trained: Trained, place: Place, parameters: list[int]) -> Found:
+    names = sorted(trained.name(one) for one in parameters)
+    uses = [op for one in parameters for op in trained.used.get(one, ())[:1]]
+    return Found(
+        place=place,
+        op=next(iter(uses), -1),
+        severity="warning",
+        message=Text(
+            en=f"No gradient came to {listed(names)}: {place.said()} asks for the gradients of "
+            "other tensors alone, and the optimizer steps without.",
+            zh=f"{listed(names, 'zh')} 没有得到梯度:{place.said('zh')} 只求了其他张量的梯度,"
+            "优化器在没有它们的情况下更新。",
+        ),
+        advice=Text(
+            en="Ask `paddle.grad` for the gradients of these parameters too, or call "
+            "`backward()`, which goes to all of them.",
+            zh="请让 `paddle.grad` 也求这些参数的梯度,或调用 `backward()`,它会到达所有参数。",
+        ),
         marks=[Mark("related", op=op) for op in uses[:8]],
     )
 

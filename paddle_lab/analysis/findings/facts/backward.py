@@ -63,6 +63,20 @@ class BackwardFacts(RecordColumns):
         return found
 
     @cached_property
+    def targets(self) -> dict[int, frozenset[int]]:
+        """Of calls of ``paddle.grad``, the grad nodes that they were asked to bring gradients to.
+
+        Other calls go to every leaf, and so do those of traces that do not tell.
+        """
+        table = self.record.grad_targets
+        found: dict[int, set[int]] = {}
+        for call, node in zip(
+            table["backward_call"].tolist(), table["grad_node"].tolist(), strict=True
+        ):
+            found.setdefault(call, set()).add(node)
+        return {call: frozenset(nodes - {-1}) for call, nodes in found.items()}
+
+    @cached_property
     def following_nodes(self) -> dict[int, list[int]]:
         """Of each grad node, the nodes to which it hands gradients, by slot."""
         following: dict[int, list[int]] = {}
