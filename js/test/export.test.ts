@@ -9,7 +9,8 @@ import {
   type SceneEdge,
 } from "../src/views/scene/scene.ts";
 import { COLOUR_NAMES } from "../src/views/theme.ts";
-import { encoder, SyntheticTrace } from "./synthetic.ts";
+import { SyntheticTrace } from "./synthetic.ts";
+import { encoder } from "./synthetic_nets.ts";
 
 const HOSTILE = `</text><script>alert(1)</script>"'&\u0000\ud800\u{1f600}`;
 

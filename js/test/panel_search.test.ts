@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parseQuery, SearchIndex } from "../src/views/search_index.ts";
-import { encoder, SyntheticTrace } from "./synthetic.ts";
+import { SyntheticTrace } from "./synthetic.ts";
+import { encoder } from "./synthetic_nets.ts";
 
 async function indexOf(made: SyntheticTrace) {
   const trace = await made.trace();

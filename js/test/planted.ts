@@ -2,7 +2,8 @@
 import type { MarkRole, Severity } from "../src/model/findings.ts";
 import { EDGE_KINDS, MARK_ROLES, SEVERITIES } from "../src/protocol.ts";
 import type { Rows } from "./pack.ts";
-import { encoder, type SyntheticTrace } from "./synthetic.ts";
+import type { SyntheticTrace } from "./synthetic.ts";
+import { encoder } from "./synthetic_nets.ts";
 
 export interface PlantedFinding {
   kind?: string;

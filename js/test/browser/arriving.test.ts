@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryWriter, randomNumbers } from "../memory/made_memory.ts";
-import { chain, encoder } from "../synthetic.ts";
+import { chain, encoder } from "../synthetic_nets.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 /** Of many pieces, which a worker takes, the page is made of so many bytes each. */

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encoder } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 const BLOCKS = 420;

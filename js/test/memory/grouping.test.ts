@@ -9,7 +9,8 @@ import { litAllocations } from "../../src/memory/lit.ts";
 import { Store } from "../../src/model/store.ts";
 import type { Trace } from "../../src/model/trace.ts";
 import { SCOPE_KINDS } from "../../src/protocol.ts";
-import { encoder, SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 import { MemoryWriter } from "./made_memory.ts";
 
 /** An encoder whose op 2 (gelu of blocks.0) and whose grad node of it allocated. */

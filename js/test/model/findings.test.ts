@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { Store } from "../../src/model/store.ts";
 import { cutAndFailed, plant, troubled } from "../planted.ts";
-import { encoder, type SyntheticTrace } from "../synthetic.ts";
+import type { SyntheticTrace } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 const opAlone = (op: number) => ({ op, gradNode: -1, group: -1, groups: [] });
 const nodeAlone = (gradNode: number) => ({ op: -1, gradNode, group: -1, groups: [] });

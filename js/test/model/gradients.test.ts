@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { gradientsOverDepth } from "../../src/model/gradient_depth.ts";
 import { Store } from "../../src/model/store.ts";
 import { bits, withGradients } from "../planted.ts";
-import { encoder } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 test("norms of edges that share a line are summed as one vector's", async () => {
   const made = encoder(1);

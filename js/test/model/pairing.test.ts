@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Store } from "../../src/model/store.ts";
-import { encoder } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 const keys = (lit: Uint8Array): number[] => Array.from(lit.keys()).filter((key) => lit[key]);
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { Store } from "../../src/model/store.ts";
 import { atOnce, visibleForwardSteps } from "../../src/model/visible.ts";
-import { encoder, SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 test("a change tells every listener once, with what was before", async () => {
   const store = new Store(await encoder(1).trace());

@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
 import { pack } from "../pack.ts";
-import { encoder, SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 const DAMAGED = "cut short or altered";
 

@@ -10,7 +10,8 @@ import {
   visibleForwardSteps,
 } from "../../src/model/visible.ts";
 import { backwardEdges, forwardEdges } from "../../src/model/visible_edges.ts";
-import { chain, encoder, SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../synthetic.ts";
+import { chain, encoder } from "../synthetic_nets.ts";
 
 const ids = (tree: VisibleTree): string[] => tree.items.map((item) => item.id);
 

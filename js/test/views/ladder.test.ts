@@ -6,7 +6,8 @@ import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import { composeLadderSteps } from "../../src/views/scene/ladder_scene.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
 import type { Scene } from "../../src/views/scene/scene.ts";
-import { encoder, SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 /** Letters of one width: a layout's properties do not hang on the font. */
 const MEASURE = {

@@ -4,7 +4,7 @@ import { withParameters } from "../../src/model/parameters.ts";
 import { Store } from "../../src/model/store.ts";
 import { atOnce, visibleForwardSteps } from "../../src/model/visible.ts";
 import { OutlineRows } from "../../src/views/outline/outline_rows.ts";
-import { encoder } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 async function opened(): Promise<Store> {
   const store = new Store(await encoder(2).trace());

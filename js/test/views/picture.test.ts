@@ -9,7 +9,7 @@ import { Store } from "../../src/model/store.ts";
 import { Picture } from "../../src/views/picture.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
 import type { Scene } from "../../src/views/scene/scene.ts";
-import { encoder } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
 
 const MEASURE = {
   width: (text: string) => 7 * text.length,
