@@ -66,15 +66,6 @@ class Pairs(NamedTuple):
             ]
         )
 
-    def added_s(self, clock: str) -> Interval:
-        """Return what the other way adds to a step."""
-        return median_interval(
-            [
-                getattr(other, clock) - getattr(plain, clock)
-                for plain, other in zip(self.plain, self.other, strict=True)
-            ]
-        )
-
     def plain_s(self, clock: str) -> float:
         """Return the median plain step."""
         return statistics.median(getattr(plain, clock) for plain in self.plain)
