@@ -56,15 +56,17 @@ class BackwardGraphs:
 
     def ask(self, tensors: Any, backward_call: int) -> None:
         """Note where a call of ``paddle.grad`` whose graph was walked brings gradients to."""
-        pool = self.grad_nodes
         for tensor in flat(tensors):
-            address = GRAD_FN.address(tensor) or 0
-            op = self._lineage.maker(self._tensors.known_key(tensor))[0]
-            if address in pool.leaf_keys:
-                node = pool.leaf_keys[address]
-            else:
-                node = pool.key_of(address, pool.held.get(address, (None, op))[1])
-            pool.targets.extend((backward_call, node))
+            self.grad_nodes.targets.extend((backward_call, self.node_of(tensor)))
+
+    def node_of(self, tensor: Any) -> int:
+        """Return the key of a tensor's grad node, -1 where no walk has come to one."""
+        pool = self.grad_nodes
+        address = GRAD_FN.address(tensor) or 0
+        if address in pool.leaf_keys:
+            return pool.leaf_keys[address]
+        op = self._lineage.maker(self._tensors.known_key(tensor))[0]
+        return pool.key_of(address, pool.held.get(address, (None, op))[1])
 
     def walk_remaining(self, backward_call: int) -> bool:
         """Record the graphs of living tensors that no backward call has reached.

@@ -51,7 +51,8 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
         caller = _getframe(1)
         is_method = caller.f_code.co_filename.endswith("tensor_patch_methods.py")
         kind = TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD
-        opened = _open_all(active, kind, tensors, caller)
+        gradients = args[0] if args else kwargs.get("grad_tensors")
+        opened = _open_all(active, kind, (tensors, gradients), caller)
         error = ""
         watched = _watch(opened)
         try:
@@ -77,7 +78,8 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
             return run(outputs, inputs, *args)
         caller = _getframe(1)
         create_graph = bool(args[_CREATE_GRAPH - 2])
-        opened = _open_all(active, PADDLE_GRAD, outputs, caller, create_graph=create_graph)
+        roots = outputs, args[_GRAD_OUTPUTS - 2]
+        opened = _open_all(active, PADDLE_GRAD, roots, caller, create_graph=create_graph)
         for call in opened:
             attempt(call.recorder, call.prepare, (outputs, inputs), args)
         watched = _watch(opened)
@@ -109,13 +111,14 @@ def _watch(opened: list[_OpenCall]) -> BackwardSpan | None:
 def _open_all(
     active: tuple[Recorder, ...],
     kind: int,
-    tensors: Any,
+    roots: tuple[Any, Any],
     caller: FrameType,
     *,
     create_graph: bool = False,
 ) -> list[_OpenCall]:
+    """Open a call for each recorder; ``roots`` are tensors and the gradients to begin with."""
     calls = [
-        attempt(recorder, _open, recorder, kind, tensors, caller, create_graph=create_graph)
+        attempt(recorder, _open, recorder, kind, roots, caller, create_graph=create_graph)
         for recorder in active
     ]
     return [call for call in calls if call is not None]
@@ -165,8 +168,14 @@ class _OpenCall:
 
 
 def _open(
-    recorder: Recorder, kind: int, tensors: Any, caller: FrameType, *, create_graph: bool = False
+    recorder: Recorder,
+    kind: int,
+    roots: tuple[Any, Any],
+    caller: FrameType,
+    *,
+    create_graph: bool = False,
 ) -> _OpenCall:
+    tensors, _ = roots
     state = recorder.thread()
     key = recorder.next_backward_call()
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
@@ -179,7 +188,7 @@ def _open(
     reached = recorder.backward.walk(tensors, key, returns_reached=is_asked)
     call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.next_op.next, create_graph))
     if recorder.on_backward is not None:
-        call.watch = recorder.on_backward(key, reached)
+        call.watch = recorder.on_backward(key, reached, roots)
     if create_graph:
         call.reached = reached
     del reached  # it holds the graph, which the call is about to free

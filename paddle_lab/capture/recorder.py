@@ -71,8 +71,9 @@ class Recorder:
     """Called with the scope of an optimizer's step that has ended."""
     forgetting: Callable[[KeptOps, Forgotten], None] | None = None
     """Told what a trace does not keep, when it forgets it."""
-    on_backward: Callable[[int, Reached], BackwardWatch] | None = None
-    """Called with each backward call that begins, and the grad nodes it has reached."""
+    on_backward: Callable[[int, Reached, tuple[Any, Any]], BackwardWatch] | None = None
+    """Called with each backward call that begins, the grad nodes it has reached, and what it was
+    given: tensors and the gradients to begin with."""
 
     def __init__(
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True

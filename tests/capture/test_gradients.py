@@ -67,7 +67,7 @@ def test_what_a_node_wrote_over_is_not_taken_for_what_it_was_given():
     numbers = row_numbers(record)
     # The derivative of a square root at 0 is infinite; nobody handed it to its own grad node.
     assert all(names[edges["source"][edge]] == "SqrtGradNode" for edge in row_of if edge == 0)
-    assert -1 not in row_of
+    assert numbers[row_of[-1]]["infs"] == 0
     assert numbers[row_of[0]]["infs"] == 1
     joined = [
         edge
@@ -77,6 +77,58 @@ def test_what_a_node_wrote_over_is_not_taken_for_what_it_was_given():
     ]
     assert len(joined) == 1
     assert joined[0] not in row_of
+
+
+@pytest.mark.parametrize("last", ["exp", "sqrt", "tanh", "exp_", "add_one", "stack", "itself"])
+def test_the_first_gradient_is_told_whatever_the_last_op_does_with_it(last):
+    data = paddle.full([], 0.25)
+    data.stop_gradient = False
+    ends = {
+        "add_one": lambda value: value.add_(paddle.ones([])),
+        "stack": lambda value: paddle.stack([value, value]),
+        "itself": lambda _: data,
+    }
+    with paddle_lab.trace(grads=True) as trace:
+        value = data * 1.0
+        loss = ends[last](value) if last in ends else getattr(value, last)()
+        loss.backward(retain_graph=True)
+        loss.backward(paddle.full(loss.shape, -3.0))
+        paddle.autograd.backward([data * 2.0, data * 3.0], [None, paddle.full([], 5.0)])
+        paddle.grad([data * 2.0], [data], [paddle.full([], 7.0)])
+
+    numbers = row_numbers(trace.record)
+    table = trace.record.tables["grad_stats"]
+    begun = np.flatnonzero(table["grad_edge"] < 0).tolist()
+    assert table["backward_call"][begun].tolist() == [0, 1, 2, 2, 3]
+    for row, start in zip(begun, [1.0, -3.0, 1.0, 5.0, 7.0], strict=True):
+        check_numbers(
+            numbers[row], np.full(loss.shape if row == begun[0] or start < 0 else [], start)
+        )
+    assert np.isin(begun, trace.record.tables["grad_histograms"]["grad_stat"]).all()
+
+
+def test_what_arrives_beside_a_first_gradient_is_not_taken_for_it():
+    data = paddle.full([], 0.25)
+    data.stop_gradient = False
+    with paddle_lab.trace(grads=True) as trace:
+        value = data + 1.0
+        both = paddle.stack([value, data * 2.0])
+        paddle.autograd.backward([value, both], [paddle.full([], 5.0), paddle.full([2], 3.0)])
+
+    record = trace.record
+    names, edges = node_names(record), record.tables["grad_edges"]
+    known = {
+        (names[edges["source"][edge]], names[edges["target"][edge]])
+        for edge in rows_by_edge(record)
+        if edge >= 0
+    }
+    assert ("StackGradNode", "ScaleGradNode") in known  # of ``data * 2``, where nothing else comes
+    arrived = [
+        row_numbers(record)[row]["largest"]
+        for edge, row in rows_by_edge(record).items()
+        if edge >= 0 and names[edges["source"][edge]] == "StackGradNode"
+    ]
+    assert arrived == [3.0]
 
 
 def test_a_histogram_counts_the_values_of_each_exponent():

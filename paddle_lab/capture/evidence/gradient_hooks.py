@@ -19,12 +19,10 @@ from typing import Any, NamedTuple
 
 from paddle_lab.capture.backward_graphs import flat
 
-NO_EDGE = -1
-
 Edges = list[tuple[int, int]]
 """Of one grad node: slot among its next functions, and the edge there."""
 Take = Callable[[int, int, Any], None]
-"""Called with a grad node, an edge or :data:`NO_EDGE`, and a gradient that may be undefined."""
+"""Called with a grad node, an edge, and a gradient that may be undefined."""
 
 
 _ALIKE = frozenset(
@@ -47,8 +45,7 @@ class HookedNode(NamedTuple):
     node: Any
     edges: Edges
     arriving: tuple[int, int] | None
-    """Source and edge of the only gradient that arrives, where the source takes no hook; for a root
-    the node itself and :data:`NO_EDGE`."""
+    """Source and edge of the only gradient that arrives, where the source takes no hook."""
 
 
 class BackwardWatch:

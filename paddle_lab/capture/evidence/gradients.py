@@ -9,17 +9,13 @@ import numpy as np
 
 from paddle_lab.capture.dtypes import describe
 from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.evidence.gradient_hooks import (
-    NO_EDGE,
-    BackwardWatch,
-    Edges,
-    HookedNode,
-)
+from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch, Edges, HookedNode
+from paddle_lab.capture.evidence.gradient_starts import NO_EDGE, starts
 from paddle_lab.capture.evidence.gradient_values import GradientValues
 from paddle_lab.capture.evidence.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.scan import Scanned
 from paddle_lab.capture.evidence.statistics import Look, look_at
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, LEAF_NAME, ROOT_CELLS
+from paddle_lab.capture.grad_nodes import EDGE_CELLS, LEAF_NAME
 from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.capture.tape import rows_of
 from paddle_lab.trace.floats import float_bits
@@ -64,9 +60,21 @@ class Gradients:
             watch.close()
         self._watches.clear()
 
-    def watch(self, backward_call: int, reached: Reached) -> BackwardWatch:
-        """Put hooks on the nodes that a backward call has reached; whoever calls it closes it."""
+    def watch(self, backward_call: int, reached: Reached, roots: tuple[Any, Any]) -> BackwardWatch:
+        """Put hooks on the nodes that a backward call has reached; whoever calls it closes it.
+
+        Parameters
+        ----------
+        roots
+            The tensors that the call was given, and the gradients to begin with.
+        """
         rows, values = self._rows, self._values
+        begun: list[int] = []
+        for tensor, seen in starts(*roots):
+            root = self._recorder.backward.node_of(tensor)
+            if root >= 0:
+                rows.append((backward_call, root, NO_EDGE, *seen))
+                begun.append(root)
 
         def take(node: int, edge: int, gradient: Any) -> None:
             seen = look_at(gradient, with_histogram=True)
@@ -79,13 +87,13 @@ class Gradients:
         self._watches = [other for other in self._watches if other.is_open]
         self._watches.append(watch)
         try:
-            self._hook_all(watch, backward_call, reached)
+            self._hook_all(watch, reached, begun)
         except BaseException:
             watch.close()
             raise
         return watch
 
-    def _hook_all(self, watch: BackwardWatch, backward_call: int, reached: Reached) -> None:
+    def _hook_all(self, watch: BackwardWatch, reached: Reached, begun: list[int]) -> None:
         self._index_edges()
         backward = self._recorder.backward
         pool = backward.grad_nodes
@@ -99,11 +107,9 @@ class Gradients:
                 unhooked.append(key)
         if self._values is not None:
             self._values.choose([*hooked, *unhooked], self._edges)
-        arrivals = self._arrivals([*hooked, *unhooked])
+        # What a call begins with arrives as well.
+        arrivals = self._arrivals([*hooked, *unhooked]) + Counter(begun)
         arriving = self._single_arrivals(unhooked, arrivals)
-        for call, root in rows_of(pool.roots, ROOT_CELLS):
-            if call == backward_call and root not in arrivals:
-                arriving[root] = (root, NO_EDGE)
         for key, node in hooked.items():
             watch.hook(HookedNode(key, node, self._edges.get(key, []), arriving.pop(key, None)))
         if arriving:

@@ -117,6 +117,11 @@ def look_at_host(
     return shape, dtype, elements, scan(tensor.data_ptr(), elements, kind, with_histogram)
 
 
+def is_scanned(dtype: Any) -> bool:
+    """Tell whether tensors of a type are looked at."""
+    return (_kinds.get(id(dtype)) or _kind_of(dtype))[0] != _NO_KIND
+
+
 def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
     if not tensor._is_initialized():
         return None

@@ -1,0 +1,47 @@
+"""What backward calls begin with: the gradients that they are given, ones where they are not.
+
+It is known before the call runs. The root's own node would tell no more: many write over it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.evidence.statistics import Seen, is_scanned, look_at
+
+NO_EDGE = -1
+"""Stands for what a backward call begins with."""
+
+
+def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
+    """Yield the roots of a backward call, each with what is in the gradient that it begins with.
+
+    Parameters
+    ----------
+    roots
+        Tensors, as they were given to the call.
+    gradients
+        As many gradients or None; nothing for ones alone.
+    """
+    tensors = flat(roots)
+    given = flat(gradients) if gradients else [None] * len(tensors)
+    for tensor, gradient in zip(tensors, given, strict=False):
+        if gradient is not None:
+            seen = look_at(gradient, with_histogram=True)
+        else:
+            seen = _ones_like(tensor)
+        if seen is not None:
+            yield tensor, seen
+
+
+def _ones_like(tensor: Any) -> Seen | None:
+    """Return what there is to see in ones, without making any."""
+    elements = math.prod(tensor.shape)
+    if not (elements and tensor._is_initialized() and is_scanned(tensor.dtype)):
+        return None
+    row = b"".join(number.to_bytes(8, "little") for number in (0, 0, elements))
+    scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), row
+    return tuple(tensor.shape), tensor.dtype, elements, scanned
