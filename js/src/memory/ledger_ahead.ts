@@ -2,14 +2,15 @@
 import type { Trace } from "../model/trace.ts";
 import type { Ledger } from "./ledger.ts";
 
-const ahead = new WeakMap<Trace, Promise<Ledger | undefined>>();
+const ahead = new WeakMap<Trace, Promise<Ledger | undefined> | Ledger>();
 
 /** @param ledger resolves to undefined where it failed: then it is reckoned when it is asked for */
 export function expectLedger(trace: Trace, ledger: Promise<Ledger | undefined>): void {
   ahead.set(trace, ledger);
+  void ledger.then((found) => found && ahead.set(trace, found));
 }
 
-/** @returns undefined where none is on its way */
-export function expectedLedger(trace: Trace): Promise<Ledger | undefined> | undefined {
+/** @returns a promise as long as it is on its way; undefined where none is, or it failed */
+export function expectedLedger(trace: Trace): Promise<Ledger | undefined> | Ledger | undefined {
   return ahead.get(trace);
 }
