@@ -229,17 +229,27 @@ export class Store {
   }
 
   setOpen(group: number, isOpen: boolean): void {
+    this.update(this.withOpen(group, isOpen));
+  }
+
+  /** What of the state is another once a group is open, or closed. */
+  withOpen(group: number, isOpen: boolean): Partial<ViewState> {
     const open = new Set(this.#state.open);
     if (isOpen) {
       open.add(group);
     } else {
       open.delete(group);
     }
-    this.update({ open });
+    return { open };
   }
 
   /** Show the run of repeats that a group is in member by member, or as one box. */
   setUnfolded(group: number, isUnfolded: boolean): void {
+    this.update(this.withUnfolded(group, isUnfolded));
+  }
+
+  /** What of the state is another once a run is shown member by member, or as one box. */
+  withUnfolded(group: number, isUnfolded: boolean): Partial<ViewState> {
     const run = this.hierarchy.runOf[group]!;
     const unfolded = new Set(this.#state.unfolded);
     if (isUnfolded) {
@@ -248,7 +258,7 @@ export class Store {
       unfolded.delete(run);
     }
     const taken = [...this.#state.taken].filter((member) => this.hierarchy.runOf[member] !== run);
-    this.update({ unfolded, taken: new Set(taken) });
+    return { unfolded, taken: new Set(taken) };
   }
 
   /** Show one member of a folded run open, beside the box of the rest. */

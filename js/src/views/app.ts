@@ -14,7 +14,7 @@ import { mountNormLegend } from "./gradients/norm_legend.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { type MemoryView, mountMemory } from "./memory/view.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
-import { toggleGroup } from "./opening.ts";
+import { itemsInside, toggled, toggleGroup } from "./opening.ts";
 import { Outline } from "./outline/tree.ts";
 import { mountPanel } from "./panel/panel.ts";
 import type { Picture } from "./picture.ts";
@@ -87,6 +87,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     measure,
     theme,
     {
+      press: expect,
       click(hit, event) {
         canvas.element.focus({ preventScroll: true });
         tooltip.hide();
@@ -168,6 +169,15 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     } else if (isBox) {
       anchor = hit.box.id.replace(/:backward$/, "");
       toggleGroup(store, hit.box.group, hit.box.kind === "fold");
+    }
+  }
+
+  /** Who presses on a closed group may open it with the next press: that is laid out meanwhile. */
+  function expect(hit: Hit | undefined): void {
+    if (hit?.kind === "box" && isGroup(hit.box)) {
+      const { group, kind } = hit.box;
+      const change = toggled(store, group, kind === "fold");
+      picture.expect(change, itemsInside(store, group, kind === "fold"));
     }
   }
 

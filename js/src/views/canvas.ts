@@ -28,6 +28,8 @@ const SMALLEST_SCALE = 0.02;
 const EDGE_REACH_PX = 5;
 
 export interface CanvasActions {
+  /** A click may follow, or two. */
+  press(hit: Hit | undefined): void;
   click(hit: Hit | undefined, event: PointerEvent): void;
   doubleClick(hit: Hit | undefined): void;
   /** `x`, `y` in the canvas, in CSS px. */
@@ -225,6 +227,7 @@ export class GraphCanvas {
         takeBack();
         this.zoom(factor, x, y);
       },
+      press: (x, y) => actions.press(at(x, y)),
       click: (x, y, event) => actions.click(at(x, y), event),
       doubleClick: (x, y) => actions.doubleClick(at(x, y)),
       hover: (x, y) => {

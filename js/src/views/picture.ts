@@ -1,22 +1,11 @@
 /** Keeps the picture in step with the store: arrange, lay out in the background, compose. */
-import {
-  LayoutCancelled,
-  type LayoutRunner,
-  type NestedResult,
-  type RunnerOptions,
-} from "../layout/index.ts";
+import { LayoutCancelled, type LayoutRunner } from "../layout/index.ts";
+import { pictured } from "../model/pictured.ts";
 import type { Store, ViewState } from "../model/store.ts";
-import type { Steps, VisibleTree } from "../model/visible.ts";
-import { countOf } from "./panel/quantities.ts";
-import { type Arrangement, arrangeSteps, composeSteps } from "./scene/arrange.ts";
-import { arrangeLadderSteps } from "./scene/ladder_rows.ts";
-import { composeLadderSteps } from "./scene/ladder_scene.ts";
+import type { VisibleTree } from "../model/visible.ts";
+import { type Made, Making, type MakingListener } from "./making.ts";
 import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
-import { SceneIndex } from "./scene/scene_index.ts";
-import { inSlices, nextTask } from "./scene/slices.ts";
-
-const LAYOUT: RunnerOptions = { nodeGap: 28, rankGap: 34, groupPaddingPx: 18, groupTitlePx: 26 };
 
 /** Parts of the state that change what is laid out. */
 const SHAPING = [
@@ -29,8 +18,8 @@ const SHAPING = [
   "showOptimizer",
 ] as const satisfies readonly (keyof ViewState)[];
 
-/** Items that are arranged and listed in one task. */
-const MOST_AT_ONCE = 2000;
+/** In a larger picture nothing is made on suspicion. */
+const MOST_EXPECTED = 600;
 
 export interface PictureListener {
   /** What will be visible: the outline need not wait for the layout. */
@@ -44,11 +33,6 @@ export interface PictureListener {
   failed(error: unknown): void;
 }
 
-interface Made {
-  readonly tree: VisibleTree;
-  readonly scene: Scene;
-}
-
 /** The first picture is begun before there is a view to show it: whoever shows it listens later. */
 export class Picture {
   readonly #store: Store;
@@ -56,7 +40,10 @@ export class Picture {
   readonly #runner: LayoutRunner;
   #listener: PictureListener | undefined;
   readonly #unsubscribe: () => void;
-  #generation = 0;
+  /** What is under way. */
+  #making: Making | undefined;
+  /** What may be asked for next. */
+  #expected: Making | undefined;
   #shownMode = "";
   #shown: (Made & { readonly state: ViewState }) | undefined;
   /** What is under way has come so far. */
@@ -93,9 +80,8 @@ export class Picture {
   }
 
   dispose(): void {
-    this.#generation++;
+    this.#giveUp();
     this.#unsubscribe();
-    this.#runner.cancelCurrent();
   }
 
   /**
@@ -107,8 +93,7 @@ export class Picture {
     if (!this.#shown || !this.#isBusy) {
       return false;
     }
-    this.#generation++;
-    this.#runner.cancelCurrent();
+    this.#giveUp();
     this.#setBusy(false);
     this.#store.undo();
     return true;
@@ -116,6 +101,7 @@ export class Picture {
 
   /** Lay out all anew: texts have other widths. */
   async remeasure(): Promise<void> {
+    this.#giveUp();
     this.#shown = undefined;
     await this.refresh();
   }
@@ -127,24 +113,30 @@ export class Picture {
       // What is opened meanwhile shows when a graph is asked for again.
       return;
     }
-    const generation = ++this.#generation;
-    this.#runner.cancelCurrent();
+    const expected = this.#expected;
+    const isExpected = expected !== undefined && isSamePicture(expected.state, state);
+    if (isExpected) {
+      this.#expected = undefined;
+    } else {
+      this.#giveUp();
+    }
     const shown = this.#shown;
     if (shown && SHAPING.every((name) => state[name] === shown.state[name])) {
       // Back to what is on the screen: a layout was cancelled, or undone before it was done.
+      this.#giveUp();
       this.#setBusy(false);
       this.#tellArranged(shown.tree);
       this.#listener?.composed(shown.scene, false);
       return;
     }
     this.#failure = undefined;
+    const making = isExpected ? expected : this.#makingOf(state);
+    this.#making = making;
     this.#setBusy(true);
     try {
-      const isStale = (): boolean => generation !== this.#generation;
-      const made = await (state.mode === "ladder"
-        ? this.#ladder(isStale)
-        : this.#side(state.mode, isStale));
-      if (!isStale()) {
+      const made = await making.made(this.#told);
+      if (making === this.#making) {
+        this.#making = undefined;
         this.#setBusy(false);
         const kind = `${state.mode} ${state.mode === "forward" ? 0 : state.backwardCall}`;
         const isNew = this.#shownMode !== kind;
@@ -153,7 +145,8 @@ export class Picture {
         this.#listener?.composed(made.scene, isNew);
       }
     } catch (error) {
-      if (generation === this.#generation) {
+      if (making === this.#making) {
+        this.#making = undefined;
         this.#setBusy(false);
         if (!(error instanceof LayoutCancelled)) {
           this.#failure = { error };
@@ -163,54 +156,52 @@ export class Picture {
     }
   }
 
-  async #ladder(isStale: () => boolean): Promise<Made> {
-    const steps = arrangeLadderSteps(this.#store, this.#measure);
-    const arrangement = await inSlices(steps, isStale);
-    const result = await this.#layout(arrangement, isStale);
-    return this.#made(arrangement, composeLadderSteps(this.#store, arrangement, result), isStale);
+  /**
+   * Make what may be asked for next: the picture after a change of the store. It is kept until something else is.
+   *
+   * @param itemCount how many more items that would show
+   */
+  expect(change: Partial<ViewState>, itemCount: number): void {
+    const shown = this.#shown;
+    const state = { ...this.#store.state, ...change };
+    if (
+      !shown ||
+      this.#isBusy ||
+      shown.tree.items.length + itemCount > MOST_EXPECTED ||
+      (this.#expected && isSamePicture(this.#expected.state, state))
+    ) {
+      return;
+    }
+    this.#giveUp();
+    this.#expected = this.#makingOf(state);
+    // Whoever asks for it then is told what went wrong.
+    this.#expected.made().catch(() => {});
   }
 
-  async #side(side: "forward" | "backward", isStale: () => boolean): Promise<Made> {
-    const steps = arrangeSteps(this.#store, side, this.#measure);
-    const arrangement = await inSlices(steps, isStale);
-    const result = await this.#layout(arrangement, isStale);
-    return this.#made(arrangement, composeSteps(this.#store, arrangement, result), isStale);
+  #makingOf(state: ViewState): Making {
+    return new Making(pictured(this.#store, state), this.#measure, this.#runner);
   }
 
-  /** The scene, ready to be drawn. */
-  async #made({ tree }: Arrangement, steps: Steps<Scene>, isStale: () => boolean): Promise<Made> {
-    this.#tellStage(`Placing ${boxCount(tree)}`);
-    const scene = await inSlices(steps, isStale);
-    await inSlices(SceneIndex.steps(scene), isStale);
-    return { tree, scene };
+  /** Give up what is under way, and what was expected. */
+  #giveUp(): void {
+    this.#making?.giveUp();
+    this.#making = undefined;
+    this.#expected?.giveUp();
+    this.#expected = undefined;
+    this.#runner.cancelCurrent();
   }
 
-  async #layout({ graph, tree }: Arrangement, isStale: () => boolean): Promise<NestedResult> {
-    if (isStale()) {
-      throw new LayoutCancelled();
-    }
-    this.#tellStage(`Laying out ${boxCount(tree)}`);
-    const result = this.#runner.layout(graph, LAYOUT);
-    // While the worker lays out, the outline is written; of much in a task of its own.
-    if (tree.items.length > MOST_AT_ONCE) {
-      result.catch(() => {});
-      await nextTask();
-    }
-    if (isStale()) {
-      throw new LayoutCancelled();
-    }
-    this.#tellArranged(tree);
-    return result;
-  }
+  readonly #told: MakingListener = {
+    arranged: (tree) => this.#tellArranged(tree),
+    progress: (stage) => {
+      this.#stage = stage;
+      this.#listener?.progress(stage);
+    },
+  };
 
   #tellArranged(tree: VisibleTree): void {
     this.#arranged = tree;
     this.#listener?.arranged(tree);
-  }
-
-  #tellStage(stage: string): void {
-    this.#stage = stage;
-    this.#listener?.progress(stage);
   }
 
   #isBusy = false;
@@ -222,6 +213,13 @@ export class Picture {
   }
 }
 
-function boxCount({ items }: VisibleTree): string {
-  return countOf(items.length, "box", "boxes");
+function isSamePicture(one: ViewState, other: ViewState): boolean {
+  return SHAPING.every((name) => isSame(one[name], other[name]));
+}
+
+function isSame<T>(one: T, other: T): boolean {
+  if (one instanceof Set && other instanceof Set) {
+    return one.size === other.size && [...one].every((value) => other.has(value));
+  }
+  return one === other;
 }

@@ -3,7 +3,7 @@ import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
 import { membersOf } from "../../model/leaves.ts";
 import { withParameters } from "../../model/parameters.ts";
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import {
   type Steps,
   type VisibleItem,
@@ -32,7 +32,11 @@ export interface Arrangement {
 /** Boxes that are written, or placed, between two pauses. */
 const BOXES_A_STEP = 400;
 
-export function* arrangeSteps(store: Store, side: Side, measure: TextMeasure): Steps<Arrangement> {
+export function* arrangeSteps(
+  store: Pictured,
+  side: Side,
+  measure: TextMeasure,
+): Steps<Arrangement> {
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
@@ -58,7 +62,7 @@ export function* arrangeSteps(store: Store, side: Side, measure: TextMeasure): S
 }
 
 export function nestedGraph(
-  store: Store,
+  store: Pictured,
   tree: VisibleTree,
   edges: VisibleEdges,
   contents: readonly (BoxContent | undefined)[],
@@ -118,7 +122,7 @@ function placesInOrder(items: readonly VisibleItem[]): Int32Array {
 
 /** The scene of one side alone. */
 export function* composeSteps(
-  store: Store,
+  store: Pictured,
   arrangement: Arrangement,
   result: NestedResult,
 ): Steps<Scene> {
@@ -170,7 +174,7 @@ export function trunkX(result: NestedResult): number {
 }
 
 export function frameContent(
-  store: Store,
+  store: Pictured,
   group: number,
   side: Side,
   leafCount: number,
@@ -193,7 +197,7 @@ export function frameContent(
 }
 
 export function* sceneEdgesSteps(
-  store: Store,
+  store: Pictured,
   { side, edges }: Pick<Arrangement, "side" | "edges">,
   paths: Pick<NestedResult, "edgeStart" | "edgeKind" | "pathX" | "pathY">,
   boxOfSource: Int32Array,
@@ -240,7 +244,7 @@ function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {
   return side === "backward" ? "gradient" : "data";
 }
 
-function labelOf(store: Store, side: Side, edges: VisibleEdges, edge: number): string {
+function labelOf(store: Pictured, side: Side, edges: VisibleEdges, edge: number): string {
   const count = edges.count[edge]!;
   const noun = side === "backward" ? "gradients" : "tensors";
   return count > 1 ? `${count} ${noun}` : store.trace.text(edges.shape[edge]!);

@@ -5,7 +5,7 @@ import type { Hierarchy } from "../../model/hierarchy.ts";
 import { isLeaf } from "../../model/leaves.ts";
 import { OP_STATES, opState, opStates } from "../../model/op_states.ts";
 import { givenTensors, mayHaveGivenTensors } from "../../model/parameters.ts";
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem } from "../../model/visible.ts";
 import { PHASES } from "../../protocol.ts";
@@ -64,7 +64,7 @@ export class BoxWriter {
   readonly #chips: ChipWriter;
 
   constructor(
-    readonly store: Store,
+    readonly store: Pictured,
     readonly measure: TextMeasure,
     readonly showsParameters: boolean,
     /** Grad nodes of the backward call in view. */

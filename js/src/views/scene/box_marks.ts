@@ -1,7 +1,7 @@
 /** Which marks of findings a box of the picture carries, and what they say. */
 import type { Mark, MarkRole, MarkSide, Severity } from "../../model/findings.ts";
 import { foldAround } from "../../model/folding.ts";
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
 
@@ -43,7 +43,7 @@ type Marked = Pick<SceneBox, "op" | "gradNode" | "group" | "tensor" | "kind" | "
  * @param withPair whether those of the paired op or grad node are shown here too
  */
 export function marksOfBox(
-  store: Store,
+  store: Pictured,
   box: Marked,
   side = sideOf(store, box),
   withPair = store.state.mode !== "ladder",
@@ -63,7 +63,7 @@ export function marksOfBox(
 }
 
 /** In a ladder each half has its own marks; elsewhere a pair shares them. */
-function sideOf({ state }: Store, box: Marked): MarkSide {
+function sideOf({ state }: Pictured, box: Marked): MarkSide {
   const isRight = box.gradNode >= 0 || state.mode === "backward" || box.id.endsWith(":backward");
   return isRight && box.op < 0 ? "grad_nodes" : "ops";
 }

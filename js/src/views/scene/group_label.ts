@@ -1,18 +1,18 @@
 /** What boxes and frames of groups say beside the group's name. */
 import { foldAround } from "../../model/folding.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import { runLabel } from "../../model/runs.ts";
-import type { Store } from "../../model/store.ts";
 import type { VisibleItem } from "../../model/visible.ts";
 
 /** "layers.0–11 ×12" of the fold that begins with a group. */
-export function foldLabel({ trace, hierarchy, state }: Store, first: number): string {
+export function foldLabel({ trace, hierarchy, state }: Pictured, first: number): string {
   const members = foldAround(hierarchy, state, first);
   const label = runLabel(trace.groupLabel(first), trace.groupLabel(members.at(-1)!));
   return `${label} ×${members.length}`;
 }
 
 /** "×12" where the group begins a run that is shown member by member, or is taken out of it. */
-export function refoldLabel({ hierarchy, state }: Store, group: number): string {
+export function refoldLabel({ hierarchy, state }: Pictured, group: number): string {
   const run = hierarchy.runOf[group]!;
   const isShown = state.unfolded.has(run) ? run === group : state.taken.has(group);
   return run >= 0 && isShown ? `×${hierarchy.runMembers(run).length}` : "";
@@ -20,7 +20,7 @@ export function refoldLabel({ hierarchy, state }: Store, group: number): string 
 
 /** "unlike 95 siblings" of a group that is built differently, else "". */
 export function oddNote(
-  { oddSiblings }: Store,
+  { oddSiblings }: Pictured,
   { kind, key }: Pick<VisibleItem, "kind" | "key">,
 ): string {
   const family = kind === "group" ? oddSiblings.familyOf(key) : undefined;

@@ -1,6 +1,6 @@
 /** Where the right half of a ladder ends: gradients stop before they reach the op they are cut at. */
 
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem, VisibleTree } from "../../model/visible.ts";
 import { EDGE_KINDS } from "../../protocol.ts";
@@ -11,7 +11,7 @@ const DETACH = EDGE_KINDS.indexOf("detach");
 
 /** The empty place beside an op that is marked as a cut and has no grad node in view. */
 export function ghostOfCut(
-  store: Store,
+  store: Pictured,
   writer: BoxWriter,
   item: VisibleItem,
 ): BoxContent | undefined {

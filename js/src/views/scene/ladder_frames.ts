@@ -1,6 +1,6 @@
 /** The frames of a ladder: across both columns where there is room, else one on each side. */
 import type { LadderResult, NestedResult } from "../../layout/index.ts";
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import { frameContent } from "./arrange.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 import type { SceneFrame } from "./scene.ts";
@@ -46,7 +46,7 @@ export function spanning(
 
 /** Frames of both columns, from the outermost in. */
 export function ladderFrames(
-  store: Store,
+  store: Pictured,
   arrangement: LadderArrangement,
   result: NestedResult,
   { shiftX, shown }: Pick<LadderResult, "shiftX" | "shown">,

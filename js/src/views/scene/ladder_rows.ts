@@ -2,7 +2,7 @@
 import { foldAround } from "../../model/folding.ts";
 import { countInside } from "../../model/hierarchy.ts";
 import { backwardLeaves, forwardLeaves, kept } from "../../model/leaves.ts";
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { Steps, VisibleItem, VisibleTree } from "../../model/visible.ts";
 import { ladderEdges, type VisibleEdges } from "../../model/visible_edges.ts";
@@ -29,7 +29,10 @@ export interface LadderArrangement extends Arrangement {
 /** Rows that are written between two pauses. */
 const ROWS_A_STEP = 400;
 
-export function* arrangeLadderSteps(store: Store, measure: TextMeasure): Steps<LadderArrangement> {
+export function* arrangeLadderSteps(
+  store: Pictured,
+  measure: TextMeasure,
+): Steps<LadderArrangement> {
   const forward = yield* arrangeSteps(store, "forward", measure);
   const { trace, hierarchy } = store;
   const { tree, isMember } = forward;
@@ -76,7 +79,7 @@ interface PairedNodes {
   readonly withoutRow: number;
 }
 
-function pairedNodes({ trace, hierarchy, state }: Store): PairedNodes {
+function pairedNodes({ trace, hierarchy, state }: Pictured): PairedNodes {
   const { backwardCall, showOptimizer } = state;
   return kept(hierarchy, `paired ${backwardCall} ${showOptimizer}`, () => {
     const isInView = backwardLeaves(trace, hierarchy, {
@@ -102,7 +105,7 @@ function nodesOf(trace: Trace, op: number, isShown: Uint8Array): number[] {
 }
 
 function countOfItem(
-  { hierarchy, state }: Store,
+  { hierarchy, state }: Pictured,
   item: VisibleItem,
   { shownIn }: PairedNodes,
   ofOp: number,
@@ -123,7 +126,7 @@ function countOfItem(
 }
 
 function rowOf(
-  store: Store,
+  store: Pictured,
   writer: BoxWriter,
   item: VisibleItem,
   nodes: readonly number[],
@@ -147,7 +150,7 @@ function rowOf(
 }
 
 /** What a PyLayer's backward ran in Python, where the PyLayer is open. */
-function backwardOps(store: Store, writer: BoxWriter, op: number): BoxContent[] {
+function backwardOps(store: Pictured, writer: BoxWriter, op: number): BoxContent[] {
   const { trace, hierarchy, state } = store;
   if (!trace.at("ops", "is_pylayer", op)) {
     return [];
@@ -166,7 +169,7 @@ function heightOf(row: readonly BoxContent[]): number {
 }
 
 /** Grad nodes of one op: who hands a gradient on comes before who receives it. */
-function inOrderOfFlow({ trace }: Store, nodes: readonly number[]): number[] {
+function inOrderOfFlow({ trace }: Pictured, nodes: readonly number[]): number[] {
   const waiting = new Set(nodes);
   const ordered: number[] = [];
   while (waiting.size) {

@@ -1,6 +1,6 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
 import { layoutLadder, type NestedResult } from "../../layout/index.ts";
-import type { Store } from "../../model/store.ts";
+import type { Pictured } from "../../model/pictured.ts";
 import type { Steps } from "../../model/visible.ts";
 import { countOf } from "../panel/quantities.ts";
 import { composeSteps, sceneEdgesSteps, trunkX } from "./arrange.ts";
@@ -17,7 +17,7 @@ const HEAD_PX = 30;
 const NEAR_PX = 24;
 
 export function* composeLadderSteps(
-  store: Store,
+  store: Pictured,
   arrangement: LadderArrangement,
   result: NestedResult,
 ): Steps<Scene> {
@@ -115,7 +115,7 @@ function shownItems({ tree, rows }: LadderArrangement): Uint8Array {
  * `grad_edges`, none where it is an op's tensor; undefined where nothing goes.
  */
 function edgesBetween(
-  { trace }: Store,
+  { trace }: Pictured,
   below: BoxContent,
   above: BoxContent,
 ): number[] | undefined {

@@ -1,0 +1,12 @@
+/** What a picture is made of: the store as it is, or as it would be after a change. */
+import type { Store, ViewState } from "./store.ts";
+
+export type Pictured = Readonly<
+  Pick<Store, "trace" | "hierarchy" | "findings" | "oddSiblings" | "state">
+>;
+
+/** The store as it is now, or with something else chosen: later changes do not alter it. */
+export function pictured(store: Pictured, change: Partial<ViewState> = {}): Pictured {
+  const { trace, hierarchy, findings, oddSiblings, state } = store;
+  return { trace, hierarchy, findings, oddSiblings, state: { ...state, ...change } };
+}
