@@ -8,6 +8,8 @@ const PATIENCE_MS = 150;
 export class Following {
   readonly #due = new Set<() => void>();
   #isBusy = false;
+  /** Pictures that have been made. */
+  #made = 0;
   #isUnderWay = false;
   #rest: () => void = () => {};
 
@@ -26,6 +28,7 @@ export class Following {
   busy(isBusy: boolean): void {
     this.#isBusy = isBusy;
     if (!isBusy) {
+      this.#made++;
       this.#rest();
     }
   }
@@ -55,11 +58,16 @@ export class Following {
   /** Resolves after a frame, while a picture is being made after the one that shows it. */
   async #shown(): Promise<void> {
     const end_ms = performance.now() + PATIENCE_MS;
-    await afterPaint();
-    // A click that selects is often the first of two: what the second asks for comes before what the first one tells.
-    while (this.#isBusy && performance.now() < end_ms) {
-      await this.#rested(end_ms - performance.now());
+    for (;;) {
+      const made = this.#made;
       await afterPaint();
+      // A click that selects is often the first of two: what the second asks for comes before what the first one tells.
+      if ((!this.#isBusy && made === this.#made) || performance.now() >= end_ms) {
+        return;
+      }
+      if (this.#isBusy) {
+        await this.#rested(end_ms - performance.now());
+      }
     }
   }
 

@@ -70,6 +70,40 @@ describe.skipIf(!hasBrowser)("opening, in a browser", { timeout: 30_000 }, () =>
     expect(errors).toEqual([]);
   });
 
+  test("what a second press opens is seen before the panel tells what the first one selected", async () => {
+    const { page, errors } = await closed();
+    await page.getByRole("tab", { name: "Details" }).click();
+    const at = await placeOf(page, "[data-group='0']");
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    // It is laid out by now: the second press shows it at once.
+    await page.waitForTimeout(500);
+    const seen = await page.evaluate(
+      ({ x, y }) =>
+        new Promise((resolve) => {
+          const canvas = document.querySelector<HTMLElement>(".pdl-canvas > canvas")!;
+          const panel = document.querySelector(".pdl-details-page")!;
+          const inView = (): string | undefined => canvas.dataset.inView;
+          const before = inView();
+          new MutationObserver(() => resolve([before, inView()])).observe(panel, {
+            childList: true,
+          });
+          // There is no pointer that could be captured.
+          canvas.setPointerCapture = () => {};
+          const press = (name: string): void => {
+            const given = { pointerType: "mouse", pointerId: 1, clientX: x, clientY: y };
+            canvas.dispatchEvent(new PointerEvent(name, { ...given, bubbles: true }));
+          };
+          press("pointerup");
+          // After what waits for the frame of the first click, and before anything else.
+          requestAnimationFrame(() => press("pointerdown"));
+        }),
+      at,
+    );
+    expect(seen).toEqual(["2", "4"]);
+    expect(errors).toEqual([]);
+  });
+
   test("a row that is marked stays the element that it was, with the focus", async () => {
     const { page } = await browser.open(encoder(1).bytes());
     const isSame = await page.evaluate(async () => {
