@@ -1,4 +1,8 @@
-"""Which code is a notebook cell: its number and the text that the user sees."""
+"""Which code is a notebook cell: its number and the text that the user sees.
+
+Beside the widgets and the magics the only module that imports Jupyter's packages: cells have to be
+known without the magics too, in ``with paddle_lab.trace():``.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,10 @@ class NotebookCells:
 
 def running_cells() -> NotebookCells | None:
     """Return the cells of the running shell, ``None`` outside of IPython."""
-    # Whoever has not imported IPython is in no notebook.
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    # Whoever has not imported IPython is in no notebook, and need not wait for it.
+    if "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+
+    shell = get_ipython()
     return None if shell is None else NotebookCells(shell)
