@@ -102,6 +102,24 @@ def test_a_value_copied_without_its_graph_knows_where_it_came_from():
     assert k.stop_gradient
 
 
+def test_a_tensor_made_of_a_tensor_knows_whose_memory_it_has():
+    weight = paddle.ones([2])
+    weight.stop_gradient = False
+    with paddle_lab.trace() as trace:
+        h = weight * 2
+        k = [paddle.Tensor(h), paddle.Tensor(value=h), paddle.Tensor(h.detach())]
+        kept = [one + 1 for one in k]
+    tensors = trace.record.tensors
+    made = np.flatnonzero(tensors["detached_from"] >= 0).tolist()
+    assert len(made) == 4
+    of_h = [tensors["producer"][tensors["detached_from"][one]] == 0 for one in made]
+    assert of_h == [True, True, True, False]  # the last one is of ``h.detach()``
+    details = [detail for detail, _ in events_of(trace, "gradient_stopped")]
+    assert details == ["data", "data", "detach"]
+    assert not events_of(trace, "created")
+    assert len(kept) == 3
+
+
 def test_no_grad_is_noted_as_block_and_decorator():
     @paddle.no_grad()
     def decorated():

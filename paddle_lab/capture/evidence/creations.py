@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.evidence.gradient_stops import note_view
 from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
@@ -44,8 +45,14 @@ def _to_tensor(recorder: Recorder, call: Call) -> None:
 def _constructed(recorder: Recorder, call: Call) -> None:
     # What Paddle's own code constructs is noted where that code was called, or is no user's value.
     module = call.frame.f_globals.get("__name__") or ""
-    if module.partition(".")[0] != "paddle":
-        _note(recorder, call._replace(result=call.args[0]), "Tensor")
+    if module.partition(".")[0] == "paddle":
+        return
+    made, *given = call.args
+    for source in (*given, *call.kwargs.values()):
+        if isinstance(source, recorder.tensor_type):
+            note_view(recorder, call.frame, source, made)
+            return
+    _note(recorder, call._replace(result=made), "Tensor")
 
 
 def _from_dlpack(recorder: Recorder, call: Call) -> None:

@@ -32,11 +32,22 @@ def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:
     ]
 
 
-def note_detached(recorder: Recorder, frame: FrameType, source: Any, result: Any) -> None:
+def note_detached(
+    recorder: Recorder, frame: FrameType, source: Any, result: Any, *, detail: str = "detach"
+) -> None:
     """Note that ``result``, which has its row, holds the values of ``source`` alone."""
     if not source.stop_gradient and is_floating(source):
         key = recorder.tensors.known_key(result)
-        recorder.events.note("gradient_stopped", frame, tensor=key, detail="detach")
+        recorder.events.note("gradient_stopped", frame, tensor=key, detail=detail)
+
+
+def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) -> None:
+    """Note that ``result`` was made as another tensor of the memory that ``source`` has."""
+    if not source._is_initialized():
+        return
+    recorder.tensors.detach(source, result)
+    if not isinstance(source, recorder.parameter_type):
+        note_detached(recorder, frame, source, result, detail="data")
 
 
 def _around_stop_gradient(descriptor: Any) -> property:

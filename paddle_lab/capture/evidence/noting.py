@@ -21,6 +21,7 @@ class Call(NamedTuple):
     """The caller's."""
     args: tuple[Any, ...]
     result: Any
+    kwargs: dict[str, Any]
 
 
 def noting(function: Any, note: Callable[[Recorder, Call], None]) -> Callable[..., Any]:
@@ -33,7 +34,7 @@ def noting(function: Any, note: Callable[[Recorder, Call], None]) -> Callable[..
             drop_frame(error)
             raise
         for recorder in SINKS.active:
-            attempt(recorder, note, recorder, Call(_getframe(1), args, result))
+            attempt(recorder, note, recorder, Call(_getframe(1), args, result, kwargs))
         return result
 
     call.__name__ = getattr(function, "__name__", "call")
