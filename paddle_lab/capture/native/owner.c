@@ -37,6 +37,9 @@ ThreadState *Owner_thread(Owner *owner) {
 }
 
 int Owner_abandon(Owner *owner) {
+    if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_SystemError, "a part of the capture failed without saying why");
+    }
     if (!PyErr_ExceptionMatches(PyExc_Exception)) {
         /* An interrupt that landed in Python of ours is told at the user's line. */
         PyObject *kind, *interrupt, *own_frames;
