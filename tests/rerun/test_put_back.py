@@ -98,6 +98,28 @@ def test_gradients_come_back_with_all_that_share_them():
     assert weight.grad.numpy().tolist() == [5.0, 5.0, 5.0]
 
 
+def test_gradients_from_before_that_the_code_clears_are_no_alarm():
+    weight = paddle.create_parameter([3], "float32")
+    sgd = paddle.optimizer.SGD(learning_rate=1.0, parameters=[weight])
+    begin = weight.numpy()
+
+    def step():
+        (weight * 3).sum().backward()
+        sgd.step()
+        sgd.clear_grad()
+
+    (weight * 2).sum().backward()
+    trace = paddle_lab.rerun(step)
+    assert alarms(trace) == []
+    (notice,) = trace.record.origin.notices
+    assert notice.startswith("Not checked for nondeterminism: it added to gradients from before")
+    assert np.array_equal(weight.numpy(), begin - 5)
+    trace = paddle_lab.rerun(step)
+    assert alarms(trace) == []
+    assert trace.record.origin.notices == []
+    assert np.array_equal(weight.numpy(), begin - 5 - 3)
+
+
 def test_a_graph_from_before_runs_after():
     weight = paddle.ones([3])
     weight.stop_gradient = False

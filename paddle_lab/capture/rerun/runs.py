@@ -57,6 +57,7 @@ def refusal(checks: Sequence[str], reason: object) -> str:
 
 def _once_more(paddle: Any, first: Run, state: StateBefore, code: Code) -> list[Difference]:
     del paddle
+    state.refuse_cleared()
     return _compared(first, _recorded(state, code))
 
 

@@ -10,7 +10,7 @@ from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.rerun.contents import Contents
 from paddle_lab.capture.rerun.random_state import RandomState
 from paddle_lab.capture.rerun.reach import Reached
-from paddle_lab.capture.rerun.tensor_state import refuse_entangled, states_of
+from paddle_lab.capture.rerun.tensor_state import refuse_cleared, refuse_entangled, states_of
 
 
 class StateBefore:
@@ -44,6 +44,17 @@ class StateBefore:
             self._tensors = states_of(paddle, self._reached.tensors)
         self._contents = Contents(self._reached)
         self._random = RandomState(paddle)
+
+    def refuse_cleared(self) -> None:
+        """Refuse to compare a second run with the first where it cleared gradients from before.
+
+        Raises
+        ------
+        Unrepeatable
+            If it did.
+        """
+        with HOOKS.suspended(), self._paddle.no_grad():
+            refuse_cleared(self._tensors)
 
     @contextmanager
     def again(self) -> Iterator[None]:

@@ -48,6 +48,18 @@ class TensorState:
         modified: bool = self.tensor._inplace_version() != self.version
         return modified
 
+    @property
+    def lost_gradient(self) -> bool:
+        """Whether the first run cleared the gradient that was there before it.
+
+        Paddle notes that beside the tensor, and until a backward has passed the next one takes the
+        place of whatever gradient is there, also of one that was put back. Nothing in Python reads
+        or takes back that note; a gradient of zeros tells of it.
+        """
+        if self._gradient is None or self.tensor.grad is None:
+            return False
+        return bool(self._gradient.any()) and not bool(self.tensor.grad.any())
+
     def begin(self) -> None:
         """Give the tensor the values, gradient and flag that it had, in a body of their own."""
         tensor = self.tensor
@@ -136,6 +148,21 @@ def refuse_entangled(states: Sequence[TensorState]) -> None:
                 raise Unrepeatable(
                     "it modified a tensor in place whose memory another variable looks at"
                 )
+
+
+def refuse_cleared(states: Sequence[TensorState]) -> None:
+    """Refuse where a second run would not add to the gradients that the first one added to.
+
+    Raises
+    ------
+    Unrepeatable
+        If there were gradients before the first run, and it cleared them.
+    """
+    if any(state.lost_gradient for state in states):
+        raise Unrepeatable(
+            "it added to gradients from before and cleared them, which Paddle cannot take back; "
+            "clear them before the code runs"
+        )
 
 
 def _copy(tensor: Any) -> Any:
