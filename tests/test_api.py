@@ -26,7 +26,7 @@ def small_trace() -> Trace:
 
 def test_a_saved_trace_is_the_same_trace(tmp_path):
     trace = small_trace()
-    path = trace.save(tmp_path / "one.pdtrace")
+    path = trace.save(tmp_path / "one.pltrace")
     back = load(path)
     assert [op.name for op in back.ops] == ["linear"]
     assert back.payload() == trace.payload()
@@ -37,7 +37,7 @@ def test_a_saved_trace_holds_no_answers_and_a_payload_does(tmp_path):
     trace = small_trace()
     assert set(trace.record.tables) == set(RECORD_TABLES)
     assert set(trace.view_record.tables) == set(RECORD_TABLES) | set(ANSWER_TABLES)
-    assert len(trace.payload()) > trace.save(tmp_path / "one.pdtrace").stat().st_size
+    assert len(trace.payload()) > trace.save(tmp_path / "one.pltrace").stat().st_size
 
 
 def test_a_payload_is_made_once():
@@ -150,7 +150,7 @@ def test_a_picture_is_written(tmp_path):
 
 
 def test_opening_a_trace_needs_neither_paddle_nor_jupyter(tmp_path):
-    path = small_trace().save(tmp_path / "one.pdtrace")
+    path = small_trace().save(tmp_path / "one.pltrace")
     code = f"""
 import sys
 for name in ("paddle", "IPython", "ipywidgets", "anywidget"):

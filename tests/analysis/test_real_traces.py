@@ -105,7 +105,7 @@ def test_a_detached_value_is_an_edge_without_a_gradient():
 
 def test_a_real_trace_survives_its_file(tmp_path):
     _, trace = encoder_trace()
-    back = paddle_lab.load(trace.save(tmp_path / "one.pdtrace"))
+    back = paddle_lab.load(trace.save(tmp_path / "one.pltrace"))
     for name, table in trace.record.tables.items():
         for column, values in table.columns.items():
             np.testing.assert_array_equal(back.record.tables[name][column], values)

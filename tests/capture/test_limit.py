@@ -64,7 +64,7 @@ def test_what_is_kept_is_as_it_was(
         assert len(limited.ops) == limit if keep != "steps" else len(limited.ops) <= limit
     KeptRows(whole, limited, aligned_at=0 if keep == "first" else -1).check()
     # Reading a file checks that every reference points somewhere.
-    paddle_lab.load(paddle_lab.Trace(limited).save(tmp_path / "limited.pdtrace"))
+    paddle_lab.load(paddle_lab.Trace(limited).save(tmp_path / "limited.pltrace"))
 
 
 def test_alone_it_keeps_the_newest() -> None:

@@ -22,13 +22,13 @@ from tests.trace.records import RecordWriter
 
 def test_a_record_comes_back_equal(tmp_path):
     record = small_record()
-    path = save(record, tmp_path / "one.pdtrace")
+    path = save(record, tmp_path / "one.pltrace")
     assert_equal(load(path), record)
 
 
 def test_an_empty_record_comes_back_equal(tmp_path):
     record = RecordWriter().record()
-    assert_equal(load(save(record, tmp_path / "empty.pdtrace")), record)
+    assert_equal(load(save(record, tmp_path / "empty.pltrace")), record)
 
 
 @settings(deadline=None)
@@ -94,13 +94,13 @@ def test_what_is_no_trace_is_named(tmp_path, content, sentence):
 
 def test_a_missing_file_and_a_folder_are_os_errors_with_a_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file .*check its name"):
-        load(tmp_path / "absent.pdtrace")
+        load(tmp_path / "absent.pltrace")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         load(tmp_path)
 
 
 def test_a_save_that_fails_leaves_the_older_file(tmp_path, monkeypatch):
-    path = save(small_record(), tmp_path / "one.pdtrace")
+    path = save(small_record(), tmp_path / "one.pltrace")
     before = path.read_bytes()
 
     def full_disk(*_args):
@@ -116,13 +116,13 @@ def test_a_save_that_fails_leaves_the_older_file(tmp_path, monkeypatch):
 def test_a_saved_file_has_the_permissions_of_any_new_file(tmp_path):
     plain = tmp_path / "plain"
     plain.write_text("")
-    path = save(small_record(), tmp_path / "one.pdtrace")
+    path = save(small_record(), tmp_path / "one.pltrace")
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
 def test_saving_into_no_folder_says_so(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        write_atomically(tmp_path / "absent" / "one.pdtrace", b"")
+        write_atomically(tmp_path / "absent" / "one.pltrace", b"")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         write_atomically(tmp_path, b"")
 
@@ -135,8 +135,8 @@ def test_a_name_as_long_as_a_name_can_be_is_saved(tmp_path, name):
 
 
 def test_saving_through_a_link_keeps_the_link(tmp_path):
-    target = save(small_record(), tmp_path / "target.pdtrace")
-    link = tmp_path / "link.pdtrace"
+    target = save(small_record(), tmp_path / "target.pltrace")
+    link = tmp_path / "link.pltrace"
     link.symlink_to(target)
     save(RecordWriter().record(), link)
     assert link.is_symlink()

@@ -144,7 +144,7 @@ def test_a_limit_that_was_reached_is_told_wherever_the_trace_is_shown(
     sentence = "4 ops ran, and the trace keeps the newest 3."
     assert sentence in trace.summary()
     assert sentence in trace.fallback_html()
-    trace = paddle_lab.load(trace.save(tmp_path / "limited.pdtrace"))
+    trace = paddle_lab.load(trace.save(tmp_path / "limited.pltrace"))
     assert trace.record.origin.kept == "newest"
     assert sentence in trace.summary()
     assert trace.record.origin.notices[0].startswith(sentence)  # what the banner and a page show
