@@ -54,6 +54,8 @@ def limit_of_text(ops: str, keep: str) -> Limit:
     ----------
     ops
         Digits, with ``_`` or ``,`` between them where one likes, or ``none``.
+    keep
+        Which ops are kept: ``newest``, ``first`` or ``steps``.
 
     Raises
     ------
