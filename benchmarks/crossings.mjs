@@ -3,12 +3,15 @@
 //   node benchmarks/crossings.mjs FOLDER [PART OF A NAME] [--json FILE] [--quick]
 //   node benchmarks/crossings.mjs FOLDER --store     (what the tests hold against dot; then format it)
 //
-// `--quick` takes what dot has done before, and graphs of up to 120 boxes. // The graphs are what the views lay out of each model: forward, backward and ladder, as first shown and
+// `--quick` takes what dot has done before, and graphs of up to 120 boxes.
+//
+// The graphs are what the views lay out of each model: forward, backward and ladder, as first shown and
 // with all groups opened, and made-up ones; those with more than 1,000 boxes are left out. Groups are
 // clusters to dot. Both pictures are counted alike, from the drawn curves: a crossing is a point where
 // the lines of two edges pass through each other. "Ink" counts a stretch that several edges share as
 // one line (we draw a tensor with several consumers as one line with branches), "pairs" counts each
-// pair of edges. dot's pictures are kept in FOLDER, beside the graphs. A graph that dot does not finish in time is named and left out of the sums.
+// pair of edges. dot's pictures are kept in FOLDER, beside the graphs. A graph that dot does not
+// finish in time is named and left out of the sums.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
