@@ -1,20 +1,17 @@
 /** The figure: one plot a panel above a common time axis, and a strip of what ran. */
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
-import type { DatetimeTicker } from "@bokeh/bokehjs/build/js/lib/models/tickers/datetime_ticker";
 import { type BokehNamespace, bokehModels } from "../charts/bokeh_loader.ts";
-import { byteTicks } from "../charts/byte_axis.ts";
 import { type MountedFigure, mountFigure } from "../charts/mount_figure.ts";
 import type { Theme } from "../views/theme.ts";
 import type { Panel } from "./lines.ts";
+import { AXIS_PX, LEFT_PX, type PanelPlot, panelPlot } from "./panel_plot.ts";
 import type { Series } from "./samples.ts";
 import { type StripRow, stripData, stripPlot } from "./strip.ts";
 
-const LEFT_PX = 64;
 /** "14:03:12" and room beside it. */
 const TIME_LABEL_PX = 96;
-const AXIS_PX = 24;
-export const STRIP_PX = 40;
+const STRIP_PX = 40;
 
 export interface FigureOptions {
   readonly theme: Theme;
@@ -54,12 +51,9 @@ export class Figure {
   readonly #source: ColumnDataSource;
   readonly #gaps: ColumnDataSource;
   readonly #strip: ColumnDataSource;
-  readonly #plots: Plot[] = [];
+  readonly #plots: Plot[];
   readonly #x_range;
-  readonly #y_ranges: { start: number; end: number }[] = [];
-  readonly #lines: { counter: number; renderers: { visible: boolean }[] }[] = [];
-  readonly #time_tickers: DatetimeTicker[] = [];
-  readonly #pointer: { location: unknown; visible: boolean }[] = [];
+  readonly #drawn: PanelPlot[];
   readonly #layout;
   #mounted: MountedFigure | undefined;
   #is_ours = false;
@@ -79,13 +73,20 @@ export class Figure {
       left_px: LEFT_PX,
       height_px: STRIP_PX,
     });
-    this.#plots.push(strip);
     const heights = panelHeights(panels, height_px - STRIP_PX - AXIS_PX);
-    for (const [index, panel] of panels.entries()) {
+    this.#drawn = panels.map((panel, index) => {
       const is_last = index === panels.length - 1;
-      const height = heights[index]! + (is_last ? AXIS_PX : 0);
-      this.#plots.push(this.#panelPlot(models, panel, height, is_last));
-    }
+      return panelPlot(models, {
+        theme,
+        panel,
+        samples: this.#source,
+        gaps: this.#gaps,
+        x_range: this.#x_range,
+        height_px: heights[index]! + (is_last ? AXIS_PX : 0),
+        has_axis: is_last,
+      });
+    });
+    this.#plots = [strip, ...this.#drawn.map(({ plot }) => plot)];
     this.#layout = new models.Column({
       children: this.#plots,
       sizing_mode: "stretch_width",
@@ -123,7 +124,7 @@ export class Figure {
         }
         if (this.#panels[index]!.unit === "bytes") this.#fit(index, largest);
       }
-      for (const { counter, renderers } of this.#lines) {
+      for (const { counter, renderers } of this.#drawn.flatMap(({ lines }) => lines)) {
         for (const renderer of renderers) renderer.visible = !hidden.has(counter);
       }
       // BokehJS 3.9.2 never leaves an area of no points.
@@ -134,7 +135,7 @@ export class Figure {
       };
       const width_px = this.#frameWidth();
       const desired_num_ticks = Math.max(2, Math.round(width_px / TIME_LABEL_PX));
-      for (const ticker of this.#time_tickers) ticker.setv({ desired_num_ticks });
+      for (const { time_ticker } of this.#drawn) time_ticker.setv({ desired_num_ticks });
       const px_per_ms = width_px / (end_ms - start_ms);
       this.#strip.data = stripData(cells, layers, px_per_ms, end_ms, this.#theme);
     } finally {
@@ -154,9 +155,9 @@ export class Figure {
 
   /** Draws a line through all panels at a time, or none. */
   pointAt(time_ms: number | undefined): void {
-    for (const line of this.#pointer) {
-      if (time_ms !== undefined) line.location = time_ms;
-      line.visible = time_ms !== undefined;
+    for (const { pointer } of this.#drawn) {
+      if (time_ms !== undefined) pointer.location = time_ms;
+      pointer.visible = time_ms !== undefined;
     }
   }
 
@@ -167,136 +168,9 @@ export class Figure {
 
   /** Grows at once and shrinks late, so that the scale does not tremble. */
   #fit(index: number, largest: number): void {
-    const range = this.#y_ranges[index]!;
+    const range = this.#drawn[index]!.y_range;
     const end = Math.max(largest * 1.12, 1024);
     if (largest * 1.04 > range.end || largest < range.end * 0.6) range.end = end;
-  }
-
-  #panelPlot(
-    models: ReturnType<typeof bokehModels>,
-    panel: Panel,
-    height: number,
-    is_last: boolean,
-  ): Plot {
-    const theme = this.#theme;
-    const text = {
-      major_label_text_color: theme.soft,
-      major_label_text_font: theme.font,
-      major_label_text_font_size: "11px",
-      axis_line_color: theme.line,
-      major_tick_line_color: theme.line,
-      major_tick_in: 0,
-      major_tick_out: 4,
-      minor_tick_line_color: null,
-    };
-    const y_range = new models.Range1d({ start: 0, end: panel.unit === "percent" ? 105 : 1024 });
-    this.#y_ranges.push(y_range as { start: number; end: number });
-    const plot = new models.Plot({
-      x_range: this.#x_range,
-      y_range,
-      height,
-      sizing_mode: "stretch_width",
-      min_border: 0,
-      min_border_left: LEFT_PX,
-      min_border_right: 10,
-      min_border_top: 8,
-      min_border_bottom: is_last ? AXIS_PX : 6,
-      background_fill_color: null,
-      border_fill_color: null,
-      outline_line_color: null,
-      toolbar_location: null,
-    });
-    const ticks = height > 110 ? 4 : 2;
-    const ticker =
-      panel.unit === "bytes"
-        ? byteTicks(models, ticks)
-        : { ticker: new models.FixedTicker({ ticks: [0, 50, 100] }) };
-    const y_axis = new models.LinearAxis({ ...ticker, ...text });
-    plot.add_layout(y_axis, "left");
-    plot.add_layout(
-      new models.Grid({ axis: y_axis, dimension: 1, grid_line_color: theme.line }),
-      "center",
-    );
-    const time_ticker = new models.DatetimeTicker();
-    this.#time_tickers.push(time_ticker);
-    const x_axis = new models.DatetimeAxis({
-      ...text,
-      visible: is_last,
-      ticker: time_ticker,
-      formatter: new models.DatetimeTickFormatter({
-        milliseconds: "%H:%M:%S.%3N",
-        seconds: "%H:%M:%S",
-        minsec: "%H:%M:%S",
-        minutes: "%H:%M",
-        hourmin: "%H:%M",
-        hours: "%H:%M",
-        days: "%d %b",
-      }),
-    });
-    plot.add_layout(x_axis, "below");
-    plot.add_glyph(
-      new models.VStrip({
-        x0: { field: "left" },
-        x1: { field: "right" },
-        fill_color: theme.chip,
-        line_color: null,
-        hatch_pattern: "/",
-        hatch_color: theme.detach,
-        hatch_alpha: 0.55,
-        hatch_scale: 7,
-      }),
-      this.#gaps,
-    );
-    // What is filled matters most, and lies on top where lines meet.
-    const drawn = [...panel.lines].sort((one, other) => +one.is_filled - +other.is_filled);
-    for (const { counter, colour, dash, is_filled } of drawn) {
-      const x = { field: "time" };
-      const renderers = [];
-      if (is_filled) {
-        renderers.push(
-          plot.add_glyph(
-            new models.VAreaStep({
-              x,
-              y1: { value: 0 },
-              y2: { field: `a${counter}` },
-              step_mode: "after",
-              fill_color: theme[colour],
-              fill_alpha: 0.16,
-            }),
-            this.#source,
-          ),
-        );
-      }
-      renderers.push(
-        plot.add_glyph(
-          new models.Step({
-            x,
-            y: { field: `c${counter}` },
-            mode: "after",
-            line_color: theme[colour],
-            line_width: is_filled ? 1.8 : 1.5,
-            line_dash: [...dash],
-          }),
-          this.#source,
-        ),
-      );
-      this.#lines.push({ counter, renderers });
-    }
-    const pointer = new models.Span({
-      dimension: "height",
-      location: 0,
-      visible: false,
-      line_color: theme.soft,
-      line_width: 1,
-    });
-    plot.add_layout(pointer, "center");
-    this.#pointer.push(pointer as { location: unknown; visible: boolean });
-    const drag = new models.PanTool({ dimensions: "width" });
-    const wheel = new models.WheelZoomTool({ dimensions: "width", modifiers: { ctrl: true } });
-    plot.add_tools(drag, wheel);
-    plot.toolbar.active_drag = drag;
-    plot.toolbar.active_scroll = wheel;
-    return plot;
   }
 }
 

@@ -32,6 +32,16 @@ export function paddleDevices(counters: readonly Counter[]): string[] {
   return [...new Set(devices.map(({ device }) => device))];
 }
 
+/** The device that Paddle uses most: an accelerator where there is one in use. */
+export function busiestDevice(counters: readonly Counter[], values: readonly number[]): string {
+  const devices = paddleDevices(counters);
+  const allocated = (device: string): number =>
+    values[counters.findIndex((each) => each.device === device && each.name === "allocated")] || 0;
+  const accelerators = devices.filter((device) => device !== "cpu" && allocated(device) > 0);
+  const [first] = accelerators.sort((one, other) => allocated(other) - allocated(one));
+  return first ?? devices[0] ?? "";
+}
+
 /** The panels of a chart, those without a line left out. */
 export function panelsOf(counters: readonly Counter[], device: string): Panel[] {
   const paddle: Line[] = [];

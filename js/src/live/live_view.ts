@@ -3,20 +3,22 @@ import type { AnyModel } from "@anywidget/types";
 import { type BokehNamespace, loadWholeBokeh } from "../charts/bokeh_loader.ts";
 import { showFailure } from "../failure.ts";
 import { readTheme, watchTheme } from "../views/theme.ts";
+import { clockTime, localOffset } from "./clock.ts";
 import { type Controls, makeControls } from "./controls.ts";
 import { type Figure, makeFigure } from "./figure.ts";
-import { absences, type Panel, paddleDevices, panelsOf } from "./lines.ts";
+import { Kernel } from "./kernel.ts";
+import { absences, busiestDevice, type Panel, paddleDevices, panelsOf } from "./lines.ts";
 import {
   type BatchMessage,
   type Counter,
   type MessageFromKernel,
-  type MessageToKernel,
   readRows,
   type Span,
 } from "./messages.ts";
 import { Samples } from "./samples.ts";
 import { Spans } from "./spans.ts";
 import { readState } from "./state_text.ts";
+import { TimeWindow, type Window } from "./time_window.ts";
 
 export interface LiveState {
   _height: number;
@@ -29,10 +31,6 @@ export interface LiveState {
 
 /** How often the chart says that nothing comes. */
 const LOOK_MS = 500;
-const SILENT_MS = 1500;
-/** How long to wait for the history before asking again; doubled each time, since a busy kernel piles up what it is asked. */
-const FIRST_ANSWER_MS = 2000;
-const LEAST_SPAN_MS = 10_000;
 
 /** Show the chart in `el` until `signal` is aborted. */
 export async function showLive(
@@ -49,8 +47,10 @@ export async function showLive(
 class LiveView {
   readonly #model: AnyModel<LiveState>;
   readonly #bokeh: BokehNamespace;
+  readonly #kernel: Kernel;
   readonly #controls: Controls;
   readonly #samples = new Samples();
+  readonly #window = new TimeWindow();
   readonly #cells = new Spans();
   readonly #layers = new Spans();
   readonly #hidden = new Set<number>();
@@ -60,13 +60,7 @@ class LiveView {
   #device = "";
   #figure: Figure | undefined;
   #rebuilding: Promise<void> = Promise.resolve();
-  #span_ms = 30_000;
-  /** What the user moved the axis to, in ms since the start; without it the chart follows. */
-  #looking_at: { start_ms: number; end_ms: number } | undefined;
   #pointer_ms: number | undefined;
-  #heard_at = performance.now();
-  #ask_again_at = Number.POSITIVE_INFINITY;
-  #patience_ms = FIRST_ANSWER_MS;
   #updates = 0;
   #is_visible = true;
 
@@ -77,8 +71,7 @@ class LiveView {
       height_px: model.get("_height"),
       has_free: model.get("_has_free"),
       onSpan: (span_ms) => {
-        this.#span_ms = span_ms;
-        this.#looking_at = undefined;
+        this.#window.followFor(span_ms);
         this.#draw();
       },
       onDevice: (device) => {
@@ -86,7 +79,7 @@ class LiveView {
         this.#rebuild();
       },
       onFollow: () => {
-        this.#looking_at = undefined;
+        this.#window.follow();
         this.#draw();
       },
       onToggle: (counter) => {
@@ -95,18 +88,16 @@ class LiveView {
       },
       onMove: (by, zoom) => this.#move(by, zoom),
       onPoint: (client_x) => this.#point(client_x),
-      onStop: () => this.#send("stop"),
-      onFree: () => this.#send("free"),
+      onStop: () => this.#kernel.send("stop"),
+      onFree: () => this.#kernel.send("free"),
     });
-    const onMessage = (message: MessageFromKernel, buffers: DataView[]): void =>
-      this.#take(message, buffers);
+    this.#kernel = new Kernel(model, (message, buffers) => this.#take(message, buffers));
     const onState = (): void => this.#showState();
-    model.on("msg:custom", onMessage);
     model.on("change:is_running", onState);
     model.on("change:stopped_because", onState);
     const look = setInterval(() => {
       this.#showState();
-      if (performance.now() > this.#ask_again_at) this.#askForHistory();
+      this.#kernel.askAgain();
     }, LOOK_MS);
     const seen = new IntersectionObserver((entries) => {
       this.#is_visible = entries.at(-1)?.isIntersecting ?? true;
@@ -114,7 +105,6 @@ class LiveView {
     });
     seen.observe(this.#controls.root);
     this.#stops.push(
-      () => model.off("msg:custom", onMessage),
       () => model.off("change:is_running", onState),
       () => model.off("change:stopped_because", onState),
       () => clearInterval(look),
@@ -123,29 +113,13 @@ class LiveView {
     );
     this.#controls.showNotice(model.get("_notice"));
     this.#showState();
-    this.#askForHistory();
+    this.#kernel.askForHistory();
   }
 
   dispose(): void {
     for (const stop of this.#stops) stop();
     this.#figure?.dispose();
-    // The kernel stops sampling where no other view answers it.
-    this.#send("closed");
-  }
-
-  /** The rows so far; a busy kernel answers when its cell has ended, and new ones come meanwhile. */
-  #askForHistory(): void {
-    this.#ask_again_at = performance.now() + this.#patience_ms;
-    this.#patience_ms *= 2;
-    this.#send("opened");
-  }
-
-  #send(kind: MessageToKernel["kind"]): void {
-    try {
-      this.#model.send({ kind });
-    } catch {
-      // The kernel is gone, and with it what the message was for.
-    }
+    this.#kernel.leave();
   }
 
   #take(message: MessageFromKernel, buffers: DataView[]): void {
@@ -155,7 +129,7 @@ class LiveView {
         this.#takeBatch(message, buffers);
         break;
       case "who":
-        this.#send("present");
+        this.#kernel.send("present");
         break;
       case "freed":
       case "error":
@@ -165,11 +139,9 @@ class LiveView {
   }
 
   #takeBatch(message: BatchMessage, buffers: DataView[]): void {
-    this.#heard_at = performance.now();
     const tiers = message.rows.map((rows, tier) => readRows(buffers[tier], rows));
     if (message.kind === "history") {
       this.#samples.replace(tiers);
-      this.#ask_again_at = Number.POSITIVE_INFINITY;
     } else {
       this.#samples.append(tiers);
     }
@@ -195,7 +167,10 @@ class LiveView {
 
   async #makeFigure(): Promise<void> {
     const devices = paddleDevices(this.#counters);
-    const device = devices.includes(this.#device) ? this.#device : this.#busiest(devices);
+    const values = this.#samples.latest(this.#counters.length);
+    const device = devices.includes(this.#device)
+      ? this.#device
+      : busiestDevice(this.#counters, values);
     this.#panels = panelsOf(this.#counters, device);
     this.#controls.showDevices(devices, device);
     this.#controls.showAbsences(absences(this.#counters));
@@ -209,32 +184,17 @@ class LiveView {
       height_px: this.#model.get("_height"),
       onMove: (start_ms, end_ms) => {
         const offset_ms = this.#offset();
-        this.#looking_at = { start_ms: start_ms - offset_ms, end_ms: end_ms - offset_ms };
+        this.#window.look({ start_ms: start_ms - offset_ms, end_ms: end_ms - offset_ms });
         this.#draw();
       },
     });
     this.#draw();
   }
 
-  /** The device that Paddle uses most: an accelerator where there is one in use. */
-  #busiest(devices: readonly string[]): string {
-    const values = this.#samples.latest(this.#counters.length);
-    const allocated = (device: string): number =>
-      values[
-        this.#counters.findIndex((each) => each.device === device && each.name === "allocated")
-      ] || 0;
-    const accelerators = devices.filter((device) => device !== "cpu" && allocated(device) > 0);
-    const [first] = accelerators.sort((one, other) => allocated(other) - allocated(one));
-    return first ?? devices[0] ?? "";
-  }
-
   #draw(): void {
     const now_ms = this.#samples.last_ms;
     if (now_ms === undefined || !this.#is_visible) return;
-    // A chart that has just begun does not show the time before.
-    const age_ms = now_ms - (this.#samples.first_ms ?? now_ms);
-    const span_ms = Math.min(this.#span_ms, Math.max(age_ms, LEAST_SPAN_MS));
-    const { start_ms, end_ms } = this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };
+    const { start_ms, end_ms } = this.#shown(now_ms);
     const offset_ms = this.#offset();
     const series = this.#samples.series(start_ms, end_ms, this.#counters.length);
     const shifted = (spans: Spans): Span[] =>
@@ -250,7 +210,7 @@ class LiveView {
       layers: shifted(this.#layers),
       hidden: this.#hidden,
     });
-    this.#controls.showFollowing(this.#looking_at === undefined);
+    this.#controls.showFollowing(this.#window.is_following);
     this.#controls.showGaps(series.gaps.length > 0);
     this.#showValues();
   }
@@ -268,11 +228,10 @@ class LiveView {
   }
 
   #showState(): void {
-    const silent_ms = performance.now() - this.#heard_at;
     const state = readState({
       is_running: this.#model.get("is_running"),
       stopped_because: this.#model.get("stopped_because"),
-      silent_ms: silent_ms > SILENT_MS ? silent_ms : 0,
+      silent_ms: this.#kernel.silent_ms,
     });
     this.#controls.showState(state);
   }
@@ -284,28 +243,18 @@ class LiveView {
     this.#showValues();
   }
 
-  /** Move the axis by a share of its span, or zoom it; the keyboard's way. */
   #move(by: number, zoom: number): void {
     const now_ms = this.#samples.last_ms;
     if (now_ms === undefined) return;
-    const span_ms = Number.isFinite(this.#span_ms) ? this.#span_ms : 60_000;
-    const { start_ms, end_ms } = this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };
-    const width_ms = (end_ms - start_ms) * zoom;
-    const middle_ms = (start_ms + end_ms) / 2 + by * (end_ms - start_ms);
-    this.#looking_at = { start_ms: middle_ms - width_ms / 2, end_ms: middle_ms + width_ms / 2 };
+    this.#window.move(by, zoom, this.#shown(now_ms));
     this.#draw();
   }
 
-  /** From the sampler's ms to what Bokeh, which knows no time zones, shows as local time. */
-  #offset(): number {
-    const epoch_ms = this.#model.get("_epoch_ms");
-    return epoch_ms - new Date(epoch_ms).getTimezoneOffset() * 60_000;
+  #shown(now_ms: number): Window {
+    return this.#window.at(now_ms, this.#samples.first_ms ?? now_ms);
   }
-}
 
-function clockTime(epoch_ms: number): string {
-  const date = new Date(epoch_ms);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const tenths = Math.floor(date.getMilliseconds() / 100);
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${tenths}`;
+  #offset(): number {
+    return localOffset(this.#model.get("_epoch_ms"));
+  }
 }

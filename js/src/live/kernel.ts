@@ -1,0 +1,58 @@
+/** The kernel at the other end of the chart: what it is told and asked, and whether it is heard. */
+import type { AnyModel } from "@anywidget/types";
+import type { MessageFromKernel, MessageToKernel } from "./messages.ts";
+
+const SILENT_MS = 1500;
+/** How long to wait for the history before asking again; doubled each time, since a busy kernel piles up what it is asked. */
+const FIRST_ANSWER_MS = 2000;
+
+export class Kernel {
+  readonly #model: AnyModel;
+  readonly #onMessage: (message: MessageFromKernel, buffers: DataView[]) => void;
+  #heard_at = performance.now();
+  #ask_again_at = Number.POSITIVE_INFINITY;
+  #patience_ms = FIRST_ANSWER_MS;
+
+  constructor(model: AnyModel, take: (message: MessageFromKernel, buffers: DataView[]) => void) {
+    this.#model = model;
+    this.#onMessage = (message, buffers) => {
+      if (message.kind === "batch" || message.kind === "history")
+        this.#heard_at = performance.now();
+      if (message.kind === "history") this.#ask_again_at = Number.POSITIVE_INFINITY;
+      take(message, buffers);
+    };
+    model.on("msg:custom", this.#onMessage);
+  }
+
+  send(kind: MessageToKernel["kind"]): void {
+    try {
+      this.#model.send({ kind });
+    } catch {
+      // The kernel is gone, and with it what the message was for.
+    }
+  }
+
+  /** Ask for the rows so far; a busy kernel answers when its cell has ended, and new ones come meanwhile. */
+  askForHistory(): void {
+    this.#ask_again_at = performance.now() + this.#patience_ms;
+    this.#patience_ms *= 2;
+    this.send("opened");
+  }
+
+  /** Ask once more where no history has come for too long. */
+  askAgain(): void {
+    if (performance.now() > this.#ask_again_at) this.askForHistory();
+  }
+
+  /** How long nothing has come, in ms; 0 where that is no silence yet. */
+  get silent_ms(): number {
+    const silent_ms = performance.now() - this.#heard_at;
+    return silent_ms > SILENT_MS ? silent_ms : 0;
+  }
+
+  /** Say that this view is gone; the kernel stops sampling where no other view answers it. */
+  leave(): void {
+    this.#model.off("msg:custom", this.#onMessage);
+    this.send("closed");
+  }
+}

@@ -1,0 +1,49 @@
+/** The span of time that the chart shows: the newest so many seconds, or where the user moved it. */
+
+/** Times in ms since the sampler's start. */
+export interface Window {
+  readonly start_ms: number;
+  readonly end_ms: number;
+}
+
+const FIRST_SPAN_MS = 30_000;
+/** What a chart that has just begun is wide. */
+const LEAST_SPAN_MS = 10_000;
+
+export class TimeWindow {
+  #span_ms = FIRST_SPAN_MS;
+  /** What the user moved the axis to; without it the chart follows. */
+  #looking_at: Window | undefined;
+
+  get is_following(): boolean {
+    return this.#looking_at === undefined;
+  }
+
+  /** Show the newest, as wide as before. */
+  follow(): void {
+    this.#looking_at = undefined;
+  }
+
+  /** Show the newest `span_ms`, infinite for all. */
+  followFor(span_ms: number): void {
+    this.#span_ms = span_ms;
+    this.follow();
+  }
+
+  look(window: Window): void {
+    this.#looking_at = window;
+  }
+
+  /** Move what is shown by a share of its width, or zoom it; the keyboard's way. */
+  move(by: number, zoom: number, { start_ms, end_ms }: Window): void {
+    const width_ms = (end_ms - start_ms) * zoom;
+    const middle_ms = (start_ms + end_ms) / 2 + by * (end_ms - start_ms);
+    this.look({ start_ms: middle_ms - width_ms / 2, end_ms: middle_ms + width_ms / 2 });
+  }
+
+  /** What is shown now, where there are samples since `first_ms`: little of the time before them. */
+  at(now_ms: number, first_ms: number): Window {
+    const span_ms = Math.min(this.#span_ms, Math.max(now_ms - first_ms, LEAST_SPAN_MS));
+    return this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };
+  }
+}
