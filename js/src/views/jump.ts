@@ -50,20 +50,38 @@ export function showNextFinding(store: Store, by: 1 | -1): boolean {
   return true;
 }
 
-/** Coming from the memory, what is selected there is brought into view in the graph. */
+/**
+ * Of several backward calls, the one that the selection has part in is shown. Coming from the memory,
+ * what is selected there is brought into view in the graph.
+ */
 export function switchMode(store: Store, mode: Mode): void {
   const isFromMemory = store.state.mode === "memory" && mode !== "memory";
   const { selection } = store.state;
-  const shown = store.selectionInGraph;
-  if (isFromMemory && shown.kind === "grad_node") {
-    const backwardCall = callWith(store, shown.gradNode, store.state.backwardCall);
-    store.update({ mode, backwardCall });
-  } else {
-    store.update({ mode });
-  }
+  const isBackward = mode === "backward" || mode === "ladder";
+  store.update(isBackward ? { mode, backwardCall: callOfSelection(store) } : { mode });
   if (isFromMemory && selection.kind !== "none") {
     store.select(selection, { reveal: true });
   }
+}
+
+/** The backward call that ran grad nodes of what is selected: the shown one if it did, or none. */
+function callOfSelection(store: Store): number {
+  const { state, trace } = store;
+  const calls = trace.table("backward_calls").length;
+  if (calls < 2 || state.selection.kind === "none") {
+    return state.backwardCall;
+  }
+  const members = trace.table("backward_members");
+  const call = members.column("backward_call");
+  const nodes = members.column("grad_node");
+  const lit = store.litGradNodes();
+  let first = -1;
+  for (let row = 0; row < nodes.length; row++) {
+    if (lit[nodes[row]!] !== 1) continue;
+    if (call[row] === state.backwardCall) return state.backwardCall;
+    if (first < 0) first = call[row]!;
+  }
+  return first < 0 ? state.backwardCall : first;
 }
 
 /** The backward call whose graph holds the node: the shown one if it does. */

@@ -2,6 +2,7 @@
 import { standInsOf } from "../model/stand_ins.ts";
 import type { Mode, Store, ViewState } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
+import { mountCallChooser } from "./call_chooser.ts";
 import { button, element } from "./element.ts";
 import { mountExportMenu, type Shown } from "./export/export.ts";
 import { openHelp } from "./help.ts";
@@ -30,7 +31,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     { class: "pdl-segments", role: "group", "aria-label": "Graph" },
     ...modes,
   );
-  const calls = callChooser(store);
+  const calls = element("span", { class: "pdl-calls" });
   const search = element("div", { class: "pdl-search" });
   const openAll = button("Open all", () => store.openAll(), { title: "Open every group" });
   const closeAll = button("Close all", () => store.closeAll(), { title: "Close every group" });
@@ -51,7 +52,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     element("span", { class: "pdl-summary", title: summary }, summary),
     element("span", { class: "pdl-grow" }),
     segments,
-    calls.element,
+    calls,
     search,
     element("span", { class: "pdl-wide" }, openAll, closeAll),
     view,
@@ -60,6 +61,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     help,
   );
   const dispose = [
+    mountCallChooser(calls, store),
     mountSearch(search, store),
     mountExportMenu(exporting, store, shown),
     mountViewMenu(view, store),
@@ -73,7 +75,6 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
       mode.setAttribute("aria-pressed", String(mode.dataset.mode === state.mode));
     }
     panel.setAttribute("aria-pressed", String(state.panelOpen));
-    calls.render(state);
   }
 
   return () => {
@@ -95,43 +96,4 @@ function summaryOf({ trace }: Store): string {
   ]
     .filter(Boolean)
     .join(" · ");
-}
-
-/** Which backward call, where a cell made several. */
-function callChooser(store: Store): { element: HTMLElement; render(state: ViewState): void } {
-  const { trace } = store;
-  const count = trace.table("backward_calls").length;
-  const select = element(
-    "select",
-    {
-      class: "pdl-button",
-      "aria-label": "Backward call",
-      title: "Which backward call",
-      onchange: () => store.update({ backwardCall: Number(select.value) }),
-    },
-    ...Array.from({ length: count }, (_, call) =>
-      element("option", { value: call }, callName(store, call)),
-    ),
-  );
-  return {
-    element: select,
-    render(state) {
-      select.hidden = count < 2 || state.mode === "forward" || state.mode === "memory";
-      select.value = String(state.backwardCall);
-    },
-  };
-}
-
-/** "2 · paddle.grad · line 7 · failed". */
-function callName({ trace }: Store, call: number): string {
-  const kind = trace.backwardKind(call);
-  const frame = trace
-    .framesOfStack(trace.at("backward_calls", "stack", call))
-    .find((at) => trace.frameKind(at) === "user");
-  const parts = [
-    kind === "remaining" ? "graphs left at the end" : kind,
-    frame === undefined ? "" : `line ${trace.at("frames", "line", frame)}`,
-    trace.textAt("backward_calls", "error", call) ? "failed" : "",
-  ];
-  return `${call + 1} · ${parts.filter(Boolean).join(" · ")}`;
 }

@@ -2,11 +2,12 @@
 import { standInsOf } from "../../model/stand_ins.ts";
 import { hasMemory, type Trace } from "../../model/trace.ts";
 import { PHASES } from "../../protocol.ts";
+import { lineOfBackwardCall } from "../backward_call.ts";
 import { button, element } from "../element.ts";
 import { depthSection } from "../gradients/depth_curve.ts";
 import { type PanelContext, parametersOf } from "../panel/context.ts";
 import { countOf, formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
-import { type Fact, facts, heading, list, section } from "./parts.ts";
+import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "./parts.ts";
 
 export function overviewDetails(context: PanelContext): HTMLElement[] {
   const { trace, totals } = context;
@@ -65,22 +66,25 @@ function memoryFact({ store, trace }: PanelContext): Fact | false {
 function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {
   const calls = trace.table("backward_calls").length;
   if (calls === 0) return [];
-  const items = Array.from({ length: calls }, (_, call) => {
+  const items = Array.from({ length: Math.min(calls, MOST_ITEMS) }, (_, call) => {
     const error = trace.textAt("backward_calls", "error", call);
     const kind = trace.backwardKind(call);
     const name = kind === "remaining" ? "graphs that were never run backward" : `${kind}()`;
+    const line = lineOfBackwardCall(trace, call);
+    const number = calls > 1 ? `${call + 1} · ` : "";
     return element(
       "span",
       {},
-      button(name, () => store.update({ mode: "backward", backwardCall: call }), {
+      button(number + name, () => store.update({ mode: "backward", backwardCall: call }), {
         class: "pdl-link",
       }),
+      !!line && small(` · ${line}`),
       trace.at("backward_calls", "create_graph", call) === 1 &&
         element("small", {}, " · create_graph"),
       !!error && element("span", { class: "pdl-warn-text" }, ` ✕ ${error.split("\n")[0]}`),
     );
   });
-  return [section("Backward graphs", "", list(items))];
+  return [section("Backward graphs", calls > 1 ? countOf(calls, "call") : "", list(items, calls))];
 }
 
 function readableTime(iso: string): string {

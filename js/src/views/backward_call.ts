@@ -1,0 +1,21 @@
+/** What a backward call is called, and where it was made. */
+import type { Trace } from "../model/trace.ts";
+
+/** "2 · paddle.grad · line 7 · failed". */
+export function backwardCallName(trace: Trace, call: number): string {
+  const kind = trace.backwardKind(call);
+  const parts = [
+    kind === "remaining" ? "graphs left at the end" : kind,
+    lineOfBackwardCall(trace, call),
+    trace.textAt("backward_calls", "error", call) ? "failed" : "",
+  ];
+  return `${call + 1} · ${parts.filter(Boolean).join(" · ")}`;
+}
+
+/** "line 7", where people's own code made the call. */
+export function lineOfBackwardCall(trace: Trace, call: number): string {
+  const frame = trace
+    .framesOfStack(trace.at("backward_calls", "stack", call))
+    .find((at) => trace.frameKind(at) === "user");
+  return frame === undefined ? "" : `line ${trace.at("frames", "line", frame)}`;
+}
