@@ -47,7 +47,13 @@ export class StatusLine {
 
   works(isBusy: boolean): void {
     clearTimeout(this.#timer);
+    const hadFocus = this.#work.contains(document.activeElement);
     this.#work.replaceChildren();
+    if (hadFocus) {
+      // "Cancel" is gone: without the focus inside, the next key would be the page's.
+      const app = this.#work.closest(".pdl-app");
+      app?.querySelector<HTMLElement>(".pdl-canvas > canvas")?.focus({ preventScroll: true });
+    }
     this.#stage.textContent = "Arranging";
     if (isBusy) {
       this.#timer = setTimeout(() => {
@@ -92,8 +98,11 @@ export class StatusLine {
         return trace.groupName(selection.group);
       case "gradient":
         return gradientName(trace, selection.edge);
-      case "tensor":
-        return `${trace.tensorLabel(selection.tensor)} ${trace.textAt("tensors", "shape", selection.tensor)}`.trim();
+      case "tensor": {
+        const { tensor } = selection;
+        const name = trace.textAt("tensors", "path", tensor) || trace.tensorLabel(tensor);
+        return `${name} ${trace.textAt("tensors", "shape", tensor)}`.trim();
+      }
       case "line": {
         const count = this.#store.litOps().reduce((sum, lit) => sum + lit, 0);
         return `line ${formatCount(selection.line)} made ${countOf(count, "op")}`;

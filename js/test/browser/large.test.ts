@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SyntheticTrace } from "../synthetic.ts";
 import { encoder } from "../synthetic_nets.ts";
-import { BrowserOfTests, hasBrowser } from "./page.ts";
+import { BrowserOfTests, hasBrowser, placeOf } from "./page.ts";
 
 const BLOCKS = 420;
 const SETTLED = ".pdl-canvas:not([aria-busy])";
@@ -23,6 +24,26 @@ async function press(page: Page, button: string, key = ""): Promise<void> {
   );
 }
 
+/** A group whose ops are joined at random, which takes a layout long; it is closed at first. */
+function tangle(count: number): SyntheticTrace {
+  const made = new SyntheticTrace();
+  const group = made.group("tangle", { className: "Tangle" });
+  const tensors = [made.tensor("[4]", { kind: "external" })];
+  for (let op = 0; op < 5; op++) {
+    tensors.push(made.op("relu", { inputs: [tensors[op]!], hasGrad: false }).out[0]!);
+  }
+  let random = 1;
+  const anyTensor = (): number => {
+    random = (random * 48_271) % 2_147_483_647;
+    return tensors[random % tensors.length]!;
+  };
+  for (let op = 0; op < count; op++) {
+    const inputs = [anyTensor(), anyTensor()];
+    tensors.push(made.op("add", { group, inputs, hasGrad: false }).out[0]!);
+  }
+  return made;
+}
+
 describe.skipIf(!hasBrowser)("a large graph in a browser", { timeout: 60_000 }, () => {
   const browser = new BrowserOfTests();
   const payload = encoder(BLOCKS).bytes();
@@ -41,6 +62,17 @@ describe.skipIf(!hasBrowser)("a large graph in a browser", { timeout: 60_000 }, 
     await page.waitForSelector("[role=treeitem][data-op='1'][data-centre]", { state: "attached" });
     await page.locator(".pdl-canvas > canvas").press("Control+z");
     await expect.poll(() => rows(page, "[data-op='1']").count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test("who presses Cancel goes on with the keyboard in the picture", async () => {
+    const { page, errors } = await browser.open(tangle(20_000).bytes());
+    const at = await placeOf(page, "[data-group='0']");
+    await page.mouse.dblclick(at.x, at.y);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.waitForSelector(SETTLED);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("CANVAS");
+    expect(await page.getAttribute("[data-group='0']", "aria-expanded")).toBe("false");
     expect(errors).toEqual([]);
   });
 
