@@ -8,7 +8,7 @@ export const MAGIC = [0x93, 0x50, 0x44, 0x4c, 0x41, 0x42, 0x0d, 0x0a] as const;
 
 export const PHASES = ["forward", "backward", "optimizer"] as const;
 export const ROLES = ["input", "output", "result"] as const;
-export const SCOPE_KINDS = ["layer", "region", "pylayer", "backward", "optimizer"] as const;
+export const SCOPE_KINDS = ["layer", "region", "pylayer", "backward", "optimizer", "sum"] as const;
 export const TENSOR_KINDS = ["activation", "parameter", "buffer", "gradient", "external"] as const;
 export const FRAME_KINDS = ["user", "library", "paddle"] as const;
 export const BACKWARD_KINDS = [
@@ -18,7 +18,14 @@ export const BACKWARD_KINDS = [
   "remaining",
 ] as const;
 export const EDGE_KINDS = ["data", "detach"] as const;
-export const GROUP_KINDS = [...SCOPE_KINDS, "call_site"] as const;
+export const GROUP_KINDS = [
+  "layer",
+  "region",
+  "pylayer",
+  "backward",
+  "optimizer",
+  "call_site",
+] as const;
 export const ALLOCATION_KINDS = [
   "temporary",
   "activation",

@@ -18,7 +18,8 @@ FORMAT_VERSION: Final = 4
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
 """``result`` marks what a PyLayer's own ops hand to the PyLayer's op, which then returns it."""
-SCOPE_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer")
+SCOPE_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer", "sum")
+"""``sum`` is where no op ran: of allocations that stand for several, added up."""
 TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
 """``external`` is a tensor the trace met without having seen any op make it: data, constants."""
 FRAME_KINDS: Final = ("user", "library", "paddle")
@@ -26,7 +27,7 @@ BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.back
 """``remaining`` gathers the graphs of tensors that are still alive when the trace ends."""
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
-GROUP_KINDS: Final = (*SCOPE_KINDS, "call_site")
+GROUP_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer", "call_site")
 ALLOCATION_KINDS: Final = (
     "temporary",
     "activation",

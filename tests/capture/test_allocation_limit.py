@@ -17,6 +17,7 @@ from paddle_lab.capture.memory.capture import OPEN_CAPTURES, MemoryCapture
 from paddle_lab.capture.memory.sums import OTHER_BLOCKS
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Keep
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
 from tests.capture.running_total import RunningTotal
 
 Work = Callable[[int], None]
@@ -73,8 +74,11 @@ def both(work: Work, steps: int, limit: int, keep: Keep) -> tuple[Record, Record
 
 
 def is_sum(record: Record) -> Any:
-    names = [record.text(int(name)) for name in record.scopes["name"]]
-    return np.array([*map(OTHER_BLOCKS.__eq__, names), False])[record.allocations["scope"]]
+    scopes = record.scopes
+    names = [record.text(int(name)) for name in scopes["name"]]
+    is_sum = [*map(OTHER_BLOCKS.__eq__, names), False]
+    assert is_sum[:-1] == (scopes["kind"] == SCOPE_KINDS.index("sum")).tolist()
+    return np.array(is_sum)[record.allocations["scope"]]
 
 
 @pytest.mark.usefixtures("_soon")

@@ -8,6 +8,7 @@ import pytest
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.trace.unpack import unpack
 from paddle_lab.views.reduction.contraction import contracted
 from paddle_lab.views.reduction.ladder import stored_payload
@@ -208,6 +209,7 @@ def test_summed_up_blocks_keep_the_peak_and_are_named(largest):
     assert np.abs(after - before).mean() < 0.1 * before.mean()
     sums = stored.allocations["scope"] == len(stored.scopes) - 1
     assert stored.text(int(stored.scopes["name"][-1])) == SUMMED_UP
+    assert SCOPE_KINDS[stored.scopes["kind"][-1]] == "sum"
     assert (~sums).sum() == largest
     assert (np.diff(stored.allocations["start_ns"]) >= 0).all()
     unpack(pack(stored))

@@ -1,5 +1,6 @@
 /** The blocks of one device, by start. */
 import type { Trace } from "../model/trace.ts";
+import { SCOPE_KINDS } from "../protocol.ts";
 import { AliveIndex, aliveBounds } from "./alive.ts";
 import { type Events, eventsOf } from "./events.ts";
 import { EARLIER, MEMORY_KINDS } from "./kinds.ts";
@@ -21,6 +22,8 @@ export interface Blocks {
   readonly bytes: Float64Array;
   /** Positions in MEMORY_KINDS. */
   readonly kinds: Uint8Array;
+  /** Of each whether it stands for several, added up; undefined where none does. */
+  readonly isSum: Uint8Array | undefined;
   /** Those that there are, ascending. */
   readonly kindsMet: readonly number[];
   readonly first_ns: number;
@@ -41,6 +44,7 @@ export function noBlocks(last_ns: number): Blocks {
     end_ns,
     bytes,
     kinds,
+    isSum: undefined,
     kindsMet: [],
     first_ns: 0,
     last_ns,
@@ -121,6 +125,7 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
     end_ns,
     bytes,
     kinds,
+    isSum: sumsAmong(trace, rows),
     kindsMet: [...isMet.keys()].filter((kind) => isMet[kind]),
     first_ns,
     last_ns,
@@ -128,6 +133,16 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
     phases: phaseChanges(trace, rows, start_ns),
     index: new AliveIndex(aliveBounds(start_ns, end_ns, bytes)),
   };
+}
+
+function sumsAmong(trace: Trace, rows: Int32Array): Uint8Array | undefined {
+  const kindOf = trace.table("scopes").column("kind");
+  const sum = SCOPE_KINDS.indexOf("sum");
+  if (!kindOf.includes(sum)) {
+    return undefined;
+  }
+  const scopeOf = trace.table("allocations").column("scope");
+  return Uint8Array.from(rows, (row) => Number(kindOf[scopeOf[row] ?? -1] === sum));
 }
 
 /** Rows of one device's blocks by start, after `room` that are -1. */

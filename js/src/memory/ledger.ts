@@ -32,6 +32,7 @@ export interface LedgerAnswer {
 
 const NEEDED: Partial<Record<TableName, readonly string[]>> = {
   ops: ["start_ns", "duration_ns"],
+  scopes: ["kind"],
   memory_totals: TABLES.memory_totals,
 };
 

@@ -18,7 +18,7 @@ export interface Choice {
 
 /** @param least_px lower blocks are not chosen */
 export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): Choice {
-  const { start_ns, end_ns, bytes, index } = blocks;
+  const { start_ns, end_ns, bytes, isSum, index } = blocks;
   const { from_ns, to_ns, width_px, height_px, height_bytes } = window;
   const least_bytes = (least_px * height_bytes) / height_px;
   const least_ns = (LEAST_WIDTH_PX * (to_ns - from_ns)) / width_px;
@@ -26,7 +26,8 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
   const found: number[] = [];
   index.search(started, { after_ns: from_ns, least_bytes, least_ns }, (first, end) => {
     for (let block = first; block < end; block++) {
-      if (bytes[block]! < least_bytes) {
+      // Drawn one by one, what follows upon another as a sum would jump up and down.
+      if (bytes[block]! < least_bytes || isSum?.[block]) {
         continue;
       }
       const [start, stop] = [start_ns[block]!, end_ns[block]!];

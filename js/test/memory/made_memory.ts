@@ -23,6 +23,7 @@ export class MemoryWriter {
       op?: number;
       gradNode?: number;
       tensor?: number;
+      scope?: number;
       stack?: number;
       place?: string;
       phase?: (typeof PHASES)[number];
@@ -30,6 +31,7 @@ export class MemoryWriter {
     } = {},
   ): number {
     const { kind = "activation", op = -1, gradNode = -1, tensor = -1, stack = -1 } = options;
+    const { scope = -1 } = options;
     const address = options.address ?? this.#address;
     this.#address += Math.max(256, Math.ceil(size_bytes / 256) * 256);
     return this.trace.add("allocations", {
@@ -41,7 +43,7 @@ export class MemoryWriter {
       thread: 0,
       op,
       grad_node: gradNode,
-      scope: -1,
+      scope,
       stack,
       phase: PHASES.indexOf(options.phase ?? "forward"),
       tensor,

@@ -4,6 +4,7 @@ import { blocksByPlace } from "../../src/memory/blocks.ts";
 import { peakWithin, totalAt } from "../../src/memory/events.ts";
 import type { StackPicture, Window } from "../../src/memory/stack_window.ts";
 import { stackBlocks } from "../../src/memory/stacking.ts";
+import { SCOPE_KINDS } from "../../src/protocol.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 import { loopOfSteps, MemoryWriter, randomNumbers } from "./made_memory.ts";
 
@@ -63,6 +64,29 @@ describe("stacked blocks", () => {
     expect(heightAt(picture, 20)).toBe(151);
     expect(heightAt(picture, 40)).toBe(181);
     expect(heightAt(picture, 70)).toBe(180);
+  });
+
+  test("that stand for several are in the band, however large they are", async () => {
+    const trace = new SyntheticTrace();
+    trace.origin.duration_ns = 100;
+    const scope = trace.add("scopes", {
+      kind: SCOPE_KINDS.indexOf("sum"),
+      name: trace.text("added up"),
+      parent: -1,
+      layer: -1,
+      op: -1,
+      backward_call: -1,
+    });
+    const writer = new MemoryWriter(trace);
+    writer.block(0, 50, 100, { scope });
+    writer.block(0, 90, 40);
+    writer.block(50, 100, 120, { scope });
+    const picture = stackBlocks(blocksByPlace(await trace.trace())[0]!, WHOLE);
+    expect([...picture.drawn]).toEqual([1]);
+    expect(pieces(picture)).toEqual([["0–90 at 0"]]);
+    expect(heightAt(picture, 20)).toBe(140);
+    expect(heightAt(picture, 60)).toBe(160);
+    expect(heightAt(picture, 95)).toBe(120);
   });
 
   test("resolve on zoom", async () => {

@@ -14,7 +14,7 @@ from paddle_lab.trace.table import StringPool, Table
 
 OTHER_BLOCKS: Final = "blocks beyond the limit, summed up"
 _UNKNOWN = ALLOCATION_KINDS.index("unknown")
-_REGION = SCOPE_KINDS.index("region")
+_SUM = SCOPE_KINDS.index("sum")
 
 
 def add_sums(
@@ -41,7 +41,7 @@ def add_sums(
         found.append(np.column_stack((sums, np.full(len(sums), place))))
     start_ns, end_ns, size, place_of = np.concatenate(found).T
     scopes = record.scopes
-    own = {"kind": _REGION, "name": strings[OTHER_BLOCKS], "thread": 0}
+    own = {"kind": _SUM, "name": strings[OTHER_BLOCKS], "thread": 0}
     record.tables["scopes"] = Table(
         {
             name: np.append(column, own.get(name, -1)).astype(column.dtype)

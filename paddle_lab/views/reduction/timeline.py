@@ -17,7 +17,7 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
 
 SUMMED_UP: Final = "smaller blocks, summed up"
-_REGION = SCOPE_KINDS.index("region")
+_SUM = SCOPE_KINDS.index("sum")
 
 
 def summed_up(record: Record, *, largest: int, stretches: int) -> Record:
@@ -50,7 +50,7 @@ def summed_up(record: Record, *, largest: int, stretches: int) -> Record:
     scopes = record.scopes
     scope = len(scopes)
     row: dict[str, Any] = dict.fromkeys(scopes.columns, -1)
-    row |= {"kind": _REGION, "name": strings[SUMMED_UP], "thread": 0}
+    row |= {"kind": _SUM, "name": strings[SUMMED_UP], "thread": 0}
     columns = {}
     count = len(sums["bytes"])
     for name, column in blocks.columns.items():

@@ -42,8 +42,10 @@ function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): s
     }
     case "band":
       return [
-        `${formatBytes(hit.bytes)} in small ${kindLabel(hit.allocationKind)} blocks`,
-        "Zoom in to tell them apart",
+        `${formatBytes(hit.bytes)} in ${blocks.isSum ? "" : "small "}${kindLabel(hit.allocationKind)} blocks`,
+        blocks.isSum
+          ? "Added up where this trace did not keep each of them"
+          : "Zoom in to tell them apart",
         moment,
       ];
     case "empty":
