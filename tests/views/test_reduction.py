@@ -116,6 +116,26 @@ def test_of_blocks_in_a_row_each_row_keeps_its_first():
     ].count("linear") == 2
 
 
+def test_of_equal_steps_the_first_keeps_its_equal_blocks():
+    w = RecordWriter()
+    x = w.op("full")
+    for step in range(3):
+        with w.layer(f"step.{step}", "Step"):
+            for block in range(4):
+                with w.layer(f"step.{step}.{block}", "Block"):
+                    x = w.op("tanh", w.op("relu", x))
+    record = with_answers(w.record())
+    stored = contracted(record, equal_blocks(record, in_a_row=True, outermost=True))
+    names = [stored.text(code) for code in stored.ops["name"].tolist()]
+    assert names == ["full", *["relu", "tanh"] * 4, *["8 ops, not stored"] * 2]
+    # What is left after that goes when that is not enough.
+    stored = contracted(stored, equal_blocks(stored, in_a_row=True))
+    names = [stored.text(code) for code in stored.ops["name"].tolist()]
+    assert names[:4] == ["full", "relu", "tanh", "2 ops, not stored"]
+    assert totals(stored)[0] == len(record.ops)
+    assert not len(equal_blocks(chain(3), outermost=True).group)
+
+
 def test_what_is_left_is_one_piece_forward_and_backward():
     record = network()
     for parts in (equal_blocks(record), middles(record, ends=3), insides(record, depth=1)):

@@ -91,7 +91,7 @@ def _rungs(record: Record) -> Iterator[_Rung]:
     yield _Rung("addresses of grad nodes", without.without_addresses)
     rounded = "nanoseconds in the times of ops"
     yield _Rung(rounded, lambda r: without.with_rounded_times(r, step_ns=1024))
-    blocks = "small blocks of memory, which are summed up by kind"
+    blocks = "small blocks of memory (summed up by kind)"
     for largest, stretches in ((8000, 800), (3000, 300), (500, 100)):
         yield _Rung(blocks, _summing(largest, stretches))
     yield _Rung("histograms of gradients", lambda r: without.without_tables(r, "grad_histograms"))
@@ -100,6 +100,7 @@ def _rungs(record: Record) -> Iterator[_Rung]:
     sources = "lines of long files that called no op"
     yield _Rung(sources, without.with_shorter_sources)
     blocks_inside = "the inside of equal blocks but the first"
+    yield _Rung(blocks_inside, _contracting(equal_blocks, in_a_row=True, outermost=True))
     yield _Rung(blocks_inside, _contracting(equal_blocks, in_a_row=True))
     yield _Rung(blocks_inside, _contracting(equal_blocks))
     middle = "the middle of long rows of ops"

@@ -27,7 +27,7 @@ class Parts:
     """Group in which each part's op is drawn, -1 for the top level. Shape ``[parts]``."""
 
 
-def equal_blocks(record: Record, *, in_a_row: bool = False) -> Parts:
+def equal_blocks(record: Record, *, in_a_row: bool = False, outermost: bool = False) -> Parts:
     """Return the insides of blocks that are built as one before them in the same group is.
 
     Parameters
@@ -36,6 +36,9 @@ def equal_blocks(record: Record, *, in_a_row: bool = False) -> Parts:
         A record with answer tables.
     in_a_row
         Whether only those count that directly follow one of their like.
+    outermost
+        Whether only those that are least deep count: of equal steps, the first keeps the equal
+        blocks inside it.
     """
     groups = record.groups
     keys = np.stack([groups[name] for name in ("parent", "structure", "kind")], axis=1)
@@ -44,6 +47,9 @@ def equal_blocks(record: Record, *, in_a_row: bool = False) -> Parts:
     closed = np.zeros(len(groups), np.bool_)
     closed[order[1:]] = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
     closed &= (groups["structure"] >= 0) & (groups["op_count"] > 1)
+    if outermost:
+        depth = depths(groups["parent"])
+        closed &= depth == depth[closed].min(initial=len(depth))
     return _insides(record, closed)
 
 
