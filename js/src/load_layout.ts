@@ -16,7 +16,7 @@ export async function loadLayout(): Promise<LayoutRunner> {
     return layoutNested(graph, options);
   };
   const workerSource = workerSourceOf(script);
-  // The worker starts while the graph is being read. What it did to get warm, the graph would wait for.
+  // The worker starts, and meets its code, while the graph is being read. What more it did, the graph would wait for.
   startLayout(workerSource);
   return createLayoutRunner(layoutHere, workerSource);
 }

@@ -1,5 +1,6 @@
 /** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
 import { showFailure } from "./failure.ts";
+import { isWorkerStarting } from "./layout/index.ts";
 import { loadLayout } from "./load_layout.ts";
 import { readMemoryAhead } from "./load_memory.ts";
 import { type Mode, Store } from "./model/store.ts";
@@ -9,7 +10,7 @@ import type { Inflated } from "./reader.ts";
 import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
 import { Picture } from "./views/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
-import { breath } from "./views/scene/slices.ts";
+import { breath, nextTask } from "./views/scene/slices.ts";
 import { readFont } from "./views/theme.ts";
 
 export type { Prepared };
@@ -36,14 +37,14 @@ export async function prepare(
     const isRaw = given instanceof Uint8Array;
     const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
     readMemoryAhead(trace, isRaw ? undefined : given.reader);
-    await breath();
+    await pause();
     const store = new Store(trace);
     if (view && view !== store.state.mode) {
       store.update({ mode: view });
     }
     const measure = new TextMeasure(readFont());
     const runner = await loading;
-    await breath();
+    await pause();
     const picture = new Picture(store, measure, runner);
     await begun(picture);
     const dispose = (): void => {
@@ -55,6 +56,11 @@ export async function prepare(
     void loading.then((runner) => runner.dispose()).catch(() => {});
     throw error;
   }
+}
+
+/** Goes on at once, unless the worker needs the page to start: who lays out must be there when it is asked. */
+function pause(): Promise<void> {
+  return isWorkerStarting() ? nextTask() : breath();
 }
 
 /** Begin with a picture; resolves once its layout is under way, or all is done, or after a while. */

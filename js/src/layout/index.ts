@@ -16,7 +16,7 @@ export {
   type LayoutRunner,
   type RunnerOptions,
 } from "./worker.ts";
-export { startLayout, warmUpLayout } from "./worker_pool.ts";
+export { isWorkerStarting, startLayout, warmUpLayout } from "./worker_pool.ts";
 
 /**
  * Lay out a flat graph in ranks, data flowing down.

@@ -4,7 +4,7 @@
  */
 
 import { layoutNested } from "./nested.ts";
-import { WARM_UP_ROUNDS, warmUpGraph } from "./warm_up.ts";
+import { smallGraph, WARM_UP_ROUNDS, warmUpGraph } from "./warm_up.ts";
 import { buffersOf, type LayoutReply, type LayoutRequest } from "./worker.ts";
 import type { WorkerOrder } from "./worker_pool.ts";
 
@@ -27,6 +27,10 @@ export function serve(): void {
     setTimeout(warmUp, 0, round + 1);
   };
   scope.onmessage = ({ data }) => {
+    if (data.kind === "get ready") {
+      layoutNested(smallGraph(), { cache: new Map() });
+      return;
+    }
     if (data.kind === "warm up") {
       warmUp(0);
       return;

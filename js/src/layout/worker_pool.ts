@@ -6,8 +6,11 @@
 /** Workers that wait for work. */
 const MOST_IDLE = 2;
 
-/** To a worker, beside what it is to lay out: get ready for that, or forget what is kept of graphs that are gone. */
-export type WorkerOrder = { kind: "warm up" } | { kind: "forget" };
+/**
+ * To a worker, beside what it is to lay out: meet the code for that, which is compiled as it is met; run it until it
+ * is fast; or forget what is kept of graphs that are gone.
+ */
+export type WorkerOrder = { kind: "get ready" } | { kind: "warm up" } | { kind: "forget" };
 
 interface Idle {
   worker: Worker;
@@ -15,7 +18,14 @@ interface Idle {
 }
 
 const idle: Idle[] = [];
+/** The last one, until it has started. */
+let starting: Worker | undefined;
 let runnerCount = 0;
+
+/** Whether one is about to start: for that the page has to do some tasks, which come in turn with others. */
+export function isWorkerStarting(): boolean {
+  return starting !== undefined;
+}
 
 /**
  * A worker that nobody else uses.
@@ -44,7 +54,7 @@ export function returnWorker(source: string, worker: Worker): void {
 
 /** Start a worker, if none waits: a graph is about to be there. */
 export function startLayout(source: string): void {
-  addWorker(source);
+  addWorker(source)?.postMessage({ kind: "get ready" } satisfies WorkerOrder);
 }
 
 /** Start a worker, if none waits, and have it lay out some graphs of its own until it is asked for more. */
@@ -83,8 +93,12 @@ function dropIdle(worker: Worker): void {
 function startWorker(source: string): Worker {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const worker = new Worker(url);
-  const revoke = (): void => URL.revokeObjectURL(url);
-  worker.addEventListener("message", revoke, { once: true });
-  worker.addEventListener("error", revoke, { once: true });
+  starting = worker;
+  const hasStarted = (): void => {
+    if (starting === worker) starting = undefined;
+    URL.revokeObjectURL(url);
+  };
+  worker.addEventListener("message", hasStarted, { once: true });
+  worker.addEventListener("error", hasStarted, { once: true });
   return worker;
 }
