@@ -34,6 +34,8 @@ KIND = 6
 
 VERSION_BITS = 24
 LARGEST_VERSION = (1 << VERSION_BITS) - 1
+NO_VERSION = LARGEST_VERSION
+"""Of sparse tensors, which Paddle does not count; where it is asked, it warns."""
 
 
 class TensorPool:
@@ -76,7 +78,7 @@ class TensorPool:
         if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
         key: int = row >> VERSION_BITS
-        if row != packed(key, tensor._inplace_version()):
+        if _is_counted(row) and row != packed(key, tensor._inplace_version()):
             # Modified by something that is no op: set_value, an optimizer in C++, another thread.
             return self._meet(tensor, key)
         return key
@@ -89,7 +91,9 @@ class TensorPool:
     def is_modified(self, tensor: Any) -> bool:
         """Tell whether ``tensor`` was modified in place since its latest row."""
         row = self.known.find(tensor)
-        return bool(row != NO_KEY and row != packed(row >> VERSION_BITS, tensor._inplace_version()))
+        if row == NO_KEY or not _is_counted(row):
+            return False
+        return bool(row != packed(row >> VERSION_BITS, tensor._inplace_version()))
 
     def produce(
         self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY
@@ -122,7 +126,7 @@ class TensorPool:
             self._know(tensor, key)
 
     def _know(self, tensor: Any, key: int) -> None:
-        self.known.note(tensor, packed(key, tensor._inplace_version()))
+        self.known.note(tensor, packed(key, _version_of(tensor)))
 
     def _row_behind(self, tensor: Any) -> int:
         """Return the row of which ``tensor`` is another object, told by their grad node, or -1.
@@ -169,7 +173,7 @@ class TensorPool:
                 )
             )  # fmt: skip
             return key
-        version = tensor._inplace_version()
+        version = _version_of(tensor)
         # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
         has_node = not tensor.stop_gradient and not tensor.is_leaf
         address = GRAD_FN.address(tensor) if has_node else None
@@ -177,7 +181,8 @@ class TensorPool:
         self.rows.extend(
             (
                 key, self.shape_key(tensor), dtype, self.place_key(tensor), tensor.stop_gradient,
-                version, kind, op, previous, detached_from, name_key, identity, address or 0,
+                0 if version == NO_VERSION else version, kind, op, previous, detached_from,
+                name_key, identity, address or 0,
             )
         )  # fmt: skip
         return key
@@ -218,6 +223,16 @@ def _is_defined(tensor: Any) -> bool:
     One of no elements is never initialised, and may be asked all the same.
     """
     return bool(tensor._is_initialized() or 0 in tensor.shape)
+
+
+def _version_of(tensor: Any) -> int:
+    has_version = tensor.is_dense() or tensor.is_dist()
+    return tensor._inplace_version() if has_version else NO_VERSION
+
+
+def _is_counted(row: int) -> bool:
+    """Tell whether a row is packed with a version."""
+    return row & LARGEST_VERSION != NO_VERSION
 
 
 def _key_in(keys: dict[Any, int], value: Any) -> int:

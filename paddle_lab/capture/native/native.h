@@ -18,6 +18,7 @@
 /* As in capture/tensors.py: a row and an in-place version as one number. */
 #define VERSION_BITS 24
 #define LARGEST_VERSION ((1 << VERSION_BITS) - 1)
+#define NO_VERSION LARGEST_VERSION /* of sparse tensors, which are not asked for one */
 
 /* A list of 64-bit integers: capture/tape.py. */
 typedef struct {
@@ -192,6 +193,7 @@ int64_t taken_integer(PyObject *number);
 /* A tensor's properties, past the lookup of their names: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
 int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception where it fails */
+int64_t tensor_first_version(PyObject *tensor);           /* as well; NO_VERSION of sparse ones */
 int tensor_stop_gradient(PyObject *tensor);               /* -1 and an exception where it fails */
 int tensor_is_persistable(PyObject *tensor);              /* -1 and an exception where it fails */
 int tensor_is_leaf(PyObject *tensor);                     /* -1 and an exception where it fails */

@@ -67,7 +67,7 @@ static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, in
     /* Made by an op and new: initialised unless of no elements, which may be asked for shape,
      * dtype and version all the same; and no leaf unless it needs no gradient. */
     int64_t tensor = owner->next_tensor->next++;
-    int64_t version = tensor_version(result);
+    int64_t version = tensor_first_version(result);
     int is_constant = tensor_stop_gradient(result);
     int64_t shape = tensor_shape_key(owner, result);
     int64_t dtype = tensor_dtype_key(owner, result);
@@ -89,7 +89,7 @@ static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, in
         return -1;
     }
     const int64_t tensor_cells[TENSOR_CELLS] = {
-        tensor,     shape, dtype,  place,  is_constant, version,
+        tensor,     shape, dtype,  place,  is_constant, version == NO_VERSION ? 0 : version,
         ACTIVATION, key,   NO_KEY, NO_KEY, 0,           (int64_t)(intptr_t)result,
         address,
     };

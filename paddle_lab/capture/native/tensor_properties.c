@@ -26,6 +26,8 @@ typedef struct {
 } Method;
 static Method version = {"_inplace_version", NULL, NULL};
 static Method is_initialized = {"_is_initialized", NULL, NULL};
+static Method is_dense = {"is_dense", NULL, NULL};
+static Method is_dist = {"is_dist", NULL, NULL};
 static PyObject *no_args;
 
 /* The last dtype seen, and whose key it has: Paddle has one object for each. */
@@ -72,9 +74,13 @@ int properties_find(PyTypeObject *tensor_type) {
             return -1;
         }
     }
-    return find_method(tensor_type, &version) < 0 || find_method(tensor_type, &is_initialized) < 0
-               ? -1
-               : grad_address_begin();
+    Method *methods[] = {&version, &is_initialized, &is_dense, &is_dist};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (find_method(tensor_type, methods[i]) < 0) {
+            return -1;
+        }
+    }
+    return grad_address_begin();
 }
 
 static PyObject *get(PyObject *tensor, Property *property) {
@@ -106,6 +112,14 @@ static int taken_truth(PyObject *value) {
 }
 
 int64_t tensor_version(PyObject *tensor) { return taken_integer(call(tensor, &version)); }
+
+int64_t tensor_first_version(PyObject *tensor) {
+    int has_version = taken_truth(call(tensor, &is_dense));
+    if (has_version == 0) {
+        has_version = taken_truth(call(tensor, &is_dist));
+    }
+    return has_version == 1 ? tensor_version(tensor) : has_version == 0 ? NO_VERSION : -1;
+}
 
 int tensor_stop_gradient(PyObject *tensor) { return taken_truth(get(tensor, &stop_gradient)); }
 

@@ -20,14 +20,14 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
                          : Py_IS_TYPE(tensor, owner->parameter_type) ? PARAMETER
                                                                      : BUFFER;
     const int64_t key = owner->next_tensor->next++;
-    const int64_t version = tensor_version(tensor);
+    const int64_t version = tensor_first_version(tensor);
     const int64_t cells[TENSOR_CELLS] = {
         key,
         tensor_shape_key(owner, tensor),
         tensor_dtype_key(owner, tensor),
         owner->reads_place ? tensor_place_key(owner, tensor) : 0,
         is_constant,
-        version,
+        version == NO_VERSION ? 0 : version,
         kind,
         NO_KEY,
         NO_KEY,
@@ -61,7 +61,8 @@ int64_t tensor_row_of(Owner *owner, PyObject *tensor) {
     const int64_t known = ObjectTable_find_value(owner->known, tensor);
     int64_t key = NO_KEY;
     if (known != NO_KEY) {
-        const int64_t version = tensor_version(tensor);
+        const int64_t version =
+            (known & LARGEST_VERSION) == NO_VERSION ? NO_VERSION : tensor_version(tensor);
         if ((known & LARGEST_VERSION) == version) {
             return known >> VERSION_BITS;
         }

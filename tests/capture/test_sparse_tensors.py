@@ -1,0 +1,60 @@
+"""Sparse tensors are traced without a word of Paddle's that it would not have said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import paddle
+import pytest
+
+import paddle_lab
+
+CODE = """
+import paddle, paddle_lab
+data = paddle.ones([3, 3])
+data.stop_gradient = False
+early = data.to_sparse_coo(2)
+with paddle_lab.trace(grads=True, check="all") as trace:
+    made = (data * 2).to_sparse_coo(2)
+    csr = (data * 3).to_sparse_csr()
+    total = made.to_dense().sum() + early.to_dense().sum()
+    assert csr.is_sparse_csr() and csr.nnz() == 9
+    total.backward()
+assert not trace.record.origin.notices, trace.record.origin.notices
+"""
+
+
+@pytest.mark.parametrize("pure", ["", "1"])
+def test_paddle_does_not_warn_of_versions(pure: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CODE],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PADDLE_LAB_PURE_PYTHON": pure},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "version" not in done.stderr
+
+
+def test_ops_on_sparse_tensors_hang_together() -> None:
+    data = paddle.ones([3, 3])
+    data.stop_gradient = False
+    with paddle_lab.trace() as trace:
+        made = (data * 2).to_sparse_coo(2)
+        dense = paddle.sparse.nn.functional.relu(made).to_dense() + made.to_dense()
+        dense.sum().backward()
+    names = [op.name for op in trace.ops]
+    graph = trace.graph("forward")
+    edges = {(names[source], names[target]) for source, target in graph.edges()}
+    assert edges >= {
+        ("multiply", "sparse_to_sparse_coo"),
+        ("sparse_to_sparse_coo", "sparse_relu"),
+        ("sparse_relu", "sparse_to_dense"),
+        ("sparse_to_sparse_coo", "sparse_to_dense"),
+    }
+    assert trace.record.tensors["version"].tolist() == [0] * len(trace.record.tensors)
