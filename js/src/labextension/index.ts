@@ -2,9 +2,10 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { PageConfig } from "@jupyterlab/coreutils";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+import { loadBokeh } from "../charts/bokeh_loader.ts";
 import { offerView, type WidgetViewModule } from "../offered_view.ts";
 import { findCell } from "./find_cell.ts";
-import { onFirstUse } from "./first_use.ts";
+import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
 import flash_css from "./flash.css";
 import { graphRendererFactory } from "./graph_renderer.ts";
 import { liveRendererFactory } from "./live_renderer.ts";
@@ -27,11 +28,13 @@ const graphs: JupyterFrontEndPlugin<void> = {
       tracker.find((panel) => panel.node.contains(node)) ?? null;
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
-    onFirstUse(tracker, (panel) => {
+    onFirstUse(tracker, TRACES, (panel) => {
       // Whoever shows a graph loads it again, and tells of a failure.
       warmUp(load).catch(() => {});
       warmUpNotebook(panel).catch(() => {});
     });
+    // Run for the first time, it keeps the page from answering for longer than anything of ours does.
+    onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));
     rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
     rendermime.addFactory(liveRendererFactory(panelAround), GRAPH_RANK);
   },
