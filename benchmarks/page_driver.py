@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -19,14 +20,19 @@ from paddle_lab.api import Trace
 
 WINDOW = {"width": 1400, "height": 900}
 
-# `pdlAfterPaint(name)` notes when the next frame was painted, in ms since the navigation began. Who
-# calls it has its graph in the document by then, or is about to paint it in that frame.
+# `pdlAfterPaint(name)` tells when the next frame was painted, in ms since the navigation began, if
+# it is the first since then or since `pdlMarks` has forgotten it. Who calls it has its graph in the
+# document by then, or is about to paint it in that frame.
 PAINTED = """
 window.pdlMarks = {};
 window.pdlAfterPaint = (name) => requestAnimationFrame(() => {
   // A message comes after the frame that this callback belongs to.
   const channel = new MessageChannel();
-  channel.port1.onmessage = () => { pdlMarks[name] ??= performance.now(); };
+  channel.port1.onmessage = () => {
+    const now = performance.now();
+    if (!(name in pdlMarks)) console.debug("pdl mark", name, now);
+    pdlMarks[name] ??= now;
+  };
   channel.port2.postMessage(0);
 });
 """
@@ -82,6 +88,7 @@ def opened_page(*arguments: str) -> Iterator[Page]:
         context = browser.new_context(viewport=WINDOW)
         context.add_init_script(PAINTED)
         page = context.new_page()
+        page.on("console", lambda message: _note(page, message.text))
         # Fonts and counters from the net are not there in every run; none waits for them.
         page.route(lambda url: not is_here(url), lambda route: route.abort())
         page.wait_for_timeout(SETTLED_MS)
@@ -94,10 +101,29 @@ def is_here(url: str) -> bool:
     return url.startswith(("http://127.0.0.1", "http://localhost", "file:", "data:", "blob:"))
 
 
+_marks: WeakKeyDictionary[Page, dict[str, float]] = WeakKeyDictionary()
+
+
+def _note(page: Page, text: str) -> None:
+    match text.split():
+        case ["pdl", "mark", name, value]:
+            _marks.setdefault(page, {})[name] = float(value)
+
+
 def wait_for_mark(page: Page, name: str) -> float:
-    """Return a mark once it is there; how long that may take is up to the caller's caller."""
-    page.wait_for_function("(name) => pdlMarks[name]", arg=name, polling=20, timeout=0)
-    return float(page.evaluate("(name) => pdlMarks[name]", name))
+    """Return a mark once it is there; how long that may take is up to the caller's caller.
+
+    The page tells of it by itself: what asks it, again and again, runs in it, and would be timed.
+    """
+    while name not in _marks.get(page, {}):
+        page.wait_for_timeout(10)
+    return _marks[page][name]
+
+
+def forget_mark(page: Page, name: str) -> None:
+    """Have the next such mark be the one that is waited for."""
+    page.evaluate("(name) => { delete pdlMarks[name]; }", name)
+    _marks.get(page, {}).pop(name, None)
 
 
 @contextmanager

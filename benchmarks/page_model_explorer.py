@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.exported_graph import exported, write_model_explorer
-from benchmarks.page_driver import free_port, served, tools_python, wait_for_mark
+from benchmarks.page_driver import forget_mark, free_port, served, tools_python, wait_for_mark
 from paddle_lab.api import Trace
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ModelExplorerPage:
 
 
 def _pressed_to_laid(page: Page, press: Callable[[], None]) -> float:
-    page.evaluate("delete pdlMarks.laid")
+    forget_mark(page, "laid")
     press()
     laid_ms = wait_for_mark(page, "laid")
     return laid_ms - float(page.evaluate("pdlPressed"))

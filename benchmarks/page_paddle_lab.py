@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.page_driver import wait_for_mark
+from benchmarks.page_driver import forget_mark, wait_for_mark
 from paddle_lab.api import Trace
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class PaddleLabPage:
 
 
 def _pressed_to_laid(page: Page, press: Callable[[], None]) -> float:
-    page.evaluate("delete pdlMarks.laid")
+    forget_mark(page, "laid")
     press()
     laid_ms = wait_for_mark(page, "laid")
     return laid_ms - float(page.evaluate("pdlPressed"))
