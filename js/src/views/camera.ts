@@ -23,6 +23,8 @@ const LARGEST_SCALE = 3;
 /** Text is easy to read down to this scale. */
 const READABLE_SCALE = 0.8;
 const MARGIN_PX = 28;
+/** The corner at the lower right where the zoom's buttons lie over the picture. */
+const BUTTONS = { width: 140, height: 52 };
 
 export function toScreen(camera: Camera, x: number, y: number): { x: number; y: number } {
   return { x: camera.x + x * camera.scale, y: camera.y + y * camera.scale };
@@ -114,7 +116,9 @@ export function revealing(camera: Camera, target: Rectangle, view: Size): Camera
     ? [view.width / 2, view.height / 2]
     : [reach(target.width, view.width), reach(target.height, view.height)];
   const x = Math.min(Math.max(at.x, rx), view.width - rx);
-  const y = Math.min(Math.max(at.y, ry), view.height - ry);
+  const isBesideButtons = x + (target.width * scale) / 2 <= view.width - BUTTONS.width;
+  const bottom = view.height - (isBesideButtons || isFar ? 0 : BUTTONS.height);
+  const y = Math.min(Math.max(at.y, ry), Math.max(view.height / 2, bottom - ry));
   return panned(grown, x - at.x, y - at.y);
 }
 

@@ -67,6 +67,10 @@ test("revealing moves as little as it must, and makes small text readable", () =
   expect(below.x).toBe(0);
   expect(toScreen(below, 400, 714).y).toBeLessThan(600);
   expect(below.y).toBeGreaterThan(-200);
+  // The buttons in the corner cover nothing that is revealed.
+  const corner = revealing(camera, box(720, 580), VIEW);
+  expect(toScreen(corner, 720, 594).y).toBeLessThan(560);
+  expect(revealing(camera, box(400, 550), VIEW)).toEqual(camera);
   const far = revealing(camera, box(400, 90_000), VIEW);
   expect(toScreen(far, 400, 90_000)).toEqual({ x: 400, y: 300 });
   expect(revealing({ ...camera, scale: 0.1 }, box(400, 300), VIEW).scale).toBeGreaterThan(0.7);
