@@ -154,11 +154,11 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     // The window of the list moves with the steps.
     const start = Math.floor(Math.max(0, at) / MOST_LISTED) * MOST_LISTED;
     const listed: HTMLElement[] = [];
-    let layer: string | undefined;
+    let place: string | undefined;
     matches.slice(start, start + MOST_LISTED).forEach((op, offset) => {
-      const around = trace.layerOf(op);
-      if (around !== layer) {
-        layer = around;
+      const around = placeOf(store, op);
+      if (around !== place) {
+        place = around;
         listed.push(
           element("div", { class: "pdl-search-group", role: "presentation" }, around || "no layer"),
         );
@@ -204,6 +204,16 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     root.removeEventListener("focusout", onFocusOut);
     root.replaceChildren();
   };
+}
+
+/** "iteration 3 · blocks.0": the layer of an op, and of repeated calls which. */
+function placeOf({ trace, hierarchy }: Store, op: number): string {
+  const group = trace.groupOfOp(op);
+  const repeated = (group < 0 ? [] : trace.groupPath(group)).find(
+    (at) => trace.groupKind(at) === "call_site" && hierarchy.runOf[at]! >= 0,
+  );
+  const call = repeated === undefined ? "" : trace.groupLabel(repeated);
+  return [call, trace.layerOf(op)].filter(Boolean).join(" · ");
 }
 
 const HINT =
