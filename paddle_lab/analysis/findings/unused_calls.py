@@ -75,7 +75,8 @@ class UnusedCalls:
         needs_grad = record.tensors["stop_gradient"][tensor] == 0
         is_parameter = record.tensors["kind"][tensor] == PARAMETER
         reading = op[(role == _INPUT) & is_parameter & needs_grad]
-        carrying = op[(role == _OUTPUT) & needs_grad]
+        # What is written into a parameter, under ``no_grad``, has no graph.
+        carrying = op[(role == _OUTPUT) & needs_grad & ~is_parameter]
         both = np.intersect1d(reading, carrying)
         calls: dict[tuple[bool, int], list[int]] = {}
         outermost = self._facts.outermost_layer_calls
@@ -90,7 +91,7 @@ class UnusedCalls:
         facts, cuts = self._facts, self._cuts
         is_call, scope = key
         call = UnusedCall(ops[0], is_call, is_call and scope in self._eval_scopes, list(ops))
-        pending = [out for op in ops for out in facts.outputs(op) if facts.needs_grad(out)]
+        pending = [out for op in ops for out in facts.outputs(op) if self._carries(out)]
         seen = set(pending)
         while pending and len(seen) < _FARTHEST:
             row = pending.pop()
@@ -106,7 +107,7 @@ class UnusedCalls:
                 if facts.reached_ops[op]:
                     return None
                 outputs = facts.outputs(op)
-                carrying = [out for out in outputs if facts.needs_grad(out)]
+                carrying = [out for out in outputs if self._carries(out)]
                 call.is_looked_at |= bool(outputs) and not carrying
                 call.is_in_loss |= any(map(cuts.leads_to_loss, outputs))
                 if carrying:
@@ -115,6 +116,10 @@ class UnusedCalls:
                 seen.update(fresh)
                 pending.extend(fresh)
         return call
+
+    def _carries(self, tensor: int) -> bool:
+        facts = self._facts
+        return facts.needs_grad(tensor) and facts.tensor_kind(tensor) != PARAMETER
 
     @cached_property
     def _cut_rows(self) -> frozenset[int]:
