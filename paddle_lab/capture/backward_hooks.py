@@ -22,7 +22,7 @@ from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import BACKWARD_CALL, Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.thread_state import BACKWARD
-from paddle_lab.capture.tracebacks import drop_frame
+from paddle_lab.capture.tracebacks import drop_frame, drop_lines
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
 TENSOR_BACKWARD = BACKWARD_KINDS.index("Tensor.backward")
@@ -58,6 +58,7 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
         try:
             return run(tensors, *args, **kwargs)
         except BaseException as raised:
+            drop_lines(raised)
             error = described(raised)
             drop_frame(raised)
             raise
@@ -88,6 +89,7 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
             result = run(outputs, inputs, *args)
         except BaseException as raised:
             ALLOCATOR_LOG.leave_backward(watched)
+            drop_lines(raised)
             for call in opened:
                 call.close(described(raised))
             drop_frame(raised)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+_OWN_FOLDER = str(Path(__file__).parents[1])
+
 
 def drop_frame(error: BaseException) -> None:
     """Take the calling frame out of the traceback of the error it has just caught.
@@ -10,3 +14,15 @@ def drop_frame(error: BaseException) -> None:
     """
     if error.__traceback__ is not None:
         error.__traceback__ = error.__traceback__.tb_next
+
+
+def drop_lines(error: BaseException) -> None:
+    """Take our frames out of the text of an error that C++ made of one in Python.
+
+    Where a ``PyLayer`` or a hook raises, Paddle's error lists all frames below it, a line each.
+    """
+    text = error.args[0] if error.args else None
+    if isinstance(text, str) and _OWN_FOLDER in text:
+        lines = text.splitlines(keepends=True)
+        kept = [line for line in lines if not line.lstrip().startswith(_OWN_FOLDER)]
+        error.args = ("".join(kept), *error.args[1:])
