@@ -78,16 +78,18 @@ class GradientCuts:
         """Parameters that ops read, that want a gradient and that none reached.
 
         Whoever asks ``paddle.grad`` for other gradients wants none of a parameter, unless an
-        optimizer that holds it steps.
+        optimizer that holds it steps. One for whose own it was asked counts where such an optimizer
+        never came to have it.
         """
         if not self._facts.user_backward_calls:
             return frozenset()
         trained, reach = self.trained, self.reach
+        asked = reach.left_aside | (reach.handed_over - trained.updated)
         return frozenset(
             one
             for one in trained.used
-            if one not in reach.leaves
-            and (one not in reach.left_aside or (trained.steps and one in trained.holders))
+            if (one not in reach.leaves or one in asked)
+            and (one not in asked or (trained.steps and one in trained.holders))
             and trained.wants_gradient(one)
         )
 

@@ -117,6 +117,15 @@ class GradientReach:
             return frozenset()
         return self._leaves_of(self.graph_nodes) - self.leaves
 
+    @cached_property
+    def handed_over(self) -> frozenset[int]:
+        """Leaves whose gradients ``paddle.grad`` returned, and no call accumulated."""
+        targets = self._facts.targets
+        if not targets:
+            return frozenset()
+        others = [call for call in self._facts.user_backward_calls if call not in targets]
+        return self.leaves - self._leaves_of(self._graph_of(others))
+
     def call_past(self, leaf: int) -> int:
         """Return the first call that left a leaf aside, -1 where none did."""
         if leaf not in self.left_aside:
