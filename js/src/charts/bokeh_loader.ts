@@ -56,6 +56,7 @@ export async function loadBokeh({ webgl = false } = {}): Promise<CarriedBokeh> {
       const bokeh = await importDefault<BokehNamespace>(place + FILE);
       // The page's module map keeps each of them once, however often they are imported.
       if (webgl) await importDefault(place + WEBGL_FILE);
+      await answered();
       return bokeh;
     } catch (error) {
       console.warn(`Paddle Lab could not load BokehJS from ${place}`, error);
@@ -102,6 +103,14 @@ function labextensionAddress(): string | null {
   const { fullLabextensionsUrl: extensions } = JSON.parse(text) as Record<string, unknown>;
   if (typeof extensions !== "string") return null;
   return new URL(`${extensions}/paddle-lab/static/bokeh-${BOKEH_VERSION}/`, document.baseURI).href;
+}
+
+let hasAnswered = false;
+
+/** It takes long to run BokehJS for the first time: the page answers before a chart is made of it. */
+async function answered(): Promise<void> {
+  if (!hasAnswered) await new Promise((resolve) => setTimeout(resolve));
+  hasAnswered = true;
 }
 
 async function importDefault<T>(address: string): Promise<T> {
