@@ -92,8 +92,8 @@ def test_the_table_is_saved_and_an_older_trace_reads_as_before(tmp_path) -> None
     x, weight = leaf(2, 3), leaf(3, 1)
     with paddle_lab.trace() as trace:
         paddle.grad(paddle.matmul(x, weight).sum(), [x])
-    trace.save(tmp_path / "asked.paddletrace")
-    loaded = paddle_lab.load(tmp_path / "asked.paddletrace")
+    trace.save(tmp_path / "asked.pltrace")
+    loaded = paddle_lab.load(tmp_path / "asked.pltrace")
     assert asked(loaded) == asked(trace)
     older = loaded.record.tables["grad_targets"]
     loaded.record.tables["grad_targets"] = type(older)(
