@@ -8,6 +8,7 @@ import { stackBlocks } from "../../memory/stacking.ts";
 import type { Store } from "../../model/store.ts";
 import { element } from "../element.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
+import { nextTask } from "../scene/slices.ts";
 import { ChartFrame } from "./chart_frame.ts";
 import { FRAME, type MemoryFigure, memoryFigure } from "./figure.ts";
 import { jumpToMoment, stepMoment, zoomToChoice } from "./moment_moves.ts";
@@ -92,6 +93,8 @@ export class Timeline {
   async draw(): Promise<void> {
     try {
       const bokeh = await loadBokeh();
+      // Each of the three, what stands around it, its picture and Bokeh's views, takes its time.
+      await nextTask();
       if (this.#frame.isDisposed) {
         return;
       }
@@ -104,7 +107,10 @@ export class Timeline {
         [figure.x_range.properties.start, figure.x_range.properties.end],
         () => this.#schedule(),
       );
-      await figure.mount({ main: this.#frame.figure, overview: this.#overview });
+      await nextTask();
+      if (!this.#frame.isDisposed) {
+        await figure.mount({ main: this.#frame.figure, overview: this.#overview });
+      }
     } catch (error) {
       // The table needs no figure.
       this.#frame.fail(error);
