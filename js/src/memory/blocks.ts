@@ -33,27 +33,6 @@ export interface Blocks {
   readonly index: AliveIndex;
 }
 
-/** Those of a run of which nothing is known yet. */
-export function noBlocks(last_ns: number): Blocks {
-  const [start_ns, end_ns, bytes] = [new Float64Array(), new Float64Array(), new Float64Array()];
-  const kinds = new Uint8Array();
-  return {
-    place: "",
-    rows: new Int32Array(),
-    start_ns,
-    end_ns,
-    bytes,
-    kinds,
-    isSum: undefined,
-    kindsMet: [],
-    first_ns: 0,
-    last_ns,
-    events: eventsOf(start_ns, end_ns, bytes, kinds),
-    phases: { times_ns: new Float64Array(), phases: new Uint8Array() },
-    index: new AliveIndex(aliveBounds(start_ns, end_ns, bytes)),
-  };
-}
-
 /** Blocks of every device, that with the most memory first. */
 export function blocksByPlace(trace: Trace): Blocks[] {
   const placeOf = trace.table("allocations").column("place");

@@ -5,8 +5,8 @@ import type { Groups } from "./grouping.ts";
 import { LayerNames } from "./layer_names.ts";
 import { Numbers } from "./numbering.ts";
 
-/** Which op, grad node or tensor each block is counted with. */
-interface OpNumbers {
+/** Which op, grad node or tensor each block is counted with, as columns alone. */
+export interface OpNumbers {
   /** Group by row of `allocations`. */
   readonly groupOf: Int32Array;
   /** By group: an op, behind the ops a grad node, behind those a tensor; -1 for none. */
@@ -15,7 +15,7 @@ interface OpNumbers {
   readonly made: readonly (number | undefined)[];
 }
 
-function opNumbers(trace: Trace): OpNumbers {
+export function opNumbers(trace: Trace): OpNumbers {
   const table = trace.table("allocations");
   const opOf = table.column("op");
   const gradNodeOf = table.column("grad_node");
@@ -42,8 +42,7 @@ function opNumbers(trace: Trace): OpNumbers {
 }
 
 /** Ops; in the backward, grad nodes; of blocks from before, their tensors. */
-export function byOp(trace: Trace): Groups {
-  const { groupOf, keys, made } = opNumbers(trace);
+export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
   const opEnd = trace.opCount;
   const gradEnd = opEnd + trace.gradNodeCount;
   let layers: LayerNames | undefined;

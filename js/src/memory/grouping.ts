@@ -3,7 +3,7 @@ import type { Selection } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import { byLayer } from "./by_layer.ts";
 import { byLine } from "./by_line.ts";
-import { byOp } from "./by_op.ts";
+import { byOp, type OpNumbers, opNumbers } from "./by_op.ts";
 import { kindLabel, MEMORY_KINDS } from "./kinds.ts";
 
 export const GROUPINGS = ["op", "layer", "line", "kind"] as const;
@@ -21,10 +21,11 @@ export interface Groups {
   selection(group: number): Selection;
 }
 
-export function groupAllocations(trace: Trace, grouping: Grouping): Groups {
+/** @param ops what is known of the grouping by op */
+export function groupAllocations(trace: Trace, grouping: Grouping, ops?: OpNumbers): Groups {
   switch (grouping) {
     case "op":
-      return byOp(trace);
+      return byOp(trace, ops ?? opNumbers(trace));
     case "layer":
       return byLayer(trace);
     case "line":

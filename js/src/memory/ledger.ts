@@ -4,16 +4,19 @@ import { Trace } from "../model/trace.ts";
 import { type UnreadColumns, UnreadTable } from "../model/unread_table.ts";
 import { type Origin, TABLES, type TableName } from "../protocol.ts";
 import { AliveIndex } from "./alive.ts";
-import { type Blocks, blocksByPlace, noBlocks } from "./blocks.ts";
+import { type Blocks, blocksByPlace } from "./blocks.ts";
+import { type OpNumbers, opNumbers } from "./by_op.ts";
 import { HighestEvents } from "./highest_events.ts";
 import { KindTotals } from "./kind_totals.ts";
 
-/** The blocks of each device, that with the most memory first. */
-export type Ledger = readonly Blocks[];
+export interface Ledger {
+  /** That with the most memory first. */
+  readonly places: readonly Blocks[];
+  readonly ops: OpNumbers;
+}
 
-/** What there is to show of a trace while its allocations are still read. */
-export function emptyLedger(trace: Trace): Ledger {
-  return [noBlocks(Math.max(1, trace.origin.duration_ns))];
+export function ledgerOf(trace: Trace): Ledger {
+  return { places: blocksByPlace(trace), ops: opNumbers(trace) };
 }
 
 /** What a worker reckons a ledger from. */
@@ -33,6 +36,7 @@ export interface LedgerAnswer {
 const NEEDED: Partial<Record<TableName, readonly string[]>> = {
   ops: ["start_ns", "duration_ns"],
   scopes: ["kind"],
+  tensors: ["path"],
   memory_totals: TABLES.memory_totals,
 };
 
@@ -66,23 +70,31 @@ export function answerLedger({ origin, allocations, tables }: LedgerRequest): Le
   const table = new UnreadTable(allocations);
   const trace = new Trace({ strings: [], origin, tables: { ...tables, allocations: table } });
   // Others, such as addresses, are read when the page asks for them: half of all the bytes.
-  return { ledger: blocksByPlace(trace), columns: table.read };
+  return { ledger: ledgerOf(trace), columns: table.read };
 }
 
 /** Have what a worker answered: messages carry columns, and no methods. */
 export function takeLedger(trace: Trace, { ledger, columns }: LedgerAnswer): Ledger {
   trace.unreadAllocations?.take(columns);
-  return ledger.map(({ events, index, ...blocks }) => ({
-    ...blocks,
-    // Texts stayed here. At least the last block has a row.
-    place: trace.textAt("allocations", "place", blocks.rows.at(-1)!),
-    events: {
-      ...events,
-      highest: new HighestEvents(events.times_ns, events.total_bytes, events.highest.levels),
-      byKind: new KindTotals(events.blocks, blocks.bytes, blocks.kinds, events.byKind.known_bytes),
-    },
-    index: new AliveIndex(index.bounds),
-  }));
+  return {
+    ops: ledger.ops,
+    places: ledger.places.map(({ events, index, ...blocks }) => ({
+      ...blocks,
+      // Texts stayed here. At least the last block has a row.
+      place: trace.textAt("allocations", "place", blocks.rows.at(-1)!),
+      events: {
+        ...events,
+        highest: new HighestEvents(events.times_ns, events.total_bytes, events.highest.levels),
+        byKind: new KindTotals(
+          events.blocks,
+          blocks.bytes,
+          blocks.kinds,
+          events.byKind.known_bytes,
+        ),
+      },
+      index: new AliveIndex(index.bounds),
+    })),
+  };
 }
 
 function fromNames(names: readonly string[], of: (name: string) => Column): Record<string, Column> {

@@ -1,8 +1,8 @@
 /** What of the memory a person has chosen to see; beside the store, which every view shares. */
 import type { Trace } from "../model/trace.ts";
-import { type Blocks, blocksByPlace } from "./blocks.ts";
+import type { Blocks } from "./blocks.ts";
 import { type Grouping, type Groups, groupAllocations } from "./grouping.ts";
-import type { Ledger } from "./ledger.ts";
+import { type Ledger, ledgerOf } from "./ledger.ts";
 import { type Moment, momentOf } from "./moment.ts";
 
 export interface MemoryChoice {
@@ -18,29 +18,20 @@ export interface MemoryChoice {
 
 export class MemoryState {
   #choice: MemoryChoice;
-  #places: Ledger;
   readonly #listeners = new Set<(choice: MemoryChoice, previous: MemoryChoice) => void>();
   readonly #groups = new Map<Grouping, Groups>();
   #moment: Moment | undefined;
 
   constructor(
     readonly trace: Trace,
-    ledger: Ledger = blocksByPlace(trace),
+    readonly ledger: Ledger = ledgerOf(trace),
   ) {
-    this.#places = ledger;
     const { peak_ns } = this.places[0]!.events;
     this.#choice = { place: 0, from_ns: peak_ns, to_ns: peak_ns, grouping: "op", kind: -1 };
   }
 
-  /** Show another ledger of the trace, from its peak on; tells of it as of another device. */
-  take(ledger: Ledger): void {
-    this.#places = ledger;
-    const { peak_ns } = this.places[0]!.events;
-    this.#tell({ place: 0, from_ns: peak_ns, to_ns: peak_ns }, { ...this.#choice, place: -1 });
-  }
-
-  get places(): Ledger {
-    return this.#places;
+  get places(): readonly Blocks[] {
+    return this.ledger.places;
   }
 
   get choice(): MemoryChoice {
@@ -61,18 +52,15 @@ export class MemoryState {
   groups(grouping: Grouping): Groups {
     let groups = this.#groups.get(grouping);
     if (!groups) {
-      groups = groupAllocations(this.trace, grouping);
+      groups = groupAllocations(this.trace, grouping, this.ledger.ops);
       this.#groups.set(grouping, groups);
     }
     return groups;
   }
 
   update(change: Partial<MemoryChoice>): void {
-    this.#tell(change, this.#choice);
-  }
-
-  #tell(change: Partial<MemoryChoice>, previous: MemoryChoice): void {
-    this.#choice = { ...this.#choice, ...change };
+    const previous = this.#choice;
+    this.#choice = { ...previous, ...change };
     if ("place" in change || "from_ns" in change || "to_ns" in change) {
       this.#moment = undefined;
     }

@@ -2,12 +2,12 @@
 /** What a worker reckons is what the page would. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { blocksByPlace } from "../../src/memory/blocks.ts";
 import {
   answerLedger,
   type Ledger,
   type LedgerAnswer,
   type LedgerRequest,
+  ledgerOf,
   ledgerRequest,
   takeLedger,
 } from "../../src/memory/ledger.ts";
@@ -75,13 +75,13 @@ test(
     const there = new Trace(await unpack(bytes));
     const request = sent<LedgerRequest>(ledgerRequest(there)!);
     const answer = sent<LedgerAnswer>(answerLedger(request));
-    const [expected, found] = [blocksByPlace(here), takeLedger(there, answer)] as [Ledger, Ledger];
-    expect(found.map(({ place }) => place)).toEqual(["gpu:0", "gpu:1", "cpu"]);
+    const [expected, found] = [ledgerOf(here), takeLedger(there, answer)] as [Ledger, Ledger];
+    expect(found.places.map(({ place }) => place)).toEqual(["gpu:0", "gpu:1", "cpu"]);
     expect(digested(found)).toEqual(digested(expected));
     expect(there.unreadAllocations!.unread).toBeUndefined();
     const [states, pictures] = [
       [new MemoryState(here), new MemoryState(there, found)],
-      [expected, found].map(([blocks]) =>
+      [expected, found].map(({ places: [blocks] }) =>
         stackBlocks(blocks!, {
           from_ns: blocks!.last_ns * 0.3,
           to_ns: blocks!.last_ns * 0.6,

@@ -93,9 +93,6 @@ export class MemoryTable {
   render(): void {
     this.#frame = 0;
     const { blocks, choice, moment } = this.memory;
-    if (!blocks.rows.length) {
-      return;
-    }
     const { from_ns, to_ns, grouping } = choice;
     const { alive, isSpan, time_ns, total_bytes } = moment;
     const groups = this.memory.groups(grouping);
@@ -209,9 +206,6 @@ export class MemoryTable {
   }
 
   #markSelected(): void {
-    if (!this.#rows.length) {
-      return;
-    }
     const { grouping, kind } = this.memory.choice;
     const groups = this.memory.groups(grouping);
     const { selection } = this.store.state;

@@ -235,10 +235,10 @@ export class Timeline {
     const must = this.#mustRefresh;
     this.#mustRefresh = false;
     const { width_px, height_px } = this.#frame.size;
-    const { blocks } = this.memory;
-    if (!figure || !blocks.rows.length || width_px === 0 || height_px === 0) {
+    if (!figure || width_px === 0 || height_px === 0) {
       return;
     }
+    const { blocks } = this.memory;
     const { start: from_ns, end: to_ns } = figure.x_range;
     const { start: from_bytes, end: to_bytes } = figure.y_range;
     this.element.dataset.span = `${from_ns} ${to_ns}`;

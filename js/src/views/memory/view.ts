@@ -1,17 +1,15 @@
 /** The memory of a trace: timeline, map of the address space, what stayed alive; and whose it was. */
 
 import { showFailure } from "../../failure.ts";
-import { emptyLedger } from "../../memory/ledger.ts";
 import { expectedLedger } from "../../memory/ledger_ahead.ts";
 import { reservedSteps } from "../../memory/marks.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/store.ts";
 import { button, element } from "../element.ts";
-import { formatBytes, formatDuration } from "../panel/quantities.ts";
+import { countOf, formatBytes, formatDuration } from "../panel/quantities.ts";
 import { holdersPage } from "./holders.ts";
 import { mountKinds } from "./kinds.ts";
 import { BlockMapView } from "./map.ts";
-import { showOnceRead } from "./reading.ts";
 import { MemoryTable } from "./table.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -41,36 +39,61 @@ export function mountMemory(
   const section = element("section", { class: "pdl-memory", "aria-label": "Memory" });
   root.append(section);
   const ahead = expectedLedger(store.trace);
-  const isRead = !(ahead instanceof Promise);
-  const memory = new MemoryState(store.trace, isRead ? ahead : emptyLedger(store.trace));
-  const parts = mountParts(section, store, memory, options);
-  const dispose = (): void => {
-    parts.dispose();
-    section.remove();
-  };
-  const drawn = isRead ? parts.draw() : showOnceRead(root, section, memory, ahead, parts.draw);
-  drawn.then(
-    () => {
-      section.dataset.state = "ready";
-    },
-    (error: unknown) => {
-      parts.dispose();
-      showFailure(section, error);
-      section.dataset.state = "failed";
-    },
-  );
+  if (!ahead) {
+    const parts = mountParts(section, store, new MemoryState(store.trace), options);
+    return {
+      ...parts,
+      dispose() {
+        parts.dispose();
+        section.remove();
+      },
+    };
+  }
+  const count = countOf(store.trace.table("allocations").length, "allocation");
+  section.append(element("p", { class: "pdl-soft", role: "status" }, `Reading ${count} …`));
+  let isDisposed = false;
+  const takesFocus = keepFocus(root, section);
+  const mounting = ahead.then((ledger) => {
+    if (isDisposed) {
+      throw new Error("the memory is shown no more");
+    }
+    const memory = new MemoryState(store.trace, ledger);
+    const parts = mountParts(section, store, memory, options);
+    takesFocus();
+    return parts;
+  });
+  mounting.catch((error: unknown) => {
+    showFailure(section, error);
+    section.dataset.state = "failed";
+  });
   return {
-    dispose,
-    picture: async () => {
-      await drawn;
-      return parts.picture();
+    picture: async () => (await mounting).picture(),
+    dispose() {
+      isDisposed = true;
+      void mounting.then((parts) => parts.dispose()).catch(() => {});
+      section.remove();
     },
   };
 }
 
-interface MountedParts extends MemoryView {
-  /** Resolves once the timeline is drawn. */
-  draw(): Promise<void>;
+/**
+ * While blocks are read there is nothing to press, but keys are still this view's.
+ *
+ * @returns gives the focus on, once there is what takes it
+ */
+function keepFocus(root: HTMLElement, section: HTMLElement): () => void {
+  section.tabIndex = -1;
+  if (root.contains(document.activeElement)) {
+    // Not before it is on screen.
+    queueMicrotask(() => section.focus({ preventScroll: true }));
+  }
+  return () => {
+    if (document.activeElement === section) {
+      section.querySelector<HTMLElement>("[role=slider]")?.focus({ preventScroll: true });
+    }
+    // Not sooner: what cannot have the focus loses it.
+    section.removeAttribute("tabindex");
+  };
 }
 
 function mountParts(
@@ -78,14 +101,13 @@ function mountParts(
   store: Store,
   memory: MemoryState,
   options: { ownsPage: boolean },
-): MountedParts {
+): MemoryView {
   const app = section.closest<HTMLElement>(".pdl-app")!;
   const timeline = new Timeline(store, memory, app, options);
   const table = new MemoryTable(store, memory);
   const kinds = element("div", { class: "pdl-kinds", role: "group", "aria-label": "Kinds" });
   const page = element("div", { class: "pdl-memory-page" });
   const summary = element("span", { class: "pdl-memory-summary" });
-  const places = element("span");
   const tabs = PAGES.map(([name, label]) =>
     button(label, () => turnTo(name), { class: undefined, "data-page": name }),
   );
@@ -94,7 +116,7 @@ function mountParts(
       "div",
       { class: "pdl-memory-bar" },
       element("div", { class: "pdl-segments", role: "group", "aria-label": "Memory" }, ...tabs),
-      places,
+      ...placeChooser(memory),
       element("span", { class: "pdl-grow" }),
       summary,
     ),
@@ -108,7 +130,6 @@ function mountParts(
     mountKinds(kinds, store, memory),
     memory.subscribe((choice, previous) => {
       if (choice.place !== previous.place) {
-        if (previous.place < 0) places.replaceChildren(...placeChooser(memory));
         summarize();
         if (shown === "held") turnTo("held");
       }
@@ -117,9 +138,11 @@ function mountParts(
     () => timeline.dispose(),
     () => table.dispose(),
   ];
-  places.replaceChildren(...placeChooser(memory));
   summarize();
   turnTo("timeline");
+  void timeline.draw().then(() => {
+    section.dataset.state = "ready";
+  });
 
   function turnTo(name: Page): void {
     takeDown();
@@ -156,7 +179,6 @@ function mountParts(
   }
 
   return {
-    draw: () => timeline.draw(),
     picture: () => timeline.picture(),
     dispose() {
       for (const end of dispose) {
