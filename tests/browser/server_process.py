@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Application = Literal["lab", "notebook"]
 
 _START_LIMIT_S = 120
+_RESTART_S = 5
 _NOTIFICATION = "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
 
 
@@ -51,7 +53,13 @@ class JupyterServer:
     def end_kernels(self) -> None:
         """Shut down every session and with it its kernel."""
         for session in self._api("GET", "api/sessions"):
-            self._api("DELETE", f"api/sessions/{session['id']}")
+            address = f"api/sessions/{session['id']}"
+            try:
+                self._api("DELETE", address)
+            except urllib.error.HTTPError:
+                # While the server starts anew a kernel that has died, it cannot end it.
+                time.sleep(_RESTART_S)
+                self._api("DELETE", address)
 
     def _api(self, method: str, path: str) -> list[dict[str, str]]:
         request = urllib.request.Request(self.url + path, method=method)
