@@ -28,6 +28,7 @@ BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.back
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
 GROUP_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer", "call_site")
+"""Kinds of scopes that ops run in, and ``call_site``. Saved views hold their positions."""
 ALLOCATION_KINDS: Final = (
     "temporary",
     "activation",
