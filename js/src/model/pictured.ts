@@ -5,8 +5,8 @@ export type Pictured = Readonly<
   Pick<Store, "trace" | "hierarchy" | "findings" | "oddSiblings" | "state">
 >;
 
-/** The store as it is now, or with something else chosen: later changes do not alter it. */
-export function pictured(store: Pictured, change: Partial<ViewState> = {}): Pictured {
-  const { trace, hierarchy, findings, oddSiblings, state } = store;
-  return { trace, hierarchy, findings, oddSiblings, state: { ...state, ...change } };
+/** The store in a state of its own: later changes do not alter it. */
+export function pictured(store: Pictured, state: ViewState): Pictured {
+  const { trace, hierarchy, findings, oddSiblings } = store;
+  return { trace, hierarchy, findings, oddSiblings, state };
 }
