@@ -48,15 +48,19 @@ export async function loadWholeBokeh(): Promise<BokehNamespace> {
  * @throws Error in a sentence for people, if it can be had from nowhere
  */
 export async function loadBokeh({ webgl = false } = {}): Promise<CarriedBokeh> {
-  const inline = inlineBokeh();
-  if (inline !== undefined) return inline;
+  const bokeh = inlineBokeh() ?? (await servedBokeh(webgl));
+  // To run it takes long: the page answers before a chart is made of it.
+  await new Promise((resolve) => setTimeout(resolve));
+  return bokeh;
+}
+
+async function servedBokeh(webgl: boolean): Promise<CarriedBokeh> {
   const places = [labextensionAddress(), CDN].filter((place) => place !== null);
   for (const place of places) {
     try {
       const bokeh = await importDefault<BokehNamespace>(place + FILE);
       // The page's module map keeps each of them once, however often they are imported.
       if (webgl) await importDefault(place + WEBGL_FILE);
-      await answered();
       return bokeh;
     } catch (error) {
       console.warn(`Paddle Lab could not load BokehJS from ${place}`, error);
@@ -103,14 +107,6 @@ function labextensionAddress(): string | null {
   const { fullLabextensionsUrl: extensions } = JSON.parse(text) as Record<string, unknown>;
   if (typeof extensions !== "string") return null;
   return new URL(`${extensions}/paddle-lab/static/bokeh-${BOKEH_VERSION}/`, document.baseURI).href;
-}
-
-let hasAnswered = false;
-
-/** It takes long to run BokehJS for the first time: the page answers before a chart is made of it. */
-async function answered(): Promise<void> {
-  if (!hasAnswered) await new Promise((resolve) => setTimeout(resolve));
-  hasAnswered = true;
 }
 
 async function importDefault<T>(address: string): Promise<T> {

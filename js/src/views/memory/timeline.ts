@@ -93,8 +93,6 @@ export class Timeline {
   async draw(): Promise<void> {
     try {
       const bokeh = await loadBokeh();
-      // Each of the three, what stands around it, its picture and Bokeh's views, takes its time.
-      await nextTask();
       if (this.#frame.isDisposed) {
         return;
       }
@@ -107,6 +105,7 @@ export class Timeline {
         [figure.x_range.properties.start, figure.x_range.properties.end],
         () => this.#schedule(),
       );
+      // Its picture took its time, and Bokeh's views take theirs: the page answers in between.
       await nextTask();
       if (!this.#frame.isDisposed) {
         await figure.mount({ main: this.#frame.figure, overview: this.#overview });
