@@ -114,6 +114,8 @@ class Batch:
         return round((time_ns - self.zero_ns) / _NS_IN_MS, 3)
 
     def _floats(self, rows: Values) -> bytes:
+        if not len(rows):
+            return b""
         floats = rows.astype("<f8")
         floats[:, 0] = (rows[:, 0] - self.zero_ns) / _NS_IN_MS
         return floats.tobytes()

@@ -39,13 +39,17 @@ class Counter:
 
 
 class Source(Protocol):
-    """Reads some counters; called by the sampler's thread alone."""
+    """Reads some counters."""
 
     def counters(self) -> Sequence[Counter]:
-        """Return its counters; later calls may add some at the end and change their absence."""
+        """Return its counters; later calls may add some at the end and change their absence.
+
+        Called after :meth:`read`, and maybe from another thread while that runs.
+        """
 
     def read(self, now_ns: int) -> Sequence[int]:
         """Return one value for each of :meth:`counters`, :data:`ABSENT` where there is none.
 
-        It never raises: what cannot be read any more becomes absent.
+        Called by the sampler's thread alone. The values are not changed afterwards. It never
+        raises: what cannot be read any more becomes absent.
         """

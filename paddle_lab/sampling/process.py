@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
 
 import psutil
 
 from paddle_lab.sampling.counter import ABSENT, Counter
+
+_STATM: Final = Path("/proc/self/statm")
 
 
 class ProcessCounters:
     """What the operating system says of the kernel's own process."""
 
     def __init__(self) -> None:
-        self._process = psutil.Process()
+        self._resident_bytes = _of_linux() if _STATM.exists() else _of_psutil()
         self._counter = Counter(
             name="resident",
             device="process",
@@ -28,6 +33,28 @@ class ProcessCounters:
     def read(self, now_ns: int) -> Sequence[int]:  # noqa: ARG002
         """Return the bytes that are in memory, those shared with other processes included."""
         try:
-            return (int(self._process.memory_info().rss),)
+            return (self._resident_bytes(),)
         except (psutil.Error, OSError):
             return (ABSENT,)
+
+
+def _of_linux() -> Callable[[], int]:
+    """Return what reads the second field of ``statm``, in pages (proc_pid_statm(5)).
+
+    psutil opens the file anew each time and reads all fields: beside a working Paddle that is a
+    third of what a sample costs.
+    """
+    page_bytes = os.sysconf("SC_PAGE_SIZE")
+    file = _STATM.open("rb", buffering=0)
+    descriptor = file.fileno()
+
+    def read() -> int:
+        assert not file.closed  # held open here
+        return int(os.pread(descriptor, 64, 0).split(b" ", 2)[1]) * page_bytes
+
+    return read
+
+
+def _of_psutil() -> Callable[[], int]:
+    process = psutil.Process()
+    return lambda: int(process.memory_info().rss)

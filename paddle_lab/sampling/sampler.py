@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from paddle_lab.sampling.batch import Batch, Cursor
-from paddle_lab.sampling.counter import ABSENT, Counter, Source
+from paddle_lab.sampling.columns import Columns
+from paddle_lab.sampling.counter import Counter, Source
 from paddle_lab.sampling.history import SECOND_NS, History
 from paddle_lab.sampling.marks import Mark, Marks
 from paddle_lab.sampling.tier import Values
@@ -18,8 +20,19 @@ HIGHEST_RATE_HZ: Final = 100.0
 BATCH_RATE_HZ: Final = 10.0
 
 
+class _Reading(NamedTuple):
+    time_ns: int
+    values: list[Sequence[int]]
+    """Of each source."""
+    layer: str
+
+
 class Sampler:
     """Reads counters from a thread of its own, also while the main thread runs Paddle.
+
+    What it does fifty times a second finds the processor's caches full of Paddle's work, and takes
+    ten times as long as on its own. So a sample is only read then, and folded into the history ten
+    times a second, or when somebody asks.
 
     It never prints and never raises out of its thread. Where the interpreter is held, it cannot
     read; the samples then lie far apart, and nothing is put between them.
@@ -55,14 +68,10 @@ class Sampler:
         self._period_ns = int(SECOND_NS / rate_hz)
         self._running_layer = running_layer
         self._lock = threading.Lock()
-        self._counters = self._told_counters()
-        self._counters_version = 0
-        self._told = self._counters
-        self._order = list(range(len(self._counters)))
-        """Column of each counter that the sources tell."""
-        # Where a source adds a counter, those of the sources after it move; columns never do.
-        self._columns = {_name(counter): place for place, counter in enumerate(self._counters)}
-        self._history = History(len(self._counters))
+        self._columns = Columns(self._sources)
+        self._readings: deque[_Reading] = deque()
+        """Not in the history yet."""
+        self._history = History(len(self._columns.counters))
         self._cells = Marks()
         self._layers = Marks()
         self._thread: threading.Thread | None = None
@@ -111,6 +120,7 @@ class Sampler:
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout=2.0)
         with self._lock:
+            self._fold()
             now_ns = time.perf_counter_ns()
             self._cells.run("", now_ns)
             self._layers.run("", now_ns)
@@ -131,35 +141,16 @@ class Sampler:
     @property
     def counters(self) -> tuple[Counter, ...]:
         """All counters so far, in the order of the values; new ones come at the end."""
-        return self._counters
+        with self._lock:
+            self._fold()
+            return self._columns.counters
 
     def sample(self) -> None:
         """Read all counters once."""
         now_ns = time.perf_counter_ns()
-        values = [value for source in self._sources for value in source.read(now_ns)]
+        values = [source.read(now_ns) for source in self._sources]
         layer = self._running_layer() if self._running_layer is not None else ""
-        told = self._told_counters()
-        with self._lock:
-            if told != self._told:
-                self._take_counters(told)
-            row = [ABSENT] * len(self._counters)
-            for column, value in zip(self._order, values, strict=True):
-                row[column] = value
-            self._history.append(now_ns, row)
-            self._layers.run(layer, now_ns)
-
-    def latest(self) -> dict[Counter, int]:
-        """Return the newest value of each counter that has one; empty before the first sample."""
-        with self._lock:
-            rows = self._history.samples.since(self._history.samples.count - 1)
-            counters = self._counters
-        if not len(rows):
-            return {}
-        return {
-            counter: int(value)
-            for counter, value in zip(counters, rows[-1, 1:], strict=True)
-            if value >= 0
-        }
+        self._readings.append(_Reading(now_ns, values, layer))
 
     def window(self, start_ns: int, end_ns: int) -> Values:
         """Return the samples in a span of ``time.perf_counter_ns``.
@@ -171,6 +162,7 @@ class Sampler:
             samples are kept for the last two minutes.
         """
         with self._lock:
+            self._fold()
             return self._history.window(start_ns, end_ns)
 
     def cells(self) -> list[Mark]:
@@ -181,12 +173,13 @@ class Sampler:
     def batch(self, cursor: Cursor | None = None) -> tuple[Batch, Cursor]:
         """Return what is new since ``cursor`` (everything that is kept, without one)."""
         with self._lock:
+            self._fold()
             return Batch.of(
                 self._history,
                 self._cells,
                 self._layers,
-                counters=self._counters,
-                counters_version=self._counters_version,
+                counters=self._columns.counters,
+                counters_version=self._columns.version,
                 zero_ns=self.started_ns,
                 cursor=cursor,
             )
@@ -208,28 +201,22 @@ class Sampler:
         while not stopping.wait(max(0, next_ns - time.perf_counter_ns()) / SECOND_NS):
             self.sample()
             now_ns = time.perf_counter_ns()
-            if on_batch is not None and now_ns >= batch_ns:
+            if now_ns >= batch_ns:
                 batch, cursor = self.batch(cursor)
-                on_batch(batch)
+                if on_batch is not None:
+                    on_batch(batch)
                 batch_ns = _next_beat(batch_ns, batch_period_ns, now_ns)
             next_ns = _next_beat(next_ns, self._period_ns, now_ns)
 
-    def _told_counters(self) -> tuple[Counter, ...]:
-        return tuple(counter for source in self._sources for counter in source.counters())
-
-    def _take_counters(self, told: tuple[Counter, ...]) -> None:
-        counters = list(self._counters)
-        for counter in told:
-            place = self._columns.setdefault(_name(counter), len(counters))
-            counters[place : place + 1] = [counter]
-        self._counters = tuple(counters)
-        self._counters_version += 1
-        self._told = told
-        self._order = [self._columns[_name(counter)] for counter in told]
-
-
-def _name(counter: Counter) -> tuple[str, str, str]:
-    return counter.source, counter.device, counter.name
+    def _fold(self) -> None:
+        """Take what was read into the history; the lock is the caller's."""
+        if not self._readings:
+            return
+        self._columns.ask()
+        while self._readings:
+            reading = self._readings.popleft()
+            self._history.append(reading.time_ns, self._columns.row(reading.values))
+            self._layers.run(reading.layer, reading.time_ns)
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:

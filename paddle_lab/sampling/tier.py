@@ -60,6 +60,8 @@ class Tier:
             int64 of shape [rows, 1 + width], oldest first; the first column is the time.
         """
         first = max(count, self.count - len(self))
+        if first >= self.count:
+            return self._rows[:0]
         positions = np.arange(first, self.count) % len(self._rows)
         rows: Values = self._rows[positions]
         return rows

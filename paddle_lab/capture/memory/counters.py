@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from paddle_lab.sampling.counter import ABSENT, Counter
@@ -38,7 +39,10 @@ class PaddleCounters:
         """Return the bytes that each counter says."""
         if not self._reads and not self._find():
             return [ABSENT] * len(self._counters)
-        return [_value(read) for read in self._reads]
+        try:
+            return [read() for read in self._reads]
+        except Exception:  # noqa: BLE001  (a device that is gone; the others still answer)
+            return [_value(read) for read in self._reads]
 
     def _find(self) -> bool:
         paddle, core = _imported("paddle"), _imported("paddle.base.core")
@@ -84,8 +88,8 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
 
 def _value(read: Callable[[], int]) -> int:
     try:
-        return int(read())
-    except Exception:  # noqa: BLE001  (a device that is gone)
+        return read()
+    except Exception:  # noqa: BLE001
         return ABSENT
 
 
@@ -102,11 +106,10 @@ def _counters_of(device: str, *, absence: str = "") -> tuple[Counter, ...]:
 
 
 def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
-    def reading(method: str, counter: str) -> Callable[[], int]:
-        read = getattr(core, f"{kind}_memory_stat_{method}")
-        return lambda: read(counter, index)
-
-    return [reading(method, counter) for _, method, counter in _READINGS]
+    return [
+        partial(getattr(core, f"{kind}_memory_stat_{method}"), counter, index)
+        for _, method, counter in _READINGS
+    ]
 
 
 def _device_names(core: Any, paddle: Any) -> list[str]:
