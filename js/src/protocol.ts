@@ -100,6 +100,7 @@ export const TABLES = {
   grad_edges: ["source", "target", "slot", "dtype", "shape"],
   grad_roots: ["backward_call", "grad_node"],
   grad_targets: ["backward_call", "grad_node"],
+  grad_stops: ["backward_call", "tensor"],
   allocations: [
     "address",
     "bytes",

@@ -34,6 +34,8 @@ class BackwardGraphs:
         self.grad_nodes = GradNodePool(self._lineage)
         self.leaf_tensors: dict[int, int] = {}
         """Key of an accumulation node to the row of the tensor it accumulates into."""
+        self.stops: list[tuple[int, int]] = []
+        """Backward calls and tensors that ``paddle.grad`` was told to send no gradient through."""
         self._tensors = tensors
         self._tensor_type = tensor_type
         self._has_forgotten = False
@@ -54,10 +56,20 @@ class BackwardGraphs:
             self._name_leaves()
         return reached
 
-    def ask(self, tensors: Any, backward_call: int) -> None:
-        """Note where a call of ``paddle.grad`` whose graph was walked brings gradients to."""
+    def ask(self, tensors: Any, stops: Any, backward_call: int) -> None:
+        """Note where a call of ``paddle.grad`` whose graph was walked brings gradients to.
+
+        Parameters
+        ----------
+        tensors
+            Whose gradients it returns.
+        stops
+            Its ``no_grad_vars``, through which no gradient goes.
+        """
         for tensor in flat(tensors):
             self.grad_nodes.targets.extend((backward_call, self.node_of(tensor)))
+        known = (self._tensors.known_key(tensor) for tensor in flat(stops))
+        self.stops.extend((backward_call, key) for key in known if key != NO_KEY)
 
     def node_of(self, tensor: Any) -> int:
         """Return the key of a tensor's grad node, -1 where no walk has come to one."""
@@ -110,9 +122,10 @@ class BackwardGraphs:
         return [] if is_call else self._lineage.inputs(op)[::2]
 
     def tensors(self) -> list[int]:
-        """Return the rows of tensors that leaves stand for, and whose gradients edges carry."""
+        """Return the rows of tensors that leaves, edges and stops are about."""
         edges = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS)
-        return [*self.leaf_tensors.values(), *edges[:, 4].tolist()]
+        stops = (tensor for _, tensor in self.stops)
+        return [*self.leaf_tensors.values(), *edges[:, 4].tolist(), *stops]
 
     def forget(self, nodes: Iterable[int]) -> None:
         """Forget what leaves stand for that the pool has forgotten; their ops are gone as well."""

@@ -30,8 +30,9 @@ PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
 AUTOGRAD_BACKWARD = BACKWARD_KINDS.index("paddle.autograd.backward")
 REMAINING = BACKWARD_KINDS.index("remaining")
 
-# Positions in run_partial_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, …).
-_GRAD_OUTPUTS, _CREATE_GRAPH = 2, 4
+# Positions in run_partial_grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
+# only_inputs, allow_unused, no_grad_vars, …).
+_GRAD_OUTPUTS, _CREATE_GRAPH, _NO_GRAD_VARS = 2, 4, 7
 
 
 def backward_patches(paddle: Any) -> list[AttributePatch]:
@@ -141,7 +142,7 @@ class _OpenCall:
     def prepare(self, tensors: tuple[Any, Any], args: tuple[Any, ...]) -> None:
         """Note what a call of ``paddle.grad`` is given, and what grad nodes there are before it."""
         self.resolved = self.recorder.begin_op(tensors, {})
-        self.recorder.backward.ask(tensors[1], self.row[0])
+        self.recorder.backward.ask(tensors[1], args[_NO_GRAD_VARS - 2], self.row[0])
         if self.row[5]:
             backward = self.recorder.backward
             seeds = backward.grad_nodes_of(args[_GRAD_OUTPUTS - 2] or [])

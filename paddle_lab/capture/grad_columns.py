@@ -19,7 +19,7 @@ from paddle_lab.trace.table import StringPool, Table
 def grad_tables(
     recorder: Recorder, ops: OpRows, tensors: Table, keys: RecordKeys, strings: StringPool
 ) -> dict[str, Table]:
-    """Return the ``grad_nodes`` and ``grad_edges`` tables, and those of roots and targets.
+    """Return the tables of grad nodes, of edges, and of what backward calls were asked for.
 
     Parameters
     ----------
@@ -59,11 +59,16 @@ def grad_tables(
     call, node = cells_of(pool.targets).reshape(-1, ROOT_CELLS).T
     call, node = keys.backward_calls.rows(call), keys.grad_nodes.rows(node)
     targets = {"backward_call": call[call >= 0], "grad_node": node[call >= 0]}
+    call, tensor = np.array(recorder.backward.stops, np.int64).reshape(-1, 2).T
+    call, tensor = keys.backward_calls.rows(call), keys.tensors.rows(tensor)
+    is_kept = (call >= 0) & (tensor >= 0)
+    stops = {"backward_call": call[is_kept], "tensor": tensor[is_kept]}
     columns: dict[str, dict[str, Any]] = {
         "grad_nodes": nodes,
         "grad_edges": edges,
         "grad_roots": roots,
         "grad_targets": targets,
+        "grad_stops": stops,
     }
     return {name: Table.from_sequences(RECORD_TABLES[name], columns[name]) for name in columns}
 

@@ -189,6 +189,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # What a call of paddle.grad was asked for: where gradients arrive; -1 for a tensor that no
     # grad node stands for. Calls without a row go to every leaf.
     "grad_targets": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
+    # Its no_grad_vars: no gradient goes through these tensors, nor into them.
+    "grad_stops": {"backward_call": "key:backward_calls", "tensor": "key:tensors"},
     # One row a block of Paddle's allocator, by start; those from before the trace come first.
     # Times are on the clock of ``ops.start_ns``.
     "allocations": {
@@ -295,7 +297,7 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
         "grad_histograms",
         "rerun_differences",
     ),
-    4: ("grad_targets",),
+    4: ("grad_targets", "grad_stops"),
 }
 """Format version to the record tables that came with it."""
 

@@ -100,3 +100,65 @@ def test_the_table_is_saved_and_an_older_trace_reads_as_before(tmp_path) -> None
         {name: column[:0] for name, column in older.columns.items()}
     )
     assert len(GradientReach(Facts(with_answers(loaded.record))).leaves) == 2
+
+
+def stopped(trace: Trace) -> list[tuple[int, int]]:
+    """Return backward calls and how many tensors they were told to send no gradient through."""
+    calls = trace.record.grad_stops["backward_call"].tolist()
+    return [(call, calls.count(call)) for call in dict.fromkeys(calls)]
+
+
+def reached_leaves(trace: Trace) -> set[str]:
+    """Return the shapes of the leaves that gradients came to."""
+    record = trace.record
+    reach = GradientReach(Facts(with_answers(record)))
+    return {record.text(int(record.tensors["shape"][leaf])) for leaf in reach.leaves}
+
+
+@pytest.mark.parametrize("wrapped", [tuple, set, list])
+def test_a_leaf_named_in_no_grad_vars_gets_none(wrapped) -> None:
+    x, weight = leaf(2, 3), leaf(3, 1)
+    with paddle_lab.trace() as trace:
+        loss = paddle.tanh(paddle.matmul(x, weight)).sum()
+        found = paddle.grad(loss, [x, weight], allow_unused=True, no_grad_vars=wrapped([weight]))
+    assert found[1] is None
+    assert stopped(trace) == [(0, 1)]
+    assert reached_leaves(trace) == {"[2, 3]"}
+
+
+def test_no_gradient_goes_through_a_value_named_in_no_grad_vars() -> None:
+    x, gate, weight = leaf(2, 3), leaf(1, 3), leaf(3, 1)
+    with paddle_lab.trace() as trace:
+        level = paddle.nn.functional.sigmoid(gate)
+        loss = paddle.matmul(paddle.tanh(x) * level, weight).sum() + (x * 2).sum()
+        first = paddle.grad(loss, [x, gate], retain_graph=True)
+        then = paddle.grad(loss, [x, weight], no_grad_vars=level)
+    assert all(one is not None for one in (*first, *then))
+    assert stopped(trace) == [(1, 1)]
+    facts = Facts(with_answers(trace.record))
+    reach = GradientReach(facts)
+    assert len(reach.leaves) == 3  # the first call was told of none
+    assert not reach.stopped
+
+
+def test_of_two_outputs_of_one_op_the_other_still_hands_on() -> None:
+    x = leaf(2, 4)
+    with paddle_lab.trace() as trace:
+        left, right = paddle.split(paddle.tanh(x), 2, axis=1)
+        loss = (left * right * left + right * 3).sum()
+        (half,) = paddle.grad(loss, [x], no_grad_vars=[left])
+    assert half is not None
+    assert reached_leaves(trace) == {"[2, 4]"}
+
+
+@pytest.mark.parametrize("keep", ["newest", "first", "steps"])
+def test_of_calls_that_a_limit_left_out_no_stop_is_told(keep: str) -> None:
+    x, weight = leaf(2, 3), leaf(3, 1)
+    with paddle_lab.trace(limit=12, keep=keep) as trace:
+        for _ in range(20):
+            loss = paddle.tanh(paddle.matmul(x, weight)).sum()
+            paddle.grad(loss, [x], no_grad_vars=[weight])
+            paddle_lab.step()
+    calls = trace.record.backward_calls["kind"].tolist().count(1)
+    assert 0 < calls < 20
+    assert stopped(trace) == [(call, 1) for call in range(calls)]

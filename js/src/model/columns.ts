@@ -55,6 +55,7 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   grad_edges: { source: "grad_nodes", target: "grad_nodes" },
   grad_roots: { backward_call: "backward_calls", grad_node: "grad_nodes" },
   grad_targets: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+  grad_stops: { backward_call: "backward_calls", tensor: "tensors" },
   allocations: {
     op: "ops",
     grad_node: "grad_nodes",

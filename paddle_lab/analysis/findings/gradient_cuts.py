@@ -78,7 +78,8 @@ class GradientCuts:
         """Parameters that ops read, that want a gradient and that none reached.
 
         Whoever asks ``paddle.grad`` for other gradients wants none of a parameter, unless an
-        optimizer that holds it steps. One for whose own it was asked counts where such an optimizer
+        optimizer that holds it steps; whoever keeps gradients from it by ``no_grad_vars`` never
+        does. One for whose own it was asked counts where such an optimizer
         never came to have it.
         """
         if not self._facts.user_backward_calls:
@@ -89,6 +90,7 @@ class GradientCuts:
             one
             for one in trained.used
             if (one not in reach.leaves or one in asked)
+            and one not in reach.stopped
             and (one not in asked or (trained.steps and one in trained.holders))
             and trained.wants_gradient(one)
         )

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.gradient_stops import stopped_edges
 
 ZERO_GRADIENT = frozenset(
     name + suffix
@@ -45,7 +46,7 @@ class GradientReach:
         seen: set[int] = set()
         for call in facts.user_backward_calls:
             if call in targets:
-                seen.update(self._on_the_way(facts.roots(call), targets[call]))
+                seen.update(self._on_the_way(call, targets[call]))
         reached = np.zeros(len(facts.record.grad_nodes), np.bool_)
         reached[list(seen)] = True
         others = [call for call in facts.user_backward_calls if call not in targets]
@@ -68,7 +69,9 @@ class GradientReach:
             reached[list(self._walked(roots["grad_node"][is_asked].tolist()))] = True
         return reached
 
-    def _walked(self, roots: list[int]) -> dict[int, list[int]]:
+    def _walked(
+        self, roots: list[int], stopped: frozenset[tuple[int, int]] = frozenset()
+    ) -> dict[int, list[int]]:
         """Return the nodes that gradients come to from some, each with where it hands them."""
         following, dead = self._following, self._dead_nodes
         following = self._facts.following_nodes if following is None else following
@@ -77,14 +80,18 @@ class GradientReach:
         while pending:
             node = pending.pop()
             if node not in walked:
-                walked[node] = [] if node in dead else following.get(node, [])
+                handed = [] if node in dead else following.get(node, [])
+                if stopped:
+                    handed = [one for one in handed if (node, one) not in stopped]
+                walked[node] = handed
                 pending.extend(walked[node])
         return walked
 
-    def _on_the_way(self, roots: list[int], targets: frozenset[int]) -> set[int]:
+    def _on_the_way(self, call: int, targets: frozenset[int]) -> set[int]:
         """Return the nodes between roots and targets: no other is run where targets are asked."""
         leading: dict[int, list[int]] = {}
-        for node, following in self._walked(roots).items():
+        stopped = stopped_edges(self._facts, call)
+        for node, following in self._walked(self._facts.roots(call), stopped).items():
             leading.setdefault(node, [])
             for one in following:
                 leading.setdefault(one, []).append(node)
@@ -116,6 +123,17 @@ class GradientReach:
         if not self._facts.targets:
             return frozenset()
         return self._leaves_of(self.graph_nodes) - self.leaves
+
+    @cached_property
+    def stopped(self) -> frozenset[int]:
+        """Leaves that gradients would have come to, had nobody named ``no_grad_vars``."""
+        facts = self._facts
+        if not facts.stops:
+            return frozenset()
+        free = np.zeros(len(facts.record.grad_nodes), np.bool_)
+        for call in facts.user_backward_calls:
+            free[list(self._walked(facts.roots(call), stopped_edges(facts, call)))] = True
+        return self.left_aside - self._leaves_of(free)
 
     @cached_property
     def handed_over(self) -> frozenset[int]:

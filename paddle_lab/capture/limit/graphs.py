@@ -27,6 +27,8 @@ def forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[in
     keeps = kept.backward_calls(call[4] for call in calls)
     gone = [call[0] for call, is_kept in zip(calls, keeps, strict=False) if not is_kept]
     calls[: len(keeps)] = [call for call, is_kept in zip(calls, keeps, strict=False) if is_kept]
+    stops = recorder.backward.stops
+    stops[:] = [stop for stop in stops if stop[0] not in gone]
     pool = recorder.backward.grad_nodes
     nodes = cells_of(pool.rows).reshape(-1, NODE_CELLS)
     edges = cells_of(pool.edges).reshape(-1, EDGE_CELLS)

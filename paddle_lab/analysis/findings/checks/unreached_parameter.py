@@ -3,7 +3,8 @@
 A layer that ``forward`` never calls, one whose output nobody uses, or a model that was built anew
 after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
 
-Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters.
+Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters. Where
+its ``no_grad_vars`` keep gradients from them, that is meant, and but a hint.
 
 It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
 trace although an optimizer that stepped holds it; in a trace without a step, where its optimizer
@@ -60,7 +61,12 @@ def find(facts: Facts) -> Iterator[Found]:
     for (place, is_used), parameters in groups.items():
         yield _found(facts, cuts, place, parameters, why=_why(cuts, parameters, is_used=is_used))
     for place, parameters in asked_for_others.items():
-        yield _left_aside(trained, place, parameters)
+        stopped = [one for one in parameters if one in cuts.reach.stopped]
+        others = [one for one in parameters if one not in cuts.reach.stopped]
+        if stopped:
+            yield _stopped(trained, place, stopped)
+        if others:
+            yield _left_aside(trained, place, others)
 
 
 def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
@@ -159,6 +165,28 @@ def _left_aside(trained: Trained, place: Place, parameters: list[int]) -> Found:
             en="Ask `paddle.grad` for the gradients of these parameters too, or call "
             "`backward()`, which goes to all of them.",
             zh="请让 `paddle.grad` 也求这些参数的梯度,或调用 `backward()`,它会到达所有参数。",
+        ),
+        marks=[Mark("related", op=op) for op in uses[:8]],
+    )
+
+
+def _stopped(trained: Trained, place: Place, parameters: list[int]) -> Found:
+    names = sorted(trained.name(one) for one in parameters)
+    uses = [op for one in parameters for op in trained.used.get(one, ())[:1]]
+    return Found(
+        place=place,
+        op=next(iter(uses), -1),
+        severity="info",
+        message=Text(
+            en=f"No gradient came to {listed(names)}: {place.said()} keeps it away by "
+            "`no_grad_vars`, and the optimizer steps without.",
+            zh=f"{listed(names, 'zh')} 没有得到梯度:{place.said('zh')} 通过 `no_grad_vars` "
+            "拦住了梯度,优化器在没有它们的情况下更新。",
+        ),
+        advice=Text(
+            en="If these parameters are to rest, leave them out of the optimizer; else leave out "
+            "`no_grad_vars`.",
+            zh="若这些参数无需训练,请不要把它们交给优化器;否则请去掉 `no_grad_vars`。",
         ),
         marks=[Mark("related", op=op) for op in uses[:8]],
     )

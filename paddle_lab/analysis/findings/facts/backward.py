@@ -77,6 +77,17 @@ class BackwardFacts(RecordColumns):
         return {call: frozenset(nodes - {-1}) for call, nodes in found.items()}
 
     @cached_property
+    def stops(self) -> dict[int, frozenset[int]]:
+        """Of calls of ``paddle.grad``, the tensors they were given as ``no_grad_vars``."""
+        table = self.record.grad_stops
+        found: dict[int, set[int]] = {}
+        for call, tensor in zip(
+            table["backward_call"].tolist(), table["tensor"].tolist(), strict=True
+        ):
+            found.setdefault(call, set()).add(tensor)
+        return {call: frozenset(tensors) for call, tensors in found.items()}
+
+    @cached_property
     def following_nodes(self) -> dict[int, list[int]]:
         """Of each grad node, the nodes to which it hands gradients, by slot."""
         following: dict[int, list[int]] = {}
