@@ -1,0 +1,53 @@
+"""What ``graph-kept`` says of how much is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bugs.bug_file import run_bug
+
+LOOP = """
+import paddle
+from paddle import nn
+paddle.seed(4)
+net = nn.Linear(6, 2)
+optimizer = paddle.optimizer.SGD(0.05, parameters=net.parameters())
+inputs, targets = paddle.randn([16, 6]), paddle.randn([16, 2])
+kept = []
+for step in range(7):
+    loss = nn.functional.mse_loss(net(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+{keep}
+"""
+
+
+def told(tmp_path, *keep: str) -> list[tuple[str, str]]:
+    """Return severities and messages of the finding, for a loop that ends its steps with lines."""
+    path = tmp_path / "loop.py"
+    path.write_text(LOOP.format(keep="\n".join(f"    {line}" for line in keep)), encoding="utf-8")
+    trace, raised = run_bug(path)
+    assert raised is None, raised
+    return [(one.severity, one.message) for one in trace.findings if one.kind == "graph-kept"]
+
+
+def test_a_best_loss_is_one_at_a_time_and_a_hint(tmp_path) -> None:
+    ((severity, message),) = told(tmp_path, "kept = [min([*kept, loss])]")
+    assert severity == "info"
+    assert "kept into later steps (`kept = [min([*kept, loss])]`" in message
+    assert "one at a time" in message
+
+
+@pytest.mark.parametrize(("size", "count"), [(2, 3), (3, 4)])
+def test_a_queue_keeps_as_many_as_it_holds_and_the_newest(tmp_path, size: int, count: int) -> None:
+    lines = f"kept = [*kept, loss][-{size}:]", "mean = float(paddle.stack(kept).mean())"
+    ((severity, message),) = told(tmp_path, *lines)
+    assert severity == "warning"
+    assert f"made in {count} different steps are kept at once" in message
+
+
+def test_a_list_keeps_them_all(tmp_path) -> None:
+    ((severity, message),) = told(tmp_path, "kept.append(loss)")
+    assert severity == "warning"
+    assert "made in 7 different steps are kept at once" in message
