@@ -10,9 +10,7 @@ import paddle
 import pytest
 from paddle.base import core
 
-import paddle_lab
 from paddle_lab.capture.memory.counters import PaddleCounters, memory_sampler
-from paddle_lab.capture.running_layer import running_layer
 from paddle_lab.sampling.counter import ABSENT
 
 BEFORE_IMPORT = """
@@ -71,24 +69,6 @@ def test_a_cpu_build_says_that_it_counts_no_device():
 
 def test_paddle_is_never_imported_by_a_look():
     subprocess.run([sys.executable, "-W", "ignore", "-c", BEFORE_IMPORT], check=True)
-
-
-def test_the_running_layer_is_known_while_a_trace_is_open():
-    seen = []
-
-    class Watch(paddle.nn.Layer):
-        def forward(self, data):
-            seen.append(running_layer())
-            return data
-
-    network = paddle.nn.Sequential(paddle.nn.Linear(2, 2), Watch())
-    data = paddle.ones([1, 2])
-    with paddle_lab.trace():
-        network(data)
-        seen.append(running_layer())
-    network(data)
-
-    assert seen == ["1", "", ""]
 
 
 class StandInGpuCore:

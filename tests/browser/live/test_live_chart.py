@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.alone
 
 # Until it has been seen; a page on a busy machine takes its time.
-TRACED = """import os
-with paddle_lab.trace() as trace:
-    begin = time.time()
-    while not os.path.exists("seen") and time.time() - begin < 60:
-        network(images)"""
+PLAIN = """import os
+begin = time.time()
+while not os.path.exists("seen") and time.time() - begin < 60:
+    network(images)"""
 # One C call that never lets another thread run.
 HELD = "total = sum(range(60_000_000))"
 
 
 def test_it_tells_values_marks_and_what_this_machine_lacks(jupyter_page: OpenNotebook):
-    notebook = jupyter_page(notebook_of(CHART_ON, MODEL, TRACED))
+    notebook = jupyter_page(notebook_of(CHART_ON, MODEL, PLAIN))
     addresses: list[str] = []
     notebook.page.on("request", lambda request: addresses.append(request.url))
     notebook.run_cell(0)

@@ -1,0 +1,123 @@
+"""The layer that runs, read off the main thread's frames."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+import weakref
+
+import paddle
+import pytest
+from paddle import nn
+
+import paddle_lab
+from paddle_lab.capture.running_layer import RunningLayer
+
+BEFORE_IMPORT = """
+import sys
+from paddle_lab.capture.running_layer import RunningLayer
+running_layer = RunningLayer()
+assert running_layer() == ""
+assert "paddle" not in sys.modules
+import paddle
+class Watch(paddle.nn.Layer):
+    def forward(self):
+        return running_layer()
+assert Watch()() == "Watch"
+"""
+
+
+class Watch(nn.Layer):
+    """Notes what is said of it, asked from a thread of its own."""
+
+    def __init__(self, running_layer):
+        super().__init__()
+        self.running_layer = running_layer
+        self.seen = []
+
+    def forward(self, data):
+        asked = threading.Thread(target=lambda: self.seen.append(self.running_layer()))
+        asked.start()
+        asked.join()
+        return data
+
+
+@pytest.fixture
+def running_layer():
+    return RunningLayer()
+
+
+def traced(is_traced):
+    return paddle_lab.trace() if is_traced else contextlib.nullcontext()
+
+
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_a_layer_has_the_path_that_named_sublayers_tells(running_layer, is_traced):
+    watch = Watch(running_layer)
+    network = nn.Sequential(nn.Linear(2, 2), nn.LayerList([nn.ReLU(), nn.Sequential(watch)])[1])
+    data = paddle.ones([1, 2])
+
+    with traced(is_traced):
+        network(data)
+        watch(data)
+        outside = running_layer()
+
+    (path,) = [path for path, layer in network.named_sublayers() if layer is watch]
+    assert (path, watch.seen, outside) == ("1.0", ["1.0", "Watch"], "")
+
+
+def test_a_layer_with_hooks_is_found(running_layer):
+    watch = Watch(running_layer)
+    watch.register_forward_pre_hook(lambda *_: None)
+    network = nn.Sequential(watch)
+    network(paddle.ones([1]))
+
+    assert watch.seen == ["0"]
+
+
+def test_a_layer_that_is_added_later_is_found(running_layer):
+    first, second = Watch(running_layer), Watch(running_layer)
+    network = nn.Sequential(first)
+    network(paddle.ones([1]))
+    network.add_sublayer("head", second)
+    network(paddle.ones([1]))
+
+    assert (first.seen, second.seen) == (["0"] * 2, ["head"])
+
+
+def test_layers_that_no_root_holds_go_by_their_class_and_are_not_searched_for_each_time():
+    searches = []
+
+    class Root(nn.Layer):
+        def named_sublayers(self, *arguments, **options):
+            searches.append(self)
+            return super().named_sublayers(*arguments, **options)
+
+        def forward(self, data):
+            watch = Watch(running_layer)
+            watch(data)
+            return watch.seen
+
+    running_layer, root = RunningLayer(), Root()
+
+    assert [root(paddle.ones([1])) for _ in range(20)] == [["Watch"]] * 20
+    assert len(searches) <= 2
+
+
+def test_asking_keeps_nothing_alive(running_layer):
+    watch = Watch(running_layer)
+    network = nn.Sequential(watch, nn.Linear(1, 1))
+    data = paddle.ones([1, 1])
+    alive = weakref.ref(data)
+    layer = weakref.ref(network)
+
+    network(data)
+    del data, network
+    assert alive() is None
+    assert layer() is None
+
+
+def test_paddle_is_never_imported_by_a_question():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", BEFORE_IMPORT], check=True)
