@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 ABSENT: Final = -1
 """The value of a counter that has none now; never zero, which is a value."""
@@ -53,3 +53,11 @@ class Source(Protocol):
         Called by the sampler's thread alone. The values are not changed afterwards. It never
         raises: what cannot be read any more becomes absent.
         """
+
+
+@runtime_checkable
+class LastingSource(Source, Protocol):
+    """A source that goes on between its reads, and has to be told when there will be none."""
+
+    def close(self) -> None:
+        """End what goes on; a later read takes it up again."""

@@ -2,136 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from time import perf_counter_ns
+from typing import Final, NamedTuple
 
 from paddle_lab.sampling.counter import ABSENT, Counter
+from paddle_lab.sampling.nvml_driver import NO_ANSWER, Device, Driver, NoDriverError, sentence
 
-_PERIOD_NS: Final = 100_000_000
+_PERIOD_S: Final = 0.1
 """The driver's answers are a few hundred microseconds each, and no newer than this."""
-_RETRY_NS: Final = 5_000_000_000
+_SILENCE_NS: Final = 2_000_000_000
+_IDLE_NS: Final = 30_000_000_000
+_FEW_READS: Final = 3
+_LEAVE_S: Final = 0.5
+_WAITING: Final[list[threading.Thread]] = []
+"""Threads of this process that were to end and wait for the driver still."""
 
-_NO_LIBRARY: Final = (
-    "This machine has no NVIDIA driver (its NVML library was not found), so no device totals."
-)
-_SENTENCES: Final = {
-    "NVMLError_LibraryNotFound": _NO_LIBRARY,
-    "NVMLError_DriverNotLoaded": "The NVIDIA driver is not loaded, so there are no device totals.",
-    "NVMLError_NoPermission": "This user may not ask the NVIDIA driver for device totals.",
-}
+
+class _Answers(NamedTuple):
+    counters: tuple[Counter, ...] = ()
+    values: tuple[int, ...] = ()
 
 
 class NvmlCounters:
     """Memory in use and utilisation of every device that the driver lists.
 
-    A device whose driver answers with an error is absent from then on, and asked again every five
+    A thread of its own asks, ten times a second as long as somebody reads: a driver that takes long
+    to answer, or never does, holds up nothing else. Nothing is counted until the first answer.
+    A device whose driver answers with an error is absent from then on, and asked again every few
     seconds; the others go on.
 
     Parameters
     ----------
-    library
-        What speaks NVML: the module ``pynvml`` unless given.
+    retry_s
+        Seconds until a driver or a device that has answered with errors is asked again.
     """
 
-    def __init__(self, library: Any = None) -> None:
-        self._library = library
-        self._devices: list[_Device] = []
-        self._absence = ""
-        try:
-            if library is None:
-                import pynvml
-
-                self._library = pynvml
-            self._library.nvmlInit()
-            count = int(self._library.nvmlDeviceGetCount())
-        except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
-            self._absence = _sentence(error)
-            return
-        self._devices = [_Device(self._library, index) for index in range(count)]
-        if not count:
-            self._absence = "The NVIDIA driver lists no device."
+    def __init__(self, *, retry_s: float = 5.0) -> None:
+        self._retry_s = retry_s
+        self._devices: list[Device] = []
+        self._answers = self._read = _Answers()
+        """What the driver has told, and what of that has been read."""
+        self._driver: Driver | None = None
+        self._has_none = False
+        self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._read_ns = 0
+        self._unanswered_ns = self._unanswered_reads = 0
 
     def counters(self) -> Sequence[Counter]:
         """Return two counters a device; without devices one, whose absence says why."""
-        if not self._devices:
-            return (Counter("used", "gpu", "nvml", absence=self._absence),)
-        return [counter for device in self._devices for counter in device.counters]
+        return self._read.counters
 
     def read(self, now_ns: int) -> Sequence[int]:
         """Return bytes in use and per cent of time in use, device after device."""
-        if not self._devices:
-            return (ABSENT,)
-        return [value for device in self._devices for value in device.read(now_ns)]
+        self._read_ns = now_ns
+        if not self._has_none and (self._thread is None or not self._thread.is_alive()):
+            self._begin()
+        answers = self._answers
+        self._read = _absent(answers.counters, NO_ANSWER) if self._is_silent(now_ns) else answers
+        return self._read.values
 
+    def close(self) -> None:
+        """End the asking; a later read takes it up again."""
+        thread, self._thread = self._thread, None
+        self._closing.set()
+        if thread is not None:
+            thread.join(_LEAVE_S)
+            if thread.is_alive():
+                _WAITING.append(thread)
 
-class _Device:
-    """One device; its number is NVML's, which ``CUDA_VISIBLE_DEVICES`` does not change."""
+    def _begin(self) -> None:
+        _WAITING[:] = [thread for thread in _WAITING if thread.is_alive()]
+        if _WAITING:
+            # The driver owes one an answer: another thread would only wait beside it.
+            self._answers = _absent(self._answers.counters, NO_ANSWER)
+            return
+        # What was told before is old.
+        self._answers = self._answers._replace(values=(ABSENT,) * len(self._answers.values))
+        self._closing = threading.Event()
+        self._thread = threading.Thread(
+            target=self._converse, args=(self._closing,), name="paddle_lab NVML", daemon=True
+        )
+        self._thread.start()
 
-    def __init__(self, library: Any, index: int) -> None:
-        self._library = library
-        self._index = index
-        device = f"nvidia:{index}"
-        self._used = Counter("used", device, "nvml")
-        self._utilisation = Counter("utilisation", device, "nvml", unit="percent", limit=100)
-        self._values = [ABSENT, ABSENT]
-        self._next_ns = 0
-        self._has_reserved_apart = hasattr(library, "nvmlMemory_v2")
+    def _is_silent(self, now_ns: int) -> bool:
+        """Whether the driver owes an answer, not this process the time to take it."""
+        asked_ns = self._driver.asked_ns if self._driver is not None else 0
+        self._unanswered_reads += 1
+        if asked_ns != self._unanswered_ns:
+            self._unanswered_ns, self._unanswered_reads = asked_ns, 0
+        # Where the interpreter was held, nobody could read either.
+        return (
+            bool(asked_ns)
+            and now_ns - asked_ns > _SILENCE_NS
+            and self._unanswered_reads >= _FEW_READS
+        )
 
-    @property
-    def counters(self) -> tuple[Counter, Counter]:
-        return self._used, self._utilisation
+    # -- the thread -------------------------------------------------------------------------------
 
-    def read(self, now_ns: int) -> list[int]:
-        if now_ns >= self._next_ns:
-            # An index is looked up each time: the handle of a device that went and came is stale.
-            self._used, used = self._ask(self._used, self._ask_used)
-            self._utilisation, utilisation = self._ask(self._utilisation, self._ask_utilisation)
-            self._values = [used, utilisation]
-            answers = used != ABSENT or utilisation != ABSENT
-            self._next_ns = now_ns + (_PERIOD_NS if answers else _RETRY_NS)
-        return self._values
-
-    def _ask(self, counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter, int]:
-        try:
-            value, limit = ask()
-        except Exception as error:  # noqa: BLE001
-            return replace(counter, absence=_sentence(error)), ABSENT
-        if counter.absence or counter.limit != limit:
-            counter = replace(counter, absence="", limit=limit)
-        return counter, value
-
-    def _ask_used(self) -> tuple[int, int]:
-        memory = self._memory()
-        return int(memory.used), int(memory.total)
-
-    def _memory(self) -> Any:
-        """Return what ``nvidia-smi`` shows: without what the driver keeps for itself.
-
-        NVML's first version counts that as used (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in NVML's
-        reference), hundreds of megabytes. Drivers before 510 have no other.
-        """
-        library = self._library
-        if self._has_reserved_apart:
+    def _converse(self, closing: threading.Event) -> None:
+        while not closing.is_set():
             try:
-                return library.nvmlDeviceGetMemoryInfo(
-                    self._handle(), version=library.nvmlMemory_v2
-                )
-            except Exception as error:
-                if type(error).__name__ != "NVMLError_FunctionNotFound":
-                    raise
-                self._has_reserved_apart = False
-        return library.nvmlDeviceGetMemoryInfo(self._handle())
+                self._driver = self._driver or Driver()
+                self._driver.open()
+            except NoDriverError as error:
+                self._has_none = True
+                self._answers = _absent(self._answers.counters, str(error))
+                return
+            except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
+                self._miss(sentence(error))
+            else:
+                try:
+                    while self._ask(self._driver, closing):
+                        if closing.wait(_PERIOD_S) or self._is_idle():
+                            return
+                finally:
+                    self._driver.close()
+            # Nobody has answered: a driver in trouble is left alone, and then begun with anew.
+            if closing.wait(self._retry_s) or self._is_idle():
+                return
 
-    def _ask_utilisation(self) -> tuple[int, int]:
-        return int(self._library.nvmlDeviceGetUtilizationRates(self._handle()).gpu), 100
+    def _ask(self, driver: Driver, closing: threading.Event) -> bool:
+        """Ask for all devices once, and return whether there was any answer but errors."""
+        try:
+            count = driver.device_count()
+        except Exception as error:  # noqa: BLE001
+            self._miss(sentence(error))
+            return False
+        if not count:
+            self._miss("The NVIDIA driver lists no device.")
+            return False
+        retry_ns = int(self._retry_s * 1e9)
+        self._devices += [
+            Device(index, retry_ns=retry_ns) for index in range(len(self._devices), count)
+        ]
+        has_told = False
+        for index, device in enumerate(self._devices):
+            if closing.is_set():
+                break
+            if index < count:
+                has_told |= device.ask(driver)
+            else:
+                device.miss("The NVIDIA driver no longer lists this device.")
+            self._tell()
+        return has_told
 
-    def _handle(self) -> Any:
-        return self._library.nvmlDeviceGetHandleByIndex(self._index)
+    def _miss(self, absence: str) -> None:
+        for device in self._devices:
+            device.miss(absence)
+        if self._devices:
+            self._tell()
+        else:
+            self._answers = _absent((), absence)
+
+    def _tell(self) -> None:
+        self._answers = _Answers(
+            tuple(counter for device in self._devices for counter in device.counters),
+            tuple(value for device in self._devices for value in device.values),
+        )
+
+    def _is_idle(self) -> bool:
+        return perf_counter_ns() - self._read_ns > _IDLE_NS
 
 
-def _sentence(error: Exception) -> str:
-    if isinstance(error, ImportError):
-        return "Device totals need the package nvidia-ml-py: run `pip install nvidia-ml-py`."
-    known = _SENTENCES.get(type(error).__name__)
-    return known or f"The NVIDIA driver answers: {error}."
+def _absent(counters: tuple[Counter, ...], absence: str) -> _Answers:
+    # The place of the first device's: where there are devices later, that is theirs.
+    counters = counters or (Counter("used", "nvidia:0", "nvml"),)
+    return _Answers(
+        tuple(replace(counter, absence=absence) for counter in counters),
+        (ABSENT,) * len(counters),
+    )

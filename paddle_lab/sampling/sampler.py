@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from paddle_lab.sampling.batch import Batch, Cursor
 from paddle_lab.sampling.columns import Columns
-from paddle_lab.sampling.counter import Counter, Source
+from paddle_lab.sampling.counter import Counter, LastingSource, Source
 from paddle_lab.sampling.history import SECOND_NS, History
 from paddle_lab.sampling.marks import Mark, Marks
 from paddle_lab.sampling.tier import Values
@@ -191,6 +191,9 @@ class Sampler:
             self._sample_until(stopping, on_batch)
         except Exception as error:  # noqa: BLE001  (a thread's traceback would land in some cell)
             self.fault = f"{type(error).__name__}: {error}"
+        for source in self._sources:
+            if isinstance(source, LastingSource):
+                source.close()
 
     def _sample_until(
         self, stopping: threading.Event, on_batch: Callable[[Batch], None] | None

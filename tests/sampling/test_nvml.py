@@ -1,124 +1,257 @@
-"""NVML's counters, told by a stand-in for the driver."""
+"""NVML's counters: the real ``pynvml`` on a stand-in for the driver's library."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pynvml
 import pytest
 
 from paddle_lab.sampling.counter import ABSENT
-from paddle_lab.sampling.nvml import NvmlCounters
-from tests.sampling.stand_in_nvml import GIB, StandInNvml
+from tests.sampling.counting_process import CountingProcess
+from tests.sampling.stand_in_driver import GIB, NAME, StandInDriver
 
-SECOND_NS = 1_000_000_000
 MIB = 1 << 20
+LOST = pynvml.NVML_ERROR_GPU_IS_LOST
+THREAD = "paddle_lab NVML"
 
 
-def named(counters):
-    return [(counter.device, counter.name) for counter in counters.counters()]
+@pytest.fixture
+def driver(tmp_path):
+    """Two devices."""
+    driver = StandInDriver(tmp_path)
+    driver.answer(devices=2)
+    driver.device(0, used_bytes=3 * GIB + 1, percent=97)
+    driver.device(1, used_bytes=0, total_bytes=40 * GIB)
+    return driver
 
 
-def test_two_devices_tell_bytes_in_use_and_utilisation():
-    counters = NvmlCounters(StandInNvml([3 * GIB, 0], [97, 0]))
-
-    assert counters.read(0) == [3 * GIB, 97, 0, 0]
-
-    assert named(counters) == [
-        ("nvidia:0", "used"),
-        ("nvidia:0", "utilisation"),
-        ("nvidia:1", "used"),
-        ("nvidia:1", "utilisation"),
-    ]
-    assert [counter.limit for counter in counters.counters()] == [80 * GIB, 100, 80 * GIB, 100]
-    assert not any(counter.absence for counter in counters.counters())
+def test_two_devices_tell_their_bytes_and_utilisation(driver):
+    with CountingProcess(driver.environment) as process:
+        assert process.values(3 * GIB + 1, 97, 0, 0) == ["", "", "", ""]
+        assert process.tell("names") == [
+            ["nvidia:0", "used", 80 * GIB],
+            ["nvidia:0", "utilisation", 100],
+            ["nvidia:1", "used", 40 * GIB],
+            ["nvidia:1", "utilisation", 100],
+        ]
+        driver.device(1, used_bytes=40 * GIB - 1, percent=100, total_bytes=40 * GIB)
+        process.values(3 * GIB + 1, 97, 40 * GIB - 1, 100)
 
 
-def test_an_old_driver_tells_what_it_keeps_for_itself_as_used():
-    library = StandInNvml([GIB], is_old=True)
-    counters = NvmlCounters(library)
+def test_a_driver_before_510_tells_what_it_keeps_for_itself_as_used(tmp_path):
+    driver = StandInDriver(tmp_path, is_before_510=True)
+    driver.answer(devices=1)
+    driver.device(0, used_bytes=GIB, percent=5)
+    with CountingProcess(driver.environment) as process:
+        process.values(GIB + 600 * MIB, 5)
 
-    assert counters.read(0)[0] == GIB + library.reserved_bytes
-    assert counters.read(SECOND_NS)[0] == GIB + library.reserved_bytes
-    assert library.asked == 3, "it is asked once for what it does not have"
+
+def test_a_lost_device_is_absent_while_the_other_goes_on_and_is_read_when_it_is_back(driver):
+    with CountingProcess(driver.environment) as process:
+        process.values(3 * GIB + 1, 97, 0, 0)
+        driver.answer({"handle.0": (LOST,)})
+        driver.device(1, used_bytes=GIB, percent=1)
+        absences = process.values(ABSENT, ABSENT, GIB, 1)
+        assert absences == ["The NVIDIA driver answers: GPU is lost."] * 2 + ["", ""]
+        # What is looked up before a device went does not hold when it is back.
+        driver.answer({"handle.0": (0,)}, epoch=1)
+        assert process.values(3 * GIB + 1, 97, GIB, 1) == ["", "", "", ""]
+
+
+def test_a_part_of_a_device_without_utilisation_keeps_its_memory(driver):
+    driver.answer({"utilisation_error.0": (pynvml.NVML_ERROR_NOT_SUPPORTED,)})
+    with CountingProcess(driver.environment) as process:
+        absences = process.values(3 * GIB + 1, ABSENT, 0, 0)
+    assert absences == ["", "The NVIDIA driver answers: Not Supported.", "", ""]
+
+
+def test_memory_that_may_not_be_asked_for_leaves_the_utilisation(driver):
+    driver.answer({"memory_error.0": (pynvml.NVML_ERROR_NO_PERMISSION,)})
+    with CountingProcess(driver.environment) as process:
+        absences = process.values(ABSENT, 97, 0, 0)
+    assert absences[0] == "This user may not ask the NVIDIA driver for device totals."
+
+
+def test_devices_come_and_go(driver):
+    driver.answer(devices=1)
+    with CountingProcess(driver.environment) as process:
+        process.values(3 * GIB + 1, 97)
+        driver.answer(devices=2)
+        process.values(3 * GIB + 1, 97, 0, 0)
+        driver.answer(devices=1)
+        absences = process.values(3 * GIB + 1, 97, ABSENT, ABSENT)
+        assert absences[2] == "The NVIDIA driver no longer lists this device."
+        driver.answer(devices=0)
+        assert process.sentence("lists no device")[0] == [ABSENT] * 4
+        driver.answer(devices=2)
+        process.values(3 * GIB + 1, 97, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (pynvml.NVML_ERROR_DRIVER_NOT_LOADED, "The NVIDIA driver is not loaded"),
+        (pynvml.NVML_ERROR_NO_PERMISSION, "This user may not ask"),
+        (pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH, "until the machine is restarted"),
+        (pynvml.NVML_ERROR_UNKNOWN, "The NVIDIA driver answers: Unknown Error."),
+        (4711, "The NVIDIA driver answers: An unknown error."),
+    ],
+)
+def test_a_driver_that_does_not_begin_says_why_and_is_asked_again(driver, code, words):
+    driver.answer(init=code)
+    with CountingProcess(driver.environment) as process:
+        assert process.sentence(words)[0] == [ABSENT]
+        driver.answer(init=0)
+        assert process.values(3 * GIB + 1, 97, 0, 0) == ["", "", "", ""]
+
+
+def test_a_driver_that_ends_for_all_is_begun_with_anew(driver):
+    with CountingProcess(driver.environment) as process:
+        process.values(3 * GIB + 1, 97, 0, 0)
+        process.tell("shut_down")  # by the user's own code, once too often
+        driver.device(0, used_bytes=GIB, percent=2)
+        process.values(GIB, 2, 0, 0)
+
+
+def test_without_a_library_there_is_one_absent_counter_and_no_thread(tmp_path):
+    with CountingProcess({"LD_LIBRARY_PATH": str(tmp_path)}) as process:
+        if shutil.which("nvidia-smi"):
+            pytest.skip("this machine has a driver")
+        assert process.sentence("no NVIDIA driver")[0] == [ABSENT]
+        assert THREAD not in process.tell("threads_after_a_read")
+
+
+def test_a_file_that_is_no_library_is_no_driver(tmp_path):
+    (tmp_path / NAME).write_text("nothing to load")
+    with CountingProcess({"LD_LIBRARY_PATH": str(tmp_path)}) as process:
+        assert process.sentence("cannot be loaded")[0] == [ABSENT]
+
+
+def test_a_library_that_lacks_everything_says_what_it_answers(driver):
+    empty = driver.directory / "empty"
+    empty.mkdir()
+    subprocess.run(["cc", "-shared", "-x", "c", os.devnull, "-o", str(empty / NAME)], check=True)
+    with CountingProcess({"LD_LIBRARY_PATH": str(empty)}) as process:
+        assert process.sentence("Function Not Found")[0] == [ABSENT]
+
+
+def pretend(directory: Path, text: str) -> dict[str, str]:
+    """Write a module ``pynvml``, and return the environment in which it is the one."""
+    (directory / "modules").mkdir()
+    (directory / "modules" / "pynvml.py").write_text(text)
+    return {"PYTHONPATH": str(directory / "modules")}
+
+
+def test_another_package_of_that_name_is_said_to_be_another(driver):
+    with CountingProcess(
+        driver.environment | pretend(driver.directory, "answer = 42\n")
+    ) as process:
+        _, absences = process.sentence("is not NVIDIA's: run `pip install nvidia-ml-py`")
+    assert str(driver.directory) in absences[0]
+
+
+def test_no_package_is_said(driver):
+    text = "raise ModuleNotFoundError(name='pynvml')\n"
+    with CountingProcess(driver.environment | pretend(driver.directory, text)) as process:
+        process.sentence("Device totals need the package nvidia-ml-py")
+
+
+# What the package `pynvml` was before it handed on to nvidia-ml-py: the same calls, older.
+OLD_PACKAGE = f"""
+exec(compile(open({pynvml.__file__!r}).read(), "pynvml.py", "exec"))
+del nvmlMemory_v2, c_nvmlMemory_v2_t
+_ask_memory = nvmlDeviceGetMemoryInfo
+def nvmlDeviceGetMemoryInfo(handle):
+    return _ask_memory(handle)
+"""
+
+
+def test_an_old_package_asks_as_it_can(driver):
+    with CountingProcess(driver.environment | pretend(driver.directory, OLD_PACKAGE)) as process:
+        process.values(3 * GIB + 1 + 600 * MIB, 97, 600 * MIB, 0)
+
+
+def test_a_driver_that_never_answers_holds_up_nothing(driver):
+    with CountingProcess(driver.environment) as process:
+        process.values(3 * GIB + 1, 97, 0, 0)
+        driver.answer(hang=1)
+        values, absences = process.sentence("has not answered for more than two seconds")
+        assert (values, len(set(absences))) == ([ABSENT] * 4, 1)
+        values, absences = process.tell("sample")
+        assert values[:4] == [ABSENT] * 4
+        assert values[4] > 0, "the process's own memory"
+
+        # More charts put no more threads before the same door.
+        for _ in range(5):
+            process.tell("renew")
+            process.sentence("has not answered")
+        assert process.tell("threads").count(THREAD) == 1
+
+        driver.answer(hang=0)
+        process.values(3 * GIB + 1, 97, 0, 0)
+        assert process.tell("threads").count(THREAD) == 1
+
+
+def test_a_driver_that_hangs_from_the_beginning_says_so(driver):
+    driver.answer(hang=1)
+    with CountingProcess(driver.environment) as process:
+        assert process.tell("read") == [[], []], "nothing is known yet"
+        assert process.sentence("has not answered")[0] == [ABSENT]
+        driver.answer(hang=0)
+        assert process.values(3 * GIB + 1, 97, 0, 0) == ["", "", "", ""]
+
+
+def test_charts_that_come_and_go_leave_nothing(driver):
+    with CountingProcess(driver.environment) as process:
+        for _ in range(20):
+            process.values(3 * GIB + 1, 97, 0, 0)
+            process.tell("renew")
+        began, ended, _ = process.tell("calls")
+        assert (began, ended) == (20, 20)
+        assert THREAD not in process.tell("threads")
+
+        # The same one, closed and read again.
+        process.values(3 * GIB + 1, 97, 0, 0)
+        process.tell("close")
+        assert process.tell("threads") == ["MainThread"]
+        driver.device(0, used_bytes=GIB, percent=0)
+        process.values(GIB, 0, 0, 0)
+
+
+def test_the_thread_ends_with_the_sampler(driver):
+    with CountingProcess(driver.environment) as process:
+        for _ in range(3):
+            process.tell("sample")
+            assert process.tell("threads") == ["MainThread"]
+            began, ended, _ = process.tell("calls")
+            assert began == ended
+
+
+def test_a_forked_child_asks_for_itself_and_the_parent_goes_on(driver):
+    with CountingProcess(driver.environment) as process:
+        process.values(3 * GIB + 1, 97, 0, 0)
+        assert process.tell("fork") == [3 * GIB + 1, 97, 0, 0]
+        driver.device(0, used_bytes=GIB, percent=0)
+        process.values(GIB, 0, 0, 0)
 
 
 @pytest.mark.skipif(not shutil.which("nvidia-smi"), reason="this machine has no NVIDIA driver")
 def test_a_real_device_has_the_figures_of_nvidia_smi():
     query = ["nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv,noheader,nounits"]
-    lines = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
-    counters = NvmlCounters()
-
-    used_bytes = counters.read(0)[::2]
-
-    limits = [counter.limit for counter in counters.counters()[::2]]
-    for line, used, limit in zip(lines, used_bytes, limits, strict=True):
+    with CountingProcess({}) as process:
+        values, _ = process.until(lambda values, _: max(values, default=ABSENT) > 0)
+        lines = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+        values, limits = process.tell("read")[0][::2], process.tell("names")[::2]
+    for line, used, (*_, limit) in zip(lines.splitlines(), values, limits, strict=True):
         used_mib, total_mib = map(int, line.split(","))
         assert abs(used - used_mib * MIB) <= 16 * MIB, "others may allocate meanwhile, a little"
         assert abs(limit - total_mib * MIB) <= MIB
 
 
-def test_no_library_is_one_absent_counter_with_a_sentence():
-    counters = NvmlCounters(StandInNvml([GIB], failing_start=pynvml.NVML_ERROR_LIBRARY_NOT_FOUND))
-
-    assert counters.read(0) == (ABSENT,)
-    (counter,) = counters.counters()
-    assert "no NVIDIA driver" in counter.absence
-
-
-def test_a_machine_that_lists_no_device_says_so():
-    (counter,) = NvmlCounters(StandInNvml([])).counters()
-
-    assert counter.absence == "The NVIDIA driver lists no device."
-
-
-def test_a_device_that_vanishes_is_absent_and_the_other_goes_on():
-    library = StandInNvml([GIB, 2 * GIB])
-    counters = NvmlCounters(library)
-    assert counters.read(0)[0] == GIB
-
-    library.failing[0] = pynvml.NVML_ERROR_GPU_IS_LOST
-    library.used_bytes[1] = 3 * GIB
-    used, utilisation, other, _ = counters.read(SECOND_NS)
-
-    assert (used, utilisation, other) == (ABSENT, ABSENT, 3 * GIB)
-    lost, _, sound, _ = counters.counters()
-    assert "GPU is lost" in lost.absence
-    assert sound.absence == ""
-
-
-def test_a_device_that_comes_back_is_read_again():
-    library = StandInNvml([GIB], failing={0: pynvml.NVML_ERROR_UNKNOWN})
-    counters = NvmlCounters(library)
-    assert counters.read(0)[0] == ABSENT
-
-    del library.failing[0]
-
-    # Not at once: a driver in trouble is left alone for a while.
-    assert counters.read(SECOND_NS)[0] == ABSENT
-    assert counters.read(6 * SECOND_NS)[0] == GIB
-    assert counters.counters()[0].absence == ""
-
-
-def test_a_device_without_utilisation_keeps_its_memory():
-    library = StandInNvml([GIB], failing_utilisation={0: pynvml.NVML_ERROR_NOT_SUPPORTED})
-    counters = NvmlCounters(library)
-
-    assert counters.read(0) == [GIB, ABSENT]
-    assert [bool(counter.absence) for counter in counters.counters()] == [False, True]
-
-
-def test_the_driver_is_asked_ten_times_a_second_however_often_one_reads():
-    library = StandInNvml([GIB])
-    counters = NvmlCounters(library)
-
-    for tick in range(50):
-        counters.read(tick * SECOND_NS // 50)
-
-    assert library.asked == 10
-
-
-@pytest.mark.skipif(not NvmlCounters().counters()[0].absence, reason="a driver is here")
-def test_this_machine_without_a_driver_has_a_sentence():
-    assert NvmlCounters().counters()[0].absence.endswith(".")
+def test_this_machine_counts_or_says_why_not():
+    with CountingProcess({}) as process:
+        process.until(lambda values, absences: max(values, default=ABSENT) >= 0 or any(absences))

@@ -37,11 +37,12 @@ def test_the_chart_samples_until_it_is_ended(
 ) -> None:
     run(shell, "%paddle_mem").raise_error()
     assert "A live chart of memory" in capsys.readouterr().out
-    (thread,) = _sampling_threads()
+    threads = _sampling_threads()
+    assert "paddle_lab sampler" in [thread.name for thread in threads]
     first = shell.execution_count
     run(shell, "import time\nfor _ in range(20):\n    time.sleep(0.01)")
     run(shell, "%paddle_mem").raise_error()  # shows the same chart again
-    assert _sampling_threads() == [thread]
+    assert set(_sampling_threads()) <= set(threads)
     chart = _chart(shell)
     marked = [mark.label for mark in chart.sampler.cells()]
     assert marked[1:] == [f"[{first}]", f"[{first + 1}]"]

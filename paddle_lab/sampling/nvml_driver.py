@@ -1,0 +1,168 @@
+"""What NVIDIA's driver says of its devices, by the module ``pynvml``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import perf_counter_ns
+from typing import Any, Final
+
+from paddle_lab.sampling.counter import ABSENT, Counter
+
+NO_PACKAGE: Final = "Device totals need the package nvidia-ml-py: run `pip install nvidia-ml-py`."
+NO_ANSWER: Final = "The NVIDIA driver has not answered for more than two seconds."
+_NO_LIBRARY: Final = "NVMLError_LibraryNotFound"
+_SENTENCES: Final = {
+    _NO_LIBRARY: (
+        "This machine has no NVIDIA driver (its NVML library cannot be loaded), so no device "
+        "totals."
+    ),
+    "NVMLError_DriverNotLoaded": "The NVIDIA driver is not loaded, so there are no device totals.",
+    "NVMLError_NoPermission": "This user may not ask the NVIDIA driver for device totals.",
+    "NVMLError_LibRmVersionMismatch": (
+        "The NVIDIA driver was updated while it ran, so there are no device totals until the "
+        "machine is restarted."
+    ),
+}
+
+
+class NoDriverError(Exception):
+    """There is nothing to ask, now or later; its text is a sentence."""
+
+
+class Driver:
+    """One conversation with the driver, of one thread.
+
+    Raises
+    ------
+    NoDriverError
+        If this machine has none, or nothing that speaks to it.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import pynvml
+        except ImportError:
+            raise NoDriverError(NO_PACKAGE) from None
+        if not hasattr(pynvml, "nvmlInit"):
+            raise NoDriverError(
+                f"The module pynvml in {getattr(pynvml, '__file__', None)} is not NVIDIA's: "
+                "run `pip install nvidia-ml-py`."
+            )
+        self._library = pynvml
+        self.asked_ns = 0
+        """When the question was asked that is not answered yet; 0 for none."""
+        self.has_reserved_apart = hasattr(pynvml, "nvmlMemory_v2")
+
+    def open(self) -> None:
+        """Begin; raises what the driver answers, or :class:`NoDriverError`."""
+        try:
+            self.ask("nvmlInit")
+        except Exception as error:
+            if type(error).__name__ == _NO_LIBRARY:
+                raise NoDriverError(sentence(error)) from None
+            raise
+
+    def close(self) -> None:
+        """End; NVML counts how often one began."""
+        with suppress(Exception):
+            self.ask("nvmlShutdown")
+
+    def device_count(self) -> int:
+        """Return how many devices the driver lists now."""
+        return int(self.ask("nvmlDeviceGetCount"))
+
+    def ask(self, question: str, *values: Any, **named: Any) -> Any:
+        """Return what a function of ``pynvml`` answers."""
+        self.asked_ns = perf_counter_ns()
+        try:
+            return getattr(self._library, question)(*values, **named)
+        finally:
+            self.asked_ns = 0
+
+    def memory(self, handle: Any) -> Any:
+        """Return what ``nvidia-smi`` shows: without what the driver keeps for itself.
+
+        NVML's first version counts that as used (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in NVML's
+        reference), hundreds of megabytes. Drivers before 510 have no other.
+        """
+        question = "nvmlDeviceGetMemoryInfo"
+        if self.has_reserved_apart:
+            try:
+                return self.ask(question, handle, version=self._library.nvmlMemory_v2)
+            except Exception as error:
+                if type(error).__name__ != "NVMLError_FunctionNotFound":
+                    raise
+                self.has_reserved_apart = False
+        return self.ask(question, handle)
+
+
+class Device:
+    """One device; its number is NVML's, which ``CUDA_VISIBLE_DEVICES`` does not change.
+
+    Parameters
+    ----------
+    index
+        The number.
+    retry_ns
+        How long a device is left alone that has answered nothing but errors.
+    """
+
+    def __init__(self, index: int, *, retry_ns: int) -> None:
+        self._index = index
+        self._retry_ns = retry_ns
+        device = f"nvidia:{index}"
+        self.counters: tuple[Counter, ...] = (
+            Counter("used", device, "nvml"),
+            Counter("utilisation", device, "nvml", unit="percent", limit=100),
+        )
+        self.values: Sequence[int] = (ABSENT, ABSENT)
+        """Bytes in use, and per cent of the time in use."""
+        self._next_ns = 0
+
+    def ask(self, driver: Driver) -> bool:
+        """Ask the driver, and return whether it has told anything of the device."""
+        if perf_counter_ns() < self._next_ns:
+            return False
+        try:
+            # Looked up each time: the handle of a device that went and came is stale.
+            handle = driver.ask("nvmlDeviceGetHandleByIndex", self._index)
+        except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
+            self.miss(sentence(error))
+        else:
+            used, busy = self.counters
+            used, used_bytes = _told(used, lambda: _used(driver, handle))
+            busy, percent = _told(busy, lambda: _utilisation(driver, handle))
+            self.counters, self.values = (used, busy), (used_bytes, percent)
+        has_told = any(value != ABSENT for value in self.values)
+        self._next_ns = 0 if has_told else perf_counter_ns() + self._retry_ns
+        return has_told
+
+    def miss(self, absence: str) -> None:
+        """Tell nothing of it but why."""
+        used, busy = self.counters
+        self.counters = replace(used, absence=absence), replace(busy, absence=absence)
+        self.values = (ABSENT, ABSENT)
+
+
+def sentence(error: Exception) -> str:
+    """Return for people what an error of the driver's means."""
+    return _SENTENCES.get(type(error).__name__) or f"The NVIDIA driver answers: {error}."
+
+
+def _told(counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter, int]:
+    try:
+        value, limit = ask()
+    except Exception as error:  # noqa: BLE001
+        return replace(counter, absence=sentence(error)), ABSENT
+    return replace(counter, absence="", limit=limit), value
+
+
+def _used(driver: Driver, handle: Any) -> tuple[int, int]:
+    memory = driver.memory(handle)
+    return int(memory.used), int(memory.total)
+
+
+def _utilisation(driver: Driver, handle: Any) -> tuple[int, int]:
+    return int(driver.ask("nvmlDeviceGetUtilizationRates", handle).gpu), 100
