@@ -34,6 +34,40 @@ test("an op is found by its name, its layer, its layer's class and its grad node
   expect(find("")).toEqual([]);
 });
 
+test("a path may begin with the model's name or its class", async () => {
+  const made = encoder(12);
+  const { find } = await indexOf(made);
+  expect(find("net.blocks.1.fc2")).toEqual(find("blocks.1.fc2"));
+  expect(find("Encoder.blocks.11")).toEqual(find("blocks.11"));
+  expect(find("net.blocks.11")).toHaveLength(4);
+  expect(find("net.head.bias")).toEqual(find("head.bias"));
+  // As one types on: the whole net, then what begins so.
+  expect(find("net.")).toEqual(find("net"));
+  expect(find("net.blocks.1")).toHaveLength(3 * 4);
+  // Another model, or no such path in it; a model's name is no path of its own.
+  expect(find("other.blocks.1")).toEqual([]);
+  expect(find("net.locks.1")).toEqual([]);
+  expect(find("net.net")).toEqual([]);
+});
+
+test("of two models with equal paths the one that is named is found, in its updates as well", async () => {
+  const made = new SyntheticTrace();
+  const read = ["generator", "trainer.critic"].map((path) => {
+    const model = made.group(path, { className: "Mlp" });
+    const weight = made.tensor("[4]", { kind: "parameter", path: "fc.weight" });
+    return { weight, op: made.op("linear", { group: model, inputs: [weight] }).op };
+  });
+  const [generator, critic] = read.map(({ weight, op }) => [
+    op,
+    made.op("adam_", { inputs: [weight], phase: "optimizer" }).op,
+  ]);
+  const { find } = await indexOf(made);
+  expect(find("generator.fc.weight")).toEqual(generator);
+  expect(find("trainer.critic.fc")).toEqual(critic);
+  expect(find("critic.fc.weight")).toEqual(critic);
+  expect(find("mlp.fc.weight")).toEqual(find("fc.weight"));
+});
+
 test("an op is found by a parameter, a dtype and a shape, with or without spaces", async () => {
   const { find } = await indexOf(encoder(2));
   expect(find("head.bias")).toHaveLength(1);

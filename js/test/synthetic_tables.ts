@@ -84,7 +84,9 @@ export class SyntheticTables {
     } = {},
   ): number {
     const { parent = -1, className = "Layer", kind = "layer", structure = -1 } = options;
-    const above = parent >= 0 ? this.strings[this.tables.groups.path![parent]!]! : "";
+    // As in a record: the paths in a model do not say its name.
+    const isInModel = parent >= 0 && this.tables.groups.parent![parent]! >= 0;
+    const above = isInModel ? this.strings[this.tables.groups.path![parent]!]! : "";
     const scopeKind = (SCOPE_KINDS as readonly string[]).indexOf(kind);
     const scope =
       scopeKind < 0

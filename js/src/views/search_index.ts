@@ -5,6 +5,7 @@
 import { opsThroughFrames } from "../model/pairing.ts";
 import type { Trace } from "../model/trace.ts";
 import { baseName } from "./panel/stack_order.ts";
+import { RootedPaths } from "./rooted_paths.ts";
 
 /** One word of a query, as far as it says more than its text. */
 export type SearchTerm =
@@ -34,9 +35,11 @@ export class SearchIndex {
   readonly #strings: string[];
   /** Lower case base names of files, by string code. */
   readonly #files = new Map<number, string>();
+  readonly #rooted: RootedPaths;
 
   constructor(trace: Trace) {
     this.#trace = trace;
+    this.#rooted = new RootedPaths(trace);
     const count = trace.strings.length;
     this.#strings = new Array<string>(count).fill("");
     // Each string once, however many rows it is in.
@@ -108,7 +111,7 @@ export class SearchIndex {
     const file = trace.table("frames").column("file");
     const isFileHit = flags(file, (code) => this.#files.get(code)!.includes(text));
     const group = trace.table("op_groups").column("group");
-    const isGroupHit = this.#groupHits(isHit);
+    const isGroupHit = this.#groupHits(isHit, text);
     for (let op = 0; op < fit.length; op++) {
       const frame = ownFrame[op]!;
       fit[op] =
@@ -126,15 +129,15 @@ export class SearchIndex {
   }
 
   /** A group is hit by its own strings or by a group around it. */
-  #groupHits(isHit: Uint8Array): Uint8Array {
+  #groupHits(isHit: Uint8Array, text: string): Uint8Array {
     const groups = this.#trace.table("groups");
     const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>
       groups.column(column),
     );
-    const hits = new Uint8Array(groups.length);
+    const hits = this.#rooted.groups(text, this.#strings);
     for (let group = 0; group < hits.length; group++) {
       const around = parent![group]!;
-      hits[group] =
+      hits[group]! |=
         isHit[path![group]!]! | isHit[className![group]!]! | (around >= 0 ? hits[around]! : 0);
     }
     return hits;
@@ -149,9 +152,9 @@ export class SearchIndex {
     const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
     const name = tensors.column("name");
     const isName = flags(this.#strings, (candidate) => candidate === text);
-    const isTensorHit = new Uint8Array(tensors.length);
+    const isTensorHit = this.#rooted.tensors(text, this.#strings);
     for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
-      isTensorHit[tensor] = isName[name[tensor]!]!;
+      isTensorHit[tensor]! |= isName[name[tensor]!]!;
     }
     for (const column of columns) {
       for (let tensor = 0; tensor < isTensorHit.length; tensor++) {

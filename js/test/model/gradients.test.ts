@@ -51,13 +51,13 @@ test("over depth, layers come in the order of the forward, and vanish towards th
   const { trace, hierarchy, gradients } = new Store(await withGradients(encoder(4), 0.1).trace());
   const points = gradientsOverDepth(trace, hierarchy, gradients, 0);
   expect(points.map(({ label }) => label)).toEqual([
-    "net.embed",
+    "embed",
     ...[0, 1, 2, 3].flatMap((block) => [
-      `net.blocks.${block}.fc1`,
-      `net.blocks.${block}`,
-      `net.blocks.${block}.fc2`,
+      `blocks.${block}.fc1`,
+      `blocks.${block}`,
+      `blocks.${block}.fc2`,
     ]),
-    "net.head",
+    "head",
     "mean #18",
   ]);
   const fc1 = points
