@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any, Final
+
+from paddle_lab.capture.native import native_twin
 
 _LAYER_MODULE: Final = "paddle.nn.layer.layers"
 _LOOK_PERIOD_NS: Final = 1_000_000_000
@@ -57,7 +61,7 @@ class RunningLayer:
 
     def _running(self) -> Iterator[Any]:
         """Yield the layers whose calls run, innermost first."""
-        frame = sys._current_frames().get(threading.main_thread().ident or 0)
+        frame = thread_frame(threading.main_thread().ident or 0)
         while frame is not None:
             code = frame.f_code
             if code.co_name == "__call__" and code.co_filename == self._file:
@@ -74,6 +78,25 @@ class RunningLayer:
             self._paths = _paths(root)
             self._next_look_ns = time.monotonic_ns() + _LOOK_PERIOD_NS
         return self._paths.get(id(layer), "")
+
+
+@native_twin
+def thread_frame(ident: int) -> FrameType | None:
+    """Return the innermost frame that a thread runs, ``None`` where it runs none.
+
+    Parameters
+    ----------
+    ident
+        Of the thread.
+    """
+    if sys.version_info >= (3, 12) or not gc.isenabled():
+        return sys._current_frames().get(ident)
+    # A collection that begins inside may never end (CPython's issue 106883).
+    gc.disable()
+    try:
+        return sys._current_frames().get(ident)
+    finally:
+        gc.enable()
 
 
 def _paths(root: Any) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ import pytest
 from paddle import nn
 
 import paddle_lab
-from paddle_lab.capture.running_layer import RunningLayer
+from paddle_lab.capture.running_layer import RunningLayer, thread_frame
 
 BEFORE_IMPORT = """
 import sys
@@ -117,6 +118,25 @@ def test_asking_keeps_nothing_alive(running_layer):
     del data, network
     assert alive() is None
     assert layer() is None
+
+
+def test_another_thread_has_the_frame_that_sys_says():
+    waiting, done = threading.Event(), threading.Event()
+
+    def wait():
+        waiting.set()
+        done.wait()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    waiting.wait()
+    frame = thread_frame(thread.ident)
+    assert frame is sys._current_frames()[thread.ident]
+    done.set()
+    thread.join()
+
+    assert thread_frame(thread.ident) is None
+    assert gc.isenabled()
 
 
 def test_paddle_is_never_imported_by_a_question():

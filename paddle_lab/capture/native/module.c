@@ -14,6 +14,8 @@ PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *namespaces_with(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
 PyObject *instances_among(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
 
+PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
+
 static PyMethodDef functions[] = {
     {"namespaces_with", (PyCFunction)(void (*)(void))namespaces_with, METH_FASTCALL,
      "Return the dictionaries that have any of some objects as a value."},
@@ -32,6 +34,7 @@ static PyMethodDef functions[] = {
      "Read Paddle's event trees where they lie; None where that cannot be done."},
     {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
      "Record what is reachable from grad nodes."},
+    {"thread_frame", thread_frame, METH_O, "Return the frame that a thread runs, or None."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,

@@ -1,0 +1,24 @@
+/* The frame that a thread runs: thread_frame of capture/running_layer.py, natively.
+ *
+ * sys._current_frames() makes objects while it holds the lock on the list of threads. Before Python
+ * 3.12 that may begin a garbage collection, and a thread that is born or ends meanwhile waits for
+ * the lock with the interpreter held: nothing runs any more (CPython's issue 106883). Here no
+ * object is made before the list is left.
+ */
+#include "native.h"
+
+PyObject *thread_frame(PyObject *Py_UNUSED(module), PyObject *ident) {
+    unsigned long wanted = PyLong_AsUnsignedLong(ident);
+    if (wanted == (unsigned long)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    while (thread != NULL && thread->thread_id != wanted) {
+        thread = PyThreadState_Next(thread);
+    }
+    PyObject *frame = thread == NULL ? NULL : (PyObject *)PyThreadState_GetFrame(thread);
+    if (frame == NULL) {
+        Py_RETURN_NONE;
+    }
+    return frame;
+}
