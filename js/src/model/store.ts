@@ -1,4 +1,5 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
+import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
 import { type Finding, Findings } from "./findings.ts";
 import { isFolded } from "./folding.ts";
 import { Gradients } from "./gradients.ts";
@@ -7,6 +8,7 @@ import { initialOpen } from "./initial_open.ts";
 import { OddSiblings } from "./odd_siblings.ts";
 import { inGraph } from "./owner.ts";
 import { litGradNodes, litGroups, litOps } from "./pairing.ts";
+import { hasSameShape, shapeOf } from "./shaping.ts";
 import type { Trace } from "./trace.ts";
 
 export type Selection =
@@ -58,16 +60,6 @@ export type FindingsShown = "one" | "all" | "count";
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
 
-/** What undo and redo bring back. */
-const UNDOABLE = [
-  "mode",
-  "backwardCall",
-  "open",
-  "unfolded",
-  "taken",
-  "showParameters",
-  "showOptimizer",
-] as const;
 const LONGEST_HISTORY = 200;
 /** In larger graphs the norms are drawn on request. */
 const MOST_GRAD_NODES_WITH_NORMS = 150;
@@ -147,7 +139,7 @@ export class Store {
   update(change: Partial<ViewState>): void {
     const previous = this.#state;
     const next = { ...previous, ...change };
-    if (UNDOABLE.some((name) => next[name] !== previous[name])) {
+    if (!hasSameShape(next, previous)) {
       this.#past = [...this.#past.slice(1 - LONGEST_HISTORY), previous];
       this.#future = [];
     }
@@ -267,23 +259,28 @@ export class Store {
     this.update({ open, taken: new Set([...this.#state.taken, group]) });
   }
 
+  get isAllOpen(): boolean {
+    return isAllOpen(this.hierarchy, this.#state);
+  }
+
+  get isAllClosed(): boolean {
+    return isAllClosed(this.#state);
+  }
+
   openAll(): void {
-    const open = new Set<number>();
-    for (let group = 0; group < this.trace.groupCount; group++) {
-      if (!this.hierarchy.isTransparent[group]) {
-        open.add(group);
-      }
+    if (!this.isAllOpen) {
+      this.update(allOpen(this.hierarchy));
     }
-    this.update({ open, unfolded: new Set(this.hierarchy.runFirsts()), taken: new Set() });
   }
 
   closeAll(): void {
-    this.update({ open: new Set(), unfolded: new Set(), taken: new Set() });
+    if (!this.isAllClosed) {
+      this.update(allClosed());
+    }
   }
 
   #restore(state: ViewState): void {
-    const change = Object.fromEntries(UNDOABLE.map((name) => [name, state[name]]));
-    this.#become({ ...this.#state, ...change });
+    this.#become({ ...this.#state, ...shapeOf(state) });
   }
 
   #become(next: ViewState): void {

@@ -1,22 +1,12 @@
 /** Keeps the picture in step with the store: arrange, lay out in the background, compose. */
 import { LayoutCancelled, type LayoutRunner } from "../layout/index.ts";
 import { pictured } from "../model/pictured.ts";
+import { hasSameShape, makesSamePicture } from "../model/shaping.ts";
 import type { Store, ViewState } from "../model/store.ts";
 import type { VisibleTree } from "../model/visible.ts";
 import { type Made, Making, type MakingListener } from "./making.ts";
 import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
-
-/** Parts of the state that change what is laid out. */
-const SHAPING = [
-  "mode",
-  "backwardCall",
-  "open",
-  "unfolded",
-  "taken",
-  "showParameters",
-  "showOptimizer",
-] as const satisfies readonly (keyof ViewState)[];
 
 /** In a larger picture nothing is made on suspicion. */
 const MOST_EXPECTED = 600;
@@ -56,7 +46,7 @@ export class Picture {
     this.#measure = measure;
     this.#runner = runner;
     this.#unsubscribe = store.subscribe((state, previous) => {
-      if (SHAPING.some((name) => state[name] !== previous[name])) {
+      if (!hasSameShape(state, previous)) {
         void this.refresh();
       }
     });
@@ -114,14 +104,14 @@ export class Picture {
       return;
     }
     const expected = this.#expected;
-    const isExpected = expected !== undefined && isSamePicture(expected.state, state);
+    const isExpected = expected !== undefined && makesSamePicture(expected.state, state);
     if (isExpected) {
       this.#expected = undefined;
     } else {
       this.#giveUp();
     }
     const shown = this.#shown;
-    if (shown && SHAPING.every((name) => state[name] === shown.state[name])) {
+    if (shown && hasSameShape(state, shown.state)) {
       // Back to what is on the screen: a layout was cancelled, or undone before it was done.
       this.#giveUp();
       this.#setBusy(false);
@@ -168,7 +158,7 @@ export class Picture {
       !shown ||
       this.#isBusy ||
       shown.tree.items.length + itemCount > MOST_EXPECTED ||
-      (this.#expected && isSamePicture(this.#expected.state, state))
+      (this.#expected && makesSamePicture(this.#expected.state, state))
     ) {
       return;
     }
@@ -211,15 +201,4 @@ export class Picture {
       this.#listener?.busy(isBusy);
     }
   }
-}
-
-function isSamePicture(one: ViewState, other: ViewState): boolean {
-  return SHAPING.every((name) => isSame(one[name], other[name]));
-}
-
-function isSame<T>(one: T, other: T): boolean {
-  if (one instanceof Set && other instanceof Set) {
-    return one.size === other.size && [...one].every((value) => other.has(value));
-  }
-  return one === other;
 }

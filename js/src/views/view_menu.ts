@@ -15,8 +15,8 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     return menuItem(label, () => store.update({ [name]: !isChecked }), { isChecked });
   };
   return mountMenu(root, "View", () => [
-    menuItem("Open all groups", () => store.openAll()),
-    menuItem("Close all groups", () => store.closeAll()),
+    menuItem("Open all groups", () => store.openAll(), { isEnabled: !store.isAllOpen }),
+    menuItem("Close all groups", () => store.closeAll(), { isEnabled: !store.isAllClosed }),
     menuItem("Fold repeats", () => store.update({ unfolded: new Set(), taken: new Set() }), {
       isEnabled: store.state.unfolded.size + store.state.taken.size > 0,
     }),

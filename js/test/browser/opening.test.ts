@@ -46,6 +46,27 @@ describe.skipIf(!hasBrowser)("opening, in a browser", { timeout: 30_000 }, () =>
     expect(errors).toEqual([]);
   });
 
+  test("with everything open there is nothing to open, and the button says so", async () => {
+    const { page, errors } = await closed();
+    const [open, close] = ["Open all", "Close all"].map((name) =>
+      page.getByRole("button", { name, exact: true }),
+    );
+    expect(await close!.getAttribute("aria-disabled")).toBe("true");
+    await open!.click();
+    await page.waitForSelector("[role=treeitem][data-op='0'][data-centre]", { state: "attached" });
+    expect(await open!.getAttribute("aria-disabled")).toBe("true");
+    expect(await open!.getAttribute("title")).toBe("Every group is open");
+    expect(await close!.getAttribute("aria-disabled")).toBe("false");
+    const isBusy = await page.evaluate(() => {
+      (document.activeElement as HTMLElement).click();
+      return !!document.querySelector(".pdl-canvas[aria-busy]");
+    });
+    expect(isBusy).toBe(false);
+    // The keys have stayed where they were.
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Open all");
+    expect(errors).toEqual([]);
+  });
+
   test("of many selections the panel tells of the last, after the picture", async () => {
     const { page, errors } = await browser.open(encoder(1).bytes());
     await page.getByRole("tab", { name: "Details" }).click();

@@ -51,6 +51,55 @@ test("undo takes back what was opened, redo opens it again, and neither touches 
   expect(store.canRedo).toBe(false);
 });
 
+test("what is all open, or all closed, is not opened or closed again", async () => {
+  const store = new Store(await encoder(3).trace());
+  let changes = 0;
+  store.subscribe(() => changes++);
+  store.openAll();
+  expect([changes, store.isAllOpen, store.isAllClosed]).toEqual([1, true, false]);
+  store.openAll();
+  expect(changes).toBe(1);
+  store.undo();
+  expect([store.isAllOpen, store.canUndo]).toEqual([false, false]);
+  store.closeAll();
+  store.closeAll();
+  expect([changes, store.isAllClosed]).toEqual([3, true]);
+});
+
+test("groups that were opened one by one are all open", async () => {
+  const store = new Store(await encoder(3).trace());
+  store.closeAll();
+  store.setOpen(0, true);
+  expect(store.isAllOpen).toBe(false);
+  const blocks = [...store.hierarchy.groupsIn(0)].filter(
+    (group) => !store.hierarchy.isTransparent[group],
+  );
+  store.setUnfolded(blocks[0]!, true);
+  for (const block of blocks) {
+    expect(store.isAllOpen).toBe(false);
+    store.setOpen(block, true);
+  }
+  expect(store.isAllOpen).toBe(true);
+});
+
+test("optimizer steps count where they are shown", async () => {
+  const made = new SyntheticTrace();
+  const net = made.group("net");
+  made.op("relu", { group: net });
+  made.op("relu", { group: net });
+  const step = made.group("step", { kind: "optimizer" });
+  made.op("adam_", { group: step, phase: "optimizer" });
+  made.op("adam_", { group: step, phase: "optimizer" });
+  const store = new Store(await made.trace());
+  store.closeAll();
+  store.setOpen(net, true);
+  expect(store.isAllOpen).toBe(true);
+  store.update({ showOptimizer: true });
+  expect(store.isAllOpen).toBe(false);
+  store.openAll();
+  expect(store.isAllOpen).toBe(true);
+});
+
 test("a small network is open at first, a large one as far as it can be taken in", async () => {
   const small = new Store(await encoder(1).trace());
   expect([...small.state.open]).toEqual([0, 2]);

@@ -1,0 +1,36 @@
+/** Which parts of the state shape the picture: it is laid out anew for them, and undo brings them back. */
+import type { ViewState } from "./store.ts";
+
+const SHAPING = [
+  "mode",
+  "backwardCall",
+  "open",
+  "unfolded",
+  "taken",
+  "showParameters",
+  "showOptimizer",
+] as const satisfies readonly (keyof ViewState)[];
+
+export type Shape = Pick<ViewState, (typeof SHAPING)[number]>;
+
+/** What of a state shapes the picture. */
+export function shapeOf(state: ViewState): Shape {
+  return Object.fromEntries(SHAPING.map((name) => [name, state[name]])) as Shape;
+}
+
+/** Whether nothing that shapes the picture was replaced: quick, and right between two states of one store. */
+export function hasSameShape(one: ViewState, other: ViewState): boolean {
+  return SHAPING.every((name) => one[name] === other[name]);
+}
+
+/** Whether two states make the same picture, however they came about. */
+export function makesSamePicture(one: ViewState, other: ViewState): boolean {
+  return SHAPING.every((name) => isSame(one[name], other[name]));
+}
+
+function isSame<T>(one: T, other: T): boolean {
+  if (one instanceof Set && other instanceof Set) {
+    return one.size === other.size && [...one].every((value) => other.has(value));
+  }
+  return one === other;
+}
