@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-_CAPACITY: Final = 2000
+_CAPACITY: Final = 6000
+"""As many as samples: each may see another layer."""
 
 
 class Mark(NamedTuple):

@@ -1,7 +1,8 @@
 /** What ran when: the page's copy of the spans of one kind. */
 import type { Span } from "./messages.ts";
 
-const CAPACITY = 2000;
+/** As many as samples: each may see another layer. */
+const CAPACITY = 6000;
 
 export class Spans {
   #spans: Span[] = [];
