@@ -45,4 +45,4 @@ class Marks:
     def since(self, count: int = 0) -> list[Mark]:
         """Return the spans that ended from number ``count`` on, as far as they are kept."""
         new = min(self.count - count, len(self._ended))
-        return list(self._ended)[len(self._ended) - new :] if new > 0 else []
+        return [self._ended[place] for place in range(-new, 0)]
