@@ -1,0 +1,161 @@
+/** The figure of a live chart, kept in step with what has come and with the window a person looks through. */
+import type { BokehNamespace } from "../charts/bokeh_loader.ts";
+import { showFailure } from "../failure.ts";
+import { readTheme } from "../views/theme.ts";
+import { clockTime, localOffset } from "./clock.ts";
+import type { Controls } from "./controls.ts";
+import { type Figure, makeFigure } from "./figure.ts";
+import { absences, busiestDevice, paddleDevices, panelsOf } from "./lines.ts";
+import type { Span } from "./messages.ts";
+import type { Received } from "./received.ts";
+import { TimeWindow, type Window } from "./time_window.ts";
+
+export interface LiveFigureOptions {
+  readonly height_px: number;
+  /** What to add to a sample's time for the time since 1970. */
+  readonly epoch_ms: () => number;
+}
+
+export class LiveFigure {
+  readonly #bokeh: BokehNamespace;
+  readonly #controls: Controls;
+  readonly #received: Received;
+  readonly #options: LiveFigureOptions;
+  readonly #window = new TimeWindow();
+  readonly #hidden = new Set<number>();
+  #device = "";
+  #figure: Figure | undefined;
+  #rebuilding: Promise<void> = Promise.resolve();
+  #pointer_ms: number | undefined;
+  #is_visible = true;
+
+  constructor(
+    bokeh: BokehNamespace,
+    controls: Controls,
+    received: Received,
+    options: LiveFigureOptions,
+  ) {
+    this.#bokeh = bokeh;
+    this.#controls = controls;
+    this.#received = received;
+    this.#options = options;
+  }
+
+  dispose(): void {
+    this.#figure?.dispose();
+  }
+
+  /** Make the figure anew: other lines, other colours. */
+  rebuild(): void {
+    this.#rebuilding = this.#rebuilding
+      .then(() => this.#makeFigure())
+      .catch((error: unknown) => {
+        showFailure(this.#controls.chart, error);
+      });
+  }
+
+  draw(): void {
+    const received = this.#received;
+    const now_ms = received.last_ms;
+    if (now_ms === undefined || !this.#is_visible) return;
+    const { start_ms, end_ms } = this.#shown(now_ms);
+    const offset_ms = this.#offset();
+    const series = received.series(start_ms, end_ms);
+    const { cells, layers } = received.ran(start_ms, end_ms);
+    const shifted = (spans: Span[]): [number, number, string][] =>
+      spans.map(([start, end, label]) => [start + offset_ms, (end ?? now_ms) + offset_ms, label]);
+    this.#figure?.draw({
+      start_ms: start_ms + offset_ms,
+      end_ms: end_ms + offset_ms,
+      offset_ms,
+      series,
+      cells: shifted(cells),
+      layers: shifted(layers),
+      hidden: this.#hidden,
+    });
+    this.#controls.showFollowing(this.#window.is_following);
+    this.#controls.showGaps(series.gaps.length > 0);
+    this.#showValues();
+  }
+
+  /** Nothing is drawn where nobody sees it. */
+  setVisible(is_visible: boolean): void {
+    this.#is_visible = is_visible;
+    this.draw();
+  }
+
+  follow(span_ms?: number): void {
+    if (span_ms === undefined) {
+      this.#window.follow();
+    } else {
+      this.#window.followFor(span_ms);
+    }
+    this.draw();
+  }
+
+  move(by: number, zoom: number): void {
+    const now_ms = this.#received.last_ms;
+    if (now_ms === undefined) return;
+    this.#window.move(by, zoom, this.#shown(now_ms));
+    this.draw();
+  }
+
+  showDevice(device: string): void {
+    this.#device = device;
+    this.rebuild();
+  }
+
+  toggle(counter: number): void {
+    if (!this.#hidden.delete(counter)) this.#hidden.add(counter);
+    this.draw();
+  }
+
+  point(client_x: number | undefined): void {
+    const local_ms = client_x === undefined ? undefined : this.#figure?.timeAt(client_x);
+    this.#pointer_ms = local_ms === undefined ? undefined : local_ms - this.#offset();
+    this.#figure?.pointAt(local_ms);
+    this.#showValues();
+  }
+
+  async #makeFigure(): Promise<void> {
+    const { counters } = this.#received;
+    const devices = paddleDevices(counters);
+    const device = devices.includes(this.#device)
+      ? this.#device
+      : busiestDevice(counters, this.#received.moment(undefined).values);
+    const panels = panelsOf(counters, device);
+    this.#controls.showDevices(devices, device);
+    this.#controls.showAbsences(absences(counters));
+    this.#controls.showLines(panels);
+    this.#figure?.dispose();
+    this.#figure = undefined;
+    if (panels.length === 0) return;
+    this.#figure = await makeFigure(this.#bokeh, this.#controls.chart, {
+      theme: readTheme(this.#controls.root),
+      panels,
+      height_px: this.#options.height_px,
+      onMove: (start_ms, end_ms) => {
+        const offset_ms = this.#offset();
+        this.#window.look({ start_ms: start_ms - offset_ms, end_ms: end_ms - offset_ms });
+        this.draw();
+      },
+    });
+    this.draw();
+  }
+
+  #showValues(): void {
+    const at_ms = this.#pointer_ms;
+    const { values, cell, layer } = this.#received.moment(at_ms);
+    this.#controls.showValues(values, this.#received.counters, this.#hidden);
+    const clock = at_ms === undefined ? "" : clockTime(at_ms + this.#options.epoch_ms());
+    this.#controls.showRunning({ clock, cell, layer });
+  }
+
+  #shown(now_ms: number): Window {
+    return this.#window.at(now_ms, this.#received.first_ms ?? now_ms);
+  }
+
+  #offset(): number {
+    return localOffset(this.#options.epoch_ms());
+  }
+}
