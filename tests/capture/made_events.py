@@ -65,7 +65,8 @@ class MadeNode(ctypes.Structure):
         return self.text.characters.decode()
 
 
-def made_node(chance, *, name, children=(), places=()):
+def made_node(chance, *, name, children=(), places=(), reserves=False):
+    """Make a node; ``reserves``: memory is reserved in the host's name too, as pinned memory is."""
     node = MadeNode(
         start_ns=chance.getrandbits(60),
         end_ns=chance.getrandbits(60),
@@ -74,8 +75,8 @@ def made_node(chance, *, name, children=(), places=()):
     node.mem_node, node.children_node = [], list(children)
     for place in places:
         is_host = place == "Place(cpu)"
-        kind = chance.randrange(2 if is_host else 4)
-        reserved = 0 if is_host else chance.getrandbits(33)
+        kind = chance.randrange(2 if is_host and not reserves else 4)
+        reserved = 0 if is_host and kind < 2 else chance.getrandbits(33)
         event = MadeEvent(
             chance.getrandbits(34),
             StdString.of(place),
@@ -96,21 +97,32 @@ def made_node(chance, *, name, children=(), places=()):
     return node
 
 
-def made_trees(*places):
+def made_trees(*places, reserves=False):
     chance = random.Random(3)
     trees = {}
     for thread in (17, 4):
         inner = [
-            made_node(chance, name=f"Local_{number}", places=chance.choices(places, k=number))
+            made_node(
+                chance,
+                name=f"Local_{number}",
+                places=chance.choices(places, k=number),
+                reserves=reserves,
+            )
             for number in range(5)
         ]
         kernels = [made_node(chance, name=f"Global_Kernel{number}") for number in range(3)]
         inner.append(made_node(chance, name="Local_Kernel", children=kernels))
         nodes = [
             made_node(
-                chance, name=f"Global_GradNode{number}", places=places, children=inner[:number]
+                chance,
+                name=f"Global_GradNode{number}",
+                places=places,
+                children=inner[:number],
+                reserves=reserves,
             )
             for number in range(7)
         ]
-        trees[thread] = made_node(chance, name="root", places=places, children=nodes)
+        trees[thread] = made_node(
+            chance, name="root", places=places, children=nodes, reserves=reserves
+        )
     return trees

@@ -89,14 +89,17 @@ def layout(monkeypatch):
 DEVICE = "Place(gpu:0)"
 
 
+@pytest.mark.parametrize("reserves", [False, True], ids=["", "pinned"])
 @pytest.mark.parametrize("places", [["Place(cpu)"], ["Place(cpu)", DEVICE, "Place(gpu:1)"]])
-def test_what_lies_elsewhere_is_learned(monkeypatch, layout, places):
-    trees = made_trees(*places * 4)
+def test_what_lies_elsewhere_is_learned(monkeypatch, layout, places, reserves):
+    trees = made_trees(*places * 4, reserves=reserves)
     expected = walk_objects(trees, has_devices=True)
     monkeypatch.setattr(event_walk, "walk_objects", lambda *_, **__: pytest.fail("not in place"))
     assert_same(walk_events(trees, has_devices=True), expected)
     assert layout.offsets[1:5] == (8, 64, 32, 0)
     assert sorted(expected[1]) == sorted(places)
+    told = expected[0][expected[0][:, COLUMNS.index("place")] == expected[1].index("Place(cpu)")]
+    assert set(told[:, COLUMNS.index("kind")].tolist()) == set(range(4 if reserves else 2))
     assert "GradNode6" in expected[2]
     assert not any("Kernel" in name for name in expected[2])
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paddle_lab.capture.memory.blocks import NO_BLOCK, Blocks, blocks_at
-from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.event_columns import CPU, PINNED, Int64s
 from paddle_lab.capture.memory.lifetimes import Bools
 from paddle_lab.capture.memory.storages import Storage
 from paddle_lab.capture.recorder import OUTPUT
@@ -90,9 +90,10 @@ def add_blocks_from_before(
     )
     unknown = np.flatnonzero(from_events == NO_BLOCK).tolist()
     for storage in map(storages.__getitem__, unknown):
-        if storage.place not in places:
-            places.append(storage.place)
-        place = places.index(storage.place)
+        name = CPU if storage.place == PINNED else storage.place
+        if name not in places:
+            places.append(name)
+        place = places.index(name)
         added.setdefault(storage.address, (storage.address, storage.bytes, place))
     column = np.array(list(added.values()), dtype=np.int64).reshape(-1, 3)
     nothing = np.full(len(added), -1, dtype=np.int64)

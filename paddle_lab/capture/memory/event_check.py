@@ -17,6 +17,7 @@ from paddle_lab.capture.memory.event_columns import (
     FREE,
     GRAD_NODE_PREFIX,
     OWN_PART_PREFIX,
+    RESERVED_ALLOCATE,
     Int64s,
     Walked,
 )
@@ -78,13 +79,13 @@ def _sample(items: Any) -> list[Any]:
 def _has_event(own: Int64s, places: list[str], event: Any, *, has_devices: bool) -> bool:
     place = event.place if has_devices else CPU
     change = event.increase_bytes
-    is_host = place == CPU
+    kind = int(event.type) if has_devices else ALLOCATE if change > 0 else FREE
     expected = [
-        (ALLOCATE if change > 0 else FREE) if is_host else int(event.type),
+        kind,
         event.addr,
         abs(change),
         event.current_allocated,
-        0 if is_host else event.current_reserved,
+        0 if place == CPU and kind < RESERVED_ALLOCATE else event.current_reserved,
         places.index(place) if place in places else -1,
     ]
     return expected in own[own[:, _TIME] == event.timestamp_ns, _KIND:_THREAD].tolist()

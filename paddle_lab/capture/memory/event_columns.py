@@ -27,6 +27,8 @@ clock."""
 GRAD_NODE_PREFIX, OWN_PART_PREFIX = "Global_", "Local_"
 """How names of a grad node's run, and of its own part in that, begin."""
 CPU = "Place(cpu)"
+PINNED = "Place(gpu_pinned)"
+"""The host's memory that a device reads by itself; Paddle counts it as the host's."""
 NOT_READ = -1
 """A counter that was not asked for."""
 
@@ -44,8 +46,8 @@ class EventColumns:
     places
         Names of places by their number; new ones are added.
     has_devices
-        Whether there is memory but the host's. Where there is none, nothing is reserved and all
-        events are of one place; and of the counter, which tells what was missed between segments,
+        Whether there is memory but the host's. Where there is none, no event tells of reserving and
+        all are of one place; and of the counter, which tells what was missed between segments,
         a part is enough.
     """
 
@@ -97,9 +99,10 @@ class EventColumns:
         table[:, 4] = _read(events, _ALLOCATED)
         names = [event.place for event in events]
         table[:, 6] = [places.setdefault(name, len(places)) for name in names]
-        # Quicker than to ask for the type: nothing is reserved on the host.
-        for row in [row for row, name in enumerate(names) if name != CPU]:
-            table[row, 1] = int(events[row].type)
+        # Pinned memory is reserved in the name of the host (system_allocator.cc of Paddle).
+        table[:, 1] = [int(event.type) for event in events]
+        is_reserve = table[:, 1] >= RESERVED_ALLOCATE
+        for row in [row for row, name in enumerate(names) if name != CPU or is_reserve[row]]:
             table[row, 5] = events[row].current_reserved
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.event_columns import CPU
+from paddle_lab.capture.memory.event_columns import CPU, RESERVED_ALLOCATE
 from paddle_lab.capture.native import NATIVE
 
 _NODE_BYTES, _EVENT_BYTES = 768, 256
@@ -153,9 +153,10 @@ class EventLayout:
         self.address.learn(memory, event.addr)
         self.change.learn(memory, event.increase_bytes)
         self.allocated.learn(memory, event.current_allocated)
-        self.kind.learn(memory, int(event.type))
+        kind = int(event.type)
+        self.kind.learn(memory, kind)
         self.place.learn(memory, place)
-        if place != CPU:
+        if place != CPU or kind >= RESERVED_ALLOCATE:
             self.reserved.learn(memory, event.current_reserved)
 
 

@@ -15,10 +15,12 @@ from paddle_lab.capture.memory.event_columns import (
     CPU,
     FREE,
     NOT_READ,
+    PINNED,
     RESERVED_ALLOCATE,
     RESERVED_FREE,
     Int64s,
 )
+from paddle_lab.capture.memory.event_order import in_counted_order
 from paddle_lab.capture.memory.event_walk import walk_events
 
 __all__ = [
@@ -102,7 +104,8 @@ def read_segments(
     for number, segment in enumerate(segments):
         part = segment.part or _read(segment, has_devices=has_devices)
         table = part.table.copy()
-        known = [places.setdefault(place, len(places)) for place in part.places]
+        counted = [CPU if place == PINNED else place for place in part.places]
+        known = [places.setdefault(place, len(places)) for place in counted]
         table[:, _PLACE] = np.array(known, np.int64)[table[:, _PLACE]] if known else 0
         table[:, _SEGMENT] = number
         tables.append(table)
@@ -125,4 +128,4 @@ def _read(segment: Segment, *, has_devices: bool) -> SegmentPart:
     table, places, names, runs = walk_events(segment.result.get_data(), has_devices=has_devices)
     for times in (table[:, 0], *runs[:2]):
         times[:] = to_perf_ns(times, segment.begin, segment.end)
-    return SegmentPart(table, places, names, runs)
+    return SegmentPart(in_counted_order(table), places, names, runs)

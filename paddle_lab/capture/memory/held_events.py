@@ -14,7 +14,16 @@ import numpy as np
 
 from paddle_lab.capture.memory.allocator_log import BackwardSpan, Segment
 from paddle_lab.capture.memory.blocks import NO_EVENT, Blocks, blocks_of, paired
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents, GradNodeRuns, Int64s
+from paddle_lab.capture.memory.events import (
+    ALLOCATE,
+    FREE,
+    NOT_READ,
+    RESERVED_ALLOCATE,
+    RESERVED_FREE,
+    AllocatorEvents,
+    GradNodeRuns,
+    Int64s,
+)
 from paddle_lab.capture.memory.gaps import CountedTotals
 from paddle_lab.capture.memory.highs import Highs, Interval, Mask, is_in, joined
 
@@ -57,8 +66,15 @@ class HeldEvents:
         number = np.array([self._places.index(place) for place in events.places], np.int64)
         place = number[events.place] if len(number) else events.place
         part = replace(events, place=place, places=self._places)
+        # Of what is allocated, an event of reserving says what the last event but it said.
+        reserves = np.isin(part.kind, (RESERVED_ALLOCATE, RESERVED_FREE))
+        group = part.segment * len(self._places) + part.place
+        is_late = reserves & np.isin(group, group[~reserves])
+        part = replace(part, allocated_bytes=np.where(is_late, NOT_READ, part.allocated_bytes))
+        totals = self.counted.count(part, segments)
+        part = replace(part, allocated_bytes=np.where(is_late, totals, part.allocated_bytes))
         self._parts.append(part)
-        self._totals.append(self.counted.count(part, segments))
+        self._totals.append(totals)
         self.runs += runs
 
     def events(self) -> AllocatorEvents:

@@ -3,6 +3,7 @@
 
 #define EVENT_CELLS 9 /* COLUMNS of capture/memory/event_columns.py */
 #define RUN_CELLS 3   /* start, end, thread */
+#define RESERVED_ALLOCATE 2
 
 static const char *GRAD_NODE = "Global_", *OWN_PART = "Local_", *HOST = "Place(cpu)";
 
@@ -52,13 +53,20 @@ static int take_event(Walk *walk, int64_t its_address, int64_t thread, int64_t *
     row[6] = number;
     row[7] = thread;
     row[8] = 0;
-    if (size != (Py_ssize_t)strlen(HOST) || memcmp(place, HOST, (size_t)size) != 0) {
-        if (layout->kind < 0 || layout->reserved < 0) {
+    if (!walk->has_devices) {
+        return FINE;
+    }
+    int32_t kind;
+    if (layout->kind < 0) {
+        return ODD;
+    }
+    memcpy(&kind, event + layout->kind, sizeof kind);
+    row[1] = kind;
+    const int is_host = size == (Py_ssize_t)strlen(HOST) && memcmp(place, HOST, (size_t)size) == 0;
+    if (!is_host || kind >= RESERVED_ALLOCATE) {
+        if (layout->reserved < 0) {
             return ODD;
         }
-        int32_t kind;
-        memcpy(&kind, event + layout->kind, sizeof kind);
-        row[1] = kind;
         row[5] = word_at(event, layout->reserved);
     }
     return FINE;

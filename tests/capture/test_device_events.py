@@ -1,0 +1,100 @@
+"""What a GPU build's profiler tells, by hand: no machine of these tests has a GPU.
+
+The rows are as Paddle's source says: ``stat_allocator.h``, ``system_allocator.cc`` and
+``profiler.cc``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddle_lab.capture.memory.allocator_log import Segment, SegmentPart
+from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
+from paddle_lab.capture.memory.blocks import pair_events
+from paddle_lab.capture.memory.clock import ClockReading
+from paddle_lab.capture.memory.events import (
+    ALLOCATE,
+    FREE,
+    RESERVED_ALLOCATE,
+    RESERVED_FREE,
+    read_segments,
+)
+from paddle_lab.capture.memory.held_events import HeldEvents
+from paddle_lab.capture.memory.storages import Storage
+
+CPU, PINNED, GPU = "Place(cpu)", "Place(gpu_pinned)", "Place(gpu:0)"
+PLACES = [CPU, PINNED, GPU]
+MIB = 1 << 20
+
+
+def held(*segments):
+    """Hold events of ``(kind, place, address, bytes, allocated, reserved)``, 10 ns apart."""
+    parts = []
+    for number, rows in enumerate(segments):
+        table = np.array(
+            [
+                (1000 * number + 10 * row, kind, address, size, allocated, reserved, place, 1, 0)
+                for row, (kind, place, address, size, allocated, reserved) in enumerate(
+                    (kind, PLACES.index(place), *rest) for kind, place, *rest in rows
+                )
+            ],
+            np.int64,
+        )
+        begin, end = (ClockReading(1000 * at, 1000 * at) for at in (number, number + 1))
+        runs = np.empty((3, 0), np.int64)
+        parts.append(Segment(None, begin, end, SegmentPart(table, list(PLACES), [], runs)))
+    kept = HeldEvents()
+    kept.add(*read_segments(parts, has_devices=True), parts)
+    return kept
+
+
+def test_pinned_memory_counts_as_the_hosts():
+    # Its chunk is reserved in the host's name, and the counter is of both.
+    kept = held(
+        [
+            (ALLOCATE, CPU, 0x10, 100, 600, 0),
+            (RESERVED_ALLOCATE, CPU, 0x100, 64 * MIB, 600, 64 * MIB + 600),
+            (ALLOCATE, PINNED, 0x100, 1000, 1600, 0),
+        ],
+        [(FREE, CPU, 0x10, 100, 1500, 0), (FREE, PINNED, 0x100, 1000, 500, 0)],
+    )
+    events = kept.events()
+    assert kept.counted.gaps == []
+    assert kept.counted.first == {0: 500}
+    assert kept.counted.last[0] == 500
+    assert events.places[0] == CPU
+    assert set(events.place.tolist()) == {0}
+    blocks = pair_events(events)
+    assert blocks.bytes.tolist() == [100, 1000], "the chunk is no block"
+    assert events.allocated_bytes.tolist() == [600, 600, 1600, 1500, 500]
+
+
+def test_a_pinned_tensor_from_before_lies_on_the_host():
+    kept = held([(ALLOCATE, CPU, 0x10, 100, 600, 0)])
+    events = kept.events()
+    stored = [Storage(7, 0x900, 4096, 5, PINNED)]
+    blocks, found = add_blocks_from_before(pair_events(events), stored, events.places)
+    assert events.places[int(blocks.place[found[0]])] == CPU
+
+
+def test_what_was_allocated_when_memory_was_reserved_is_not_what_the_event_says():
+    # It says what the last allocation or free said that was recorded, be it of an earlier trace.
+    old = 9999
+    kept = held(
+        [
+            (RESERVED_ALLOCATE, GPU, 0x100, 2 * MIB, old, 2 * MIB),
+            (ALLOCATE, GPU, 0x100, 256, 756, 0),
+        ],
+        [(RESERVED_FREE, GPU, 0x900, MIB, 756, MIB), (FREE, GPU, 0x100, 256, 500, MIB)],
+    )
+    events = kept.events()
+    (gpu,) = set(events.place.tolist())
+    assert kept.counted.gaps == []
+    assert (kept.counted.first[gpu], kept.counted.last[gpu]) == (500, 500)
+    assert events.allocated_bytes.tolist() == [500, 756, 756, 500]
+    assert events.reserved_bytes.tolist() == [2 * MIB, 0, MIB, MIB]
+
+
+def test_where_memory_is_only_reserved_the_event_is_all_there_is():
+    kept = held([(RESERVED_FREE, GPU, 0x900, MIB, 756, MIB)])
+    assert kept.events().allocated_bytes.tolist() == [756]
