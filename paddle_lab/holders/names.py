@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from functools import cached_property
+from threading import local
 from types import CellType, FrameType, FunctionType, MemberDescriptorType, MethodType, TracebackType
 from typing import Any
+from weakref import ReferenceType
 
-from paddle_lab.holders.references import GENERATORS, ended_locals, is_a
+import numpy as np
+
+from paddle_lab.holders.frames import Call, ended_locals, open_call
+from paddle_lab.holders.references import GENERATORS, is_a, suspended_frame
 
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 # Dictionaries of a paddle.nn.Layer whose items are its attributes.
@@ -65,14 +70,16 @@ class Way:
             is_attribute = self._attributes is holder
             if is_attribute and self._is_layers and key in _LAYER_DICTIONARIES:
                 return self._on("", held, held)
+            if is_attribute and is_a(key, ReferenceType) and is_a(held, dict):
+                return self._on("", held, held)  # a thread's part of a threading.local
             return self._on(_item(key, is_attribute=is_attribute), held)
         if _holds_attributes_in(holder, held):
             return self._on("", held, held, is_layers=_is_layer(holder))
-        if is_a(holder, FrameType):
-            call = f" in {holder.f_code.co_name}(), {self.text}"
-            return Way(str(keys.get(id(held))), held, call=call)
-        if is_a(holder, GENERATORS):
-            return Way("a variable", held, call=f" in {holder.__name__}(), {self.text}")
+        if is_a(holder, (FrameType, Call, *GENERATORS)):
+            call = f" in {_function_name(holder)}(), {self.text}"
+            return Way(keys.get(id(held), "a variable"), held, call=call)
+        if is_a(holder, np.ndarray):
+            return self._on(_array_part(holder, held), held)
         if is_a(holder, FunctionType):
             return self._on(_function_part(holder, held), held)
         if is_a(holder, (TracebackType, CellType)) or is_a(held, TracebackType):
@@ -88,8 +95,8 @@ def _keys(holder: Any) -> dict[int, Any]:
     pairs: Iterable[tuple[Any, Any]] = ()
     if is_a(holder, dict):
         pairs = list(dict.items(holder))
-    elif is_a(holder, FrameType):
-        pairs = ended_locals(holder).items()
+    elif is_a(holder, (FrameType, Call, *GENERATORS)):
+        pairs = _variables(holder).items()
     for sequence in _SEQUENCES:
         if is_a(holder, sequence):
             pairs = enumerate(sequence.__iter__(holder))
@@ -99,11 +106,54 @@ def _keys(holder: Any) -> dict[int, Any]:
     return keys
 
 
+def _variables(call: Any) -> dict[str, Any]:
+    if is_a(call, FrameType):
+        return ended_locals(call)
+    if not is_a(call, Call):
+        frame = suspended_frame(call)
+        if frame is None:
+            return {}
+        call = open_call(frame)
+    variables: dict[str, Any] = call.variables
+    return variables
+
+
+def _function_name(call: Any) -> str:
+    if is_a(call, FrameType):
+        return str(call.f_code.co_name)
+    return str(call.function if is_a(call, Call) else call.__name__)
+
+
+def _array_part(array: Any, held: Any) -> str:
+    if is_a(held, np.ndarray):
+        return ""
+    base = np.ndarray.base.__get__(array)
+    if held is base:
+        return " (shares its memory)"
+    items = np.ndarray.ravel(array).tolist()
+    position = next((at for at, item in enumerate(items) if item is held), None)
+    if position is None:
+        return f" (in {_a(array)})"
+    shape = np.ndarray.shape.__get__(array)
+    return f"[{', '.join(str(index) for index in np.unravel_index(position, shape))}]"
+
+
+def _a(value: Any) -> str:
+    """Return an object's type with its article: ``"an itertools.cycle"``."""
+    kind = type(value)
+    name = kind.__name__
+    if type.__getattribute__(kind, "__module__") == "itertools":  # whose names are everyday words
+        name = f"itertools.{name}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def _holds_attributes_in(holder: Any, held: Any) -> bool:
     """Tell whether ``held`` is a dictionary whose items a person writes as attributes."""
     if not is_a(held, dict):
         return False
     if is_a(holder, type):  # whose attributes Python shows through a proxy only
+        return True
+    if is_a(holder, local):  # what this thread sees of it, and what others see
         return True
     own = _attributes(holder)
     is_layers = _is_layer(holder) and any(own.get(name) is held for name in _LAYER_DICTIONARIES)
@@ -139,7 +189,7 @@ def _member(holder: Any, held: Any, keys: dict[int, Any]) -> str:
         for slot, member in vars(class_).items():
             if type(member) is MemberDescriptorType and _slot(member, holder) is held:
                 return f".{slot}"
-    return ".__self__" if is_a(holder, MethodType) else f" (in a {type(holder).__name__})"
+    return ".__self__" if is_a(holder, MethodType) else f" (in {_a(holder)})"
 
 
 def _slot(member: MemberDescriptorType, holder: Any) -> Any:

@@ -121,9 +121,25 @@ def _saved_by(record: Record, blocks: _Keys, graph: BackwardGraph) -> _Keys:
     """Return those of the blocks that ops of the graph's nodes made or used."""
     is_reached = np.isin(record.grad_nodes["address"], np.fromiter(graph.nodes, dtype=np.int64))
     ops = np.unique(record.grad_nodes["op"][is_reached])
-    ops = ops[ops >= 0]
+    ops = _with_inner(record, ops[ops >= 0])
     tensors = np.unique(record.uses["tensor"][np.isin(record.uses["op"], ops)])
     allocations = record.allocations
     is_forwards = (allocations["grad_node"][blocks] < 0) & np.isin(allocations["op"][blocks], ops)
     is_used = np.isin(allocations["tensor"][blocks], tensors)
     return blocks[is_forwards | is_used]
+
+
+def _with_inner(record: Record, ops: _Keys) -> _Keys:
+    """Return ops, and those that PyLayers among them called: their contexts may keep anything."""
+    scopes = record.scopes
+    parents = scopes["parent"]
+    is_inside = np.isin(scopes["op"], ops) & (scopes["op"] >= 0)
+    while True:
+        inner = is_inside | ((parents >= 0) & is_inside[parents])
+        if np.array_equal(inner, is_inside):
+            break
+        is_inside = inner
+    called = np.flatnonzero(
+        (record.ops["scope"] >= 0) & np.append(is_inside, False)[record.ops["scope"]]
+    )
+    return np.union1d(ops, called)

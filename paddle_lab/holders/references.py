@@ -7,6 +7,7 @@ may ask an object for its ``__class__``, and attributes are read from dictionari
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable, Sequence
 from types import (
     AsyncGeneratorType,
     CodeType,
@@ -19,6 +20,10 @@ from types import (
 )
 from typing import Any, Final
 
+import numpy as np
+
+from paddle_lab.holders.frames import Call, ended_locals, open_call
+
 GENERATORS: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
@@ -29,28 +34,96 @@ def is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
 
 def references(holder: Any) -> list[Any]:
     """Return the objects that ``holder`` refers to, without a function's or frame's globals."""
-    if type(holder) is list:
-        return holder[:]  # the collector would begin at the end
-    if is_a(holder, FunctionType):
-        cells = holder.__closure__ or ()
-        return [*cells, holder.__defaults__, holder.__kwdefaults__, *vars(holder).values()]
-    if is_a(holder, FrameType):
-        return list(ended_locals(holder).values())
+    return reader(type(holder))(holder)
+
+
+def reader(kind: type) -> Callable[[Any], list[Any]]:
+    """Return the function that returns what an object of a type refers to."""
+    for base, read in _READERS:
+        if issubclass(kind, base):
+            return read
+    if not has_references(kind):
+        return _nothing
+    return _with_attributes if _hides_attributes(kind) else gc.get_referents
+
+
+def has_references(kind: type) -> bool:
+    """Tell whether objects of a type can refer to others."""
+    is_array = issubclass(kind, np.ndarray)
+    return is_array or bool(kind.__flags__ & _HAS_COLLECTED_REFERENCES) or kind.__dictoffset__ != 0
+
+
+def _nothing(_holder: Any) -> list[Any]:
+    return []
+
+
+def _list_items(holder: list[Any]) -> list[Any]:
+    return list.__getitem__(holder, slice(None))  # the collector would begin at the end
+
+
+def _function_references(function: FunctionType) -> list[Any]:
+    cells = function.__closure__ or ()
+    return [*cells, function.__defaults__, function.__kwdefaults__, *vars(function).values()]
+
+
+def _frame_references(frame: FrameType) -> list[Any]:
+    return list(ended_locals(frame).values())
+
+
+def _call_references(call: Call) -> list[Any]:
+    return list(call.variables.values())
+
+
+def _generator_references(generator: Any) -> list[Any]:
+    frame = suspended_frame(generator)
+    snapshot = 0 if frame is None else open_call(frame).snapshot
+    return [
+        held
+        for held in gc.get_referents(generator)
+        if id(held) != snapshot and not is_a(held, FrameType)
+    ]
+
+
+def _with_attributes(holder: Any) -> list[Any]:
+    attributes = object.__getattribute__(holder, "__dict__")
+    return [*gc.get_referents(holder), *attributes.values()]
+
+
+def _hides_attributes(kind: type) -> bool:
+    """Tell whether the collector does not know objects' attributes: tensors', and parameters'."""
+    return any(
+        base.__dictoffset__ != 0 and not base.__flags__ & _HAS_COLLECTED_REFERENCES
+        for base in kind.__mro__
+    )
+
+
+def _array_references(array: Any) -> list[Any]:
+    base = np.ndarray.base.__get__(array)
+    held = gc.get_referents(array)
+    if base is not None:
+        return [*held, base]
+    is_of_objects = np.ndarray.dtype.__get__(array).kind == "O"
+    return held + np.ndarray.ravel(array).tolist() if is_of_objects else held
+
+
+_HAS_COLLECTED_REFERENCES: Final = 1 << 14
+"""CPython's flag of types that the collector knows."""
+_READERS: Final[Sequence[tuple[Any, Callable[[Any], list[Any]]]]] = (
+    (list, _list_items),
+    (FunctionType, _function_references),
+    (FrameType, _frame_references),
+    (Call, _call_references),
+    (GENERATORS, _generator_references),
     # What lies behind a module is found from its own name.
-    if is_a(holder, (ModuleType, CodeType, MemberDescriptorType)):
-        return []
-    referents = gc.get_referents(holder)
-    if is_a(holder, GENERATORS):
-        return [referent for referent in referents if not is_a(referent, FrameType)]
-    return referents
+    ((ModuleType, CodeType, MemberDescriptorType), _nothing),
+    (np.ndarray, _array_references),
+)
 
 
-def ended_locals(frame: FrameType) -> dict[str, Any]:
-    """Return the variables of a call that has ended; of others none.
-
-    Before Python 3.13, ``f_locals`` of a call that goes on is a copy that keeps all it shows alive
-    until the call ends. The collector sees nothing in such a frame, which tells them apart.
-    """
-    if not gc.get_referents(frame) or frame.f_locals is frame.f_globals:
-        return {}
-    return dict(frame.f_locals)
+def suspended_frame(generator: Any) -> FrameType | None:
+    """Return the frame of a generator or coroutine that waits; none of one that runs or is over."""
+    for name in ("gi", "cr", "ag"):
+        frame = getattr(generator, f"{name}_frame", None)
+        if frame is not None:
+            return None if getattr(generator, f"{name}_running") else frame
+    return None

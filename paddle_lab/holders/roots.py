@@ -15,9 +15,8 @@ from paddle_lab.trace.schema import HOLDER_KINDS
 RootKind = Literal["variable", "output", "traceback", "container"]
 assert set(RootKind.__args__) <= set(HOLDER_KINDS)  # type: ignore[attr-defined]
 
-# `_`, `__`, `___`, `_5`, `_oh`, `Out`: IPython's names for what cells returned.
-_OUTPUT_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out")
-_INPUT_NAME = re.compile(r"_i{1,3}|_i\d+|_ih|In|_dh")
+# IPython's names for what cells returned, and for their text.
+_IPYTHONS_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out|_i{1,3}|_i\d+|_ih|In|_dh")
 
 
 @dataclass(frozen=True)
@@ -35,16 +34,21 @@ class Root:
         The object.
     is_namespace
         Whether the value is a module's dictionary, whose keys are attributes.
+    remark
+        What stands behind a way from here: ``", which no name leads to"``.
     """
 
     kind: RootKind
     name: str
     value: Any
     is_namespace: bool = False
+    remark: str = ""
 
 
 def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
     """Return the notebook's variables, without those that IPython keeps.
+
+    A name of IPython's that was given another value, as in ``for _ in range(3)``, is the user's.
 
     Parameters
     ----------
@@ -56,21 +60,35 @@ def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> l
     return [
         Root("variable", name, value)
         for name, value in list(namespace.items())
-        if not (name in hidden and hidden[name] is value)
-        and not _OUTPUT_NAME.fullmatch(name)
-        and not _INPUT_NAME.fullmatch(name)
+        if not _is_hidden(name, value, hidden) and not issubclass(type(value), ModuleType)
+    ]
+
+
+def hidden_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
+    """Return variables that IPython does not show, such as those of a startup file."""
+    return [
+        Root("variable", name, value)
+        for name, value in list(namespace.items())
+        if _is_hidden(name, value, hidden)
+        and not _IPYTHONS_NAME.fullmatch(name)
         and not issubclass(type(value), ModuleType)
     ]
 
 
-def output_roots(namespace: Mapping[str, Any]) -> list[Root]:
+def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
     """Return what IPython keeps of cells' values: ``Out[5]``, then ``_``, ``__`` and ``___``."""
-    kept: Mapping[int, Any] = namespace.get("_oh", {})
+    kept: Mapping[int, Any] = hidden.get("_oh", {})
     roots = [Root("output", f"Out[{number}]", value) for number, value in list(kept.items())]
     roots += [
-        Root("output", name, namespace[name]) for name in ("_", "__", "___") if name in namespace
+        Root("output", name, namespace[name])
+        for name in ("_", "__", "___")
+        if name in namespace and _is_hidden(name, namespace[name], hidden)
     ]
     return roots
+
+
+def _is_hidden(name: str, value: Any, hidden: Mapping[str, Any]) -> bool:
+    return name in hidden and hidden[name] is value
 
 
 def traceback_roots(*others: Any) -> list[Root]:
@@ -98,7 +116,12 @@ def module_roots(*, libraries: bool) -> Iterator[Root]:
 def is_user_module(module: ModuleType) -> bool:
     """Tell whether a module is neither Python's own nor installed."""
     file = vars(module).get("__file__")
-    return isinstance(file, str) and not file.startswith(_INSTALLED)
+    return isinstance(file, str) and is_user_file(file)
+
+
+def is_user_file(file: str) -> bool:
+    """Tell whether a file of code is neither Python's own nor installed; cells are not."""
+    return not file.startswith(_INSTALLED)
 
 
 _INSTALLED = tuple(

@@ -7,18 +7,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from paddle_lab.garbage import collection_paused
 from paddle_lab.holders.names import Way
-from paddle_lab.holders.references import is_a, references
+from paddle_lab.holders.references import has_references, is_a, reader
 from paddle_lab.holders.roots import Root, RootKind, is_user_module
+from paddle_lab.holders.unnamed import unnamed_roots
 
 _ATOMS = (int, float, complex, bool, str, bytes, bytearray, type(None), type(...), range, slice)
 # A class's own dictionary, whatever its metaclass says.
 _CLASS_ATTRIBUTES = vars(type)["__dict__"]
+# What is done with objects of a type; the last, after a question to each.
+_SOUGHT, _ENTERED, _ASKED = 1, 2, 4
 # How many objects are visited between two looks at the clock.
 _PACE = 512
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,35 @@ class Holding:
     target: Any
 
 
+class _ByType(dict[type, _Answer]):
+    """What a function says of types, each asked once."""
+
+    def __init__(self, ask: Callable[[type], _Answer]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __missing__(self, kind: type) -> _Answer:
+        answer = self[kind] = self._ask(kind)
+        return answer
+
+
+def _handled(
+    is_target: Callable[[type], bool], is_excluded: Callable[[type], bool]
+) -> Callable[[type], int]:
+    """Return the function that tells what to do with objects of a type.
+
+    It knows no search: one in a cycle of references would keep all it found until a collection.
+    """
+
+    def handled(kind: type) -> int:
+        what = _SOUGHT if is_target(kind) else 0
+        if not issubclass(kind, _ATOMS) and has_references(kind) and not is_excluded(kind):
+            what |= _ENTERED
+        return what | _ASKED if issubclass(kind, type) else what
+
+    return handled
+
+
 class HolderSearch:
     """Finds sought objects below roots; each call of :meth:`walk` goes on where the last ended.
 
@@ -56,6 +89,8 @@ class HolderSearch:
         Tells by type whether objects are sought.
     excluded
         Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
+    excluded_types
+        Tells by type whether objects are never looked into.
     budget_s
         How long to search in all, in seconds.
     is_cancelled
@@ -67,24 +102,30 @@ class HolderSearch:
         is_target: Callable[[type], bool],
         *,
         excluded: Iterable[Any] = (),
+        excluded_types: Callable[[type], bool] = lambda _kind: False,
         budget_s: float = 2.0,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._is_target = is_target
         self._end_s = monotonic() + budget_s
         self._is_cancelled = is_cancelled
         self._enters_libraries = False
-        # An object, and the position of the one through which it was found.
-        self._found: list[tuple[Any, int]] = []
+        # Objects, and for each the position of the one through which it was found.
+        self._found: list[Any] = []
+        self._origins: list[int] = []
         self._ways: dict[int, Way] = {}
         # Module dictionaries are namespaces of their own, wherever they are met.
         self._excluded = list(excluded)
         self._seen = {id(vars(module)) for module in _modules()}
         self._seen |= {id(self), *map(id, self._excluded)}
-        self._kinds: dict[type, bool] = {}
+        self._handling = _ByType(_handled(is_target, excluded_types))
+        self._readers = _ByType(reader)
         self.holdings: list[Holding] = []
         self.is_complete = True
         """Whether all was searched; not, if time ran out or somebody cancelled."""
+
+    def allow(self, budget_s: float) -> None:
+        """Give the search more time, in seconds from now."""
+        self._end_s = max(self._end_s, monotonic() + budget_s)
 
     def walk(self, roots: Iterable[Root], *, enters_libraries: bool = False) -> None:
         """Search all that the roots lead to and that was not searched before.
@@ -101,34 +142,54 @@ class HolderSearch:
         with collection_paused():
             self._walk(roots)
 
+    def walk_unnamed(self) -> None:
+        """Search what no root led to, and say what it is.
+
+        It takes longer, the less was searched before.
+        """
+        if not self._has_time():
+            return
+        own: list[Any] = [self._found, self._origins, self._ways, self.holdings, vars(self)]
+        own += [*self.holdings, *self._ways.values(), *map(vars, self._ways.values())]
+        own += map(vars, self.holdings)
+        with collection_paused():
+            self._walk(unnamed_roots(self._is_sought, self._seen.union(map(id, own))))
+
     def _walk(self, roots: Iterable[Root]) -> None:
         for root in roots:
             if not self._has_time():
                 return
-            first = len(self._found)
-            if self._is_sought(type(root.value)):
-                self.holdings.append(Holding(root.kind, root.name, root, root.value))
-            if root.is_namespace or self._is_new(root.value):
-                self._seen.add(id(root.value))
-                self._found.append((root.value, -1))
+            value, first = root.value, len(self._found)
+            if self._is_sought(type(value)):
+                self.holdings.append(Holding(root.kind, root.name + root.remark, root, value))
+            is_new = id(value) not in self._seen and self._handling[type(value)] & _ENTERED
+            if root.is_namespace or (is_new and self._is_entered(value)):
+                self._seen.add(id(value))
+                self._found.append(value)
+                self._origins.append(-1)
                 self._expand(root, first)
 
     def _expand(self, root: Root, position: int) -> None:
-        found = self._found
+        found, origins, seen = self._found, self._origins, self._seen
+        handling, readers = self._handling, self._readers
         while position < len(found):
             if position % _PACE == 0 and not self._has_time():
                 return
-            holder = found[position][0]
+            holder = found[position]
             targets: dict[int, Any] = {}
-            for held in references(holder):
-                kind = type(held)
-                if kind in _ATOM_TYPES:
+            for held in readers[type(holder)](holder):
+                handled = handling[type(held)]
+                if not handled:
                     continue
-                if self._is_sought(kind):
-                    targets[id(held)] = held
-                if self._is_new(held):
-                    self._seen.add(id(held))
-                    found.append((held, position))
+                identity = id(held)
+                if handled & _SOUGHT:
+                    targets[identity] = held
+                if identity in seen or not handled & _ENTERED:
+                    continue
+                if not handled & _ASKED or self._is_entered(held):
+                    seen.add(identity)
+                    found.append(held)
+                    origins.append(position)
             if targets:
                 self._hold(root, position, list(targets.values()))
             position += 1
@@ -143,11 +204,11 @@ class HolderSearch:
         ways, ahead = self._ways, []
         while position >= 0 and position not in ways:
             ahead.append(position)
-            position = self._found[position][1]
+            position = self._origins[position]
         for step in reversed(ahead):
-            value, holder = self._found[step]
+            value, holder = self._found[step], self._origins[step]
             ways[step] = (
-                Way(root.name, value, value if root.is_namespace else None)
+                Way(root.name, value, value if root.is_namespace else None, call=root.remark)
                 if holder < 0
                 else ways[holder].step(value)
             )
@@ -155,14 +216,10 @@ class HolderSearch:
         return ways[position]
 
     def _is_sought(self, kind: type) -> bool:
-        known = self._kinds.get(kind)
-        if known is None:
-            known = self._kinds[kind] = self._is_target(kind)
-        return known
+        return bool(self._handling[kind] & _SOUGHT)
 
-    def _is_new(self, value: Any) -> bool:
-        if id(value) in self._seen or is_a(value, _ATOMS):
-            return False
+    def _is_entered(self, value: Any) -> bool:
+        """Tell whether to look into an object; of classes only the user's, unless asked."""
         if is_a(value, type) and not self._enters_libraries:
             name = _CLASS_ATTRIBUTES.__get__(value).get("__module__")
             module = sys.modules.get(name) if isinstance(name, str) else None
@@ -173,9 +230,6 @@ class HolderSearch:
         if monotonic() > self._end_s or self._is_cancelled():
             self.is_complete = False
         return self.is_complete
-
-
-_ATOM_TYPES = frozenset(_ATOMS)
 
 
 def _modules() -> list[ModuleType]:

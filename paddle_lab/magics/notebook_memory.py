@@ -7,6 +7,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
+from paddle_lab.holders.running import (
+    callback_roots,
+    context_roots,
+    is_kernels,
+    task_roots,
+    thread_roots,
+)
 from paddle_lab.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -15,6 +22,8 @@ if TYPE_CHECKING:
     from paddle_lab.holders.storages import Storage
 
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
+_LIBRARIES_BUDGET_S = 4.0
+"""All libraries have some 200,000 objects, half a second; a busy machine takes longer."""
 _UNDERSCORES = ("_", "__", "___")
 
 
@@ -62,18 +71,26 @@ class NotebookMemory:
             If there is no Paddle.
         """
         from paddle_lab.capture.memory.living_tensors import LivingTensors
-        from paddle_lab.holders.roots import module_roots, variable_roots
+        from paddle_lab.holders.roots import hidden_roots, module_roots, variable_roots
 
         shell = self._shell
-        kept = shell.user_ns.get("_oh")
-        living = LivingTensors(
-            excluded=[shell, shell.user_ns_hidden, shell.displayhook, shell.InteractiveTB, kept]
-        )
+        living = LivingTensors(excluded=self._keepers_of_names(), excluded_types=is_kernels)
         living.search(variable_roots(shell.user_ns, shell.user_ns_hidden))
+        living.search(hidden_roots(shell.user_ns, shell.user_ns_hidden))
         living.search(module_roots(libraries=False))
         living.search(self._kept_outputs())
         living.search(self._kept_tracebacks())
+        living.search(context_roots())
+        living.search(callback_roots(shell))
+        living.search(task_roots())
+        living.search(thread_roots())
         return living
+
+    def _keepers_of_names(self) -> list[Any]:
+        """Return what leads to every name there is, and is no holder of its own."""
+        shell = self._shell
+        namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
+        return [shell, *namespaces, shell.displayhook, shell.InteractiveTB]
 
     def living_everywhere(self) -> LivingTensors:
         """Return the same and what installed libraries lead to, which takes up to seconds."""
@@ -82,10 +99,12 @@ class NotebookMemory:
         return living
 
     def search_libraries(self, living: LivingTensors) -> None:
-        """Search what installed libraries lead to as well."""
+        """Search what installed libraries lead to as well, then what no name leads to."""
         from paddle_lab.holders.roots import module_roots
 
+        living.allow(_LIBRARIES_BUDGET_S)
         living.search(module_roots(libraries=True), enters_libraries=True)
+        living.search_unnamed()
 
     def release(self) -> str:
         """Let go of what only kept outputs and tracebacks hold; say in a sentence what came back.
@@ -125,7 +144,7 @@ class NotebookMemory:
     def _kept_outputs(self) -> list[Root]:
         from paddle_lab.holders.roots import Root, output_roots
 
-        roots = output_roots(self._shell.user_ns)
+        roots = output_roots(self._shell.user_ns, self._shell.user_ns_hidden)
         last = getattr(self._shell.last_execution_result, "result", None)
         hook = self._shell.displayhook
         roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]

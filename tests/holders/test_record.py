@@ -96,6 +96,28 @@ def test_a_block_of_the_backward_itself_is_not_saved_by_the_graph() -> None:
     assert [kind for _, kind, _ in rows(record)] == ["unknown"]
 
 
+def test_what_a_pylayer_made_is_kept_by_its_graph_with_the_context() -> None:
+    w = RecordWriter()
+    with w.scope("pylayer", "Double") as called:
+        inner = w.op("scale", w.tensor())
+        with w.layer("block"):
+            deeper = w.op("exp", inner)
+    result = w.op("Double", w.tensor())
+    w.tables["scopes"].set(called, "op", w.producer(result))
+    node = w.grad_node("Double_backward", w.producer(result))
+    outside = w.op("scale", w.tensor())
+    in_context = w.allocation(100, op=w.producer(inner))
+    in_layer = w.allocation(200, op=w.producer(deeper))
+    w.allocation(300, op=w.producer(outside))
+    address = 0x7F00_0000_0000 + 64 * node
+    record = with_holders(w.record(), [], [BackwardGraph(["out"], {address})])
+    assert rows(record)[:2] == [
+        (in_context, "backward_graph", "out"),
+        (in_layer, "backward_graph", "out"),
+    ]
+    assert unexplained_bytes(record) == 300
+
+
 def test_a_block_has_few_holders_and_an_empty_record_none() -> None:
     w = RecordWriter()
     w.allocation(4096, address=0x1000)

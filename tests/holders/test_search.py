@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import itertools
 import sys
+import threading
 import weakref
 from collections import deque
 from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from paddle_lab.holders.roots import (
     Root,
+    hidden_roots,
     module_roots,
     output_roots,
     traceback_roots,
@@ -76,6 +82,18 @@ def generator_with(value: Any) -> Any:
     return running
 
 
+def thread_local_with(value: Any) -> threading.local:
+    kept = threading.local()
+    kept.cache = [value]
+    return kept
+
+
+def array_of(*values: Any) -> Any:
+    array = np.empty((len(values), 2), object)
+    array[:, 1] = values
+    return array
+
+
 SOUGHT = Sought()
 
 
@@ -104,7 +122,11 @@ SOUGHT = Sought()
         (Plain(kept=SOUGHT).__init__, "x.__self__.kept"),
         (closed_over(SOUGHT), "x (its closure's kept)"),
         (lambda kept=SOUGHT: kept, "x.__defaults__[0]"),
-        (generator_with(SOUGHT), "a variable in produce(), x"),
+        (generator_with(SOUGHT), "kept in produce(), x"),
+        (thread_local_with(SOUGHT), "x.cache[0]"),
+        (array_of(0, SOUGHT), "x[1, 1]"),
+        (array_of(0, SOUGHT)[:, 1], "x[1, 1]"),
+        (itertools.repeat(SOUGHT), "x (in an itertools.repeat)"),
         (type("Own", (), {"cache": [SOUGHT], "__module__": "__main__"}), "x.cache[0]"),
     ],
 )  # fmt: skip
@@ -230,13 +252,24 @@ def test_time_and_a_cancel_end_the_search() -> None:
 
 def test_what_ipython_keeps_is_no_variable() -> None:
     kept = {1: SOUGHT}
-    namespace = {
-        "loss": 1, "In": [""], "_i": "", "_i1": "", "_oh": kept, "Out": kept, "_": SOUGHT,
-        "__": "", "___": "", "_1": SOUGHT, "sys": sys, "exit": 7, "quit": 8, "_private": 2,
+    ipythons = {
+        "In": [""], "_i": "", "_i1": "", "_oh": kept, "Out": kept, "_": SOUGHT, "__": "",
+        "___": "", "_1": SOUGHT, "exit": 7, "startup": 9,
     }  # fmt: skip
-    hidden = {"exit": 7, "quit": "another"}
+    namespace = {**ipythons, "loss": 1, "sys": sys, "quit": 8, "_private": 2}
+    hidden = {**ipythons, "quit": "another"}
     assert [root.name for root in variable_roots(namespace, hidden)] == ["loss", "quit", "_private"]
-    assert [root.name for root in output_roots(namespace)] == ["Out[1]", "_", "__", "___"]
+    assert [root.name for root in hidden_roots(namespace, hidden)] == ["exit", "startup"]
+    assert [root.name for root in output_roots(namespace, hidden)] == ["Out[1]", "_", "__", "___"]
+
+
+def test_a_name_of_ipythons_with_another_value_is_a_variable() -> None:
+    kept = {1: 3}
+    hidden = {"_oh": kept, "Out": kept, "_": 3, "_1": 3, "_i": "text"}
+    namespace = {"_oh": kept, "Out": SOUGHT, "_": SOUGHT, "_1": SOUGHT, "_i": SOUGHT}
+    names_found = [root.name for root in variable_roots(namespace, hidden)]
+    assert names_found == ["Out", "_", "_1", "_i"]
+    assert [root.name for root in output_roots(namespace, hidden)] == ["Out[1]"]
 
 
 def test_the_last_exception_is_a_root(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,6 +295,41 @@ def test_the_search_does_not_prolong_the_life_of_a_suspended_calls_variables() -
     running = produce(Sought())
     reference = next(running)
     assert names([running.gi_frame]) == []
-    assert names(running) == [("container", "a variable in produce(), x")]
+    assert names(running) == [("container", "kept in produce(), x")]
     next(running)
     assert reference() is None
+
+
+def test_an_array_that_shows_an_objects_memory_leads_to_the_object() -> None:
+    class Memory(Sought):
+        def __init__(self) -> None:
+            self.bytes = ctypes.create_string_buffer(3)
+
+        @property
+        def __array_interface__(self) -> dict[str, Any]:
+            data = (ctypes.addressof(self.bytes), False)
+            return {"shape": (3,), "typestr": "|u1", "version": 3, "data": data}
+
+    array = np.asarray(Memory())
+    assert names({"a": array[1:]}) == [("container", "x['a'] (shares its memory)")]
+
+
+def test_types_that_lead_everywhere_are_not_entered() -> None:
+    kept = [Plain(a=SOUGHT), [SOUGHT]]
+    search = HolderSearch(
+        lambda kind: issubclass(kind, Sought), excluded_types=lambda kind: issubclass(kind, Plain)
+    )
+    search.walk([Root("variable", "x", kept)])
+    assert [held.name for held in search.holdings] == ["x[1][0]"]
+
+
+def test_a_search_lets_go_of_what_it_found_when_it_goes() -> None:
+    kept = Sought()
+    reference = weakref.ref(kept)
+    gc.disable()
+    try:
+        found = search(Root("variable", "x", [kept]))
+        del kept, found
+        assert reference() is None
+    finally:
+        gc.enable()

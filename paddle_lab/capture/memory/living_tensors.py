@@ -22,6 +22,8 @@ class LivingTensors:
     ----------
     excluded
         Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
+    excluded_types
+        Tells by type whether objects are never looked into.
     budget_s
         How long to search in all, in seconds.
     is_cancelled
@@ -37,6 +39,7 @@ class LivingTensors:
         self,
         *,
         excluded: Iterable[Any] = (),
+        excluded_types: Callable[[type], bool] = lambda _kind: False,
         budget_s: float = 2.0,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -44,6 +47,7 @@ class LivingTensors:
         self._search = HolderSearch(
             lambda kind: issubclass(kind, tensor_type),
             excluded=excluded,
+            excluded_types=excluded_types,
             budget_s=budget_s,
             is_cancelled=is_cancelled,
         )
@@ -56,6 +60,14 @@ class LivingTensors:
     def search(self, roots: Iterable[Root], *, enters_libraries: bool = False) -> None:
         """Search below more roots; those that come first own what several lead to."""
         self._search.walk(roots, enters_libraries=enters_libraries)
+
+    def search_unnamed(self) -> None:
+        """Search what no root led to, and tell it by its type."""
+        self._search.walk_unnamed()
+
+    def allow(self, budget_s: float) -> None:
+        """Give the search more time, in seconds from now."""
+        self._search.allow(budget_s)
 
     def tensors(self) -> list[LivingTensor]:
         """Return a row a reference to a tensor, and one for each gradient."""

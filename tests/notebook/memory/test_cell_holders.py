@@ -52,6 +52,54 @@ def test_holders_have_the_names_that_the_notebook_gives_them(
     }.items() <= held(shell.user_ns["t"]).items()
 
 
+def test_what_the_collector_does_not_know_of_has_a_name_as_well(shell: InteractiveShell) -> None:
+    run(
+        shell,
+        "%%paddle_mem -q\n"
+        "import numpy as np\n"
+        "weight = net[0].weight\n"
+        "weight.main_grad = x * 2\n"
+        "shown = (x * 3).numpy()\n"
+        "table = np.empty(3, object)\n"
+        "table[2] = x * 4\n",
+    ).raise_error()
+    assert {
+        ("container", "net.0.weight.main_grad"): X_BYTES,
+        ("container", "shown (shares its memory)"): X_BYTES,
+        ("container", "table[2]"): X_BYTES,
+    }.items() <= held(shell.user_ns["_trace"]).items()
+
+
+def test_what_a_pylayer_keeps_belongs_to_its_graph(shell: InteractiveShell) -> None:
+    run(
+        shell,
+        "from paddle.autograd import PyLayer\n"
+        "class Keeping(PyLayer):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, a):\n"
+        "        ctx.save_for_backward(a * 2)\n"
+        "        ctx.other = a * 3\n"
+        "        return a.sum()\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, grad):\n"
+        "        return grad * ctx.other\n"
+        "y = x.clone()\n"
+        "y.stop_gradient = False\n",
+    )
+    run(shell, "%%paddle_mem -q\nout = Keeping.apply(y)").raise_error()
+    assert held(shell.user_ns["_trace"])["backward_graph", "out"] == 2 * X_BYTES
+
+
+def test_a_name_of_ipythons_that_the_user_took_is_a_variable(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%%paddle_mem -q\n_, first = x * 2, 1").raise_error()
+    assert held(shell.user_ns["_trace"])["variable", "_"] == X_BYTES
+    run(shell, "%paddle_mem free")
+    assert "Nothing to free" in capsys.readouterr().out
+    assert shell.user_ns["_"].shape == [512, 256]
+
+
 def test_a_variable_of_a_failed_call_is_held_by_the_last_traceback(shell: InteractiveShell) -> None:
     run(shell, "def f(x):\n    big = x * 2\n    raise ValueError\n")
     result = run(shell, "%%paddle_mem -q\nf(x)")

@@ -1,0 +1,85 @@
+"""Roots of what goes on beside the notebook: contexts, threads, tasks, callbacks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import sys
+import threading
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+from paddle_lab.holders.frames import open_call
+from paddle_lab.holders.roots import Root, is_user_file
+
+_OURS = "paddle_lab"
+_KERNELS = ("ipykernel", "jupyter_client", "tornado", "zmq")
+"""Libraries whose objects and threads are the kernel's own."""
+_SHARED = (asyncio.AbstractEventLoop, contextvars.Context)
+
+
+def is_kernels(kind: type) -> bool:
+    """Tell whether objects of a type lead to all that a kernel has, whoever holds them.
+
+    A task leads to the event loop, a thread to the streams it prints to, and these to every cell.
+    """
+    return issubclass(kind, _SHARED) or _is_of_kernel(type.__getattribute__(kind, "__module__"))
+
+
+def _is_of_kernel(module: object) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in _KERNELS
+
+
+def context_roots() -> Iterator[Root]:
+    """Yield the context variables that are set where this is called."""
+    for variable, value in contextvars.copy_context().items():
+        yield Root("container", f"context variable {variable.name}", value)
+
+
+def callback_roots(shell: Any) -> Iterator[Root]:
+    """Yield what IPython was asked to call before and after cells.
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    """
+    for event, callbacks in list(shell.events.callbacks.items()):
+        for callback in list(callbacks):
+            if not str(getattr(callback, "__module__", "")).startswith(_OURS):
+                yield Root("container", f"callback on {event}", callback)
+
+
+def task_roots() -> Iterator[Root]:
+    """Yield the tasks of the user's coroutines that wait in this thread's event loop."""
+    try:
+        tasks = asyncio.all_tasks()
+    except RuntimeError:
+        return
+    for task in tasks:
+        coroutine = task.get_coro()
+        code = getattr(coroutine, "cr_code", None)
+        if isinstance(code, CodeType) and is_user_file(code.co_filename):
+            yield Root("container", f"task {task.get_name()}", coroutine)
+
+
+def thread_roots() -> Iterator[Root]:
+    """Yield the calls that go on in other threads."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    own = threading.get_ident()
+    for ident, top in sys._current_frames().items():  # noqa: SLF001  (CPython's documented way)
+        name = names.get(ident, str(ident))
+        if ident == own or name.startswith(_OURS):
+            continue
+        frames = list(_stack(top))
+        if not any(_is_of_kernel(frame.f_globals.get("__name__")) for frame in frames):
+            for frame in frames:
+                yield Root("container", f"thread {name}", open_call(frame))
+
+
+def _stack(top: FrameType) -> Iterator[FrameType]:
+    frame: FrameType | None = top
+    while frame is not None:
+        yield frame
+        frame = frame.f_back

@@ -1,0 +1,123 @@
+"""What keeps objects alive though no name leads to it, told by its type.
+
+Such are a cycle of references that the collector has not met yet, a hook that C++ keeps, and
+arguments of a function that is called at exit.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Collection, Iterable
+from types import CellType, FrameType, FunctionType, ModuleType
+from typing import Any, Final
+
+from paddle_lab.holders.references import GENERATORS, is_a
+from paddle_lab.holders.roots import Root
+
+_MOST_HOLDERS: Final = 200
+_MOST_ABOVE: Final = 20_000
+_MOST_STEPS: Final = 8
+"""From what holds a sought object to what holds that, and so on."""
+_NO_NAME: Final = ", which no name leads to"
+_CYCLE: Final = ", a reference cycle that is not collected yet"
+_PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
+"""Types that say little; what has such an object says more."""
+_NO_HOLDERS: Final = (FrameType, ModuleType)
+# Those of the list of objects, of the loop's variable, and of the question itself.
+_OUR_REFERENCES: Final = 3
+
+
+def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> list[Root]:
+    """Return what leads to sought objects and was not met by a search from names.
+
+    Parameters
+    ----------
+    is_sought
+        Tells by type whether objects are sought.
+    known
+        Identities of objects that the search has met, or made.
+    """
+    objects = [value for value in gc.get_objects() if id(value) not in known]
+    objects = [value for value in objects if not is_a(value, _NO_HOLDERS) and not _is_ours(value)]
+    holders = [
+        position
+        for position, value in enumerate(objects)
+        if any(map(is_sought, set(map(type, gc.get_referents(value)))))
+    ][:_MOST_HOLDERS]
+    if not holders:
+        return []
+    above = _above(objects, holders)
+    collectable = _collectable(objects, above)
+    roots: dict[int, Root] = {}
+    for holder in holders:
+        top = _top(objects, above, holder)
+        remark = _CYCLE if holder in collectable else _NO_NAME
+        roots[top] = Root("container", _name(objects[top]), objects[top], remark=remark)
+    return list(roots.values())
+
+
+def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
+    """Return which objects refer to the holders, which to those, and so on, by position.
+
+    Positions, not objects: what is counted later are references of others.
+    """
+    positions = {id(value): position for position, value in enumerate(objects)}
+    parents: dict[int, list[int]] = {}
+    for position, value in enumerate(objects):
+        held = list(map(id, gc.get_referents(value)))
+        for child in positions.keys() & held:
+            parents.setdefault(positions[child], []).extend([position] * held.count(child))
+    above: dict[int, list[int]] = {}
+    ahead = list(holders)
+    while ahead and len(above) < _MOST_ABOVE:
+        position = ahead.pop()
+        if position not in above:
+            above[position] = parents.get(position, [])
+            ahead += above[position]
+    return above
+
+
+def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
+    """Return which objects only cycles hold: the collector's own reckoning, for these alone."""
+    if len(above) >= _MOST_ABOVE:
+        return set()
+    ahead = []
+    for position, parents in above.items():
+        value = objects[position]
+        if sys.getrefcount(value) > _OUR_REFERENCES + len(parents):
+            ahead.append(position)
+    below: dict[int, list[int]] = {}
+    for position, parents in above.items():
+        for parent in parents:
+            below.setdefault(parent, []).append(position)
+    held: set[int] = set()
+    while ahead:
+        position = ahead.pop()
+        if position not in held:
+            held.add(position)
+            ahead += below.get(position, [])
+    return set(above) - held
+
+
+def _top(objects: list[Any], above: dict[int, list[int]], position: int) -> int:
+    """Return the nearest object on the way up whose type tells a person something."""
+    at, passed = position, {position}
+    while is_a(objects[at], _PARTS) and len(passed) <= _MOST_STEPS:
+        parent = next((one for one in above.get(at, ()) if one not in passed), None)
+        if parent is None:
+            break
+        at = parent
+        passed.add(at)
+    return at
+
+
+def _name(value: Any) -> str:
+    if is_a(value, (FunctionType, *GENERATORS)):
+        return f"<{value.__qualname__}>"
+    return f"<{type.__getattribute__(type(value), '__qualname__')}>"
+
+
+def _is_ours(value: Any) -> bool:
+    module = type.__getattribute__(type(value), "__module__")
+    return isinstance(module, str) and module.startswith("paddle_lab.")

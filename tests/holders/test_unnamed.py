@@ -1,0 +1,100 @@
+"""What keeps an object though no name leads to it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from paddle_lab.holders.frames import open_call
+from paddle_lab.holders.roots import Root, module_roots
+from paddle_lab.holders.search import HolderSearch
+
+
+class Sought:
+    """What the searches look for."""
+
+
+class Node:
+    """Part of a cycle."""
+
+    def __init__(self) -> None:
+        self.other: Any = None
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Only what the test itself left behind is there to be found."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def unnamed(*roots: Root) -> set[str]:
+    search = HolderSearch(lambda kind: issubclass(kind, Sought), budget_s=60.0)
+    search.walk(roots)
+    search.walk(module_roots(libraries=False))
+    search.walk(module_roots(libraries=True), enters_libraries=True)
+    known = len(search.holdings)
+    search.walk_unnamed()
+    return {holding.name for holding in search.holdings[known:]}
+
+
+def make_cycle(held: Any) -> Node:
+    first, second = Node(), Node()
+    first.other, second.other = [second], [first, held]
+    return first
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_a_cycle_that_waits_for_the_collector_is_told_as_that() -> None:
+    make_cycle(Sought())
+    assert unnamed() == {"<Node>.other[1], a reference cycle that is not collected yet"}
+    gc.collect()
+    assert unnamed() == set()
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_a_cycle_that_somebody_holds_is_no_garbage() -> None:
+    kept = make_cycle(Sought())  # which no name of a module leads to
+    assert unnamed() == {"<Node>.other[1], which no name leads to"}
+    assert unnamed(Root("variable", "kept", kept)) == set()
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_a_hook_is_told_by_its_function() -> None:
+    def register(held: Sought) -> Any:
+        return lambda: held
+
+    hook = register(Sought())
+    (name,) = unnamed()
+    qualified = "test_a_hook_is_told_by_its_function.<locals>.register.<locals>.<lambda>"
+    assert name == f"<{qualified}> (its closure's held), which no name leads to"
+    del hook
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_what_the_search_itself_keeps_is_nobodys() -> None:
+    kept = Sought()
+    search = HolderSearch(lambda kind: issubclass(kind, Sought), budget_s=60.0)
+    search.walk([Root("variable", "kept", [kept, {"again": kept}])])
+    search.walk_unnamed()
+    assert {holding.name for holding in search.holdings} == {"kept[0]", "kept[1]['again']"}
+
+
+def test_looking_at_a_call_that_waits_prolongs_no_life_and_keeps_what_locals_gave() -> None:
+    def produce(kept: Any) -> Iterator[Any]:
+        yield locals()
+        given = locals()
+        given["mine"] = 1
+        yield given
+
+    running: Any = produce(3)
+    next(running)
+    assert open_call(running.gi_frame).variables == {"kept": 3}
+    given = next(running)
+    assert open_call(running.gi_frame).variables["kept"] == 3
+    assert (given["mine"], given["kept"]) == (1, 3)
