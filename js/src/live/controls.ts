@@ -6,10 +6,10 @@ import type { Counter } from "./messages.ts";
 import type { ChartState } from "./state_text.ts";
 
 const SPANS = [
-  ["30 s", 30_000],
-  ["2 min", 120_000],
-  ["1 h", 3_600_000],
-  ["All", Number.POSITIVE_INFINITY],
+  ["30 s", 30_000, "Show the last 30 seconds"],
+  ["2 min", 120_000, "Show the last 2 minutes"],
+  ["1 h", 3_600_000, "Show the last hour"],
+  ["All", Number.POSITIVE_INFINITY, "Show all since the chart was begun"],
 ] as const;
 const ANSWER_MS = 8000;
 
@@ -55,7 +55,7 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
     hidden: true,
     onchange: () => options.onDevice(device.value),
   });
-  const spans = SPANS.map(([label, span_ms], index) =>
+  const spans = SPANS.map(([label, span_ms, title], index) =>
     button(
       label,
       () => {
@@ -64,10 +64,13 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
         }
         options.onSpan(span_ms);
       },
-      { class: "", "aria-pressed": index === 0 ? "true" : "false" },
+      { class: "", title, "aria-pressed": index === 0 ? "true" : "false" },
     ),
   );
-  const follow = button("Back to now", options.onFollow, { hidden: true });
+  const follow = button("Back to now", options.onFollow, {
+    title: "Follow what comes again (End)",
+    hidden: true,
+  });
   const free = button("Free", options.onFree, {
     title: "Free what only the notebook holds, once the kernel is idle",
     hidden: !options.has_free,
@@ -103,11 +106,15 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       element("strong", {}, "Memory"),
       state,
       running,
-      follow,
-      device,
-      element("span", { class: "pdl-segments", role: "group", "aria-label": "Span" }, ...spans),
-      free,
-      stop,
+      element(
+        "span",
+        { class: "pdl-live-buttons" },
+        follow,
+        device,
+        element("span", { class: "pdl-segments", role: "group", "aria-label": "Span" }, ...spans),
+        free,
+        stop,
+      ),
     ),
     notice,
     values,
@@ -123,7 +130,12 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
     const value = element("output", {});
     const item = element(
       "button",
-      { type: "button", "aria-pressed": "true", onclick: () => options.onToggle(line.counter) },
+      {
+        type: "button",
+        title: line.meaning,
+        "aria-pressed": "true",
+        onclick: () => options.onToggle(line.counter),
+      },
       swatch(line),
       element("span", {}, line.label),
       value,

@@ -64,7 +64,9 @@ export class Figure {
     const models = bokehModels(bokeh);
     this.#source = new models.ColumnDataSource({ data: emptyColumns(panels) });
     this.#gaps = new models.ColumnDataSource({ data: { left: [], right: [] } });
-    this.#strip = new models.ColumnDataSource({ data: stripData([], [], 1, 0, theme) });
+    this.#strip = new models.ColumnDataSource({
+      data: stripData([], [], { start_ms: 0, end_ms: 0, px_per_ms: 1 }, theme),
+    });
     this.#x_range = new models.Range1d({ start: 0, end: 1 });
     const strip = stripPlot(models, {
       theme,
@@ -137,7 +139,7 @@ export class Figure {
       const desired_num_ticks = Math.max(2, Math.round(width_px / TIME_LABEL_PX));
       for (const { time_ticker } of this.#drawn) time_ticker.setv({ desired_num_ticks });
       const px_per_ms = width_px / (end_ms - start_ms);
-      this.#strip.data = stripData(cells, layers, px_per_ms, end_ms, this.#theme);
+      this.#strip.data = stripData(cells, layers, { start_ms, end_ms, px_per_ms }, this.#theme);
     } finally {
       this.#is_ours = false;
     }

@@ -6,6 +6,8 @@ export interface Line {
   /** Position among all counters. */
   readonly counter: number;
   readonly label: string;
+  /** What is counted, for those who do not know it. */
+  readonly meaning: string;
   readonly colour: ColourName;
   /** Lengths of dashes and gaps in px; none for a solid line. */
   readonly dash: readonly number[];
@@ -18,10 +20,25 @@ export interface Panel {
   readonly lines: readonly Line[];
 }
 
-const PADDLE_LINES: Record<string, Pick<Line, "colour" | "dash" | "is_filled">> = {
-  allocated: { colour: "forward", dash: [], is_filled: true },
-  reserved: { colour: "optimizer", dash: [7, 4], is_filled: false },
-  "peak allocated": { colour: "backward", dash: [2, 3], is_filled: false },
+const PADDLE_LINES: Record<string, Omit<Line, "counter" | "label">> = {
+  allocated: {
+    meaning: "What Paddle's tensors occupy now",
+    colour: "forward",
+    dash: [],
+    is_filled: true,
+  },
+  reserved: {
+    meaning: "What Paddle's allocator has taken from the device, in use or kept for later",
+    colour: "optimizer",
+    dash: [7, 4],
+    is_filled: false,
+  },
+  "peak allocated": {
+    meaning: "The most that was allocated at once since Paddle began to count",
+    colour: "backward",
+    dash: [2, 3],
+    is_filled: false,
+  },
 };
 const OTHER_COLOURS = ["leaf", "optimizer", "backward", "forward", "warn"] as const;
 const OTHER_DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]] as const;
@@ -57,8 +74,17 @@ export function panelsOf(counters: readonly Counter[], device: string): Panel[] 
     const lines = unit === "percent" ? busy : machine;
     const colour = OTHER_COLOURS[lines.length % OTHER_COLOURS.length]!;
     const dash = OTHER_DASHES[Math.floor(lines.length / 2) % OTHER_DASHES.length]!;
-    const label = of === "process" ? "process, resident" : `${of}, ${name}`;
-    lines.push({ counter, label, colour, dash, is_filled: false });
+    const isProcess = of === "process";
+    lines.push({
+      counter,
+      label: isProcess ? "process, resident" : `${of}, ${name}`,
+      meaning: isProcess
+        ? "Memory of the machine that the kernel's process occupies, of all there is"
+        : `${name} of the whole device, whoever uses it`,
+      colour,
+      dash,
+      is_filled: false,
+    });
   }
   const panels: Panel[] = [
     { name: `Paddle, ${device}`, unit: "bytes", lines: paddle },

@@ -69,7 +69,7 @@ export function stripPlot(
   );
   plot.add_glyph(
     new models.Text({
-      x: { field: "left" },
+      x: { field: "label_left" },
       y: { field: "middle" },
       text: { field: "label" },
       x_offset: { value: LABEL_MARGIN_PX / 2 },
@@ -83,15 +83,26 @@ export function stripPlot(
   return plot;
 }
 
-/** Columns of the strip's source; a label is written where it fits. */
+/** What of the strip is in view. */
+export interface StripWindow {
+  readonly start_ms: number;
+  readonly end_ms: number;
+  readonly px_per_ms: number;
+}
+
+/**
+ * Columns of the strip's source; a label is written where it fits. One of a span that began before
+ * the window stands at the window's edge: a cell that runs for long is named all the time.
+ */
 export function stripData(
   cells: StripRow,
   layers: StripRow,
-  px_per_ms: number,
-  now_ms: number,
-  theme: Theme,
+  window: StripWindow,
+  theme: Pick<Theme, "lit" | "line">,
 ): Record<string, (number | string)[]> {
+  const { px_per_ms } = window;
   const data = {
+    label_left: [] as number[],
     left: [] as number[],
     right: [] as number[],
     bottom: [] as number[],
@@ -102,11 +113,13 @@ export function stripData(
   };
   for (const [row, fill, bottom] of [
     [cells, theme.lit, 1],
-    [merged(layers, now_ms, LEAST_PX / px_per_ms), theme.line, 0],
+    [merged(layers, window.end_ms, LEAST_PX / px_per_ms), theme.line, 0],
   ] as const) {
     for (const [start_ms, end, label] of row) {
-      const end_ms = end ?? now_ms;
-      const room_px = (end_ms - start_ms) * px_per_ms - LABEL_MARGIN_PX;
+      const end_ms = end ?? window.end_ms;
+      const label_ms = Math.max(start_ms, window.start_ms);
+      const room_px = (Math.min(end_ms, window.end_ms) - label_ms) * px_per_ms - LABEL_MARGIN_PX;
+      data.label_left.push(label_ms);
       data.left.push(start_ms);
       data.right.push(end_ms);
       data.bottom.push(bottom + 0.08);
