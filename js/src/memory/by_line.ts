@@ -42,7 +42,7 @@ export function byLine(trace: Trace): Groups {
       }
       const cell = trace.at("frames", "cell", frame);
       const file = trace.textAt("frames", "file", frame).split(/[\\/]/).at(-1);
-      return `${cell >= 0 ? `Cell [${cell}]` : file}, line ${trace.at("frames", "line", frame)}`;
+      return `${cell >= 0 ? `Cell ${cell}` : file}, line ${trace.at("frames", "line", frame)}`;
     },
     note(number) {
       const source = frameOf[number]! >= 0 ? trace.sourceOf(frameOf[number]!) : undefined;

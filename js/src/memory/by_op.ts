@@ -2,6 +2,7 @@
 import type { Selection } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
 import type { Groups } from "./grouping.ts";
+import { kindLabel } from "./kinds.ts";
 import { LayerNames } from "./layer_names.ts";
 import { Numbers } from "./numbering.ts";
 
@@ -67,16 +68,35 @@ export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
         ? { kind: "grad_node", gradNode: key - opEnd }
         : { kind: "tensor", tensor: key - gradEnd };
   };
+  let kinds: ReadonlyMap<number, number> | undefined;
+  /** The graph calls an optimizer's state a buffer, and an input external. */
+  const kindAndShapeOf = (tensor: number): string => {
+    kinds ??= kindsOfTensors(trace);
+    const kind = kinds.get(tensor);
+    return kind === undefined
+      ? kindAndShape(trace, tensor)
+      : `${kindLabel(kind)} ${trace.textAt("tensors", "shape", tensor)}`;
+  };
   return {
     groupOf,
     count: keys.length,
     label(group) {
       const chosen = selection(group);
-      return (chosen.kind === "tensor" && pathOf(chosen.tensor)) || labelOf(trace, chosen);
+      if (chosen.kind === "tensor") {
+        return (
+          pathOf(chosen.tensor) ||
+          trace.textAt("tensors", "name", chosen.tensor) ||
+          kindAndShapeOf(chosen.tensor)
+        );
+      }
+      return labelOf(trace, chosen);
     },
     note(group) {
       // A tensor with a name says more than where it was made.
       const [chosen, tensor] = [selection(group), made[group]];
+      if (chosen.kind === "tensor") {
+        return hasName(trace, chosen.tensor) ? kindAndShapeOf(chosen.tensor) : "";
+      }
       return (
         (chosen.kind === "op" && tensor !== undefined && pathOf(tensor)) || noteOf(trace, chosen)
       );
@@ -114,8 +134,6 @@ function noteOf(trace: Trace, selection: Selection): string {
       const op = trace.at("grad_nodes", "op", selection.gradNode);
       return (op >= 0 && trace.layerOf(op)) || "backward";
     }
-    case "tensor":
-      return hasName(trace, selection.tensor) ? kindAndShape(trace, selection.tensor) : "";
     default:
       return "";
   }
@@ -130,7 +148,21 @@ function tensorName(trace: Trace, tensor: number): string {
 }
 
 function hasName(trace: Trace, tensor: number): boolean {
-  return tensorName(trace, tensor) !== kindAndShape(trace, tensor);
+  return trace.at("tensors", "path", tensor) > 0 || trace.textAt("tensors", "name", tensor) !== "";
+}
+
+/** What the memory of each tensor that has any is: a position in MEMORY_KINDS. */
+function kindsOfTensors(trace: Trace): ReadonlyMap<number, number> {
+  const table = trace.table("allocations");
+  const tensorOf = table.column("tensor");
+  const kindOf = table.column("kind");
+  const kinds = new Map<number, number>();
+  for (let row = 0; row < table.length; row++) {
+    if (tensorOf[row]! >= 0) {
+      kinds.set(tensorOf[row]!, kindOf[row]!);
+    }
+  }
+  return kinds;
 }
 
 function kindAndShape(trace: Trace, tensor: number): string {

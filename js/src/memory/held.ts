@@ -18,13 +18,18 @@ export interface HeldAtEnd {
   /** The one that holds the most first; a block that several hold, each with others, is in each. */
   readonly holders: readonly Held[];
   readonly alive_bytes: number;
+  /** Held since before the trace and never used in it: what Paddle counts beyond `alive_bytes`. */
+  readonly earlier_bytes: number;
+  /** Whether a block stands with several: what the holders have is more than what is alive. */
+  readonly isShared: boolean;
   readonly unheld: Held;
   /** Whether holders were looked for at all. */
   readonly hasHolders: boolean;
 }
 
 export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
-  const alive = aliveAt(blocks, Number.MAX_VALUE).filter((block) => blocks.rows[block]! >= 0);
+  const atEnd = aliveAt(blocks, Number.MAX_VALUE);
+  const alive = atEnd.filter((block) => blocks.rows[block]! >= 0);
   const blockOf = new Map(Array.from(alive, (block) => [blocks.rows[block]!, block]));
   const table = trace.table("holders");
   const groups = new Map<string, { kind: number; name: string; blocks: Set<number> }>();
@@ -59,11 +64,14 @@ export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
     }
   }
   const all = sum(-1, [], alive);
+  const holders = [...alike.values()]
+    .map((group) => sum(group.kind, group.names, group.blocks))
+    .sort((a, b) => b.bytes - a.bytes);
   return {
-    holders: [...alike.values()]
-      .map((group) => sum(group.kind, group.names, group.blocks))
-      .sort((a, b) => b.bytes - a.bytes),
+    holders,
     alive_bytes: all.bytes,
+    earlier_bytes: sum(-1, [], atEnd).bytes - all.bytes,
+    isShared: holders.reduce((count, holder) => count + holder.blocks.length, 0) > held.size,
     unheld: sum(
       -1,
       [],

@@ -72,6 +72,21 @@ describe("blocks are grouped", () => {
     ]);
   });
 
+  test("by op, tensors from before named by what their memory is for", async () => {
+    const made = new SyntheticTrace();
+    const writer = new MemoryWriter(made);
+    const moment = made.tensor("[4]", { kind: "buffer" });
+    made.tables.tensors.name![moment] = made.text("w_0_moment1");
+    const signals = made.tensor("[8]", { kind: "external" });
+    made.op("adamw_", { inputs: [moment, signals] });
+    writer.block(-1, -1, 16, { kind: "optimizer_state", tensor: moment });
+    writer.block(-1, -1, 32, { kind: "input", tensor: signals });
+    const groups = groupAllocations(await made.trace(), "op");
+    const said = (row: number) => [groups.label(row), groups.note(row)];
+    expect(said(groups.groupOf[0]!)).toEqual(["w_0_moment1", "optimizer state [4]"]);
+    expect(said(groups.groupOf[1]!)).toEqual(["input [8]", ""]);
+  });
+
   test("by layer, a parameter with the layer it belongs to", async () => {
     const { trace } = await traced();
     expect(rowsOf(trace, "layer")).toEqual([

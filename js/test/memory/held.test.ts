@@ -23,7 +23,7 @@ async function held(sizes: number[], names: [string, ...number[]][]): Promise<He
 
 describe("what outlived the trace", () => {
   test("names that hold the same blocks are one row", async () => {
-    const { holders, alive_bytes } = await held(
+    const { holders, alive_bytes, isShared } = await held(
       [100, 70, 8],
       [
         ["net.weight", 0],
@@ -37,11 +37,22 @@ describe("what outlived the trace", () => {
       ["net.weight", ["adam._parameter_list[0]", "ema[0]"], 100],
     ]);
     expect(alive_bytes).toBe(178);
+    expect(isShared).toBe(true);
   });
 
   test("what nobody holds is apart", async () => {
-    const { holders, unheld, hasHolders } = await held([100, 70], [["x", 1]]);
+    const { holders, unheld, hasHolders, isShared } = await held([100, 70], [["x", 1]]);
     expect(holders.map(({ name }) => name)).toEqual(["x"]);
     expect([unheld.bytes, unheld.name, hasHolders]).toEqual([100, "", true]);
+    expect(isShared).toBe(false);
+  });
+
+  test("what was there before and never used is told apart", async () => {
+    const made = new SyntheticTrace();
+    new MemoryWriter(made).block(10, -1, 100);
+    made.add("memory_totals", { time_ns: 0, place: made.text("cpu"), allocated_bytes: 4000 });
+    const trace = await made.trace();
+    const { alive_bytes, earlier_bytes } = heldAtEnd(trace, blocksByPlace(trace)[0]!);
+    expect([alive_bytes, earlier_bytes]).toEqual([100, 4000]);
   });
 });

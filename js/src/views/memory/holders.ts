@@ -15,7 +15,8 @@ const MOST_HOLDERS = 200;
 
 export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
   const { trace } = memory;
-  const { holders, unheld, alive_bytes, hasHolders } = heldAtEnd(trace, memory.blocks);
+  const atEnd = heldAtEnd(trace, memory.blocks);
+  const { holders, unheld, alive_bytes, earlier_bytes, isShared, hasHolders } = atEnd;
   const page = element("div", { class: "pdl-held pdl-scroll" });
   if (!hasHolders) {
     const text =
@@ -23,8 +24,13 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
     page.append(element("p", { class: "pdl-soft" }, text));
   }
   if (alive_bytes > 0) {
-    const text = `${formatBytes(alive_bytes)} alive at the end, by who holds it`;
-    page.append(element("p", { class: "pdl-soft" }, text));
+    const sentences = [
+      `${formatBytes(alive_bytes)} alive at the end, by who holds it.`,
+      isShared && "A block that several hold is listed with each of them.",
+      earlier_bytes > 0 &&
+        `Not listed: ${formatBytes(earlier_bytes)} from before the trace that it never used.`,
+    ];
+    page.append(element("p", { class: "pdl-soft" }, sentences.filter(Boolean).join(" ")));
   }
   for (const held of holders.slice(0, MOST_HOLDERS)) {
     page.append(holderItem(held));

@@ -91,6 +91,7 @@ export class BlockMapView {
     const kept_bytes = Math.max(0, reserved - total_bytes);
     const map = mapBlocks(trace, blocks, at_ns, { width_px, rowCount, kept_bytes });
     this.#map = map;
+    const placeless_bytes = total_bytes - map.used_bytes;
     this.#text.textContent = [
       `At ${formatDuration(Math.round(at_ns))}`,
       `${formatBytes(map.used_bytes)} in blocks, by address`,
@@ -99,7 +100,10 @@ export class BlockMapView {
         : "",
       kept_bytes > 0
         ? `${formatBytes(reserved)} reserved in ${countOf(map.regionCount, "region")}`
-        : "the allocator keeps nothing free back",
+        : "the allocator holds nothing that is free",
+      placeless_bytes > 0
+        ? `${formatBytes(placeless_bytes)} more, at addresses that are not known`
+        : "",
     ]
       .filter(Boolean)
       .join(" · ");
