@@ -1,5 +1,6 @@
 /** From Bokeh's models to a figure in the page. */
 import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
+import type { CanvasView } from "@bokeh/bokehjs/build/js/lib/models/canvas/canvas";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import type { BokehModels, CarriedBokeh } from "./bokeh_loader.ts";
 
@@ -22,6 +23,7 @@ export async function mountFigure(
   const document = new Document();
   document.add_root(root);
   const views = await bokeh.embed.add_document_standalone(document, element);
+  takeFromTabOrder(views);
   return {
     viewOf: (plot) => views.find_one(plot) as PlotView | null,
     dispose: () => {
@@ -29,4 +31,16 @@ export async function mountFigure(
       element.replaceChildren();
     },
   };
+}
+
+/**
+ * Bokeh has Tab stop at every figure, where nothing says so and no key does anything: the keys are
+ * those of the element that the figure is in, or lies under.
+ */
+export function takeFromTabOrder(
+  views: Awaited<ReturnType<CarriedBokeh["embed"]["add_document_standalone"]>>,
+): void {
+  for (const view of views.query((each) => "events_el" in each)) {
+    (view as CanvasView).events_el.tabIndex = -1;
+  }
 }

@@ -262,7 +262,11 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     if (isMemory) {
       memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
     }
-    const hadFocus = parts.canvas.contains(document.activeElement);
+    const focused = document.activeElement;
+    // The outline that is not shown stands for the picture, and goes with it.
+    const standsIn = parts.outline.classList.contains("pdl-visually-hidden");
+    const hadFocus =
+      parts.canvas.contains(focused) || (standsIn && parts.outline.contains(focused));
     parts.app.classList.toggle("pdl-shows-memory", isMemory);
     if (hadFocus) {
       // What had it is hidden now; without the focus inside, the next key would be the page's.

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
+from paddle_lab.api import Trace
 from tests.browser.graph_view import GraphView
 from tests.browser.memory.memory_view import MemoryView
-from tests.browser.memory.written_memory import many_blocks, many_ops
+from tests.browser.memory.written_memory import MIB, many_blocks, many_ops
+from tests.trace.records import RecordWriter
 
 if TYPE_CHECKING:
     from tests.browser.memory.conftest import MemoryPage, OpenPage
@@ -76,3 +79,19 @@ def test_a_block_and_its_op_are_one_selection(memory_page: MemoryPage) -> None:
     expect(memory.panel).to_contain_text("7 MiB in 3 blocks")
     memory.panel.get_by_role("button", name="3 blocks").click()
     memory.expect_selected_rows(["matmul #1"])
+
+
+@pytest.mark.parametrize("width", [480, 760, 1100])
+def test_no_share_is_cut_off(page_of: OpenPage, width: int) -> None:
+    w = RecordWriter()
+    w.allocation(8 * MIB, kind="parameter", start_ns=-1)
+    out = w.op("full")
+    w.allocation(256, tensor=out, start_ns=10)
+    page, _ = page_of(Trace(w.record()))
+    page.set_viewport_size({"width": width, "height": 800})
+    memory = MemoryView(page.locator(".pdl-app"))
+    memory.open()
+    memory.grouped_by("Kind")
+    smallest = memory.table.locator("tbody .pdl-share", has_text="< 0.1 %")
+    expect(smallest).to_be_visible()
+    assert smallest.evaluate("share => share.scrollWidth <= share.clientWidth")

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from tests.browser.memory.conftest import MemoryPage, OpenPage
 
 
+# Role, or tag where there is none, and name of what has the focus, inside of shadow roots too.
+FOCUSED = """() => {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return [focused.getAttribute("role") ?? focused.tagName, focused.getAttribute("aria-label")];
+}"""
+
+
 def test_it_opens_at_the_peak_and_loads_nothing(memory_page: MemoryPage, screenshots: Path) -> None:
     page, memory, trouble = memory_page
     expect(memory.title).to_have_text("14 MiB alive at 80 µs")
@@ -60,7 +68,7 @@ def test_the_keyboard_moves_the_moment(memory_page: MemoryPage) -> None:
     page.keyboard.press("PageDown")
     expect(memory.moment).to_have_attribute("aria-valuetext", "20 µs, 13 MiB alive")
     page.keyboard.press("Shift+PageDown")
-    expect(memory.section.get_by_text("peak of 10 µs")).to_be_visible()
+    expect(memory.section.get_by_text("the peak of a span of 10 µs")).to_be_visible()
     page.keyboard.press("Enter")
     timeline = memory.app.locator(".pdl-timeline")
     expect(timeline).to_have_attribute("data-span", re.compile(r"^19\d{3}"))
@@ -106,3 +114,22 @@ def test_a_trace_without_memory_has_no_such_mode(page_of: OpenPage) -> None:
     expect(page.get_by_role("button", name="Forward")).to_be_visible()
     expect(page.get_by_role("button", name="Memory")).to_have_count(0)
     assert page.evaluate("globalThis.Bokeh === undefined")
+
+
+def test_tab_stops_only_where_something_shows_and_answers(memory_page: MemoryPage) -> None:
+    page, memory, _ = memory_page
+    memory.app.get_by_role("group", name="Graph").get_by_role("button", name="Memory").focus()
+    stops = []
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(FOCUSED))
+    assert ["slider", "Moment"] in stops
+    assert [stop for stop in stops if stop[0] in {"treeitem", "DIV"}] == []
+
+
+def test_the_focus_goes_from_the_graph_s_outline_to_the_timeline(memory_page: MemoryPage) -> None:
+    page, memory, _ = memory_page
+    memory.app.get_by_role("group", name="Graph").get_by_role("button", name="Forward").click()
+    memory.app.get_by_role("treeitem").first.focus()
+    page.keyboard.press("4")
+    expect(memory.moment).to_be_focused()

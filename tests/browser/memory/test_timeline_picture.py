@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from paddle_lab.api import Trace
+from tests.browser.memory.memory_view import MemoryView
+from tests.browser.memory.written_memory import MIB
+from tests.trace.records import RecordWriter
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.browser.memory.conftest import MemoryPage
+    from tests.browser.memory.conftest import MemoryPage, OpenPage
 
 COLOURS_OF = """async (base64) => {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -101,3 +106,26 @@ def test_labels_keep_apart_and_inside(memory_page: MemoryPage, width: int) -> No
         phases |= {text["text"] for text in named}
     # Far inside of a span it is still said which one it is.
     assert phases
+
+
+def test_the_names_of_phases_keep_clear_of_the_peak(page_of: OpenPage) -> None:
+    w = RecordWriter()
+    out = w.op("full")
+    w.allocation(MIB, tensor=out, start_ns=0)
+    # The peak comes soon after the backward has begun, as it mostly does.
+    w.allocation(MIB, tensor=out, kind="gradient", start_ns=50_000, phase="backward")
+    w.allocation(MIB, tensor=out, start_ns=54_000, end_ns=58_000, phase="backward")
+    w.memory_total(0, 0, 0)
+    w.memory_total(100_000, 2 * MIB, 0)
+    page, _ = page_of(Trace(w.record()))
+    memory = MemoryView(page.locator(".pdl-app"))
+    memory.open()
+    page.evaluate(WATCH_TEXTS)
+    memory.moment.focus()
+    page.keyboard.press("+")
+    page.keyboard.press("f")
+    page.wait_for_timeout(300)
+    texts = page.evaluate("texts")
+    name = next(text for text in reversed(texts) if text["text"] == "backward")
+    peak = next(text for text in reversed(texts) if text["text"] == "▼")
+    assert name["left"] > peak["right"] or name["right"] < peak["left"]

@@ -2,6 +2,7 @@
 import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import { type CarriedBokeh, type CarriedModels, carriedModels } from "../../charts/bokeh_loader.ts";
+import { takeFromTabOrder } from "../../charts/mount_figure.ts";
 import type { Blocks } from "../../memory/blocks.ts";
 import type { PhaseSpan } from "../../memory/marks.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
@@ -63,6 +64,10 @@ export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): Memor
     y_range,
     setPicture: stack.show,
     setLit: stack.light,
+    setPeak(time_ns, bytes) {
+      lines.setPeak(time_ns, bytes);
+      phases.avoid(time_ns);
+    },
     setPhases: phases.set,
     setOverview: overview.set,
     setTheme(changed) {
@@ -85,6 +90,7 @@ export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): Memor
         roots.main,
         roots.overview,
       ]);
+      takeFromTabOrder(views);
     },
     canvases: () =>
       [main, overview.plot].flatMap((plot) => {

@@ -12,16 +12,21 @@ const [NAME_LEFT_PX, NAME_TOP_PX] = [5, 3];
 /** Of the ground that a name lies on, beyond its letters. */
 const GROUND_PX = 2;
 const GROUND_ALPHA = 0.8;
+/** From the middle of the mark of the peak, and of the line of a moment there, to a name. */
+const PEAK_ROOM_PX = 8;
 
 export interface PhaseMarks {
   readonly renderers: readonly PaintedLayer["renderer"][];
   set(spans: readonly PhaseSpan[]): void;
+  /** Names keep clear of the peak, which is marked in their row. */
+  avoid(peak_ns: number): void;
   setTheme(palette: MemoryPalette): void;
 }
 
 export function phaseMarks(bokeh: CarriedBokeh, palette: MemoryPalette): PhaseMarks {
   let colours = palette;
   let spans: readonly PhaseSpan[] = [];
+  let peak_ns = Number.NaN;
   const tints = paintedLayer(bokeh, "underlay", (context, frame) => {
     context.save();
     context.globalAlpha = TINT_ALPHA;
@@ -36,7 +41,7 @@ export function phaseMarks(bokeh: CarriedBokeh, palette: MemoryPalette): PhaseMa
     context.font = `${FONT_PX}px ${colours.font}`;
     context.textBaseline = "top";
     for (const { phase, left_px, right_px } of spansIn(spans, frame)) {
-      paintName(context, phase, { left_px, right_px, top_px: frame.top_px });
+      paintName(context, phase, frame, { left_px, right_px });
     }
     context.restore();
   });
@@ -45,10 +50,15 @@ export function phaseMarks(bokeh: CarriedBokeh, palette: MemoryPalette): PhaseMa
   function paintName(
     context: CanvasRenderingContext2D,
     phase: (typeof PHASES)[number],
-    span: { left_px: number; right_px: number; top_px: number },
+    frame: Frame,
+    span: { left_px: number; right_px: number },
   ): void {
     const { width } = context.measureText(phase);
-    const [x, y] = [span.left_px + NAME_LEFT_PX, span.top_px + NAME_TOP_PX];
+    const begin_px = span.left_px + NAME_LEFT_PX;
+    const peak_px = placeOf(peak_ns, frame);
+    const isHit = Math.abs(peak_px - (begin_px + width / 2)) < width / 2 + PEAK_ROOM_PX;
+    const x = isHit ? peak_px + PEAK_ROOM_PX : begin_px;
+    const y = frame.top_px + NAME_TOP_PX;
     if (x + width + NAME_LEFT_PX > span.right_px) {
       return;
     }
@@ -70,6 +80,10 @@ export function phaseMarks(bokeh: CarriedBokeh, palette: MemoryPalette): PhaseMa
       spans = shown;
       repaint();
     },
+    avoid(marked_ns) {
+      peak_ns = marked_ns;
+      repaint();
+    },
     setTheme(changed) {
       colours = changed;
       repaint();
@@ -82,12 +96,16 @@ function* spansIn(
   spans: readonly PhaseSpan[],
   frame: Frame,
 ): Generator<{ phase: (typeof PHASES)[number]; left_px: number; right_px: number }> {
-  const px_ns = frame.width_px / (frame.to_ns - frame.from_ns);
+  const right_px = frame.left_px + frame.width_px;
   const x = (time_ns: number): number =>
-    frame.left_px + Math.max(0, Math.min(frame.width_px, (time_ns - frame.from_ns) * px_ns));
+    Math.max(frame.left_px, Math.min(right_px, placeOf(time_ns, frame)));
   for (const { phase, from_ns, to_ns } of spans) {
     if (to_ns > frame.from_ns && from_ns < frame.to_ns) {
       yield { phase: PHASES[phase]!, left_px: x(from_ns), right_px: x(to_ns) };
     }
   }
+}
+
+function placeOf(time_ns: number, { left_px, width_px, from_ns, to_ns }: Frame): number {
+  return left_px + ((time_ns - from_ns) / (to_ns - from_ns)) * width_px;
 }

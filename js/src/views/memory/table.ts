@@ -100,7 +100,11 @@ export class MemoryTable {
     const isPeak = time_ns === blocks.events.peak_ns;
     this.#title.textContent = `${formatBytes(total_bytes)} alive at ${formatDuration(Math.round(time_ns))}`;
     this.#note.textContent = [
-      isSpan ? `peak of ${formatDuration(Math.round(to_ns - from_ns))}` : isPeak ? "the peak" : "",
+      isSpan
+        ? `the peak of a span of ${formatDuration(Math.round(to_ns - from_ns))}`
+        : isPeak
+          ? "the peak"
+          : "",
       countOf(alive.length, "block"),
     ]
       .filter(Boolean)

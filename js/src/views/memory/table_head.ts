@@ -3,6 +3,12 @@ import type { SortColumn, Sorting } from "../../memory/group_order.ts";
 import { button, element } from "../element.ts";
 
 const LABELS = { bytes: "Size", counts: "Blocks", allocated_bytes: "Allocated" } as const;
+const MEANINGS: Readonly<Record<SortColumn, string>> = {
+  name: "Sort by name",
+  bytes: "What its blocks that were alive in this moment occupy",
+  counts: "How many of its blocks were alive in this moment",
+  allocated_bytes: "What it allocated within the span, whether it is still alive or not",
+};
 
 export class TableHead {
   readonly element: HTMLElement;
@@ -11,7 +17,11 @@ export class TableHead {
 
   constructor(sort: (by: SortColumn) => void) {
     const cell = (by: SortColumn, label: string): HTMLElement => {
-      const press = button(label, () => sort(by), { class: "pdl-sort", "data-sort": by });
+      const press = button(label, () => sort(by), {
+        class: "pdl-sort",
+        "data-sort": by,
+        title: MEANINGS[by],
+      });
       const kind = by === "name" ? undefined : "pdl-number";
       return element("th", { scope: "col", class: kind }, press);
     };
@@ -30,7 +40,11 @@ export class TableHead {
         {},
         this.#cells.name,
         this.#cells.bytes,
-        element("th", { scope: "col", class: "pdl-share" }, "Share"),
+        element(
+          "th",
+          { scope: "col", class: "pdl-share", title: "Of all that was alive in this moment" },
+          "Share",
+        ),
         this.#cells.counts,
         this.#cells.allocated_bytes,
       ),
