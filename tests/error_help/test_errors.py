@@ -54,6 +54,16 @@ RECORDED = [
         "paddle/phi/core/memory/allocation/cuda_allocator.cc",
     ),
     (
+        "out-of-device-memory",
+        "MemoryError: \n\nOut of memory error on npu:0. Cannot allocate 512.00kB memory on npu:0",
+        "paddle/phi/core/memory/allocation/custom_allocator.cc",
+    ),
+    (
+        "out-of-device-memory",
+        "MemoryError: (ResourceExhausted) Cannot allocate 2.000000GB in npu:1, available 0.000000B",
+        "paddle/phi/core/memory/allocation/naive_best_fit_allocator.cc",
+    ),
+    (
         "cuda-error",
         "OSError: (External) CUDA error(700), an illegal memory access was encountered.",
         "paddle/phi/core/enforce.cc",

@@ -12,13 +12,13 @@ from paddle_lab.analysis.op import Op
 from paddle_lab.analysis.op_table import OpTable
 
 _SIGNS = re.compile(r"ResourceExhausted|[Oo]ut of memory error on|Fail to alloc memory")
-_REQUESTED = re.compile(r"Cannot allocate (?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[KMGT]?B)")
+_SIZE = r"(?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[kMGTP]?B)"
+"""As ``HumanReadableSize`` in Paddle's ``printf.h`` writes it."""
+_REQUESTED = re.compile(rf"Cannot allocate {_SIZE}")
 _REQUESTED_BYTES = re.compile(r"Fail to alloc memory of (?P<size>\d{1,20}) size")
-_AVAILABLE = re.compile(
-    r"available memory is only (?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[KMGT]?B)"
-)
+_AVAILABLE = re.compile(rf"available (?:memory is only )?{_SIZE}")
 _UNITS: dict[str, int] = {
-    unit: 1024**power for power, unit in enumerate(("B", "KB", "MB", "GB", "TB"))
+    unit: 1024**power for power, unit in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))
 }
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lab.analysis.memory.failed_request import is_out_of_memory, requested_bytes
+from paddle_lab.analysis.memory.failed_request import (
+    failed_request,
+    is_out_of_memory,
+    requested_bytes,
+)
 from paddle_lab.api import Trace
 from tests.analysis.memory.test_growth import loop
 from tests.trace.records import RecordWriter
@@ -15,10 +19,35 @@ GPU_TEXT = (
     "28.770508GB memory has been allocated and available memory is only 716.750000MB.\n\n"
     "Please check whether there is any other process using GPU 0."
 )
+# Words of the binary, for devices of a plug-in, and what an XPU says.
+CUSTOM_TEXT = (
+    "MemoryError: \n\nOut of memory error on npu:0. Cannot allocate 512.000000kB memory on npu:0, "
+    "available memory is only 96.500000kB.\n\n"
+)
+CHUNK_TEXT = (
+    "MemoryError: (ResourceExhausted) Cannot allocate 2.000000GB in npu:1, available 1.500000GB, "
+    "total 32.000000GB, used 30.500000GB. "
+)
+XPU_TEXT = (
+    "MemoryError: \n\nOut of memory error on XPU 3. Cannot allocate 64.000000B memory on XPU 3."
+)
 CPU_TEXT = (
     "MemoryError: (ResourceExhausted) Fail to alloc memory of 281474976710656 size, error code is "
     "12.\n  [Hint: Expected error == 0, but received error:12 != 0:0.]"
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "available"),
+    [
+        (GPU_TEXT, round(716.75 * MIB)),
+        (CUSTOM_TEXT, round(96.5 * 1024)),
+        (CHUNK_TEXT, round(1.5 * 1024**3)),
+        (XPU_TEXT, None),
+    ],
+)
+def test_what_the_device_still_had_is_read(text, available):
+    assert failed_request(Trace(RecordWriter().record()).ops, text).available_bytes == available
 
 
 def failed(w: RecordWriter, text: str = GPU_TEXT) -> Trace:
@@ -35,6 +64,9 @@ def advice(w: RecordWriter) -> list[str]:
     [
         (GPU_TEXT, True, round(1.5 * 1024**3)),
         (CPU_TEXT, True, 1 << 48),
+        (CUSTOM_TEXT, True, 512 * 1024),
+        (CHUNK_TEXT, True, 2 * 1024**3),
+        (XPU_TEXT, True, 64),
         ("MemoryError: (ResourceExhausted) \n\nOut of memory error on GPU Virtual Memory 0.", True,
          None),
         ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 TiB", False, None),
