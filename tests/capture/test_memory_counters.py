@@ -94,12 +94,22 @@ class StandInGpuCore:
         return 5000 * (index + 1)
 
 
-def test_a_gpu_build_has_counters_of_each_device(monkeypatch):
-    core = StandInGpuCore()
-    stand_in = SimpleNamespace(is_compiled_with_cuda=lambda: True, __spec__=None)
-    monkeypatch.setitem(sys.modules, "paddle", stand_in)
-    core.__spec__ = None
-    monkeypatch.setitem(sys.modules, "paddle.base.core", core)
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Put a Paddle of devices in the place of this one."""
+
+    def put(core, **devices):
+        paddle = SimpleNamespace(__spec__=None, **devices)
+        core.__spec__ = None
+        monkeypatch.setitem(sys.modules, "paddle", paddle)
+        monkeypatch.setitem(sys.modules, "paddle.base.core", core)
+        return core
+
+    return put
+
+
+def test_a_gpu_build_has_counters_of_each_device(stand_in):
+    core = stand_in(StandInGpuCore(), is_compiled_with_cuda=lambda: True)
     counters = PaddleCounters()
 
     assert list(counters.read(0)) == [1, 1, 1, 1000, 1001, 5000, 2000, 2001, 10000]
@@ -110,3 +120,34 @@ def test_a_gpu_build_has_counters_of_each_device(monkeypatch):
     ]
     core.lost.add(1)
     assert list(counters.read(0))[3:] == [1000, 1001, 5000, ABSENT, ABSENT, 10000]
+
+
+def test_devices_of_a_plug_in_have_counters(stand_in):
+    core = StandInGpuCore()
+    core.get_custom_device_count = {"npu": 2}.get
+    stand_in(
+        core,
+        is_compiled_with_cuda=lambda: False,
+        is_compiled_with_xpu=lambda: False,
+        device=SimpleNamespace(get_all_custom_device_type=lambda: ["npu"]),
+    )
+    counters = PaddleCounters()
+
+    assert list(counters.read(0))[3:] == [1000, 1001, 5000, 2000, 2001, 10000]
+    assert {each.device for each in counters.counters()} == {"cpu", "npu:0", "npu:1"}
+    assert not any(each.absence for each in counters.counters())
+
+
+def test_a_driver_that_paddle_cannot_use_is_said_and_the_host_goes_on(stand_in):
+    core = StandInGpuCore()
+
+    def refuse():
+        raise OSError("(External) CUDA error(35), CUDA driver version is insufficient.\n  [Hint]")
+
+    core.get_cuda_device_count = refuse
+    stand_in(core, is_compiled_with_cuda=lambda: True)
+    counters = PaddleCounters()
+
+    assert list(counters.read(0)) == [1, 1, 1, ABSENT]
+    assert counters.counters()[-1].absence.endswith("driver version is insufficient.")
+    assert list(counters.read(0)) == [1, 1, 1, ABSENT]

@@ -49,12 +49,19 @@ class PaddleCounters:
         if paddle is None or core is None:
             return False
         counters, reads = _counters_of("cpu"), _reads_of(core, "host", 0)
-        devices = _device_names(core, paddle)
-        for index, name in enumerate(devices):
-            counters += _counters_of(name)
-            reads += _reads_of(core, "device", index)
-        if not devices:
-            counters += (Counter("allocated", "gpu", "paddle", absence=_no_device(paddle)),)
+        absence = ""
+        try:
+            counts = _device_counts(core, paddle)
+        except Exception as error:  # noqa: BLE001  (a driver that is too old for this Paddle, say)
+            reason = str(error).strip().partition("\n")[0]
+            counts, absence = {}, f"Paddle cannot count its devices: {reason}"
+        for kind, count in counts.items():
+            for index in range(count):
+                counters += _counters_of(f"{kind}:{index}")
+                reads += _reads_of(core, "device", index)
+        if not any(counts.values()):
+            absence = absence or _no_device(counts)
+            counters += (Counter("allocated", "gpu", "paddle", absence=absence),)
             reads.append(lambda: ABSENT)
         self._counters, self._reads = counters, reads
         return True
@@ -112,15 +119,18 @@ def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
     ]
 
 
-def _device_names(core: Any, paddle: Any) -> list[str]:
+def _device_counts(core: Any, paddle: Any) -> dict[str, int]:
+    """Return how many devices there are of each kind that this Paddle knows."""
     if paddle.is_compiled_with_cuda():
-        return [f"gpu:{index}" for index in range(core.get_cuda_device_count())]
+        return {"gpu": core.get_cuda_device_count()}
     if paddle.is_compiled_with_xpu():
-        return [f"xpu:{index}" for index in range(core.get_xpu_device_count())]
-    return []
+        return {"xpu": core.get_xpu_device_count()}
+    # Of plug-ins, such as "npu".
+    kinds = paddle.device.get_all_custom_device_type() or ()
+    return {kind: core.get_custom_device_count(kind) for kind in kinds}
 
 
-def _no_device(paddle: Any) -> str:
-    if paddle.is_compiled_with_cuda() or paddle.is_compiled_with_xpu():
+def _no_device(counts: dict[str, int]) -> str:
+    if counts:
         return "Paddle sees no device here."
     return "This Paddle is built for the CPU, so it has no counters of devices."
