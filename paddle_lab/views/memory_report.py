@@ -100,7 +100,7 @@ class MemoryReport:
         parts = []
         if self._ledger:
             table = text_table(_LEDGER_HEADER, self._ledger_rows(), numbers=_LEDGER_NUMBERS)
-            parts.append(f"What cells did to memory\n{table}")
+            parts.append("\n".join(["What cells did to memory", table, *self._signs()]))
         table = text_table(_LIVING_HEADER, self._living_rows(), numbers=_LIVING_NUMBERS)
         parts.append(f"{self._headline()}\n{table}")
         return "\n\n".join([*parts, *self._remarks()])
@@ -110,6 +110,7 @@ class MemoryReport:
         if self._ledger:
             table = html_table(_LEDGER_HEADER, self._ledger_rows(), numbers=_LEDGER_NUMBERS)
             parts.append(f"<p><b>What cells did to memory</b></p>{table}")
+            parts += [f"<p>{escape(sign)}</p>" for sign in self._signs()]
         table = html_table(_LIVING_HEADER, self._living_rows(), numbers=_LIVING_NUMBERS)
         parts.append(f"<p><b>{escape(self._headline())}</b></p>{table}")
         parts += [f"<p>{escape(remark)}</p>" for remark in self._remarks()]
@@ -120,6 +121,20 @@ class MemoryReport:
             f"{size_text(size)} on {place}" for place, size in self._allocated.items() if size > 0
         ]
         return f"Alive now: {', '.join(places) or 'nothing'}"
+
+    def _signs(self) -> list[str]:
+        """Say what signs in the ledger's rows stand for, where there are any."""
+        cells = [text for row in self._ledger_rows() for text in row[2:6]]
+        signs = []
+        if any(text.startswith("≥") for text in cells):
+            signs.append("≥ is at least this much")
+        if "–" in cells:
+            signs.append("– was not recorded")
+        if not signs:
+            return []
+        if all(entry.peak_source in {"allocator", "partial"} for entry in self._ledger):
+            return [f"{', '.join(signs)}: not every allocation was seen."]
+        return [f"{', '.join(signs)}: %%paddle_mem on a cell's first line records all of it."]
 
     def _remarks(self) -> list[str]:
         remarks = []
@@ -152,6 +167,7 @@ class MemoryReport:
 
     def _living_rows(self) -> list[tuple[str, ...]]:
         found = holders(self._storages)
+        shown = found[:_HOLDERS_SHOWN]
         rows: list[tuple[str, ...]] = [
             (
                 size_text(holder.bytes),
@@ -159,15 +175,17 @@ class MemoryReport:
                 _holder_name(holder),
                 _holder_remark(holder),
             )
-            for holder in found[:_HOLDERS_SHOWN]
+            for holder in shown
         ]
+        nameless_bytes = self._nameless_bytes
+        if nameless_bytes > 0:
+            place = sum(holder.bytes >= nameless_bytes for holder in shown)
+            rows.insert(place, (size_text(nameless_bytes), "", _NAMELESS, ""))
         rest = found[_HOLDERS_SHOWN:]
         if rest:
             count = sum(len(holder.storages) for holder in rest)
             size = size_text(sum(holder.bytes for holder in rest))
             rows.append((size, f"{count:,}", f"{len(rest):,} more names", ""))
-        if self._nameless_bytes > 0:
-            rows.append((size_text(self._nameless_bytes), "", _NAMELESS, ""))
         return rows
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root, RootKind
 from paddle_lab.ledger import Entry, Ledger
@@ -46,10 +48,10 @@ def test_what_is_alive_is_told_by_who_holds_it_largest_first() -> None:
         "Alive now: 20.0 MiB on cpu",
         "size tensors held by",
         "8.00 MiB 1 net.weight",
+        "4.50 MiB backward graphs, and what has no name",
         "4.00 MiB 1 first a view of 1.00 KiB keeps 4.00 MiB",
         "3.00 MiB 2 cache",
         "512.0 KiB 1 Out[5] only the notebook holds it: %paddle_mem free",
-        "4.50 MiB backward graphs, and what has no name",
         "",
         "Backward graphs, with what they saved for a backward to come, are kept by cache, loss.",
     ]
@@ -80,6 +82,19 @@ def test_the_ledger_tells_how_it_knows_a_peak() -> None:
         "[4] gpu:0 1.00 MiB ≥ 2.00 MiB 1.00 MiB –",
         "[5] gpu:0 1.00 MiB – 0 B –",
     ]
+
+
+def test_signs_in_the_ledger_are_said_where_there_are_any() -> None:
+    recorded = Entry(3, "cpu", 0, MIB, 4 * MIB, "allocator", MIB, [("loss", MIB)])
+    assert "first line records" not in repr(MemoryReport([recorded], [], allocated={}))
+    sampled = Entry(4, "cpu", MIB, MIB, 2 * MIB, "sampled")
+    report = MemoryReport([recorded, sampled], [], allocated={})
+    said = (
+        "≥ is at least this much, – was not recorded: "
+        "%%paddle_mem on a cell's first line records all of it."
+    )
+    assert said in repr(report).splitlines()
+    assert f"<p>{escape(said)}</p>" in report._repr_html_()
 
 
 def test_a_line_of_the_ledger_names_few_holders() -> None:
