@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from IPython.display import display
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.magics.notebook_memory import NotebookMemory
+
+_GONE: Final = "%paddle_mem free lets go of what only the notebook holds."
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
@@ -18,6 +20,8 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     if releasable_bytes == 0 or not memory.has_page:
         return
     import ipywidgets
+
+    from paddle_lab.views.widgets.memory_widget import LIVE_MIME_TYPE
 
     button = ipywidgets.Button(
         description="Free what only the notebook holds",
@@ -33,4 +37,11 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
         answer.value = memory.release()
 
     button.on_click(free)
-    display(ipywidgets.HBox([button, answer]))
+    box = ipywidgets.HBox([button, answer])
+    bundle = {
+        **box._repr_mimebundle_(),
+        LIVE_MIME_TYPE: {"text": _GONE},
+        "text/html": f"<p>{_GONE}</p>",
+        "text/plain": _GONE,
+    }
+    display(bundle, raw=True)

@@ -17,8 +17,9 @@ from paddle_lab.views.widgets.cell_widget import CellWidget
 
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
-# As in js/src/labextension/graph_mime.ts.
-_LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
+# As in js/src/labextension/graph_mime.ts: where the kernel is gone, our JupyterLab plugin says the
+# text of it and not that a widget loads, or has no model.
+LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
 _GONE: Final = (
     "A live chart of memory stood here. It lives as long as its kernel: run the cell again."
 )
@@ -131,8 +132,7 @@ class LiveMemory(CellWidget):
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {
             **data,
-            # Said by our JupyterLab plugin where the chart's kernel is gone.
-            _LIVE_MIME_TYPE: {"text": _GONE},
+            LIVE_MIME_TYPE: {"text": _GONE},
             "text/html": f"<p>{_GONE}</p>",
             "text/plain": "A live chart of memory; it moves while the kernel that made it runs.",
         }, metadata
