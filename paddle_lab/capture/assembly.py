@@ -56,8 +56,7 @@ def assemble(
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
     if memory is not None:
-        memory.name_rows(keys)
-        copies = [copy._replace(stack=frames.stack(copy.stack)) for copy in memory.copies]
+        memory.name_rows(keys, frames.stack)
     tables.update(frames.tables())
     for name, builder in builders.items():
         if name not in tables:
@@ -67,7 +66,7 @@ def assemble(
     record = Record(tables, strings.to_list(), origin, recorder.grad_values)
     if memory is not None:
         try:
-            add_memory(record, memory, recorder, copies)
+            add_memory(record, memory, recorder)
         except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
             record.origin.notices.append(
                 f"The allocations were lost to a fault in paddle_lab ({described(fault)}). "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from paddle_lab.capture.arrival_hooks import arrival_patches
 from paddle_lab.capture.backward_hooks import backward_patches
 from paddle_lab.capture.evidence.event_hooks import event_patches
 from paddle_lab.capture.layer_hooks import layer_patches
@@ -16,6 +17,7 @@ from paddle_lab.capture.pylayer_hooks import pylayer_patches
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.static_hooks import static_patches
+from paddle_lab.capture.thread_hooks import thread_patches
 
 _LOCK = threading.RLock()
 
@@ -48,10 +50,12 @@ class Hooks:
         self._patches = [
             *self._op_hooks.patches(),
             *event_patches(paddle),
+            *arrival_patches(paddle),
             *layer_patches(paddle),
             *pylayer_patches(paddle),
             *backward_patches(paddle),
             *static_patches(paddle, self.suspended),
+            *thread_patches(),
         ]
         self._is_installed = True
         try:

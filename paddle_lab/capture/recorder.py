@@ -26,6 +26,7 @@ from paddle_lab.capture.evidence.step_gradients import StepGradients
 from paddle_lab.capture.evidence.tensor_lives import TensorLives
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
+from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
@@ -145,6 +146,9 @@ class Recorder:
         identity = get_ident()
         state = self.threads.get(identity)
         if state is None:
+            if self.threads:
+                # Others are at work whenever one's backward call begins.
+                ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
             self.native_threads[get_native_id()] = state.number
         return state

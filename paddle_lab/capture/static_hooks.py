@@ -14,6 +14,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from paddle_lab.capture.faults import attempt
+from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
@@ -44,6 +45,7 @@ def static_patches(
                 (recorder, attempt(recorder, _begin, recorder, self, args, kwargs))
                 for recorder in active
             ]
+            ALLOCATOR_LOG.keep_grad_nodes()
             frame = _getframe(1)
             start_ns = perf_counter_ns()
             try:

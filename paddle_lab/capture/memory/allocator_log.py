@@ -97,6 +97,7 @@ class AllocatorLog:
         self._readers: dict[int, Waiting] = {}
         self._next_reader = 0
         self._backward_depth = 0
+        self._keeps_grad_nodes = False
         self._patches: list[AttributePatch] = []
         self._lost_ns = -1
         self._user_flags: dict[str, Any] = {}
@@ -106,6 +107,16 @@ class AllocatorLog:
     def is_recording(self) -> bool:
         """Whether allocations are being recorded right now."""
         return self._profiler is not None
+
+    @property
+    def keeps_grad_nodes(self) -> bool:
+        """Whether it records grad nodes all the time, as other threads are at work."""
+        return self._keeps_grad_nodes
+
+    @property
+    def _level(self) -> int:
+        is_detailed = self._keeps_grad_nodes or self._backward_depth
+        return WITH_GRAD_NODES if is_detailed else MEMORY_ONLY
 
     def open(self, paddle: Any) -> int | None:
         """Start recording, or cut a recording that runs already.
@@ -119,8 +130,9 @@ class AllocatorLog:
             if not self._readers:
                 self._paddle = paddle
                 self._lost_ns = -1
+                self._keeps_grad_nodes = False
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
-                self._start(MEMORY_ONLY)
+                self._start()
                 if self._profiler is None:
                     return None
                 self._patches = profiler_patches(paddle, self.step_aside)
@@ -129,7 +141,7 @@ class AllocatorLog:
             elif self._profiler is None:
                 return None
             else:
-                self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
+                self._cut()
             reader = self._next_reader
             self._next_reader += 1
             self._readers[reader] = Waiting()
@@ -142,7 +154,7 @@ class AllocatorLog:
         """
         with self._lock:
             if not self._backward_depth:
-                self._cut(MEMORY_ONLY)
+                self._cut()
             waiting = self._readers.get(reader, Waiting())
             if reader in self._readers:
                 self._readers[reader] = Waiting()
@@ -155,7 +167,7 @@ class AllocatorLog:
             if waiting is None:
                 return Waiting()
             if self._readers:
-                last = self._cut(WITH_GRAD_NODES if self._backward_depth else MEMORY_ONLY)
+                last = self._cut()
             else:
                 last = self._stop()
                 for patch in self._patches:
@@ -166,6 +178,7 @@ class AllocatorLog:
             if not self._readers:
                 self._restore_flags()  # an interrupt may have hit between a stop and a start
                 self._backward_depth = 0
+                self._keeps_grad_nodes = False
             return waiting
 
     def enter_backward(self, calls: list[tuple[object, int]]) -> BackwardSpan | None:
@@ -180,8 +193,8 @@ class AllocatorLog:
             return None
         with self._lock:
             self._backward_depth += 1
-            if self._backward_depth == 1:
-                self._cut(WITH_GRAD_NODES)
+            if self._backward_depth == 1 and not self._keeps_grad_nodes:
+                self._cut()
             return BackwardSpan(calls, get_native_id(), perf_counter_ns())
 
     def leave_backward(self, span: BackwardSpan | None) -> None:
@@ -193,8 +206,21 @@ class AllocatorLog:
             for waiting in self._readers.values():
                 waiting.spans.append(span)
             self._backward_depth = max(self._backward_depth - 1, 0)
-            if self._backward_depth == 0:
-                self._cut(MEMORY_ONLY)
+            if self._backward_depth == 0 and not self._keeps_grad_nodes:
+                self._cut()
+
+    def keep_grad_nodes(self) -> None:
+        """Record grad nodes all the time from now on, and be cut at no further backward call.
+
+        What happens while the log is being cut is missed. So this is to be called before another
+        thread begins, and before a static program runs: its executor goes on to free when the
+        program has ended.
+        """
+        with self._lock:
+            if self._profiler is not None and not self._keeps_grad_nodes:
+                self._keeps_grad_nodes = True
+                if not self._backward_depth:
+                    self._cut()
 
     @property
     def lost_ns(self) -> int:
@@ -208,16 +234,16 @@ class AllocatorLog:
                 self._stop()
                 self._lost_ns = perf_counter_ns()
 
-    def _cut(self, level: int) -> Segment | None:
+    def _cut(self) -> Segment | None:
         if self._profiler is None:
             return None
         ended = self._stop()
-        self._start(level)
+        self._start()
         return ended
 
-    def _start(self, level: int) -> None:
+    def _start(self) -> None:
         core = self._paddle.base.core
-        self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
+        self._paddle.set_flags({_LEVEL_FLAG: self._level, _MEMORY_FLAG: True})
         try:
             options = core.ProfilerOptions()  # reads the level
             options.trace_switch = 1  # the host's events alone

@@ -9,13 +9,14 @@ import numpy as np
 from paddle_lab.capture.memory.backward_attribution import BackwardRuns
 from paddle_lab.capture.memory.block_tensors import add_blocks_from_before, outputs_of_ops
 from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, pair_events
-from paddle_lab.capture.memory.capture import Copy, MemoryCapture
+from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.events import (
     RESERVED_ALLOCATE,
     RESERVED_FREE,
     AllocatorEvents,
     read_segments,
 )
+from paddle_lab.capture.memory.foreign_storages import paddles_own
 from paddle_lab.capture.memory.gaps import end_missed_blocks
 from paddle_lab.capture.memory.kinds import find_kinds, storage_roots
 from paddle_lab.capture.memory.lifetimes import find_lifetimes
@@ -33,9 +34,7 @@ MISSED = (
 )
 
 
-def add_memory(
-    record: Record, memory: MemoryCapture, recorder: Recorder, copies: list[Copy]
-) -> None:
+def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> None:
     """Fill the tables ``allocations``, ``memory_totals`` and ``steps`` of a record.
 
     Parameters
@@ -44,8 +43,6 @@ def add_memory(
         Has all else.
     memory, recorder
         What the trace saw.
-    copies
-        The copies that ``memory`` noted, their stacks rows of the record's.
     """
     strings = StringPool(record.strings)
     has_devices = recorder.tensors.reads_place
@@ -53,6 +50,8 @@ def add_memory(
     memory.held.add(events, runs, memory.segments)
     left_out = memory.keep_within_limit()
     events = memory.history or memory.held.events()
+    for found in (memory.met, memory.living, memory.living_gradients):
+        found[:] = paddles_own(found, events)
     storages = [*memory.met, *memory.living, *memory.living_gradients]
     blocks, block_of_storage = add_blocks_from_before(pair_events(events), storages, events.places)
     last_row, last_tensor = len(memory.met), len(memory.met) + len(memory.living)
@@ -63,10 +62,10 @@ def add_memory(
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
     spans = [(call_rows.get(call, -1), span) for call, span in memory.backward_spans]
     backward = BackwardRuns(record, memory.held.runs, spans, memory.start_ns)
-    owners = find_owners(record, blocks, backward, memory, copies)
+    owners = find_owners(record, blocks, backward, memory)
     lifetimes = find_lifetimes(record, blocks, owners, backward, memory)
     lifetimes.is_held_by_tensor[held] = True
-    outlives = ~lifetimes.ends_in_maker & (owners.grad_node < 0)
+    outlives = ~lifetimes.ends_in_maker & ((owners.grad_node < 0) | owners.is_inner)
     tensor = outputs_of_ops(record, blocks, owners.op, outlives)
     roots = storage_roots(record)
     stored_block = block_of_storage[:last_tensor]
@@ -80,6 +79,8 @@ def add_memory(
         (stored_block, stored_row),
         block_of_storage[last_tensor:],
         memory.buffers,
+        np.sort(np.array([time_ns for time_ns, _ in memory.optimizer_steps], np.int64))
+        + memory.start_ns,
     )
     # Of several tensors in a block it is the one that was met first.
     stored_block, first = np.unique(stored_block, return_index=True)
@@ -125,10 +126,21 @@ def add_memory(
 def _add_totals(
     record: Record, memory: MemoryCapture, events: AllocatorEvents, strings: StringPool
 ) -> None:
-    rows = [
-        (reading.time_ns, strings[reading.place], reading.allocated_bytes, reading.reserved_bytes)
-        for reading in memory.readings
-    ]
+    counted = memory.held.counted
+    places = {_place_name(place): number for number, place in enumerate(events.places)}
+    first_ns, last_ns = (memory.readings[end].time_ns for end in (0, -1))
+    rows = []
+    for reading in memory.readings:
+        allocated_bytes, number = reading.allocated_bytes, places.get(reading.place, -1)
+        # The log begins before the first reading and ends after the last: what other threads do
+        # in between is among the events.
+        if reading.time_ns == first_ns:
+            allocated_bytes = counted.first.get(number, allocated_bytes)
+        elif reading.time_ns == last_ns and not memory.notices:
+            allocated_bytes = counted.last.get(number, allocated_bytes)
+        rows.append(
+            (reading.time_ns, strings[reading.place], allocated_bytes, reading.reserved_bytes)
+        )
     # Devices alone are reserved memory for: on the host each block is the system's own.
     changes = np.flatnonzero((events.kind == RESERVED_ALLOCATE) | (events.kind == RESERVED_FREE))
     rows.extend(

@@ -19,6 +19,8 @@ from paddle_lab.trace.schema import BACKWARD_KINDS
 
 PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
 PADDLE_GRAD_OP = "paddle.grad"
+_PROGRAM_NODES = ("Dy2StGradNode", "GradNodeRunProgram", "GradNodeLegacyRunProgram")
+"""Names of the grad nodes of static programs."""
 
 
 class BackwardRuns:
@@ -54,10 +56,20 @@ class BackwardRuns:
         self.run_spans = self.spans_at(runs.start_ns, runs.thread)
         self._by_span = _Grouped(self.run_spans)
         self._accumulates = np.array([name == LEAF_NAME for name in runs.names], dtype=bool)
+        self.run_programs = np.array([name in _PROGRAM_NODES for name in runs.names], dtype=bool)
+        """Which runs are of a static program's grad node."""
         self.run_nodes = self._match(record, runs)
         """Row of ``grad_nodes`` of each run, -1 where it is unknown."""
         self.run_ops = self._ops(record)
         """The op that made each run's grad node; an accumulation node has its deliverer's."""
+
+    def calls_of_threads(self) -> list[tuple[int, int]]:
+        """Return the operating system's ids of threads, each with a backward call that it ran."""
+        return [
+            (thread, call)
+            for thread, call in zip(self._span_columns[2].tolist(), self.span_calls, strict=True)
+            if call >= 0
+        ]
 
     def spans_at(self, time_ns: Int64s, thread: Int64s) -> Int64s:
         """Return the innermost backward call at each moment in a thread, or -1."""
@@ -97,6 +109,15 @@ class BackwardRuns:
     def accumulates(self, runs: Int64s) -> npt.NDArray[np.bool_]:
         """Tell the runs that accumulate a leaf's gradient."""
         return self._accumulates[runs] if len(self._accumulates) else runs >= 0
+
+    def is_program(self, runs: Int64s) -> npt.NDArray[np.bool_]:
+        """Tell the runs of static programs' grad nodes; -1 is none."""
+        return np.append(self.run_programs, np.False_)[runs]
+
+    def begins_between(self, first_ns: Int64s, last_ns: Int64s) -> npt.NDArray[np.bool_]:
+        """Tell in which stretches of time some backward call begins."""
+        begins = np.sort(self._span_columns[0])
+        return np.searchsorted(begins, first_ns) < np.searchsorted(begins, last_ns, side="right")
 
     def _match(self, record: Record, runs: GradNodeRuns) -> Int64s:
         nodes, edges, roots = record.grad_nodes, record.grad_edges, record.grad_roots

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from paddle_lab.capture.memory.events import AllocatorEvents, read_early, read_s
 from paddle_lab.capture.memory.held_events import HeldEvents
 from paddle_lab.capture.memory.highs import Interval
 from paddle_lab.capture.memory.history import MemoryHistory
-from paddle_lab.capture.memory.storages import Storage, StorageNotes
+from paddle_lab.capture.memory.storages import Storage, StorageNotes, storage_address
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
 from paddle_lab.trace.memory_notices import (
@@ -44,6 +44,8 @@ _SETTLE_EVENTS = 200_000
 """So many events are read at once, as far as can be told before."""
 _LEAST_SURPLUS = 1024
 """Forgetting has a cost of its own, which so many blocks share at least."""
+# Other threads are taken to have ended when the counter stands still for so many looks.
+_LOOK_S, _STILL_LOOKS, _MOST_LOOKS = 2e-4, 4, 40
 
 
 @dataclass
@@ -68,6 +70,18 @@ class Copy(NamedTuple):
     phase: int
     tensor: int
     """The row of what was copied; -1 where that was no tensor the trace knows."""
+
+
+class Arrival(NamedTuple):
+    """A tensor that came from elsewhere into the traced code, which asked for it."""
+
+    address: int
+    time_ns: int
+    """By ``perf_counter_ns``."""
+    scope: int
+    stack: int
+    """The recorder's key."""
+    phase: int
 
 
 @dataclass(eq=False)
@@ -104,6 +118,7 @@ class MemoryCapture:
     optimizer_steps: list[tuple[int, int]] = field(default_factory=list)
     """When optimizers' steps ended, likewise: those that a record keeps are told by its ops."""
     copies: list[Copy] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list)
     met: list[Storage] = field(init=False)
     """Storages of tensors that no op of the trace made, when they were met."""
     living: list[Storage] = field(default_factory=list)
@@ -116,6 +131,8 @@ class MemoryCapture:
     """The operating system's thread ids to the recorder's numbers."""
     reused_numbers: set[int] = field(default_factory=set)
     """Those of threads that have ended: Python may have given their identity to later ones."""
+    python_threads: set[int] = field(default_factory=set)
+    """Threads that ran Python when the trace began or ended, by the operating system's ids."""
     history: AllocatorEvents | None = None
     """Events from elsewhere than the log, where that could not record."""
     _reader: int | None = None
@@ -144,6 +161,7 @@ class MemoryCapture:
 
     def open(self) -> None:
         """Start to record."""
+        self._note_threads()
         self._storages.open()
         OPEN_CAPTURES.append(self)
         self._reader = ALLOCATOR_LOG.open(self.paddle)
@@ -162,12 +180,15 @@ class MemoryCapture:
         self._storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
+        if ALLOCATOR_LOG.keeps_grad_nodes:
+            self._let_others_end()
         if self._history is not None:
             history, self._history = self._history, None
             self.history = history.close()
         elif self._reader is None:
             return
         self._read_counters()
+        self._note_threads()
         self._number_threads()
         reader, self._reader = self._reader, None
         if reader is not None and ALLOCATOR_LOG.lost_ns >= self.start_ns:
@@ -194,6 +215,10 @@ class MemoryCapture:
         self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
         is_kept = kept.has_time(copy.start_ns for copy in self.copies)
         self.copies[:] = [copy for copy, keeps in zip(self.copies, is_kept, strict=False) if keeps]
+        is_kept = kept.has_time(arrival.time_ns for arrival in self.arrivals)
+        self.arrivals[:] = [
+            one for one, keeps in zip(self.arrivals, is_kept, strict=False) if keeps
+        ]
 
     def settle(self, ops: int) -> int:
         """Read what was recorded so far, which takes less room then; forget what is too much.
@@ -250,8 +275,8 @@ class MemoryCapture:
         ]
         self.backward_spans[:] = self.held.forget_runs(self.backward_spans)
 
-    def name_rows(self, keys: RecordKeys) -> None:
-        """Name tensors and scopes by their rows of the record from now on.
+    def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
+        """Name tensors, scopes and stacks by their rows of the record from now on.
 
         Storages of tensors that have none are dropped: allocator events tell of their blocks, too.
         """
@@ -262,8 +287,16 @@ class MemoryCapture:
         buffers = keys.tensors.rows(np.array(self.buffers, np.int64))
         self.buffers = buffers[buffers >= 0].tolist()
         self.copies[:] = [
-            copy._replace(tensor=keys.tensors.row(copy.tensor), scope=keys.scopes.row(copy.scope))
+            copy._replace(
+                tensor=keys.tensors.row(copy.tensor),
+                scope=keys.scopes.row(copy.scope),
+                stack=stack_row(copy.stack),
+            )
             for copy in self.copies
+        ]
+        self.arrivals[:] = [
+            one._replace(scope=keys.scopes.row(one.scope), stack=stack_row(one.stack))
+            for one in self.arrivals
         ]
         for steps in (self.steps, self.optimizer_steps):
             steps[:] = [(time_ns, keys.scopes.row(scope)) for time_ns, scope in steps]
@@ -281,6 +314,18 @@ class MemoryCapture:
             Copy(start_ns, end_ns, state.number, state.scope, stack, state.phase, tensor)
         )
 
+    def note_arrivals(self, tensors: Iterable[Any], frame: FrameType) -> None:
+        """Note that ``frame`` was handed tensors that others have made."""
+        state, time_ns = self.recorder.thread(), perf_counter_ns()
+        stack = self.recorder.stacks.take(frame, state.anchor, state.anchor_stack)
+        for tensor in tensors:
+            address = storage_address(tensor)
+            if address:
+                self.arrivals.append(Arrival(address, time_ns, state.scope, stack, state.phase))
+
+    def _note_threads(self) -> None:
+        self.python_threads |= {one.native_id or -1 for one in threading.enumerate()}
+
     def _number_threads(self) -> None:
         states, alive = self.recorder.threads, threading.enumerate()
         living = {thread.native_id for thread in alive}
@@ -293,6 +338,15 @@ class MemoryCapture:
             for thread in alive
             if thread.ident in states and thread.native_id is not None
         }
+
+    def _let_others_end(self) -> None:
+        """Wait a little for what other threads are about to free, such as static programs'."""
+        core, seen = self.paddle.base.core, []
+        for _ in range(_MOST_LOOKS):
+            seen.append(core.host_memory_stat_current_value("Allocated", 0))
+            if len(seen) >= _STILL_LOOKS and len(set(seen[-_STILL_LOOKS:])) == 1:
+                break
+            sleep(_LOOK_S)
 
     def _read_counters(self) -> None:
         core = self.paddle.base.core
@@ -325,3 +379,9 @@ def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None
     """Let all that are running know that ``frame`` has copied a tensor, or what becomes one."""
     for capture in OPEN_CAPTURES:
         attempt(capture.recorder, capture.note_copy, source, frame, start_ns, end_ns)
+
+
+def note_arrivals(tensors: Iterable[Any], frame: FrameType) -> None:
+    """Let all that are running know that ``frame`` was handed tensors that others have made."""
+    for capture in OPEN_CAPTURES:
+        attempt(capture.recorder, capture.note_arrivals, tensors, frame)

@@ -32,7 +32,10 @@ class CountedTotals:
     def __init__(self) -> None:
         self.gaps: list[Gap] = []
         """Where the counter went on from another value than the one before."""
-        self._last: dict[int, int] = {}
+        self.first: dict[int, int] = {}
+        """What each place had before the first event there."""
+        self.last: dict[int, int] = {}
+        """Likewise after the last event."""
 
     def count(self, events: AllocatorEvents, segments: list[Segment]) -> Int64s:
         """Return what was allocated in the place of each event after it, shape ``[events]``.
@@ -55,11 +58,12 @@ class CountedTotals:
                 # Threads that allocate at once may read the counter after each other's event.
                 counted = events.allocated_bytes[its_own]
                 before = int(np.median((counted - sums)[counted != NOT_READ]))
-                last_total = self._last.get(place)
+                self.first.setdefault(place, before)
+                last_total = self.last.get(place)
                 if last_total is not None and before != last_total:
                     self.gaps.append(Gap(segment.begin.perf_ns, place, before - last_total))
                 totals[its_own] = before + sums
-                self._last[place] = before + int(sums[-1])
+                self.last[place] = before + int(sums[-1])
         return totals
 
 

@@ -17,6 +17,7 @@ from paddle_lab.capture.optimizer_ops import (
     IN_PLACE_OF_PARAMETER,
     optimizer_reads,
 )
+from paddle_lab.capture.thread_state import OPTIMIZER
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
 
@@ -35,6 +36,7 @@ def find_kinds(
     stored: tuple[Int64s, Int64s],
     gradients: Int64s,
     buffers: list[int],
+    step_ends_ns: Int64s,
 ) -> Int64s:
     """Return the kind of each block.
 
@@ -48,6 +50,8 @@ def find_kinds(
         Blocks that hold a living leaf's gradient.
     buffers
         Tensors that layers hold as buffers.
+    step_ends_ns
+        When optimizers' steps ended, ascending.
     """
     kind_of_tensor = _storage_kinds(record, buffers)
     is_new = blocks.start_ns != BEFORE
@@ -58,13 +62,27 @@ def find_kinds(
     kinds[made] = np.where(is_saved, SAVED_ACTIVATION, ACTIVATION)[made]
     in_grad_node = made & (owners.grad_node >= 0)
     kinds[in_grad_node & ~lifetimes.ends_in_backward] = GRADIENT
+    # What Python computed inside a grad node and let go of there was not handed on: an activation
+    # that was recomputed.
+    kinds[in_grad_node & owners.is_inner & lifetimes.ends_in_node] = ACTIVATION
     kinds[made & (tensor < 0) & lifetimes.ends_in_maker] = TEMPORARY
     kinds[~is_new & lifetimes.ends_in_backward] = SAVED_ACTIVATION
-    kinds[lifetimes.ends_in_accumulation & ~made] = GRADIENT
+    kinds[lifetimes.ends_in_accumulation & (~made | in_grad_node)] = GRADIENT
+    of_optimizer = made & (owners.phase == OPTIMIZER) & (kinds != TEMPORARY)
+    kinds[of_optimizer] = np.where(
+        _outlives_step(blocks, step_ends_ns), OPTIMIZER_STATE, TEMPORARY
+    )[of_optimizer]
+    is_nameless = is_new & (kinds == UNKNOWN)
+    kinds[is_nameless & owners.is_copy] = np.where(is_alive, ACTIVATION, TEMPORARY)[
+        is_nameless & owners.is_copy
+    ]
+    kinds[is_nameless & owners.is_arrival] = DATA
     told = taken(kind_of_tensor, tensor)
     kinds = np.where(told >= 0, told, kinds)
     block, row = stored
     told = kind_of_tensor[row]
+    # What no op was seen to make, and a grad node made, is a gradient that somebody read.
+    told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
     kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
     # The highest rank comes last, and stays.
     order = np.argsort(_RANKS[told], kind="stable")
@@ -104,6 +122,14 @@ def _storage_kinds(record: Record, buffers: list[int]) -> npt.NDArray[Any]:
     states = _optimizer_states(record, roots, kinds)
     kinds[states] = OPTIMIZER_STATE
     return kinds[roots]
+
+
+def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> npt.NDArray[np.bool_]:
+    """Return which blocks were alive when the optimizer's step ended in which they began."""
+    step = np.searchsorted(step_ends_ns, blocks.start_ns)
+    ends = np.append(step_ends_ns, np.iinfo(np.int64).max)[step]
+    is_alive: npt.NDArray[np.bool_] = (blocks.end_ns == ALIVE) | (blocks.end_ns > ends)
+    return is_alive
 
 
 def storage_roots(record: Record) -> Int64s:

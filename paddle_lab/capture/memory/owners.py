@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.capture.memory.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory.blocks import BEFORE, Blocks
-from paddle_lab.capture.memory.capture import Copy, MemoryCapture
+from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks, blocks_at
+from paddle_lab.capture.memory.capture import Arrival, Copy, MemoryCapture
 from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.executors import find_executor_blocks
 from paddle_lab.capture.memory.op_windows import NO_OP, ops_at
 from paddle_lab.capture.memory.thread_numbers import match_threads, number_all
 from paddle_lab.capture.thread_state import BACKWARD, FORWARD
@@ -37,12 +38,18 @@ class Owners:
     """The run of a grad node, likewise."""
     is_inner: npt.NDArray[np.bool_]
     """Whether Python called the op, inside a grad node if there is one."""
+    is_copy: npt.NDArray[np.bool_]
+    """Whether a call that is no op copied a tensor, or another array, into the block."""
+    is_arrival: npt.NDArray[np.bool_]
+    """Whether it came from elsewhere into the traced code, as a data loader's batches do."""
     copied_op: Int64s
     """The op that made what a copy, which is no op, has copied into the block."""
+    is_freed_by_executor: npt.NDArray[np.bool_]
+    """Whether a static program's executor allocated and freed the block."""
 
 
 def find_owners(
-    record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture, copies: list[Copy]
+    record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture
 ) -> Owners:
     """Return who made each block that was allocated during the trace.
 
@@ -53,19 +60,28 @@ def find_owners(
     is_new = blocks.start_ns != BEFORE
     op_start_ns = ops["start_ns"] + memory.start_ns
     op_windows = (op_start_ns, op_start_ns + ops["duration_ns"], ops["thread"])
-    numbers = match_threads(memory.thread_numbers, memory.reused_numbers, blocks, *op_windows)
+    scope_of_call = np.full(len(calls), -1, dtype=np.int64)
+    backward_scopes = np.flatnonzero(
+        (scopes["kind"] == _BACKWARD_SCOPE) & (scopes["backward_call"] >= 0)
+    )
+    scope_of_call[scopes["backward_call"][backward_scopes]] = backward_scopes
+    known = memory.thread_numbers | {
+        native: int(scopes["thread"][scope_of_call[call]])
+        for native, call in runs.calls_of_threads()
+        if scope_of_call[call] >= 0
+    }
+    numbers = match_threads(known, memory.reused_numbers, blocks, *op_windows)
     thread = np.where(is_new, number_all(numbers, blocks.thread), -1)
     op = np.where(is_new, ops_at(blocks.start_ns, thread, *op_windows), NO_OP)
     spans = np.where(is_new, runs.spans_at(blocks.start_ns, blocks.thread), -1)
     native = blocks.thread.copy()
-    # Threads that run no Python (a static program's executor) work for one that does.
-    is_helper = is_new & ~np.isin(native, list(numbers))
-    for master, number in numbers.items():
-        idle = np.flatnonzero(is_helper & (op < 0) & (spans < 0))
-        times, same = blocks.start_ns[idle], np.ones(len(idle), dtype=np.int64)
-        op[idle] = ops_at(times, same * number, *op_windows)
-        spans[idle] = runs.spans_at(times, same * master)
-        native[idle] = np.where((op[idle] >= 0) | (spans[idle] >= 0), master, native[idle])
+    python_threads = [*numbers, *memory.python_threads]
+    others = np.flatnonzero(is_new & ~np.isin(native, python_threads))
+    executors = find_executor_blocks(record, blocks, others, runs, numbers, op_windows)
+    is_executors = np.zeros(len(blocks), np.bool_)
+    is_executors[executors.block] = True
+    op[executors.block], spans[executors.block] = executors.op, executors.span
+    native[executors.block] = executors.native
     run = runs.runs_at(blocks.start_ns, native, spans)
     grad_node = taken(runs.run_nodes, run)
     # An op that Python called inside a grad node (a PyLayer's) is nearer than the node;
@@ -75,15 +91,10 @@ def find_owners(
     in_backward = spans >= 0
     op = np.where(in_backward & (made_by >= 0), made_by, op)
     call = taken(np.array(runs.span_calls, dtype=np.int64), spans)
-    scope_of_call = np.full(len(calls), -1, dtype=np.int64)
-    backward_scopes = np.flatnonzero(
-        (scopes["kind"] == _BACKWARD_SCOPE) & (scopes["backward_call"] >= 0)
-    )
-    scope_of_call[scopes["backward_call"][backward_scopes]] = backward_scopes
     outside = in_backward & ~is_inner
     stack, scope = taken(ops["stack"], op), taken(ops["scope"], op)
     phase = np.where(op >= 0, taken(ops["phase"], op), FORWARD)
-    table = np.array(copies, dtype=np.int64).reshape(-1, len(Copy._fields))
+    table = np.array(memory.copies, dtype=np.int64).reshape(-1, len(Copy._fields))
     copy = ops_at(blocks.start_ns, thread, table[:, 0], table[:, 1], table[:, 2])
     # Around an op that copies is the op; inside of it, what Python called there.
     is_copy = is_new & (copy >= 0) & (op < 0) & (run < 0)
@@ -91,6 +102,14 @@ def find_owners(
     stack = np.where(is_copy, taken(table[:, 4], copy), stack)
     phase = np.where(is_copy, taken(table[:, 5], copy), phase)
     copied = np.where(is_copy, taken(table[:, 6], copy), -1)
+    table = np.array(memory.arrivals, np.int64).reshape(-1, len(Arrival._fields))
+    arrived = blocks_at(blocks, table[:, 0], table[:, 1])
+    arrival = np.full(len(blocks), -1, np.int64)
+    arrival[arrived[arrived >= 0]] = np.flatnonzero(arrived >= 0)
+    is_arrival = is_new & (arrival >= 0) & (op < 0) & (run < 0) & ~is_copy
+    scope = np.where(is_arrival, taken(table[:, 2], arrival), scope)
+    stack = np.where(is_arrival, taken(table[:, 3], arrival), stack)
+    phase = np.where(is_arrival, taken(table[:, 4], arrival), phase)
     return Owners(
         thread=thread,
         op=op,
@@ -101,7 +120,12 @@ def find_owners(
         span=spans,
         run=run,
         is_inner=is_inner,
+        is_copy=is_copy,
+        is_arrival=is_arrival,
         copied_op=taken(record.tensors["producer"], copied),
+        is_freed_by_executor=is_executors
+        & (blocks.end_ns != ALIVE)
+        & ~np.isin(blocks.end_thread, python_threads),
     )
 
 

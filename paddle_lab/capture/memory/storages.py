@@ -85,12 +85,17 @@ class StorageNotes:
             self.met.append(storage)
 
     def _storage(self, tensor: Any, key: int) -> Storage | None:
-        # Undefined tensors answer nothing, sparse ones have several blocks or say 0.
-        if not tensor._is_initialized() or not tensor.is_dense():
+        base = storage_address(tensor)
+        if not base:
             return None
-        address = tensor.data_ptr()
-        if not address:
-            return None
-        base = address - tensor._offset()
         place = str(tensor.place) if self._pool.reads_place else CPU
         return Storage(key, base, tensor._holder_size(), perf_counter_ns(), place)
+
+
+def storage_address(tensor: Any) -> int:
+    """Return where the block begins in which a tensor is stored, 0 where it has none."""
+    # Undefined tensors answer nothing, sparse ones have several blocks or say 0.
+    if not tensor._is_initialized() or not tensor.is_dense():
+        return 0
+    address = int(tensor.data_ptr())
+    return address - int(tensor._offset()) if address else 0
