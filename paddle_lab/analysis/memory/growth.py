@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.feedback import feeds_itself
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.stacks import Frame
@@ -155,7 +156,9 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     What a line allocated and what of it is alive is compared at the end of each step but the first,
     which also makes gradients, optimizer states and caches that stay. A line is told if more of
     what one of its ops made was alive in the later half than in the earlier one, and it grew at
-    least twice: what is made once, late, is no leak.
+    least twice, once in the later half: what is made once, late, or fills up and is full, is no
+    leak. Nor are batches that get larger: it is more blocks that stay, or a block that is made of
+    the one before.
 
     Parameters
     ----------
@@ -181,11 +184,14 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     # A line's ops are compared one by one, so that what leaks is told from what merely lives there.
     line_of_block = attribution.lines[kept]
     sources, source = np.unique(_op_on_line(record, kept, line_of_block), return_inverse=True)
-    change = np.zeros(len(sources) * (count + 1), np.int64)
-    np.add.at(change, source * (count + 1) + first, size)
-    np.add.at(change, source * (count + 1) + last, -size)
-    alive_bytes = np.cumsum(change.reshape(-1, count + 1), axis=1)[:, :count]
+    alive_bytes, alive_blocks = (
+        _alive_after(source, first, last, amounts, (len(sources), count))
+        for amounts in (size, np.ones_like(size))
+    )
     leaks = _rises(alive_bytes)
+    op_of_block = blocks["op"][kept]
+    for row in np.flatnonzero(leaks & ~_rises(alive_blocks)).tolist():
+        leaks[row] = feeds_itself(record, op_of_block[source == row])
 
     line_of_source = np.zeros(len(sources), np.int32)
     line_of_source[source] = line_of_block
@@ -216,6 +222,28 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     )
 
 
+def _alive_after(
+    source: npt.NDArray[Any],
+    first: npt.NDArray[Any],
+    last: npt.NDArray[Any],
+    amounts: npt.NDArray[Any],
+    shape: tuple[int, int],
+) -> npt.NDArray[np.int64]:
+    """Return how much of each source is alive after each step, int64, shape ``[sources, steps]``.
+
+    Parameters
+    ----------
+    source, first, last, amounts
+        Of each block: its source, the steps between which it is alive, what it counts for.
+    """
+    sources, steps = shape
+    change = np.zeros(sources * (steps + 1), np.int64)
+    np.add.at(change, source * (steps + 1) + first, amounts)
+    np.add.at(change, source * (steps + 1) + last, -amounts)
+    alive: npt.NDArray[np.int64] = np.cumsum(change.reshape(-1, steps + 1), axis=1)[:, :steps]
+    return alive
+
+
 def _op_on_line(
     record: Record, keys: npt.NDArray[Any], lines: npt.NDArray[Any]
 ) -> npt.NDArray[np.int64]:
@@ -239,7 +267,8 @@ def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     rises = (late.min(axis=1) > early.min(axis=1)) & (late.max(axis=1) > early.max(axis=1))
     change = np.diff(alive_bytes, axis=1)
     grown, shrunk = (change > 0).sum(axis=1), (change < 0).sum(axis=1)
-    risen: npt.NDArray[np.bool_] = rises & (grown >= 2) & (grown > shrunk)
+    goes_on = (change[:, -half:] > 0).any(axis=1)
+    risen: npt.NDArray[np.bool_] = rises & goes_on & (grown >= 2) & (grown > shrunk)
     return risen
 
 
