@@ -15,7 +15,8 @@ from paddle_lab.trace.schema import HOLDER_KINDS
 RootKind = Literal["variable", "output", "traceback", "container"]
 assert set(RootKind.__args__) <= set(HOLDER_KINDS)  # type: ignore[attr-defined]
 
-# IPython's names for what cells returned, and for their text.
+# IPython's names for what cells returned, and also for their text.
+OUTPUTS_NAME = re.compile(r"_{1,3}|_\d+")
 _IPYTHONS_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out|_i{1,3}|_i\d+|_ih|In|_dh")
 
 
@@ -76,13 +77,16 @@ def hidden_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> lis
 
 
 def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
-    """Return what IPython keeps of cells' values: ``Out[5]``, then ``_``, ``__`` and ``___``."""
-    kept: Mapping[int, Any] = hidden.get("_oh", {})
+    """Return what IPython keeps of cells' values: ``Out[5]``, then ``_``, ``_5`` and so on.
+
+    It keeps those also where the user's names were taken away, as by ``%reset out``.
+    """
+    kept: Mapping[int, Any] = namespace.get("_oh", {})
     roots = [Root("output", f"Out[{number}]", value) for number, value in list(kept.items())]
     roots += [
-        Root("output", name, namespace[name])
-        for name in ("_", "__", "___")
-        if name in namespace and _is_hidden(name, namespace[name], hidden)
+        Root("output", name, value)
+        for name, value in list(hidden.items())
+        if OUTPUTS_NAME.fullmatch(name)
     ]
     return roots
 

@@ -115,6 +115,7 @@ class HolderSearch:
         self._ways: dict[int, Way] = {}
         # Module dictionaries are namespaces of their own, wherever they are met.
         self._excluded = list(excluded)
+        self._excluded += [vars(kept) for kept in self._excluded if hasattr(kept, "__dict__")]
         self._seen = {id(vars(module)) for module in _modules()}
         self._seen |= {id(self), *map(id, self._excluded)}
         self._handling = _ByType(_handled(is_target, excluded_types))

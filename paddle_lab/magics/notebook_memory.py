@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
+from paddle_lab.holders.roots import OUTPUTS_NAME
 from paddle_lab.holders.running import (
     callback_roots,
     context_roots,
@@ -90,7 +91,8 @@ class NotebookMemory:
         """Return what leads to every name there is, and is no holder of its own."""
         shell = self._shell
         namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
-        return [shell, *namespaces, shell.displayhook, shell.InteractiveTB]
+        keepers = [shell, *namespaces, shell.displayhook, shell.InteractiveTB]
+        return [*keepers, shell.last_execution_result]
 
     def living_everywhere(self) -> LivingTensors:
         """Return the same and what installed libraries lead to, which takes up to seconds."""
@@ -100,10 +102,11 @@ class NotebookMemory:
 
     def search_libraries(self, living: LivingTensors) -> None:
         """Search what installed libraries lead to as well, then what no name leads to."""
-        from paddle_lab.holders.roots import module_roots
+        from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
         living.search(module_roots(libraries=True), enters_libraries=True)
+        living.search([Root("container", "get_ipython()", vars(self._shell), is_namespace=True)])
         living.search_unnamed()
 
     def release(self) -> str:
@@ -113,17 +116,19 @@ class NotebookMemory:
         """
         if "paddle" not in sys.modules:
             return "Nothing to free: Paddle is not imported."
-        from paddle_lab.analysis.memory.sizes import size_text
         from paddle_lab.holders.storages import storages
+        from paddle_lab.magics.freed_text import freed_text
 
-        before = self.allocated_bytes()
+        at_first = self.allocated_bytes()
+        gc.collect()
+        without_cycles = self.allocated_bytes()
         let_go = self._let_go(storages(self.living().tensors()))
         gc.collect()
-        freed = before - self.allocated_bytes()
-        if not let_go and freed <= 0:
-            return "Nothing to free: no output or traceback holds a tensor that no variable does."
-        what = f" by letting go of {_enumeration(let_go)}" if let_go else " from reference cycles"
-        return f"Freed {size_text(max(freed, 0))}{what}."
+        return freed_text(
+            let_go,
+            by_letting_go_bytes=without_cycles - self.allocated_bytes(),
+            from_cycles_bytes=at_first - without_cycles,
+        )
 
     def _let_go(self, found: list[Storage]) -> list[str]:
         roots = {
@@ -168,13 +173,12 @@ class NotebookMemory:
         kept: dict[int, Any] = shell.user_ns.get("_oh", {})
         for number in [number for number, output in kept.items() if output is value]:
             del kept[number]
-            for namespace in (shell.user_ns, shell.user_ns_hidden):
-                if namespace.get(f"_{number}") is value:
-                    del namespace[f"_{number}"]
+        for name, output in list(shell.user_ns_hidden.items()):
+            if output is value and OUTPUTS_NAME.fullmatch(name):
+                for namespace in (shell.user_ns, shell.user_ns_hidden):
+                    if namespace.get(name) is value:
+                        _forget(name, namespace)
         for name in _UNDERSCORES:
-            for namespace in (shell.user_ns, shell.user_ns_hidden):
-                if namespace.get(name) is value:
-                    namespace[name] = ""
             if getattr(shell.displayhook, name, None) is value:
                 setattr(shell.displayhook, name, "")
         if getattr(shell.last_execution_result, "result", None) is value:
@@ -192,8 +196,8 @@ class NotebookMemory:
             last.error_in_exec = last.error_before_exec = None
 
 
-def _enumeration(names: list[str]) -> str:
-    names = list(dict.fromkeys(names))
-    if len(names) > 6:
-        names = [*names[:5], f"{len(names) - 5} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+def _forget(name: str, namespace: dict[str, Any]) -> None:
+    if name in _UNDERSCORES:  # which IPython expects to be there
+        namespace[name] = ""
+    else:
+        del namespace[name]

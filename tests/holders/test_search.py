@@ -260,7 +260,9 @@ def test_what_ipython_keeps_is_no_variable() -> None:
     hidden = {**ipythons, "quit": "another"}
     assert [root.name for root in variable_roots(namespace, hidden)] == ["loss", "quit", "_private"]
     assert [root.name for root in hidden_roots(namespace, hidden)] == ["exit", "startup"]
-    assert [root.name for root in output_roots(namespace, hidden)] == ["Out[1]", "_", "__", "___"]
+    assert [root.name for root in output_roots(namespace, hidden)] == [
+        "Out[1]", "_", "__", "___", "_1"
+    ]  # fmt: skip
 
 
 def test_a_name_of_ipythons_with_another_value_is_a_variable() -> None:
@@ -269,7 +271,7 @@ def test_a_name_of_ipythons_with_another_value_is_a_variable() -> None:
     namespace = {"_oh": kept, "Out": SOUGHT, "_": SOUGHT, "_1": SOUGHT, "_i": SOUGHT}
     names_found = [root.name for root in variable_roots(namespace, hidden)]
     assert names_found == ["Out", "_", "_1", "_i"]
-    assert [root.name for root in output_roots(namespace, hidden)] == ["Out[1]"]
+    assert [root.name for root in output_roots(namespace, hidden)] == ["Out[1]", "_", "_1"]
 
 
 def test_the_last_exception_is_a_root(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 from tests.notebook.memory.measured_shell import X_BYTES, allocated
@@ -25,7 +26,7 @@ def test_the_ledger_has_an_entry_a_cell_that_changed_memory(
     rows = {line.split("  ")[0]: line for line in lines if line.startswith("[")}
     assert list(rows)[-2:] == [f"[{first}]", f"[{first + 2}]"]
     assert rows[f"[{first + 2}]"].endswith("512.0 KiB  kept 512.0 KiB")
-    living = "\n".join(lines).partition("Alive now")[2]
+    living = "\n".join(lines).partition("Alive now")[2] + "\n"
     for name in ("net", "x", "a", "kept"):
         assert f"  {name}\n" in living
 
@@ -72,4 +73,54 @@ def test_the_last_value_is_let_go_under_all_its_names(
     assert allocated() == before + X_BYTES
     shell.run_line_magic("paddle_mem", "free")  # no cell of its own, as from the button
     assert allocated() == before
+    assert shell.user_ns["_"] == ""
+
+
+def test_what_cycles_held_is_told_apart_from_what_was_let_go(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = shell.execution_count
+    run(shell, "x * 3")
+    gc.disable()
+    try:
+        run(
+            shell,
+            "class Cycle: pass\ncycle = Cycle()\ncycle.me, cycle.kept = cycle, x * 2\ndel cycle",
+        )
+        capsys.readouterr()
+        run(shell, "%paddle_mem free")
+    finally:
+        gc.enable()
+    said = capsys.readouterr().out
+    by_letting_go = f"512.0 KiB by letting go of Out[{cell}]"
+    assert f"Freed 1.00 MiB: {by_letting_go}, 512.0 KiB from reference cycles." in said
+
+
+def test_an_output_that_something_else_holds_frees_nothing_and_says_so(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = shell.execution_count
+    # What C++ holds has no name that a search could find.
+    run(shell, "out = x.clone()\nout.stop_gradient = False")
+    run(shell, "kept = x * 3\nout.register_hook((lambda held: lambda grad: held)(kept))\nkept")
+    run(shell, "del kept")
+    capsys.readouterr()
+    run(shell, "%paddle_mem free")
+    sentence = f"Let go of Out[{cell + 1}]; nothing came back, as something else holds it."
+    assert sentence in capsys.readouterr().out
+
+
+def test_a_report_marks_as_the_notebooks_what_ipython_keeps_in_hidden_places(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "_ = 3")  # from here on IPython keeps the latest values elsewhere
+    run(shell, "x * 3")
+    run(shell, "%paddle_mem report")
+    assert "only the notebook holds it: %paddle_mem free" in capsys.readouterr().out
+    run(shell, "del _")
+    run(shell, "[x * 5]")
+    run(shell, "%reset -f out")
+    before = allocated()
+    run(shell, "%paddle_mem free")
+    assert allocated() == before - 2 * X_BYTES
     assert shell.user_ns["_"] == ""
