@@ -239,19 +239,6 @@ def test_a_forked_child_asks_for_itself_and_the_parent_goes_on(driver):
         process.values(GIB, 0, 0, 0)
 
 
-@pytest.mark.skipif(not shutil.which("nvidia-smi"), reason="this machine has no NVIDIA driver")
-def test_a_real_device_has_the_figures_of_nvidia_smi():
-    query = ["nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv,noheader,nounits"]
-    with CountingProcess({}) as process:
-        values, _ = process.until(lambda values, _: max(values, default=ABSENT) > 0)
-        lines = subprocess.run(query, capture_output=True, text=True, check=True).stdout
-        values, limits = process.tell("read")[0][::2], process.tell("names")[::2]
-    for line, used, (*_, limit) in zip(lines.splitlines(), values, limits, strict=True):
-        used_mib, total_mib = map(int, line.split(","))
-        assert abs(used - used_mib * MIB) <= 16 * MIB, "others may allocate meanwhile, a little"
-        assert abs(limit - total_mib * MIB) <= MIB
-
-
 def test_this_machine_counts_or_says_why_not():
     with CountingProcess({}) as process:
         process.until(lambda values, absences: max(values, default=ABSENT) >= 0 or any(absences))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from tests.notebook.chart_messages import ChartMessages
 from tests.sampling.stand_in_driver import GIB, StandInDriver
-
-_LIMIT_S: Final = 60
 
 _CHART: Final = """%load_ext paddle_lab
 %paddle_mem"""
@@ -21,46 +19,6 @@ _BUSY: Final = """import os, time, paddle
 begin, x = time.monotonic(), paddle.rand([256, 256])
 while not os.path.exists({seen!r}) and time.monotonic() - begin < 60:
     y = x @ x"""
-
-_Told = dict[str, int | str]
-"""A counter's newest value, or why it has none; by device and name."""
-
-
-class _Chart:
-    """The chart's messages, as they come from the kernel."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._counters: list[dict[str, Any]] = []
-        self.batches = 0
-
-    def until(self, is_so: Callable[[_Told], bool]) -> _Told:
-        """Take batches until what they tell is so."""
-        told: _Told = {}
-        for _ in range(100 * _LIMIT_S):
-            told = self._next()
-            if is_so(told):
-                return told
-        raise AssertionError(f"still {told}")
-
-    def _next(self) -> _Told:
-        while True:
-            message = self._client.get_iopub_msg(timeout=_LIMIT_S)
-            assert message["msg_type"] != "error", message["content"]
-            content = message["content"].get("data", {}).get("content", {})
-            if message["msg_type"] == "comm_msg" and content.get("kind") == "batch":
-                break
-        self.batches += 1
-        # A page that opens is told all; later the counters come as often as they change.
-        self._counters = content.get("counters", self._counters)
-        if not self._counters:
-            return {}
-        rows = np.frombuffer(message["buffers"][0], "<f8").reshape(content["rows"][0], -1)
-        values = rows[-1, 1:].astype(int).tolist() if len(rows) else [-1] * len(self._counters)
-        return {
-            f"{each['device']} {each['name']}": each["absence"] or value
-            for each, value in zip(self._counters, values, strict=True)
-        }
 
 
 @pytest.fixture
@@ -89,7 +47,7 @@ def test_devices_reach_the_page_while_paddle_runs(driver: StandInDriver, client:
     seen = driver.directory / "seen"
     client.execute(_CHART)
     client.execute(_BUSY.format(seen=str(seen)))
-    chart = _Chart(client)
+    chart = ChartMessages(client)
 
     told = chart.until(lambda told: told.get("nvidia:1 used") == 5)
     assert told["nvidia:0 used"] == 3 * GIB + 1

@@ -1,0 +1,9 @@
+"""An index beyond its table: what a GPU says of it much later, and as an illegal address."""
+
+import paddle
+
+table = paddle.rand([10, 4])
+rows = paddle.to_tensor([1, 2, 1_000_000])
+picked = paddle.nn.functional.embedding(rows, table)  # BUG: cuda-error
+later = [(picked * number).sum() for number in range(20)]
+assert float(sum(later)) > 0
