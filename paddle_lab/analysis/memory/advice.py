@@ -9,7 +9,7 @@ import numpy as np
 
 from paddle_lab.analysis.memory.breakdown import Share
 from paddle_lab.analysis.memory.failed_request import FailedRequest
-from paddle_lab.analysis.memory.leak_advice import leak_advice
+from paddle_lab.analysis.memory.leak_advice import keeper, leak_advice
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS
@@ -48,18 +48,23 @@ def advice(
         What could not be allocated then, if anything.
     """
     total = max(1, memory.timeline.at(time_ns))
+    if request is not None and request.is_beyond(total):
+        return [request.advice(total)]
     by_kind = {share.label: share for share in memory.by_kind(time_ns)}
     ran_backward = bool(np.any(record.backward_calls["kind"] != BACKWARD_KINDS.index("remaining")))
     findings: list[Finding] = []
     if request is not None and request.advice(total):
         findings.append((float(request.requested_bytes or 0) * 10, request.advice(total)))
     findings += filter(None, [leak_advice(memory, total_bytes=total)])
-    findings += _held_by_the_notebook(memory, total)
+    findings += _held_by_the_notebook(memory, total, failed=request is not None)
     for kind, say in _BY_KIND.items():
         share = by_kind.get(kind)
         if share is not None and share.share >= _WORTH:
             in_vain = kind == "saved_activation" and not ran_backward
-            findings.append((share.bytes, (_saved_in_vain if in_vain else say)(share)))
+            sentence = (_saved_in_vain if in_vain else say)(share)
+            if kind == "activation":
+                sentence = _activations(share, kept_in=keeper(memory, share.allocations))
+            findings.append((share.bytes, sentence))
     findings += _not_used(memory, total)
     findings += _fragmented(memory, time_ns, request.requested_bytes if request else None)
     findings.sort(key=lambda finding: -finding[0])
@@ -69,18 +74,22 @@ def advice(
     return sentences
 
 
-def _held_by_the_notebook(memory: Memory, total: int) -> list[Finding]:
+def _held_by_the_notebook(memory: Memory, total: int, *, failed: bool) -> list[Finding]:
     found = []
+    whose = "this error's traceback" if failed else "the last exception's traceback"
     for kind, why in (
         ("output", "the notebook's output history keeps it"),
-        ("traceback", "the last exception's traceback keeps it"),
+        ("traceback", f"{whose} keeps it"),
     ):
         held = [holder for holder in memory.holders() if holder.kind == kind]
         size = sum(holder.bytes for holder in held)
         if size >= _WORTH * total:
             names = ", ".join(holder.name for holder in held[:3])
-            sentence = f"{size_text(size)} is in {names}: {why}. %paddle_mem free lets it go."
-            found.append((float(size), sentence))
+            # An error's own traceback is no cause of it, but in the way of the next try.
+            is_own = failed and kind == "traceback"
+            then = " before you run the cell again" if is_own else ""
+            sentence = f"{size_text(size)} is in {names}: {why}. %paddle_mem free lets it go{then}."
+            found.append((0.0 if is_own else float(size), sentence))
     return found
 
 
@@ -102,9 +111,10 @@ def _saved_in_vain(share: Share) -> str:
     )
 
 
-def _activations(share: Share) -> str:
+def _activations(share: Share, *, kept_in: str = "") -> str:
     line = _largest(share, lambda block: block.where)
     where = f", most of them from {line[0]} ({size_text(line[1])})" if line else ""
+    where += f", kept in {kept_in}" if kept_in else ""
     return (
         f"{size_text(share.bytes)} ({share.share:.0%}) is results that backward does not need"
         f"{where}: del those that are no longer used, or compute in place."

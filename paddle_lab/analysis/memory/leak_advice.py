@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.analysis.memory.growth import LineGrowth
+from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.sizes import size_text
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def leak_advice(memory: Memory, *, total_bytes: int) -> tuple[float, str] | None
     if not found or found[0].bytes_per_step * _STEPS < _WORTH * total_bytes:
         return None
     worst = found[0]
-    keeper = _keeper(memory, worst)
-    where = f", in {keeper}" if keeper and worst.frame else ""
+    gatherer = keeper(memory, worst.allocations)
+    where = f", in {gatherer}" if gatherer and worst.frame else ""
     line = worst.where or "a line that is not known"
     sentence = (
         f"Memory grows by {size_text(worst.bytes_per_step)} a step at {line}: something keeps what "
@@ -49,16 +49,23 @@ def leak_advice(memory: Memory, *, total_bytes: int) -> tuple[float, str] | None
     return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
 
 
-def _keeper(memory: Memory, leak: LineGrowth) -> str:
-    """Return the variable that holds most of a leak, ``""`` where none holds half of it."""
-    leaked = leak.allocations
+def keeper(memory: Memory, blocks: AllocationTable) -> str:
+    """Return the variable that holds most of some blocks, ``""`` where none holds half of them.
+
+    Parameters
+    ----------
+    memory
+        Memory of a place.
+    blocks
+        Some of its blocks.
+    """
     size = memory.record.allocations["bytes"]
     held: dict[str, int] = {}
     for holder in memory.holders():
         whole = _WHOLE.match(holder.name)
         if whole and holder.kind in {"variable", "container", "backward_graph", "view"}:
             own = holder.allocations.keys
-            kept = int(size[own[np.isin(own, leaked.keys)]].sum())
+            kept = int(size[own[np.isin(own, blocks.keys)]].sum())
             held[whole[0]] = held.get(whole[0], 0) + kept
     best = max(held, key=lambda name: held[name], default="")
-    return best if best and held[best] * 2 >= leaked.total_bytes > 0 else ""
+    return best if best and held[best] * 2 >= blocks.total_bytes > 0 else ""

@@ -181,8 +181,8 @@ def test_little_of_a_kind_is_not_worth_a_sentence():
 
 def test_a_leak_comes_first_and_names_its_line():
     trace = loop(10, lambda _: [(5, 64, None), (3, 70, 0)])
-    trace.record.origin.exception = CPU_TEXT
-    first = trace.memory.out_of_memory.advice[1]
+    trace.record.origin.exception = CPU_TEXT.replace(str(1 << 48), "512")
+    first = trace.memory.out_of_memory.advice[0]
     assert "Memory grows by 64 B a step at Cell 4, line 5" in first
     assert "float(loss)" in first
 
@@ -225,6 +225,52 @@ def test_what_the_notebook_holds():
     w.holder(0, "output", "Out[5]")
     sentences = advice(w)
     assert any("3.00 GiB is in Out[5]" in text and "%paddle_mem free" in text for text in sentences)
+
+
+def test_an_error_s_own_traceback_is_no_cause_and_comes_last():
+    w = with_kind("activation")
+    w.holder(0, "traceback", "hidden in forward(), last traceback")
+    cause, traceback = advice(w)
+    assert "results that backward does not need" in cause
+    assert "this error's traceback keeps it" in traceback
+    assert traceback.endswith("%paddle_mem free lets it go before you run the cell again.")
+    w.origin.exception = ""
+    of_another = Trace(w.record()).memory.advice()[0]
+    assert of_another.endswith(
+        "the last exception's traceback keeps it. %paddle_mem free lets it go."
+    )
+
+
+def test_results_that_a_list_keeps_are_told_with_the_list():
+    w = with_kind("activation")
+    w.holder(0, "container", "seen[0]")
+    (only,) = advice(w)
+    assert "most of them from Cell 4, line 3 (3.00 GiB), kept in seen: del those" in only
+
+
+@pytest.mark.parametrize(
+    ("text", "is_all"),
+    [
+        (CPU_TEXT, True),
+        (CPU_TEXT.replace(str(1 << 48), str(4 << 30)), False),
+        # What the device had in all is known: what was allocated, and what was free.
+        (GPU_TEXT.replace("allocate 1.500000GB", "allocate 3.600000GB"), False),
+        (GPU_TEXT.replace("allocate 1.500000GB", "allocate 3.800000GB"), True),
+    ],
+)
+def test_who_asks_for_more_than_there_ever_was_hears_of_that_alone(text, is_all):
+    sentences = failed(with_kind("activation"), text).memory.out_of_memory.advice
+    assert "check the shapes" in sentences[0]
+    assert (len(sentences) == 1) is is_all
+
+
+def test_a_layer_is_told_with_its_model_where_it_has_but_a_number():
+    w = RecordWriter()
+    with w.layer("net", "Sequential"), w.layer("7.0", "Linear"):
+        w.op("linear", line=3)
+    w.tables["ops"].set(0, "raised", 1)
+    w.allocation(8)
+    assert repr(failed(w).memory.out_of_memory).startswith("Out of memory: linear in net.7.0 at ")
 
 
 def test_what_was_there_before():
