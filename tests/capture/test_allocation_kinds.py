@@ -7,6 +7,7 @@ from itertools import pairwise
 import paddle
 import pytest
 from paddle import nn
+from paddle.distributed.fleet.utils import recompute
 
 import paddle_lab
 from paddle_lab.capture.memory.capture import OPEN_CAPTURES
@@ -188,3 +189,68 @@ def test_second_derivatives_name_their_grad_nodes():
     in_backward = rows(trace.record, phase=1)
     assert in_backward
     assert all(row["node_name"] for row in in_backward)
+
+
+def test_gradients_that_the_next_backward_replaces_are_gradients(chain, data):
+    with paddle_lab.memory() as trace:
+        for _ in range(3):
+            chain(data).sum().backward()
+            for weight in chain.parameters():
+                weight.clear_gradient()
+    for size in weight_bytes():
+        made = rows(trace.record, bytes=size, node_name="MatmulGradNode")
+        assert [row["kind"] for row in made] == ["gradient"] * 3
+
+
+def test_what_an_optimizer_computes_is_its_state_or_temporary(chain, data):
+    optimizer = paddle.optimizer.LBFGS(parameters=chain.parameters(), max_iter=3)
+
+    def closure():
+        optimizer.clear_grad()
+        loss = chain(data).square().mean()
+        loss.backward()
+        return loss
+
+    with paddle_lab.memory() as trace:
+        optimizer.step(closure)
+    flat = rows(trace.record, bytes=sum(weight_bytes()), phase=2)
+    kept = [row for row in flat if row["end_ns"] == -1]
+    assert kept
+    assert {row["kind"] for row in kept} == {"optimizer_state"}
+    assert {row["kind"] for row in flat if row["end_ns"] != -1} == {"temporary"}
+    # It reads the gradients by ops that are no updates.
+    gradients = rows(trace.record, bytes=weight_bytes()[1], node_name="MatmulGradNode")
+    assert {row["kind"] for row in gradients} == {"gradient"}
+
+
+def test_what_recompute_computes_again_is_no_gradient(data):
+    first, second = nn.Linear(3, 29, bias_attr=False), nn.Linear(29, 3, bias_attr=False)
+    data.stop_gradient = False
+    hidden = BATCH * 29 * FLOAT
+    with paddle_lab.memory() as trace:
+        recompute(lambda x: second(nn.functional.gelu(first(x))), data).sum().backward()
+    again = rows(trace.record, bytes=hidden, node_name="GradNodePyLayer_RecomputeFunction")
+    by_op = {name: [row["kind"] for row in again if row["op_name"] == name] for name in OPS_AGAIN}
+    # What the second linear hands back to gelu, and gelu to the first, are gradients of their own
+    # grad nodes.
+    assert by_op == {"linear": ["saved_activation"], "gelu": ["saved_activation"]}
+    (output,) = rows(
+        trace.record,
+        bytes=BATCH * 3 * FLOAT,
+        node_name="GradNodePyLayer_RecomputeFunction",
+        op_name="linear",
+    )
+    assert output["kind"] in {"activation", "temporary"}
+    assert output["tensor"] >= 0
+
+
+OPS_AGAIN = ("linear", "gelu")
+
+
+def test_copies_for_numpy_have_a_kind(data):
+    with paddle_lab.memory() as trace:
+        kept = data.numpy()
+        assert data.numpy().size == kept.size
+    kinds = {row["end_ns"] == -1: row["kind"] for row in rows(trace.record, op_name="")}
+    assert kinds[True] in {"activation", "input"}
+    assert "unknown" not in kinds.values()

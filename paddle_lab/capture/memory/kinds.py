@@ -64,7 +64,8 @@ def find_kinds(
     kinds[in_grad_node & ~lifetimes.ends_in_backward] = GRADIENT
     # What Python computed inside a grad node and let go of there was not handed on: an activation
     # that was recomputed.
-    kinds[in_grad_node & owners.is_inner & lifetimes.ends_in_node] = ACTIVATION
+    is_inner_alone = in_grad_node & owners.is_inner & lifetimes.ends_in_node
+    kinds[is_inner_alone & ~lifetimes.ends_in_backward] = ACTIVATION
     kinds[made & (tensor < 0) & lifetimes.ends_in_maker] = TEMPORARY
     kinds[~is_new & lifetimes.ends_in_backward] = SAVED_ACTIVATION
     kinds[lifetimes.ends_in_accumulation & (~made | in_grad_node)] = GRADIENT

@@ -70,6 +70,31 @@ def test_what_came_and_went_and_then_stays_is_no_leak():
     assert not trace.memory.growth()
 
 
+def test_batches_that_get_larger_are_no_leak():
+    assert not loop(24, lambda step: [(4, 100 + 8 * step, 1)]).memory.growth()
+
+
+def test_a_block_that_is_made_of_the_one_before_and_gets_larger_is_a_leak():
+    w = RecordWriter()
+    history = w.tensor("history")
+    for step in range(12):
+        start_ns = step * STEP_NS + 10
+        scaled = w.op("scale", history, line=4)
+        history = w.op("concat", scaled, w.tensor(), line=5)
+        w.allocation(100 * step + 100, op=2 * step + 1, start_ns=start_ns,
+                     end_ns=start_ns + STEP_NS)  # fmt: skip
+        w.step(step * STEP_NS + 900)
+    (leak,) = Trace(w.record()).memory.growth()
+    assert (leak.where, leak.bytes_per_step) == ("Cell 4, line 5", 100)
+
+
+def test_what_fills_up_and_is_full_is_no_leak():
+    for steps in (6, 7, 8, 12):
+        assert not loop(
+            steps, lambda step: [(4, 500, None)] if step < 4 else [(4, 500, 0)]
+        ).memory.growth(), steps
+
+
 def test_a_leak_every_other_step_is_found():
     trace = loop(21, lambda step: [(4, 100, None)] if step % 2 else [(4, 8, 0)])
     (leak,) = trace.memory.growth()
