@@ -48,7 +48,7 @@ def advice(
         What could not be allocated then, if anything.
     """
     total = max(1, memory.timeline.at(time_ns))
-    if request is not None and request.is_beyond(total):
+    if request is not None and request.is_beyond(max(total, _reserved(memory, time_ns))):
         return [request.advice(total)]
     by_kind = {share.label: share for share in memory.by_kind(time_ns)}
     ran_backward = bool(np.any(record.backward_calls["kind"] != BACKWARD_KINDS.index("remaining")))
@@ -182,6 +182,11 @@ def _not_used(memory: Memory, total: int) -> list[Finding]:
         "%paddle_mem report says who holds it."
     )
     return [(float(memory.unseen_bytes), sentence)]
+
+
+def _reserved(memory: Memory, time_ns: int) -> int:
+    known = memory.fragmentation()
+    return known.reserved_at(time_ns) if known.is_known else 0
 
 
 def _fragmented(memory: Memory, time_ns: int, requested_bytes: int | None) -> list[Finding]:

@@ -290,6 +290,16 @@ def test_fragmentation_that_would_have_been_enough_comes_first():
     assert "enough in all for what was asked for" in first
 
 
+def test_what_is_reserved_in_pieces_was_there_too():
+    w = RecordWriter()
+    w.memory_total(0, 0, 0, "gpu:0")
+    w.memory_total(1, 0, 20 << 30, "gpu:0")
+    w.allocation(1 << 30, start_ns=4, place="gpu:0")
+    text = GPU_TEXT.replace("allocate 1.500000GB", "allocate 15.000000GB")
+    sentences = failed(w, text).memory.out_of_memory.advice
+    assert any("reserved memory was free in pieces" in sentence for sentence in sentences)
+
+
 def test_there_is_always_something_to_do():
     w = RecordWriter()
     w.allocation(4 << 30, kind="unknown")
