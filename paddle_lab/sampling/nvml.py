@@ -146,7 +146,7 @@ class NvmlCounters:
             if index < count:
                 has_told |= device.ask(driver)
             else:
-                device.miss("The NVIDIA driver no longer lists this device.")
+                device.miss(f"The NVIDIA driver no longer lists {device.name}.")
             self._tell()
         return has_told
 

@@ -13,6 +13,8 @@ from paddle_lab.sampling.counter import ABSENT, Counter
 NO_PACKAGE: Final = "Device totals need the package nvidia-ml-py: run `pip install nvidia-ml-py`."
 NO_ANSWER: Final = "The NVIDIA driver has not answered for more than two seconds."
 _NO_LIBRARY: Final = "NVMLError_LibraryNotFound"
+_NOT_SUPPORTED: Final = "NVMLError_NotSupported"
+_NAMES: Final = {"used": "memory in use", "utilisation": "utilisation"}
 _SENTENCES: Final = {
     _NO_LIBRARY: (
         "This machine has no NVIDIA driver (its NVML library cannot be loaded), so no device "
@@ -112,10 +114,10 @@ class Device:
     def __init__(self, index: int, *, retry_ns: int) -> None:
         self._index = index
         self._retry_ns = retry_ns
-        device = f"nvidia:{index}"
+        self.name = f"nvidia:{index}"
         self.counters: tuple[Counter, ...] = (
-            Counter("used", device, "nvml"),
-            Counter("utilisation", device, "nvml", unit="percent", limit=100),
+            Counter("used", self.name, "nvml"),
+            Counter("utilisation", self.name, "nvml", unit="percent", limit=100),
         )
         self.values: Sequence[int] = (ABSENT, ABSENT)
         """Bytes in use, and per cent of the time in use."""
@@ -129,7 +131,7 @@ class Device:
             # Looked up each time: the handle of a device that went and came is stale.
             handle = driver.ask("nvmlDeviceGetHandleByIndex", self._index)
         except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
-            self.miss(sentence(error))
+            self.miss(sentence(error, device=self.name))
         else:
             used, busy = self.counters
             used, used_bytes = _told(used, lambda: _used(driver, handle))
@@ -146,16 +148,25 @@ class Device:
         self.values = (ABSENT, ABSENT)
 
 
-def sentence(error: Exception) -> str:
-    """Return for people what an error of the driver's means."""
-    return _SENTENCES.get(type(error).__name__) or f"The NVIDIA driver answers: {error}."
+def sentence(error: Exception, *, device: str = "") -> str:
+    """Return for people what an error of the driver's means, and of which device it tells."""
+    known = _SENTENCES.get(type(error).__name__)
+    asked = f" when asked for {device}" if device else ""
+    return known or f"The NVIDIA driver answers{asked}: {error}."
 
 
 def _told(counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter, int]:
     try:
         value, limit = ask()
     except Exception as error:  # noqa: BLE001
-        return replace(counter, absence=sentence(error)), ABSENT
+        if type(error).__name__ == _NOT_SUPPORTED:
+            # As of a device that is divided (MIG), and under some drivers' models.
+            absence = (
+                f"The NVIDIA driver does not tell the {_NAMES[counter.name]} of {counter.device}."
+            )
+        else:
+            absence = sentence(error, device=counter.device)
+        return replace(counter, absence=absence), ABSENT
     return replace(counter, absence="", limit=limit), value
 
 

@@ -56,7 +56,9 @@ def test_a_lost_device_is_absent_while_the_other_goes_on_and_is_read_when_it_is_
         driver.answer({"handle.0": (LOST,)})
         driver.device(1, used_bytes=GIB, percent=1)
         absences = process.values(ABSENT, ABSENT, GIB, 1)
-        assert absences == ["The NVIDIA driver answers: GPU is lost."] * 2 + ["", ""]
+        assert absences == [
+            "The NVIDIA driver answers when asked for nvidia:0: GPU is lost."
+        ] * 2 + ["", ""]
         # What is looked up before a device went does not hold when it is back.
         driver.answer({"handle.0": (0,)}, epoch=1)
         assert process.values(3 * GIB + 1, 97, GIB, 1) == ["", "", "", ""]
@@ -66,7 +68,7 @@ def test_a_part_of_a_device_without_utilisation_keeps_its_memory(driver):
     driver.answer({"utilisation_error.0": (pynvml.NVML_ERROR_NOT_SUPPORTED,)})
     with CountingProcess(driver.environment) as process:
         absences = process.values(3 * GIB + 1, ABSENT, 0, 0)
-    assert absences == ["", "The NVIDIA driver answers: Not Supported.", "", ""]
+    assert absences == ["", "The NVIDIA driver does not tell the utilisation of nvidia:0.", "", ""]
 
 
 def test_memory_that_may_not_be_asked_for_leaves_the_utilisation(driver):
@@ -84,7 +86,7 @@ def test_devices_come_and_go(driver):
         process.values(3 * GIB + 1, 97, 0, 0)
         driver.answer(devices=1)
         absences = process.values(3 * GIB + 1, 97, ABSENT, ABSENT)
-        assert absences[2] == "The NVIDIA driver no longer lists this device."
+        assert absences[2] == "The NVIDIA driver no longer lists nvidia:1."
         driver.answer(devices=0)
         assert process.sentence("lists no device")[0] == [ABSENT] * 4
         driver.answer(devices=2)
