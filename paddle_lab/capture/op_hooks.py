@@ -43,6 +43,7 @@ _TENSOR_METHODS = {
     "_getitem_dygraph": "getitem",
     "_setitem_dygraph": "setitem",
     "clone": "clone",
+    "to_sparse_csr": "sparse_to_sparse_csr",
 }
 
 # Method descriptors that run no op and return another object for the same value.

@@ -58,3 +58,14 @@ def test_ops_on_sparse_tensors_hang_together() -> None:
         ("sparse_to_sparse_coo", "sparse_to_dense"),
     }
     assert trace.record.tensors["version"].tolist() == [0] * len(trace.record.tensors)
+
+
+def test_what_compresses_rows_is_an_op_and_owns_what_it_allocates() -> None:
+    data = paddle.eye(29)
+    with paddle_lab.memory() as trace:
+        csr = data.to_sparse_csr()
+    assert [op.name for op in trace.ops] == ["sparse_to_sparse_csr"]
+    made = [block for block in trace.allocations if block.start_ns is not None]
+    assert len(made) >= 3
+    assert {block.label for block in made} == {"sparse_to_sparse_csr"}
+    assert csr.nnz() == 29
