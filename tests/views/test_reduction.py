@@ -9,10 +9,16 @@ from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.table import Table
 from paddle_lab.trace.unpack import unpack
 from paddle_lab.views.reduction.contraction import contracted
 from paddle_lab.views.reduction.ladder import stored_payload
-from paddle_lab.views.reduction.leaving_out import with_shorter_sources
+from paddle_lab.views.reduction.leaving_out import (
+    with_rounded_times,
+    with_shorter_sources,
+    without_addresses,
+    without_evidence,
+)
 from paddle_lab.views.reduction.parts import equal_blocks, insides, middles
 from paddle_lab.views.reduction.timeline import SUMMED_UP, summed_up
 from tests.trace.records import RecordWriter
@@ -20,12 +26,12 @@ from tests.trace.records import RecordWriter
 BLOCKS = 40
 
 
-def network(*, odd: int = -1, findings: bool = False) -> Record:
-    """Return 40 blocks of four ops in a row, and the backward graph; ``odd`` has an op more."""
+def network(*, odd: int = -1, blocks: int = BLOCKS) -> Record:
+    """Return blocks of four ops in a row, and the backward graph; ``odd`` has an op more."""
     w = RecordWriter()
     x, last = w.op("full", line=2), None
     with w.layer("net", "Net"):
-        for block in range(BLOCKS):
+        for block in range(blocks):
             with w.layer(f"net.blocks.{block}", "Block"):
                 weight = w.parameter(f"net.blocks.{block}.weight")
                 y = w.op("relu", w.op("linear", x, weight, line=10), line=11)
@@ -49,6 +55,16 @@ def chain(count: int) -> Record:
     for line in range(1, count):
         x = w.op("tanh", x, line=line)
     return with_answers(w.record())
+
+
+def timed_network() -> Record:
+    """Return the network with times as they are measured, so that every op takes its room."""
+    record, random = network(blocks=1000), np.random.default_rng(5)
+    times = np.cumsum(random.integers(1, 4000, (len(record.ops), 2)) * 1024, axis=0)
+    columns = {"start_ns": times[:, 0], "duration_ns": random.permutation(times[:, 1]) // 9}
+    tables = {**record.tables, "ops": Table({**record.ops.columns, **columns})}
+    whole = with_rounded_times(Record(tables, record.strings, record.origin), step_ns=1024)
+    return without_evidence(without_addresses(whole))
 
 
 def reached(sources: np.ndarray, targets: np.ndarray, start: int, end: int) -> bool:
@@ -259,3 +275,51 @@ def test_of_a_long_file_the_lines_that_called_ops_stay_in_their_place():
     assert pieces
     assert all(str(first) == number for first, number in pieces.items())
     assert 14_994 in pieces
+
+
+@pytest.mark.parametrize("over", [1.05, 1.1, 1.25])
+def test_the_room_is_filled_with_blocks_that_stay_open(over):
+    record = timed_network()
+    limit_bytes = int(len(pack(record, level=9)) / over)
+    packed = stored_payload(record, pack(record), limit_bytes=limit_bytes)
+    stored = unpack(packed)
+    opened = [stored.text(code) for code in stored.ops["name"].tolist()].count("linear")
+    assert 1 < opened < 1000
+    assert len(packed) > 0.85 * limit_bytes
+    assert "the inside of some equal blocks" in stored.origin.notices[0]
+
+
+def test_the_nearer_the_limit_the_less_is_lost():
+    record = timed_network()
+    whole = len(pack(record, level=9))
+    left = [
+        len(unpack(stored_payload(record, pack(record), limit_bytes=int(whole / over))).ops)
+        for over in (1, 1.05, 1.15, 1.3, 2)
+    ]
+    assert left == sorted(left, reverse=True)
+    assert left[0] == len(record.ops)
+    assert left[1] > 0.6 * left[0]
+
+
+def test_of_rows_of_blocks_the_last_ones_go_first():
+    record = network(odd=7)
+    parts = equal_blocks(record, in_a_row=True, share=0.5)
+    closed = sorted({record.text(code) for code in record.groups["path"][parts.group].tolist()})
+    # Of seven blocks in a row three of the six behind the first, of 32 behind the odd one 16 of 31.
+    wanted = [*range(4, 7), *range(24, 40)]
+    assert closed == sorted(f"net.blocks.{block}" for block in wanted)
+    assert not len(equal_blocks(record, in_a_row=True, share=0.0).group)
+
+
+def test_of_memory_as_many_blocks_stay_as_fit():
+    w = RecordWriter()
+    random = np.random.default_rng(3)
+    starts = np.sort(random.integers(0, 10_000_000, 20_000)).tolist()
+    for start in starts:
+        size, duration = (int(random.integers(1, most)) for most in (100_000, 90_000))
+        w.allocation(size, kind="activation", start_ns=start, end_ns=start + duration)
+    record = with_answers(w.record())
+    limit_bytes = int(len(pack(record, level=9)) / 1.3)
+    stored = stored_payload(record, pack(record), limit_bytes=limit_bytes)
+    assert len(stored) > 0.8 * limit_bytes
+    assert len(unpack(stored).allocations) > 10_000

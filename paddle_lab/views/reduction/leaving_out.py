@@ -21,6 +21,8 @@ _UNSEEN: Final = (
     "optimizers",
     "optimizer_parameters",
     "rerun_differences",
+    "grad_targets",
+    "grad_stops",
     "counters",
     "samples",
 )

@@ -27,7 +27,9 @@ class Parts:
     """Group in which each part's op is drawn, -1 for the top level. Shape ``[parts]``."""
 
 
-def equal_blocks(record: Record, *, in_a_row: bool = False, outermost: bool = False) -> Parts:
+def equal_blocks(
+    record: Record, *, in_a_row: bool = False, outermost: bool = False, share: float = 1.0
+) -> Parts:
     """Return the insides of blocks that are built as one before them in the same group is.
 
     Parameters
@@ -39,13 +41,16 @@ def equal_blocks(record: Record, *, in_a_row: bool = False, outermost: bool = Fa
     outermost
         Whether only those that are least deep count: of equal steps, the first keeps the equal
         blocks inside it.
+    share
+        Of how many of each row, the last ones; 1 for all but the first.
     """
     groups = record.groups
     keys = np.stack([groups[name] for name in ("parent", "structure", "kind")], axis=1)
     by_key = (groups["first_op"], keys[:, 0]) if in_a_row else (groups["first_op"], *keys.T[::-1])
     order = np.lexsort(by_key)
+    is_next = np.append(False, (keys[order[1:]] == keys[order[:-1]]).all(axis=1))[: len(order)]
     closed = np.zeros(len(groups), np.bool_)
-    closed[order[1:]] = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+    closed[order] = is_next & _is_of_last(~is_next, share)
     closed &= (groups["structure"] >= 0) & (groups["op_count"] > 1)
     if outermost:
         depth = depths(groups["parent"])
@@ -53,9 +58,25 @@ def equal_blocks(record: Record, *, in_a_row: bool = False, outermost: bool = Fa
     return _insides(record, closed)
 
 
-def insides(record: Record, *, depth: int) -> Parts:
-    """Return the insides of the groups that are ``depth`` deep (0: those at the top level)."""
-    return _insides(record, depths(record.groups["parent"]) == depth)
+def insides(record: Record, *, depth: int, share: float = 1.0) -> Parts:
+    """Return the insides of the groups that are ``depth`` deep (0: those at the top level).
+
+    Parameters
+    ----------
+    share
+        Of how many of them, the last ones.
+    """
+    closed = depths(record.groups["parent"]) == depth
+    here = np.flatnonzero(closed)
+    in_order = here[np.argsort(record.groups["first_op"][here], kind="stable")]
+    closed[in_order[: int((1 - share) * len(in_order))]] = False
+    return _insides(record, closed)
+
+
+def longest_row(record: Record) -> int:
+    """Return how many ops and groups are side by side, where they are most."""
+    parent = np.concatenate((record.op_groups["group"], record.groups["parent"]))
+    return int(np.bincount(parent + 1, minlength=1).max())
 
 
 def middles(record: Record, *, ends: int) -> Parts:
@@ -82,6 +103,23 @@ def middles(record: Record, *, ends: int) -> Parts:
     keys, of_op = np.unique(of_op, return_inverse=True)
     shift = int(len(keys) > 0 and keys[0] < 0)
     return _larger(Parts((of_op - shift).astype(np.int32), (keys[shift:] >> 32) - 1))
+
+
+def _is_of_last(begins: Flags, share: float) -> Flags:
+    """Tell which items are among the last of their row.
+
+    Parameters
+    ----------
+    begins
+        Whether a row begins at an item.
+    share
+        Of how many of a row, its first not counted.
+    """
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(np.append(starts, len(begins)))
+    rank = np.arange(len(begins)) - np.repeat(starts, lengths)
+    is_last: Flags = rank > (1 - share) * np.repeat(lengths - 1, lengths)
+    return is_last
 
 
 def _insides(record: Record, closed: Flags) -> Parts:
