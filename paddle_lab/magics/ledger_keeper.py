@@ -57,7 +57,9 @@ class LedgerKeeper:
         self._depth += 1
 
     def _leave_cell(self, result: Any) -> None:
-        self._depth = max(self._depth - 1, 0)
+        if self._depth == 0:  # the cell that loaded the extension: nobody saw it begin
+            return
+        self._depth -= 1
         if self._depth:
             return
         self._chart.cell_ended()

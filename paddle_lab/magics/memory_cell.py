@@ -6,7 +6,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.magics.notebook_memory import NotebookMemory
-from paddle_lab.magics.options import CellOptions
+from paddle_lab.magics.options import COMMANDS, CellOptions
 
 if TYPE_CHECKING:
     from paddle_lab.magics.measured_cell import MeasuredCell
@@ -15,6 +15,7 @@ _OPTIONS = CellOptions(
     "%%paddle_mem",
     views=("memory", "forward", "backward", "ladder"),
     view_help="What to show first: the memory, or one of the graphs.",
+    commands=COMMANDS,
 )
 
 

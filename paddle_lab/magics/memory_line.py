@@ -13,8 +13,7 @@ from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
-
-_COMMANDS = ("on", "off", "report", "free")
+from paddle_lab.magics.options import COMMANDS, HELP
 
 
 class MemoryLineMagic:
@@ -51,12 +50,12 @@ class MemoryLineMagic:
     )
     def run(self, line: str) -> Any:
         """See where memory goes while cells run; ``%%paddle_mem`` shows where one cell's went."""
-        options, unknown = self.run.parser.parse_known_args(line.split())
-        if unknown or options.command not in _COMMANDS:
-            word = (unknown or [options.command])[0]
-            near = difflib.get_close_matches(word, (*_COMMANDS, "--height"), n=1)
-            advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(_COMMANDS)}"
-            raise UsageError(f"%paddle_mem has no {word!r}; {advice}")
+        try:
+            options, unknown = self.run.parser.parse_known_args(line.split())
+        except UsageError as error:
+            raise UsageError(f"%paddle_mem: {error}") from None
+        if options.command not in COMMANDS or unknown:
+            raise UsageError(_complaint(options.command, unknown))
         if not 160 <= options.height <= 2000:
             raise UsageError(f"%paddle_mem: --height is 160 to 2000 pixels, not {options.height}")
         if options.command == "on":
@@ -86,3 +85,17 @@ class MemoryLineMagic:
         )
         display(report)
         show_free_button(self._memory, report.releasable_bytes)
+
+
+def _complaint(command: str, unknown: list[str]) -> str:
+    """Return a sentence on words that are not known, or too many."""
+    word = command if command not in COMMANDS else unknown[0]
+    if word in HELP:
+        return "%paddle_mem? shows what it does"
+    if word == command and command in COMMANDS:
+        return f"%paddle_mem {command}: once is enough"
+    if command in COMMANDS and word in COMMANDS:
+        return f"%paddle_mem does one thing at a time: {command} or {word}"
+    near = difflib.get_close_matches(word.lower(), (*COMMANDS, "--height"), n=1)
+    advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(COMMANDS)}"
+    return f"%paddle_mem has no {word!r}; {advice}"

@@ -18,6 +18,9 @@ from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
 
 LEAST_HEIGHT_PX = 240
 LARGEST_HEIGHT_PX = 4000
+COMMANDS = ("on", "off", "report", "free")
+"""What ``%paddle_mem`` does."""
+HELP = ("-h", "--help", "help", "?")
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
@@ -36,10 +39,15 @@ class CellOptions:
         What ``--view`` may be; the first unless given.
     view_help
         What ``--view`` chooses.
+    commands
+        What the line magic of the same name does.
     """
 
-    def __init__(self, name: str, *, views: Sequence[str], view_help: str) -> None:
+    def __init__(
+        self, name: str, *, views: Sequence[str], view_help: str, commands: Sequence[str] = ()
+    ) -> None:
         self._name = name
+        self._commands = commands
         self._views = views
         self._view_help = view_help
         self._description = ""
@@ -75,7 +83,10 @@ class CellOptions:
             words = shlex.split(line, posix=os.name == "posix")
         except ValueError as error:
             raise UsageError(f"{self._name}: {error} in {line!r}") from None
-        options, unknown = self._parser.parse_known_args(words)
+        try:
+            options, unknown = self._parser.parse_known_args(words)
+        except UsageError as error:
+            raise UsageError(f"{self._name}: {error}") from None
         if unknown:
             raise UsageError(self._unknown(unknown[0]))
         variable = options.output
@@ -140,6 +151,11 @@ class CellOptions:
         return parser
 
     def _unknown(self, word: str) -> str:
+        if word in HELP:
+            return f"{self._name}? shows its options and what they do"
+        if word in self._commands:
+            command = f"{self._name[1:]} {word}"
+            return f"{self._name} has no option {word}; {command}, with one %, is a line by itself"
         known = [text for action in self._parser._actions for text in action.option_strings]  # noqa: SLF001
         near = difflib.get_close_matches(word, known, n=1)
         long = [text for text in known if text.startswith("--")]

@@ -31,6 +31,18 @@ def test_the_ledger_has_an_entry_a_cell_that_changed_memory(
         assert f"  {name}\n" in living
 
 
+def test_the_cell_that_loads_the_extension_is_not_entered(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "%reload_ext paddle_lab\nhere = x * 2").raise_error()
+    first = shell.execution_count
+    run(shell, "more = x * 2")
+    capsys.readouterr()
+    run(shell, "%paddle_mem report")
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
+    assert [row.split()[0] for row in rows] == [f"[{first}]"]
+
+
 def test_a_report_says_what_a_view_keeps(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
