@@ -6,11 +6,15 @@ The rows are as Paddle's source says: ``stat_allocator.h``, ``system_allocator.c
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 
 from paddle_lab.capture.memory.allocator_log import Segment, SegmentPart
 from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
 from paddle_lab.capture.memory.blocks import pair_events
+from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.clock import ClockReading
 from paddle_lab.capture.memory.events import (
     ALLOCATE,
@@ -20,6 +24,7 @@ from paddle_lab.capture.memory.events import (
     read_segments,
 )
 from paddle_lab.capture.memory.held_events import HeldEvents
+from paddle_lab.capture.memory.living_tensors import _place
 from paddle_lab.capture.memory.storages import Storage
 
 CPU, PINNED, GPU = "Place(cpu)", "Place(gpu_pinned)", "Place(gpu:0)"
@@ -98,3 +103,46 @@ def test_what_was_allocated_when_memory_was_reserved_is_not_what_the_event_says(
 def test_where_memory_is_only_reserved_the_event_is_all_there_is():
     kept = held([(RESERVED_FREE, GPU, 0x900, MIB, 756, MIB)])
     assert kept.events().allocated_bytes.tolist() == [756]
+
+
+class StandInCore:
+    """What ``paddle.base.core`` answers where there are two devices of a plug-in."""
+
+    def host_memory_stat_current_value(self, counter, index):
+        return 10 + index + (counter == "Reserved")
+
+    def device_memory_stat_current_value(self, counter, index):
+        return 100 * (index + 1) + (counter == "Reserved")
+
+    def get_custom_device_count(self, kind):
+        return {"npu": 2}[kind]
+
+    def get_cuda_device_count(self):
+        raise OSError("(External) CUDA error(35), CUDA driver version is insufficient.")
+
+
+def readings_of(**paddle):
+    kept = SimpleNamespace(
+        paddle=SimpleNamespace(base=SimpleNamespace(core=StandInCore()), **paddle), readings=[]
+    )
+    MemoryCapture._read_counters(kept)
+    return [(each.place, each.allocated_bytes, each.reserved_bytes) for each in kept.readings]
+
+
+def test_devices_of_a_plug_in_are_read():
+    assert readings_of(
+        is_compiled_with_cuda=lambda: False,
+        is_compiled_with_xpu=lambda: False,
+        device=SimpleNamespace(get_all_custom_device_type=lambda: ["npu"]),
+    ) == [("cpu", 10, 11), ("npu:0", 100, 101), ("npu:1", 200, 201)]
+
+
+def test_a_driver_that_does_not_fit_leaves_the_host():
+    assert readings_of(is_compiled_with_cuda=lambda: True) == [("cpu", 10, 11)]
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(CPU, "cpu"), (PINNED, "cpu"), (GPU, "gpu:0"), ("Place(xpu:1)", "xpu:1")]
+)
+def test_a_living_tensor_is_where_paddle_counts_it(place, name):
+    assert _place(SimpleNamespace(place=place)) == name

@@ -20,6 +20,7 @@ from paddle_lab.capture.memory.allocator_log import (
     Segment,
 )
 from paddle_lab.capture.memory.blocks import NO_BLOCK, blocks_at
+from paddle_lab.capture.memory.counters import device_counts
 from paddle_lab.capture.memory.events import AllocatorEvents, read_early, read_segments
 from paddle_lab.capture.memory.held_events import HeldEvents
 from paddle_lab.capture.memory.highs import Interval
@@ -359,12 +360,16 @@ class MemoryCapture:
                 core.host_memory_stat_current_value("Reserved", 0),
             )
         )
-        if self.paddle.is_compiled_with_cuda():
-            for device in range(self.paddle.device.cuda.device_count()):
+        try:
+            counts = device_counts(core, self.paddle)
+        except OSError:  # a driver that does not fit this Paddle: nothing is allocated there
+            counts = {}
+        for kind, count in counts.items():
+            for device in range(count):
                 self.readings.append(
                     Reading(
                         time_ns,
-                        f"gpu:{device}",
+                        f"{kind}:{device}",
                         core.device_memory_stat_current_value("Allocated", device),
                         core.device_memory_stat_current_value("Reserved", device),
                     )

@@ -12,6 +12,8 @@ from paddle_lab.sampling.counter import ABSENT, Counter
 if TYPE_CHECKING:
     from paddle_lab.sampling.sampler import Sampler
 
+_MOST_DEVICES: Final = 16
+"""Paddle has a counter for each of so many (``stats.h``)."""
 _NOT_YET: Final = "Paddle is not imported yet."
 _READINGS: Final = (
     ("allocated", "current_value", "Allocated"),
@@ -51,7 +53,7 @@ class PaddleCounters:
         counters, reads = _counters_of("cpu"), _reads_of(core, "host", 0)
         absence = ""
         try:
-            counts = _device_counts(core, paddle)
+            counts = device_counts(core, paddle)
         except Exception as error:  # noqa: BLE001  (a driver that is too old for this Paddle, say)
             reason = str(error).strip().partition("\n")[0]
             counts, absence = {}, f"Paddle cannot count its devices: {reason}"
@@ -65,6 +67,25 @@ class PaddleCounters:
             reads.append(lambda: ABSENT)
         self._counters, self._reads = counters, reads
         return True
+
+
+def device_counts(core: Any, paddle: Any) -> dict[str, int]:
+    """Return how many devices Paddle counts the memory of, by their kind, such as ``"gpu"``.
+
+    Raises
+    ------
+    OSError
+        If the driver does not fit this Paddle.
+    """
+    if paddle.is_compiled_with_cuda():
+        counts = {"gpu": core.get_cuda_device_count()}
+    elif paddle.is_compiled_with_xpu():
+        counts = {"xpu": core.get_xpu_device_count()}
+    else:
+        # Of plug-ins, such as "npu".
+        kinds = paddle.device.get_all_custom_device_type() or ()
+        counts = {kind: core.get_custom_device_count(kind) for kind in kinds}
+    return {kind: min(count, _MOST_DEVICES) for kind, count in counts.items()}
 
 
 def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
@@ -117,17 +138,6 @@ def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
         partial(getattr(core, f"{kind}_memory_stat_{method}"), counter, index)
         for _, method, counter in _READINGS
     ]
-
-
-def _device_counts(core: Any, paddle: Any) -> dict[str, int]:
-    """Return how many devices there are of each kind that this Paddle knows."""
-    if paddle.is_compiled_with_cuda():
-        return {"gpu": core.get_cuda_device_count()}
-    if paddle.is_compiled_with_xpu():
-        return {"xpu": core.get_xpu_device_count()}
-    # Of plug-ins, such as "npu".
-    kinds = paddle.device.get_all_custom_device_type() or ()
-    return {kind: core.get_custom_device_count(kind) for kind in kinds}
 
 
 def _no_device(counts: dict[str, int]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.grad_fn import GRAD_FN
+from paddle_lab.capture.memory.event_columns import CPU, PINNED
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding
@@ -123,8 +124,9 @@ def _living(kind: str, holding: Holding, tensor: Any, *, suffix: str = "") -> Li
 
 
 def _place(tensor: Any) -> str:
-    place = tensor.place
-    return f"gpu:{place.gpu_device_id()}" if place.is_gpu_place() else "cpu"
+    place = str(tensor.place)
+    # Paddle counts it so.
+    return (CPU if place == PINNED else place).removeprefix("Place(").removesuffix(")")
 
 
 def _read_graph(root: Any, following: dict[int, list[int]]) -> None:
