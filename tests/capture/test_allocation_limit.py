@@ -149,11 +149,14 @@ def test_it_holds_little_while_it_runs() -> None:
         (capture,) = OPEN_CAPTURES
         for _ in range(60):
             train(2)
+            # Networks are cycles. What is still allocated is held, and when garbage is collected
+            # by itself depends on what else the process has made.
+            gc.collect()
             held.append((len(capture.held), len(capture.held.runs), len(capture.backward_spans)))
     events, runs, spans = (max(column) for column in zip(*held, strict=True))
-    assert 100 < events < 800
-    assert runs < 250
-    assert spans < 30
+    assert 100 < events < 600
+    assert runs < 150
+    assert spans < 15
 
 
 @pytest.mark.usefixtures("_soon")
