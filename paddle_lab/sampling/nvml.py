@@ -17,8 +17,8 @@ _SILENCE_NS: Final = 2_000_000_000
 _IDLE_NS: Final = 30_000_000_000
 _FEW_READS: Final = 3
 _LEAVE_S: Final = 0.5
-_WAITING: Final[list[threading.Thread]] = []
-"""Threads of this process that were to end and wait for the driver still."""
+_WAITING: Final[dict[threading.Thread, int]] = {}
+"""Threads of this process that were to end and wait for the driver still, and since when."""
 
 
 class _Answers(NamedTuple):
@@ -72,13 +72,15 @@ class NvmlCounters:
         if thread is not None:
             thread.join(_LEAVE_S)
             if thread.is_alive():
-                _WAITING.append(thread)
+                _WAITING[thread] = perf_counter_ns()
 
     def _begin(self) -> None:
-        _WAITING[:] = [thread for thread in _WAITING if thread.is_alive()]
+        for thread in [thread for thread in _WAITING if not thread.is_alive()]:
+            del _WAITING[thread]
         if _WAITING:
             # The driver owes one an answer: another thread would only wait beside it.
-            self._answers = _absent(self._answers.counters, NO_ANSWER)
+            if perf_counter_ns() - min(_WAITING.values()) > _SILENCE_NS:
+                self._answers = _absent(self._answers.counters, NO_ANSWER)
             return
         # What was told before is old.
         self._answers = self._answers._replace(values=(ABSENT,) * len(self._answers.values))

@@ -47,6 +47,8 @@ class Driver:
             import pynvml
         except ImportError:
             raise NoDriverError(NO_PACKAGE) from None
+        except Exception as error:  # noqa: BLE001  (one for Python 2 alone, say)
+            raise NoDriverError(f"The module pynvml cannot be imported: {error!r}.") from None
         if not hasattr(pynvml, "nvmlInit"):
             raise NoDriverError(
                 f"The module pynvml in {getattr(pynvml, '__file__', None)} is not NVIDIA's: "

@@ -156,10 +156,16 @@ def test_another_package_of_that_name_is_said_to_be_another(driver):
     assert str(driver.directory) in absences[0]
 
 
-def test_no_package_is_said(driver):
-    text = "raise ModuleNotFoundError(name='pynvml')\n"
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("raise ModuleNotFoundError(name='pynvml')\n", "need the package nvidia-ml-py"),
+        ("print 'for Python 2'\n", "cannot be imported: SyntaxError"),
+    ],
+)
+def test_a_package_that_is_not_there_or_does_not_fit_is_said(driver, text, words):
     with CountingProcess(driver.environment | pretend(driver.directory, text)) as process:
-        process.sentence("Device totals need the package nvidia-ml-py")
+        process.sentence(words)
 
 
 # What the package `pynvml` was before it handed on to nvidia-ml-py: the same calls, older.
