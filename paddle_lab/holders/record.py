@@ -13,7 +13,7 @@ import numpy.typing as npt
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.storages import ALIGNMENT_BYTES
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES
+from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES, ROLES
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 _MOST_HOLDERS = 8
@@ -123,10 +123,40 @@ def _saved_by(record: Record, blocks: _Keys, graph: BackwardGraph) -> _Keys:
     ops = np.unique(record.grad_nodes["op"][is_reached])
     ops = _with_inner(record, ops[ops >= 0])
     tensors = np.unique(record.uses["tensor"][np.isin(record.uses["op"], ops)])
+    tensors = _with_viewed(record, tensors)
     allocations = record.allocations
     is_forwards = (allocations["grad_node"][blocks] < 0) & np.isin(allocations["op"][blocks], ops)
     is_used = np.isin(allocations["tensor"][blocks], tensors)
     return blocks[is_forwards | is_used]
+
+
+def _with_viewed(record: Record, tensors: _Keys) -> _Keys:
+    """Return tensors, and those in whose memory they lie: of a tensor without a block of its own.
+
+    An op that makes no memory, such as ``reshape``, hands on that of its first input.
+    """
+    has_block = np.zeros(len(record.tensors) + 1, bool)
+    has_block[record.allocations["tensor"]] = True
+    uses = record.uses
+    inputs = np.flatnonzero(uses["role"] == ROLES.index("input"))[::-1]  # the first one stays
+    first_input = np.full(len(record.ops) + 1, -1, np.int64)
+    first_input[uses["op"][inputs]] = uses["tensor"][inputs]
+    is_met = np.zeros(len(record.tensors), bool)
+    is_met[tensors] = True
+    ahead = tensors
+    while len(ahead := ahead[~has_block[ahead]]):
+        of_rows = record.tensors
+        viewed = np.concatenate(
+            [
+                first_input[of_rows["producer"][ahead]],
+                of_rows["previous"][ahead],
+                of_rows["detached_from"][ahead],
+            ]
+        )
+        ahead = np.unique(viewed[viewed >= 0])
+        ahead = ahead[~is_met[ahead]]
+        is_met[ahead] = True
+    return np.flatnonzero(is_met)
 
 
 def _with_inner(record: Record, ops: _Keys) -> _Keys:

@@ -96,6 +96,27 @@ def test_a_block_of_the_backward_itself_is_not_saved_by_the_graph() -> None:
     assert [kind for _, kind, _ in rows(record)] == ["unknown"]
 
 
+def test_what_is_saved_by_way_of_a_view_belongs_to_the_graph_too() -> None:
+    w = RecordWriter()
+    made, other = w.op("full"), w.op("full")
+    shaped = w.op("reshape", made)
+    turned = w.op("transpose", shaped, other)
+    result = w.op("matmul", turned)
+    node = w.grad_node("MatmulGradNode", w.producer(result))
+    viewed = w.allocation(100, tensor=made)
+    w.allocation(200, tensor=other)  # no view of the second input
+    address = 0x7F00_0000_0000 + 64 * node
+    record = with_holders(w.record(), [], [BackwardGraph(["out"], {address})])
+    assert rows(record)[0] == (viewed, "backward_graph", "out")
+    assert unexplained_bytes(record) == 200
+
+    copied = w.allocation(50, tensor=turned)  # so it has memory of its own
+    record = with_holders(w.record(), [], [BackwardGraph(["out"], {address})])
+    assert [(key, kind) for key, kind, _ in rows(record)] == [
+        (viewed, "unknown"), (viewed + 1, "unknown"), (copied, "backward_graph"),
+    ]  # fmt: skip
+
+
 def test_what_a_pylayer_made_is_kept_by_its_graph_with_the_context() -> None:
     w = RecordWriter()
     with w.scope("pylayer", "Double") as called:
