@@ -9,6 +9,21 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
+# Width and height of a PNG, and how many of its pixels have which colour.
+COLOURS_OF = """async (base64) => {
+  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes]));
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, image.height);
+  const counts = {};
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = [0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, "0")).join("");
+    counts[colour] = (counts[colour] ?? 0) + 1;
+  }
+  return [image.width, image.height, counts];
+}"""
+
 
 class MemoryView:
     """The memory mode of a view; ``app`` is the view's root."""

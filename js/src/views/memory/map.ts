@@ -43,7 +43,7 @@ export class BlockMapView {
           onpointerleave: () => this.#frame.hush(),
         },
         draw: () => this.#refresh(),
-        recolour: schedule,
+        recolour: () => this.#show(),
       },
       schedule,
     );
@@ -107,8 +107,15 @@ export class BlockMapView {
     ]
       .filter(Boolean)
       .join(" · ");
-    this.#figure?.show(map, this.#colours());
+    this.#show();
     this.#tellBlock(map);
+  }
+
+  /** At once where only the colours are others: while JupyterLab changes its theme it hides all. */
+  #show(): void {
+    if (this.#map) {
+      this.#figure?.show(this.#map, this.#colours());
+    }
   }
 
   #colours(): PieceColours {
