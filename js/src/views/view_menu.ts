@@ -14,7 +14,8 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     const isChecked = store.state[name];
     return menuItem(label, () => store.update({ [name]: !isChecked }), { isChecked });
   };
-  return mountMenu(root, "View", () => [
+  // Of the memory's view none but the outline says or does anything.
+  const graphItems = (): (HTMLElement | false)[] => [
     menuItem("Open all groups", () => store.openAll(), { isEnabled: !store.isAllOpen }),
     menuItem("Close all groups", () => store.closeAll(), { isEnabled: !store.isAllClosed }),
     menuItem("Fold repeats", () => store.update({ unfolded: new Set(), taken: new Set() }), {
@@ -27,6 +28,9 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     store.gradients.isRecorded && check("Gradient norms on edges", "showNorms"),
     check("Parameters and inputs as boxes", "showParameters"),
     check("Optimizer ops", "showOptimizer"),
+  ];
+  return mountMenu(root, "View", () => [
+    ...(store.state.mode === "memory" ? [] : graphItems()),
     check("Outline", "outlineOpen"),
   ]).dispose;
 }

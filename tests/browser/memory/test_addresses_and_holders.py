@@ -51,7 +51,8 @@ def test_the_map_of_addresses_has_keys(memory_page: MemoryPage) -> None:
 def test_names_that_hold_the_same_blocks_are_one_row(page_of: OpenPage) -> None:
     w = RecordWriter()
     block = w.allocation(8 * MIB, kind="parameter", start_ns=-1)
-    w.holder(block, "container", "net.weight")
+    name = "net.blocks.0.attention.query.weight"
+    w.holder(block, "container", name)
     w.holder(block, "container", "adam._parameter_list[0]")
     page, _ = page_of(Trace(w.record()))
     memory = MemoryView(page.locator(".pdl-app"))
@@ -59,4 +60,8 @@ def test_names_that_hold_the_same_blocks_are_one_row(page_of: OpenPage) -> None:
     memory.section.get_by_role("button", name="Still alive").click()
     expect(memory.section).to_contain_text("8 MiB alive at the end, by who holds it")
     (row,) = memory.section.locator("summary").all()
-    expect(row).to_have_text("net.weightalso adam._parameter_list[0]8 MiB1 block")
+    expect(row).to_have_text(f"{name}also adam._parameter_list[0]8 MiB1 block")
+    page.set_viewport_size({"width": 400, "height": 800})
+    size = row.locator("b").bounding_box()
+    assert size
+    assert size["height"] < 25, "what it holds is on one line"

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from paddle_lab.api import Trace
-from tests.browser.memory.memory_view import MemoryView
+from tests.browser.memory.memory_view import COLOURS_OF, MemoryView
 from tests.browser.memory.written_memory import MIB
 from tests.trace.records import RecordWriter
 
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
     from tests.browser.memory.conftest import MemoryPage, OpenPage
 
-COLOURS_OF = """async (base64) => {
-  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  const image = await createImageBitmap(new Blob([bytes]));
-  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
-  context.drawImage(image, 0, 0);
-  const { data } = context.getImageData(0, 0, image.width, image.height);
-  const counts = {};
-  for (let at = 0; at < data.length; at += 4) {
-    const colour = [0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, "0")).join("");
-    counts[colour] = (counts[colour] ?? 0) + 1;
-  }
-  return [image.width, image.height, counts];
-}"""
 PARAMETER, GROUND = "2a9465", "ffffff"
 
 
@@ -55,6 +42,16 @@ def test_what_is_exported_is_what_is_shown(memory_page: MemoryPage, screenshots:
     menu.click()
     expect(memory.app.get_by_role("menuitem", name="Save as SVG")).to_be_visible()
     assert trouble == []
+
+
+def test_the_view_menu_has_nothing_of_the_graph_s(memory_page: MemoryPage) -> None:
+    _, memory, _ = memory_page
+    memory.app.get_by_role("button", name="View", exact=True).click()
+    outline = memory.app.get_by_role("menuitemcheckbox", name="Outline")
+    expect(outline).to_be_visible()
+    expect(memory.app.get_by_role("menuitem", name="Open all groups")).to_have_count(0)
+    outline.click()
+    expect(memory.app.get_by_role("tree", name="Outline of the graph")).to_be_visible()
 
 
 def test_a_narrow_view_cuts_nothing_off(memory_page: MemoryPage) -> None:
