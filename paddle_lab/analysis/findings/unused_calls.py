@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
+from paddle_lab.analysis.findings.weights_alone import WeightsAlone
 from paddle_lab.trace.schema import ROLES
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
@@ -67,7 +68,10 @@ class UnusedCalls:
 
     @cached_property
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
-        """Ops that read trainable parameters and have a gradient, by their outermost layer call."""
+        """Ops that read trainable parameters and have a gradient, by their outermost layer call.
+
+        Who looks at the weights alone, at a norm, at how far they moved, runs no model.
+        """
         record = self._facts.record
         uses, scopes = record.uses, record.ops["scope"].tolist()
         known = (uses["op"] >= 0) & (uses["tensor"] >= 0)
@@ -79,10 +83,12 @@ class UnusedCalls:
         carrying = op[(role == _OUTPUT) & needs_grad & ~is_parameter]
         both = np.intersect1d(reading, carrying)
         calls: dict[tuple[bool, int], list[int]] = {}
-        outermost = self._facts.outermost_layer_calls
+        outermost, weights = self._facts.outermost_layer_calls, WeightsAlone(self._facts)
         for one in both[record.ops["phase"][both] == FORWARD].tolist():
             if not self._cuts.is_in_pylayer(one):
                 call = outermost[scopes[one]] if scopes[one] >= 0 else -1
+                if call < 0 and weights.reads(one):
+                    continue
                 calls.setdefault((call >= 0, call if call >= 0 else one), []).append(one)
         return calls
 

@@ -5,7 +5,8 @@
 
 It is an alarm where a model in eval mode was called, or one was called again and again, and of what
 came out only numbers were taken: ``float(loss)``, ``argmax``, ``numpy()``. A forward pass whose
-result is kept is none, for the next cell may call ``backward``. Values that went into a loss
+result is kept is none, for the next cell may call ``backward``, nor are norms and copies of the
+weights. Values that went into a loss
 without their graph (a generator's sample, detached) are a hint at most.
 """
 
