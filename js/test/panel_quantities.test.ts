@@ -18,7 +18,8 @@ test.each([
   [12_595, "12.3 KiB"],
   [1024 * 1024 - 1, "1 MiB"],
   [412 * 1024 ** 2, "412 MiB"],
-  [3.25 * 1024 ** 4, "3.3 TiB"],
+  [1_121_976, "1.07 MiB"],
+  [3.25 * 1024 ** 4, "3.25 TiB"],
   [5000 * 1024 ** 4, "5000 TiB"],
 ])("%d bytes read %s", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);

@@ -45,7 +45,7 @@ def test_rows_that_are_scrolled_to_are_those_of_the_moment(page_of: OpenPage) ->
     rows = memory.table.locator("tbody tr")
     expect(rows).to_have_count(100)
     expect(rows.last).to_contain_text("relu #50")
-    expect(memory.table.locator("tfoot")).to_contain_text("50 more rows, 1.2 MiB")
+    expect(memory.table.locator("tfoot")).to_contain_text("50 more rows, 1.25 MiB")
     # 100 ops have run half way: those below the ones on screen are other rows now.
     page.mouse.click(*memory.point(0.4975, 0.99))
     expect(memory.title).to_contain_text("alive at 99")

@@ -3,7 +3,7 @@
 const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 const NARROW_SPACE = "\u202f";
 
-/** `96 B`, `1.5 KiB`, `4.2 MiB`, as in Python. */
+/** `96 B`, `1.5 KiB`, `4.21 MiB`, `412 MiB`: to as many digits as Python's texts beside it. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   let value = bytes;
@@ -13,7 +13,8 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit++;
   }
-  return `${significant(value)} ${BYTE_UNITS[unit]}`;
+  const digits = value < 100 ? Number(value.toPrecision(3)) : Math.round(value);
+  return `${digits} ${BYTE_UNITS[unit]}`;
 }
 
 /** `11 µs`, `1.2 ms`, `3.4 s`, `640 ns`. */
