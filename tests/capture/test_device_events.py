@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from paddle_lab.capture.memory.allocator_log import Segment, SegmentPart
+from paddle_lab.capture.memory import event_walk
+from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
 from paddle_lab.capture.memory.blocks import pair_events
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.clock import ClockReading
+from paddle_lab.capture.memory.event_layout import EventLayout
 from paddle_lab.capture.memory.events import (
     ALLOCATE,
     FREE,
@@ -28,26 +29,35 @@ from paddle_lab.capture.memory.living_tensors import _place
 from paddle_lab.capture.memory.storages import Storage
 
 CPU, PINNED, GPU = "Place(cpu)", "Place(gpu_pinned)", "Place(gpu:0)"
-PLACES = [CPU, PINNED, GPU]
 MIB = 1 << 20
 
 
-def held(*segments):
-    """Hold events of ``(kind, place, address, bytes, allocated, reserved)``, 10 ns apart."""
-    parts = []
-    for number, rows in enumerate(segments):
-        table = np.array(
-            [
-                (1000 * number + 10 * row, kind, address, size, allocated, reserved, place, 1, 0)
-                for row, (kind, place, address, size, allocated, reserved) in enumerate(
-                    (kind, PLACES.index(place), *rest) for kind, place, *rest in rows
-                )
-            ],
-            np.int64,
+@pytest.fixture(autouse=True)
+def _nothing_is_learned(monkeypatch):
+    monkeypatch.setattr(event_walk, "EVENT_LAYOUT", EventLayout())
+
+
+def segment_of(number, rows):
+    """Make a segment of ``(kind, place, address, bytes, allocated, reserved[, thread])``."""
+    trees = {}
+    for row, (kind, place, address, size, allocated, reserved, *thread) in enumerate(rows):
+        event = SimpleNamespace(
+            type=kind,
+            place=place,
+            addr=address,
+            increase_bytes=size if kind in (ALLOCATE, RESERVED_ALLOCATE) else -size,
+            current_allocated=allocated,
+            current_reserved=reserved,
+            timestamp_ns=1000 * number + 10 * row,
         )
-        begin, end = (ClockReading(1000 * at, 1000 * at) for at in (number, number + 1))
-        runs = np.empty((3, 0), np.int64)
-        parts.append(Segment(None, begin, end, SegmentPart(table, list(PLACES), [], runs)))
+        root = trees.setdefault(*thread or (1,), SimpleNamespace(mem_node=[], children_node=[]))
+        root.mem_node.append(event)
+    begin, end = (ClockReading(1000 * at, 1000 * at) for at in (number, number + 1))
+    return Segment(SimpleNamespace(get_data=lambda: trees), begin, end)
+
+
+def held(*segments):
+    parts = [segment_of(number, rows) for number, rows in enumerate(segments)]
     kept = HeldEvents()
     kept.add(*read_segments(parts, has_devices=True), parts)
     return kept
@@ -72,6 +82,27 @@ def test_pinned_memory_counts_as_the_hosts():
     blocks = pair_events(events)
     assert blocks.bytes.tolist() == [100, 1000], "the chunk is no block"
     assert events.allocated_bytes.tolist() == [600, 600, 1600, 1500, 500]
+
+
+def test_pinned_memory_alone_is_the_hosts_too():
+    events = held([(ALLOCATE, PINNED, 0x100, 1000, 1600, 0)]).events()
+    assert [events.places[place] for place in events.place.tolist()] == [CPU]
+
+
+def test_a_thread_that_pins_is_ordered_among_the_others_as_paddle_counted():
+    # It freed before the other allocated, and took the time after that.
+    alone = [(ALLOCATE, CPU, 0x20, 8, 508, 0), (FREE, CPU, 0x20, 8, 500, 0)] * 4
+    kept = held(
+        [
+            *alone,
+            (ALLOCATE, PINNED, 0x100, 1000, 1500, 0, 2),
+            (ALLOCATE, CPU, 0x10, 100, 600, 0, 1),
+            (FREE, PINNED, 0x100, 1000, 500, 0, 2),
+            (FREE, CPU, 0x10, 100, 500, 0, 1),
+        ]
+    )
+    assert kept.events().allocated_bytes.tolist()[-4:] == [1500, 500, 600, 500]
+    assert kept.counted.gaps == []
 
 
 def test_a_pinned_tensor_from_before_lies_on_the_host():

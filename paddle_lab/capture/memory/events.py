@@ -104,8 +104,7 @@ def read_segments(
     for number, segment in enumerate(segments):
         part = segment.part or _read(segment, has_devices=has_devices)
         table = part.table.copy()
-        counted = [CPU if place == PINNED else place for place in part.places]
-        known = [places.setdefault(place, len(places)) for place in counted]
+        known = [places.setdefault(place, len(places)) for place in part.places]
         table[:, _PLACE] = np.array(known, np.int64)[table[:, _PLACE]] if known else 0
         table[:, _SEGMENT] = number
         tables.append(table)
@@ -128,4 +127,9 @@ def _read(segment: Segment, *, has_devices: bool) -> SegmentPart:
     table, places, names, runs = walk_events(segment.result.get_data(), has_devices=has_devices)
     for times in (table[:, 0], *runs[:2]):
         times[:] = to_perf_ns(times, segment.begin, segment.end)
+    if PINNED in places:
+        # Paddle counts both in one.
+        host = places.index(CPU) if CPU in places else len(places)
+        table[table[:, _PLACE] == places.index(PINNED), _PLACE] = host
+        places = [*places, CPU][: max(len(places), host + 1)]
     return SegmentPart(in_counted_order(table), places, names, runs)
