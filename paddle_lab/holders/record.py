@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
+from paddle_lab.holders.saved import saved_by
 from paddle_lab.holders.storages import ALIGNMENT_BYTES
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES, ROLES
+from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 _MOST_HOLDERS = 8
@@ -50,9 +51,8 @@ def with_holders(
             )
             names[key].append(("view" if is_view else tensor.kind, tensor.name))
     unheld = np.array([key for key, holders in names.items() if not holders], dtype=np.int64)
-    for graph in graphs:
-        for key in _saved_by(record, unheld, graph):
-            names[int(key)] += [("backward_graph", name) for name in graph.names]
+    for key, keepers in saved_by(record, unheld, graphs):
+        names[key] += [("backward_graph", name) for name in keepers]
     strings = StringPool(record.strings)
     rows = TableBuilder(RECORD_TABLES["holders"])
     for key in sorted(names):
@@ -115,61 +115,3 @@ def _block_of(record: Record, alive: _Keys, tensors: Sequence[LivingTensor]) -> 
     at = np.searchsorted(starts, addresses, side="right") - 1
     is_inside = (at >= 0) & (addresses < ends[at])
     return [int(key) for key in np.where(is_inside, alive[at], -1)]
-
-
-def _saved_by(record: Record, blocks: _Keys, graph: BackwardGraph) -> _Keys:
-    """Return those of the blocks that ops of the graph's nodes made or used."""
-    is_reached = np.isin(record.grad_nodes["address"], np.fromiter(graph.nodes, dtype=np.int64))
-    ops = np.unique(record.grad_nodes["op"][is_reached])
-    ops = _with_inner(record, ops[ops >= 0])
-    tensors = np.unique(record.uses["tensor"][np.isin(record.uses["op"], ops)])
-    tensors = _with_viewed(record, tensors)
-    allocations = record.allocations
-    is_forwards = (allocations["grad_node"][blocks] < 0) & np.isin(allocations["op"][blocks], ops)
-    is_used = np.isin(allocations["tensor"][blocks], tensors)
-    return blocks[is_forwards | is_used]
-
-
-def _with_viewed(record: Record, tensors: _Keys) -> _Keys:
-    """Return tensors, and those in whose memory they lie: of a tensor without a block of its own.
-
-    An op that makes no memory, such as ``reshape``, hands on that of its first input.
-    """
-    has_block = np.zeros(len(record.tensors) + 1, bool)
-    has_block[record.allocations["tensor"]] = True
-    uses = record.uses
-    inputs = np.flatnonzero(uses["role"] == ROLES.index("input"))[::-1]  # the first one stays
-    first_input = np.full(len(record.ops) + 1, -1, np.int64)
-    first_input[uses["op"][inputs]] = uses["tensor"][inputs]
-    is_met = np.zeros(len(record.tensors), bool)
-    is_met[tensors] = True
-    ahead = tensors
-    while len(ahead := ahead[~has_block[ahead]]):
-        of_rows = record.tensors
-        viewed = np.concatenate(
-            [
-                first_input[of_rows["producer"][ahead]],
-                of_rows["previous"][ahead],
-                of_rows["detached_from"][ahead],
-            ]
-        )
-        ahead = np.unique(viewed[viewed >= 0])
-        ahead = ahead[~is_met[ahead]]
-        is_met[ahead] = True
-    return np.flatnonzero(is_met)
-
-
-def _with_inner(record: Record, ops: _Keys) -> _Keys:
-    """Return ops, and those that PyLayers among them called: their contexts may keep anything."""
-    scopes = record.scopes
-    parents = scopes["parent"]
-    is_inside = np.isin(scopes["op"], ops) & (scopes["op"] >= 0)
-    while True:
-        inner = is_inside | ((parents >= 0) & is_inside[parents])
-        if np.array_equal(inner, is_inside):
-            break
-        is_inside = inner
-    called = np.flatnonzero(
-        (record.ops["scope"] >= 0) & np.append(is_inside, False)[record.ops["scope"]]
-    )
-    return np.union1d(ops, called)

@@ -105,6 +105,29 @@ def test_a_chain_of_graphs_names_the_last_tensor_everywhere() -> None:
     assert sorted(graph.names for graph in graphs) == [["a", "b", "c"], ["b", "c"], ["c"]]
 
 
+def test_each_of_many_losses_leads_to_its_own_graph() -> None:
+    weight = paddle.ones([2, 2])
+    weight.stop_gradient = False
+    losses = [(weight * step).mean() for step in range(100)]
+    graphs = living({"losses": losses}).backward_graphs()
+    own = [graph.names for graph in graphs if len(graph.names) == 1]
+    assert sorted(own) == sorted([f"losses[{step}]"] for step in range(100))
+    (shared,) = [graph for graph in graphs if len(graph.names) > 1]  # where the weight gathers
+    assert len(shared.nodes) == 1
+
+
+def test_states_that_lead_to_one_another_are_followed_to_the_end_of_each() -> None:
+    state = paddle.ones([2])
+    state.stop_gradient = False
+    states = []
+    for _ in range(100):
+        state = state * 2
+        states.append(state)
+    graphs = living({"states": states}).backward_graphs()
+    assert sum(len(graph.nodes) for graph in graphs) == 101
+    assert max(len(graph.names) for graph in graphs) == 8
+
+
 def test_reading_a_graph_keeps_nothing_of_it_alive() -> None:
     x = paddle.ones([1000])
     x.stop_gradient = False

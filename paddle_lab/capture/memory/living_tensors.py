@@ -12,8 +12,10 @@ from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding
 
-# From how many living tensors graphs are followed; the first are the user's own variables.
-_MOST_GRAPHS = 64
+_MOST_NODES = 300_000
+"""Of graphs that are followed; the first are those of the user's own variables."""
+_MOST_NAMES = 8
+"""Of tensors that lead to a node."""
 
 
 class LivingTensors:
@@ -87,19 +89,16 @@ class LivingTensors:
     def backward_graphs(self) -> list[BackwardGraph]:
         """Return the backward graphs that living tensors keep, in parts of the same tensors."""
         following: dict[int, list[int]] = {}
-        starts: list[tuple[str, int]] = []
+        leading: dict[int, list[str]] = {}
         for holding in self._search.holdings:
             tensor = holding.target
-            has_graph = _has_storage(tensor) and not tensor.stop_gradient and not tensor.is_leaf
-            if has_graph and len(starts) < _MOST_GRAPHS:
+            if len(following) >= _MOST_NODES:
+                break
+            if _has_storage(tensor) and not tensor.stop_gradient and not tensor.is_leaf:
                 root = GRAD_FN.node(tensor)
                 if root is not None:
                     _read_graph(root, following)
-                    starts.append((holding.name, root.node_ptr()))
-        leading: dict[int, list[str]] = {}
-        for name, start in starts:
-            for node in _reached(start, following):
-                leading.setdefault(node, []).append(name)
+                    _lead(holding.name, root.node_ptr(), following, leading)
         parts: dict[tuple[str, ...], set[int]] = {}
         for node, names in leading.items():
             parts.setdefault(tuple(names), set()).add(node)
@@ -141,12 +140,18 @@ def _read_graph(root: Any, following: dict[int, list[int]]) -> None:
             ahead += nodes
 
 
-def _reached(start: int, following: dict[int, list[int]]) -> set[int]:
-    reached = {start}
+def _lead(
+    name: str, start: int, following: dict[int, list[int]], leading: dict[int, list[str]]
+) -> None:
+    """Add a name to the nodes that it leads to, unless they have enough of them."""
+    met = {start}
     ahead = [start]
     while ahead:
-        for target in following[ahead.pop()]:
-            if target not in reached:
-                reached.add(target)
-                ahead.append(target)
-    return reached
+        node = ahead.pop()
+        names = leading.setdefault(node, [])
+        # What comes after it has these names too: so no node is met more often than that.
+        if len(names) < _MOST_NAMES:
+            names.append(name)
+            fresh = [target for target in following[node] if target not in met]
+            met.update(fresh)
+            ahead += fresh

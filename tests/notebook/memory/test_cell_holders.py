@@ -90,6 +90,16 @@ def test_what_a_pylayer_keeps_belongs_to_its_graph(shell: InteractiveShell) -> N
     assert held(shell.user_ns["_trace"])["backward_graph", "out"] == 2 * X_BYTES
 
 
+def test_a_long_list_of_losses_holds_all_that_their_graphs_saved(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "net[0].weight.stop_gradient = False")
+    run(shell, "%%paddle_mem\nlosses = [net(x[:64]).mean() for _ in range(100)]").raise_error()
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "Memory on" in line]
+    assert "held by backward graphs of losses" in line
+    assert "no name" not in line
+
+
 def test_a_name_of_ipythons_that_the_user_took_is_a_variable(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:

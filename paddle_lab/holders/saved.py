@@ -1,0 +1,123 @@
+"""Which backward graphs keep a record's blocks: those whose ops made or used them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.holders.living import BackwardGraph
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ROLES
+
+Keys = npt.NDArray[np.int64]
+
+
+def saved_by(
+    record: Record, blocks: Keys, graphs: Sequence[BackwardGraph]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield blocks that backward graphs saved, with the ways to the tensors that keep the graphs.
+
+    Parameters
+    ----------
+    record
+        A record with allocations.
+    blocks
+        The blocks in question.
+    graphs
+        The graphs; no node is in two of them.
+    """
+    if not graphs or not len(blocks):
+        return
+    graphs_of_op = _graphs_of_ops(record, graphs)
+    allocations = record.allocations
+    ops_of_tensor = _users(record, allocations["tensor"][blocks], list(graphs_of_op))
+    for key, op, grad_node, tensor in zip(
+        blocks.tolist(),
+        allocations["op"][blocks].tolist(),
+        allocations["grad_node"][blocks].tolist(),
+        allocations["tensor"][blocks].tolist(),
+        strict=True,
+    ):
+        # What backward itself made, its graph has not saved.
+        ops = [op] if grad_node < 0 else []
+        ops += ops_of_tensor.get(tensor, ())
+        found = dict.fromkeys(graph for one in ops for graph in graphs_of_op.get(one, ()))
+        if found:
+            names = (name for graph in found for name in graphs[graph].names)
+            yield key, list(dict.fromkeys(names))
+
+
+def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int, list[int]]:
+    """Return in which graphs, by position, each op has a node, or the PyLayer that called it."""
+    graph_of_node = {
+        node: position for position, graph in enumerate(graphs) for node in graph.nodes
+    }
+    nodes = record.grad_nodes
+    found: dict[int, list[int]] = {}
+    for address, op in zip(nodes["address"].tolist(), nodes["op"].tolist(), strict=True):
+        graph = graph_of_node.get(address)
+        if op >= 0 and graph is not None:
+            found.setdefault(op, []).append(graph)
+    for op, pylayer in _inner_ops(record):
+        if pylayer in found:
+            found.setdefault(op, []).extend(found[pylayer])
+    return found
+
+
+def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
+    """Yield the ops that PyLayers called, whose contexts may keep anything, with the PyLayer's."""
+    scopes = record.scopes
+    is_pylayer = scopes["op"] >= 0
+    if not is_pylayer.any():
+        return
+    ops, scope = np.arange(len(record.ops)), record.ops["scope"].astype(np.int64)
+    while True:
+        inside = scope >= 0
+        ops, scope = ops[inside], scope[inside]
+        if not len(ops):
+            return
+        called = is_pylayer[scope]
+        yield from zip(ops[called].tolist(), scopes["op"][scope[called]].tolist(), strict=True)
+        scope = scopes["parent"][scope].astype(np.int64)
+
+
+def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[int, list[int]]:
+    """Return which of the ops used each of the tensors, or what lies in its memory."""
+    uses = record.uses
+    is_sought = np.zeros(len(record.tensors) + 1, bool)
+    is_sought[tensors] = True
+    is_sought[-1] = False
+    is_op = np.zeros(len(record.ops), bool)
+    is_op[ops] = True
+    rows = np.flatnonzero(is_op[uses["op"]])
+    used = _in_whose_memory(record)[uses["tensor"][rows]]
+    rows, used = rows[is_sought[used]], used[is_sought[used]]
+    found: dict[int, list[int]] = {}
+    for tensor, op in zip(used.tolist(), uses["op"][rows].tolist(), strict=True):
+        found.setdefault(tensor, []).append(op)
+    return found
+
+
+def _in_whose_memory(record: Record) -> Keys:
+    """Return of each tensor the one whose block it lies in; itself where that is not known.
+
+    An op that makes no memory, such as ``reshape``, hands on that of its first input.
+    """
+    tensors, uses = record.tensors, record.uses
+    rows = np.arange(len(tensors))
+    has_block = np.zeros(len(tensors) + 1, bool)
+    has_block[record.allocations["tensor"]] = True
+    inputs = np.flatnonzero(uses["role"] == ROLES.index("input"))[::-1]  # the first one stays
+    first_input = np.full(len(record.ops) + 1, -1, np.int64)
+    first_input[uses["op"][inputs]] = uses["tensor"][inputs]
+    memory = rows
+    for before in (first_input[tensors["producer"]], tensors["detached_from"], tensors["previous"]):
+        memory = np.where(before >= 0, before, memory)
+    memory = np.where(has_block[:-1], rows, memory)
+    # Each round goes twice as far back; a record that is damaged may go in circles.
+    for _ in range(len(rows).bit_length() + 1):
+        memory = memory[memory]
+    return memory
