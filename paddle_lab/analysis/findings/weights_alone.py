@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import EXTERNAL, PARAMETER, Facts
 
 
 class WeightsAlone:
@@ -21,9 +21,18 @@ class WeightsAlone:
         self._known: dict[int, bool] = {}
 
     def reads(self, op: int) -> bool:
-        """Tell whether all that an op reads was made of parameters alone."""
-        sources = self._sources_of_op(op)
-        return bool(sources) and all(map(self._is_of_weights, sources))
+        """Tell whether all that an op reads was made of parameters alone.
+
+        What a parameter is subtracted from and has its shape, from before the trace, was one once.
+        """
+        others = [one for one in self._sources_of_op(op) if not self._is_of_weights(one)]
+        if not others:
+            return bool(self._sources_of_op(op))
+        facts = self._facts
+        shapes = {facts.shape(one) for one in facts.inputs(op) if one not in others}
+        return facts.op_name(op) == "subtract" and all(
+            self._is_external(one) and {facts.shape(one)} == shapes for one in others
+        )
 
     def _is_of_weights(self, tensor: int) -> bool:
         pending, begun = [tensor], set[int]()
@@ -41,6 +50,11 @@ class WeightsAlone:
                 self._known[row] = bool(sources) and all(map(self._is_known, sources))
             pending.pop()
         return self._known[tensor]
+
+    def _is_external(self, row: int) -> bool:
+        while self._detached_from[row] >= 0:
+            row = self._detached_from[row]
+        return self._facts.tensor_kind(row) == EXTERNAL
 
     def _is_known(self, row: int) -> bool:
         return self._known.get(row, False)

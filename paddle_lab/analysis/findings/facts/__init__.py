@@ -9,6 +9,7 @@ from paddle_lab.analysis.findings.facts.steps import StepFacts
 from paddle_lab.analysis.findings.facts.tensors import (
     ACTIVATION,
     BUFFER,
+    EXTERNAL,
     GRADIENT,
     PARAMETER,
     TensorFacts,
@@ -19,6 +20,7 @@ __all__ = [
     "ACTIVATION",
     "BACKWARD",
     "BUFFER",
+    "EXTERNAL",
     "FORWARD",
     "GRADIENT",
     "OPTIMIZER",
