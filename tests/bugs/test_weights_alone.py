@@ -1,4 +1,4 @@
-"""Looking at weights is no run of a model, whenever the copies were made; a model by hand is one."""
+"""Looking at weights is no run of a model, whenever they were copied; a model by hand is one."""
 
 from __future__ import annotations
 
