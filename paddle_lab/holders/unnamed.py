@@ -20,12 +20,10 @@ _MOST_ABOVE: Final = 20_000
 _MOST_STEPS: Final = 8
 """From what holds a sought object to what holds that, and so on."""
 _NO_NAME: Final = ", which no name leads to"
-_CYCLE: Final = ", a reference cycle that is not collected yet"
+_CYCLE: Final = ", in an uncollected reference cycle"
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
 """Types that say little; what has such an object says more."""
 _NO_HOLDERS: Final = (FrameType, ModuleType)
-# Those of the list of objects, of the loop's variable, and of the question itself.
-_OUR_REFERENCES: Final = 3
 
 
 def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> list[Root]:
@@ -82,11 +80,12 @@ def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
     """Return which objects only cycles hold: the collector's own reckoning, for these alone."""
     if len(above) >= _MOST_ABOVE:
         return set()
-    ahead = []
-    for position, parents in above.items():
-        value = objects[position]
-        if sys.getrefcount(value) > _OUR_REFERENCES + len(parents):
-            ahead.append(position)
+    ours = _references([object()], 0)
+    ahead = [
+        position
+        for position, parents in above.items()
+        if _references(objects, position) > ours + len(parents)
+    ]
     below: dict[int, list[int]] = {}
     for position, parents in above.items():
         for parent in parents:
@@ -98,6 +97,15 @@ def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
             held.add(position)
             ahead += below.get(position, [])
     return set(above) - held
+
+
+def _references(objects: list[Any], position: int) -> int:
+    """Return how many references there are to an object, with the list's and those made here.
+
+    How many those are, differs between versions of Python.
+    """
+    value = objects[position]
+    return sys.getrefcount(value)
 
 
 def _top(objects: list[Any], above: dict[int, list[int]], position: int) -> int:

@@ -52,7 +52,7 @@ def make_cycle(held: Any) -> Node:
 @pytest.mark.usefixtures("uncollected")
 def test_a_cycle_that_waits_for_the_collector_is_told_as_that() -> None:
     make_cycle(Sought())
-    assert unnamed() == {"<Node>.other[1], a reference cycle that is not collected yet"}
+    assert unnamed() == {"<Node>.other[1], in an uncollected reference cycle"}
     gc.collect()
     assert unnamed() == set()
 
