@@ -31,4 +31,4 @@ class GraphedCell:
         if not cell.options.quiet:
             show_error_note(cell.trace, error)
             cell.show(cell.options.view)
-        report_out_of_memory(cell.trace, error, self._memory)
+            report_out_of_memory(cell.trace, error, self._memory)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.notebook.shell import run
 
 if TYPE_CHECKING:
-    import pytest
     from IPython.core.interactiveshell import InteractiveShell
 
 _FAILING = "def f(x):\n    kept = [x * i for i in range(4)]\n    return paddle.empty([2**44])\n"
@@ -52,6 +53,15 @@ def test_out_of_memory_names_who_holds_what_was_there_before(
     run(shell, "%%paddle_mem\npaddle.empty([2**44])")
     report = capsys.readouterr().out.partition("What to do")[2]
     assert re.search(r"16\.0 MiB +1  big\n", report)
+
+
+@pytest.mark.parametrize("magic", ["%%paddle_trace", "%%paddle_mem"])
+def test_quiet_is_quiet_about_it_too(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], magic: str
+) -> None:
+    run(shell, f"{magic} -q\npaddle.empty([2**44])")
+    assert "Out of memory" not in capsys.readouterr().out
+    assert "Fail to alloc memory" in shell.user_ns["_trace"].record.origin.exception
 
 
 def test_another_error_has_no_report(
