@@ -12,7 +12,9 @@ from collections.abc import Callable, Collection, Iterable
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
-from paddle_lab.holders.references import GENERATORS, is_a
+import numpy as np
+
+from paddle_lab.holders.references import GENERATORS, is_a, references
 from paddle_lab.holders.roots import Root
 
 _MOST_HOLDERS: Final = 200
@@ -23,6 +25,8 @@ _NO_NAME: Final = ", which no name leads to"
 _CYCLE: Final = ", in an uncollected reference cycle"
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
 """Types that say little; what has such an object says more."""
+_UNTRACKED: Final = frozenset({dict, tuple, np.ndarray})
+"""Types of which the collector does not know those objects that can be in no cycle."""
 _NO_HOLDERS: Final = (FrameType, ModuleType)
 
 
@@ -38,11 +42,9 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
     """
     objects = [value for value in gc.get_objects() if id(value) not in known]
     objects = [value for value in objects if not is_a(value, _NO_HOLDERS) and not _is_ours(value)]
-    holders = [
-        position
-        for position, value in enumerate(objects)
-        if any(map(is_sought, set(map(type, gc.get_referents(value)))))
-    ][:_MOST_HOLDERS]
+    holders = [position for position, value in enumerate(objects) if _leads(value, is_sought)][
+        :_MOST_HOLDERS
+    ]
     if not holders:
         return []
     above = _above(objects, holders)
@@ -53,6 +55,18 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
         remark = _CYCLE if holder in collectable else _NO_NAME
         roots[top] = Root("container", _name(objects[top]), objects[top], remark=remark)
     return list(roots.values())
+
+
+def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> bool:
+    """Tell whether an object refers to a sought one, or what the collector does not know does."""
+    held = references(value)
+    kinds = set(map(type, held))
+    if any(map(is_sought, kinds)):
+        return True
+    if depth == 0 or kinds.isdisjoint(_UNTRACKED):
+        return False
+    unknown = [part for part in held if type(part) in _UNTRACKED and not gc.is_tracked(part)]
+    return any(_leads(part, is_sought, depth=depth - 1) for part in unknown)
 
 
 def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:

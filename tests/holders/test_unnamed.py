@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -74,6 +75,20 @@ def test_a_hook_is_told_by_its_function() -> None:
     qualified = "test_a_hook_is_told_by_its_function.<locals>.register.<locals>.<lambda>"
     assert name == f"<{qualified}> (its closure's held), which no name leads to"
     del hook
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_what_the_collector_does_not_know_is_looked_into() -> None:
+    def register(held: Decimal) -> Any:
+        return lambda kept=held: kept
+
+    hook: Any = register(Decimal(1))
+    gc.collect()
+    assert not gc.is_tracked(hook.__defaults__)  # tensors are no more known to the collector
+    search = HolderSearch(lambda kind: issubclass(kind, Decimal), budget_s=60.0)
+    search.walk_unnamed()
+    names = [holding.name for holding in search.holdings]
+    assert any("<lambda>>.__defaults__[0], which no name leads to" in name for name in names)
 
 
 @pytest.mark.usefixtures("uncollected")
