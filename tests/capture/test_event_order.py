@@ -76,3 +76,19 @@ def test_what_no_order_explains_keeps_its_times():
         *((10 * step, ALLOCATE, 7, 1000 + 13 * step * (step % 3), step % 2) for step in range(300))
     )
     assert np.array_equal(in_counted_order(events), events)
+
+
+def test_many_events_of_busy_threads_add_up_to_what_was_counted():
+    chance = np.random.default_rng(3)
+    count = 3000
+    thread = np.repeat(chance.integers(1, 4, count // 2), 2)
+    size = np.repeat(chance.integers(1, 9999, count // 2), 2)
+    kind = np.tile([ALLOCATE, FREE], count // 2)
+    counted = 100 + np.cumsum(np.where(kind == ALLOCATE, size, -size))
+    times = np.arange(count) * 100 + 10
+    # An event of another thread may come between an event's count and its time.
+    is_late = (chance.random(count) < 0.3) & (np.append(thread[1:], 0) != thread)
+    times[is_late] += 150
+    events = table(*zip(times, kind, size, counted, thread, strict=True))
+    assert max(totals(events)) > counted.max()
+    assert totals(in_counted_order(events)) == counted.tolist()

@@ -26,16 +26,21 @@ _MOST_UNEXPLAINED = 64
 
 
 def in_counted_order(table: Int64s) -> Int64s:
-    """Return a segment's events by time, where times of several threads are as Paddle counted.
+    """Return a segment's events with times that are in the order in which Paddle counted them.
 
     Parameters
     ----------
     table
         Events, shape ``[events, columns]``.
+
+    Returns
+    -------
+    numpy.ndarray
+        The same events; those of several threads by time.
     """
-    table = table[np.argsort(table[:, _TIME], kind="stable")]
     if not len(table) or (table[:, _THREAD] == table[0, _THREAD]).all():
         return table
+    table = table[np.argsort(table[:, _TIME], kind="stable")]
     for place in np.unique(table[:, _PLACE]).tolist():
         is_change = (table[:, _KIND] == ALLOCATE) | (table[:, _KIND] == FREE)
         rows = np.flatnonzero(is_change & (table[:, _PLACE] == place))
@@ -51,6 +56,8 @@ def _ordered(events: Int64s) -> Int64s:
         return events
     sums += int(np.median(counted - sums))
     unlike = np.flatnonzero(sums != counted)
+    if not len(unlike):
+        return events
     order = list(range(len(events)))
     changes, counts = change.tolist(), counted.tolist()
     threads = events[:, _THREAD].tolist()
