@@ -23,8 +23,8 @@ from benchmarks.pairs import Interval
 
 STEP = "forward and backward, ResNet-18, 224 px, batch 4"
 BAR = 1.02
-THREADS = ("paddle_lab sampler", "IOPub")
-"""Those that work for the chart; the second is ipykernel's own and sends for everybody."""
+THREADS = ("paddle_lab sampler", "paddle_lab NVML", "IOPub")
+"""Those that work for the chart; the last is ipykernel's own and sends for everybody."""
 
 CODE = """
 import json, statistics, sys, threading, time, warnings
@@ -116,10 +116,12 @@ def main() -> None:
     note = f"95 %: {low:.3f} to {high:.3f}; CPU time {Interval(*cpu)}"
     what = f"sampled {given.rate:g} times a second, to plain time"
     figures.add(Figure(STEP, what, value=median, unit="x", bar=BAR, note=note))
-    sampling, sending = (100 * result["shares"][name] for name in THREADS)
+    sampling, asking, sending = (100 * result["shares"][name] for name in THREADS)
     what = "CPU time of sampling and sending, of one core"
     note = f"sampling {sampling:.2f} %, ipykernel's sending thread {sending:.2f} %"
-    figures.add(Figure("the live chart", what, value=sampling + sending, unit="%", note=note))
+    note += f", asking NVML {asking:.2f} %" if asking else ""
+    spent = sampling + asking + sending
+    figures.add(Figure("the live chart", what, value=spent, unit="%", note=note))
     print(f"\n{result['rate_hz']:.1f} samples a second; one takes {result['once_us']:.0f} µs.\n")
     figures.print_table()
 
