@@ -32,7 +32,17 @@ class Creations:
         A function that makes layers makes good ones too; then the line that called it says more.
         Where no line tells them apart, it is the innermost.
         """
-        lines = self.lines.get(parameter, [])
+        return self.place_of_all([parameter], others)
+
+    def place_of_all(self, parameters: list[int], others: list[int]) -> Place:
+        """Return the innermost line that created all of some parameters and none of the others.
+
+        Where no line tells them apart, it is the innermost that created all.
+        """
+        first, *rest = parameters
+        lines = self.lines.get(first, [])
+        for one in rest:
+            lines = [line for line in lines if line in self.lines.get(one, ())]
         shared = {line for other in others for line in self.lines.get(other, ())}
         own = [line for line in lines if line not in shared]
         return next(iter(own or lines), Place())

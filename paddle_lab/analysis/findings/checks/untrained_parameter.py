@@ -1,0 +1,82 @@
+"""Layers in a plain Python list: gradients come to them, and no optimizer knows them.
+
+``self.layers = [nn.Linear(4, 4)]`` registers nothing. ``parameters()`` leaves such layers out, so
+that the optimizer never updates them and ``state_dict()`` does not save them, while the loss falls
+as far as the rest of the model can bring it.
+
+It is an alarm where an optimizer that stepped holds other parameters of the model, gradients came
+to the hidden layer's, and the layer was created in this trace. Layers from before may be kept out
+of sight on purpose, as a loss network is: they are a hint. Frozen layers are none, nor are those
+that the model knows and somebody leaves out of the optimizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.creations import Creations
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
+from paddle_lab.analysis.findings.hidden_layers import HiddenLayers
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.text import Text
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that created layers which their model does not know."""
+    cuts = GradientCuts.of(facts)
+    trained = cuts.trained
+    if not trained.steps:
+        return
+    hidden, creations = HiddenLayers(facts, trained), Creations(facts)
+    trained_models = {model for one in trained.holders for model in hidden.model_of(one)}
+    of_layer: dict[tuple[int, int], list[int]] = {}
+    for parameter in sorted(cuts.reach.leaves & trained.used.keys()):
+        if parameter in trained.holders or parameter in trained.frozen:
+            continue
+        around = hidden.around(parameter)
+        if around is not None and around[1] in trained_models:
+            of_layer.setdefault(around, []).append(parameter)
+    groups: dict[tuple[Place, int], list[int]] = {}
+    for (_, model), parameters in of_layer.items():
+        place = creations.place_of_all(parameters, list(trained.holders))
+        if not place.line:
+            place = facts.place(trained.used[parameters[0]][0])
+        groups.setdefault((place, model), []).extend(parameters)
+    for (place, model), parameters in groups.items():
+        is_made_here = all(one in creations.lines for one in parameters)
+        ops = [trained.used[one][0] for one in parameters]
+        name = facts.record.text(int(facts.record.layers["path"][model]))
+        count = len(parameters)
+        en = f"{count} parameters" if count > 1 else "A parameter"
+        yield Found(
+            place=place,
+            op=min(ops),
+            severity="warning" if is_made_here else "info",
+            message=Text(
+                en=f"{en} of layers from {place.said()} got gradients, but `{name}`, which calls "
+                "the layers, does not know them: no optimizer holds them, and they keep their "
+                "initial values.",
+                zh=f"{place.said('zh')} 中的层有 {count} 个参数得到了梯度,但调用这些层的 "
+                f"`{name}` 并没有登记它们:没有优化器持有它们,它们一直保持初始值。",
+            ),
+            marks=[Mark("related", op=op) for op in sorted(set(ops))[:8]],
+        )
+
+
+CHECK = Check(
+    kind="untrained-parameter",
+    title=Text(en="Parameters that no optimizer knows", zh="没有优化器持有的参数"),
+    advice=Text(
+        en="Keep sublayers in `nn.LayerList`, `nn.LayerDict` or an attribute of their own, and "
+        "make the optimizer after that. A list or a dict of Python's registers nothing.",
+        zh="请用 `nn.LayerList`、`nn.LayerDict` 或单独的属性保存子层,再创建优化器。"
+        "Python 自带的 list 和 dict 不会登记子层。",
+    ),
+    find=find,
+    example="self.layers = [nn.Linear(4, 4) for _ in range(2)]",
+    cost="nothing: it reads what every trace has",
+    holds_on=(),  # an optimizer that steps in another part may hold them
+)
