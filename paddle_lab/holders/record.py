@@ -87,7 +87,7 @@ def held_by(
     tensors
         The references the holders were found by: what a variable leads to is the variable's.
     """
-    roots = {tensor.name: tensor.root.name for tensor in tensors}
+    roots = {tensor.name: tensor.root.label for tensor in tensors}
     rows = record.holders
     blocks, first = np.unique(rows["allocation"], return_index=True)
     sizes: dict[str, int] = {}

@@ -36,7 +36,7 @@ class Root:
     is_namespace
         Whether the value is a module's dictionary, whose keys are attributes.
     remark
-        What stands behind a way from here: ``", which no name leads to"``.
+        What stands behind a way from here: ``" (which no name leads to)"``.
     """
 
     kind: RootKind
@@ -44,6 +44,11 @@ class Root:
     value: Any
     is_namespace: bool = False
     remark: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name with its remark."""
+        return self.name + self.remark
 
 
 def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:

@@ -162,7 +162,7 @@ class HolderSearch:
                 return
             value, first = root.value, len(self._found)
             if self._is_sought(type(value)):
-                self.holdings.append(Holding(root.kind, root.name + root.remark, root, value))
+                self.holdings.append(Holding(root.kind, root.label, root, value))
             is_new = id(value) not in self._seen and self._handling[type(value)] & _ENTERED
             if root.is_namespace or (is_new and self._is_entered(value)):
                 self._seen.add(id(value))

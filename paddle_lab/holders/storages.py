@@ -94,7 +94,7 @@ def holders(found: Sequence[Storage]) -> list[Holder]:
     by_root: dict[tuple[str, str], Holder] = {}
     for storage in found:
         root = storage.tensors[0].root
-        by_root.setdefault((root.kind, root.name), Holder(root)).storages.append(storage)
+        by_root.setdefault((root.kind, root.label), Holder(root)).storages.append(storage)
     return sorted(by_root.values(), key=lambda holder: -holder.bytes)
 
 

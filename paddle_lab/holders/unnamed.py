@@ -21,8 +21,8 @@ _MOST_HOLDERS: Final = 200
 _MOST_ABOVE: Final = 20_000
 _MOST_STEPS: Final = 8
 """From what holds a sought object to what holds that, and so on."""
-_NO_NAME: Final = ", which no name leads to"
-_CYCLE: Final = ", in an uncollected reference cycle"
+_NO_NAME: Final = " (which no name leads to)"
+CYCLE: Final = " (in an uncollected reference cycle)"
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
 """Types that say little; what has such an object says more."""
 _UNTRACKED: Final = frozenset({dict, tuple, np.ndarray})
@@ -52,7 +52,7 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
     roots: dict[int, Root] = {}
     for holder in holders:
         top = _top(objects, above, holder)
-        remark = _CYCLE if holder in collectable else _NO_NAME
+        remark = CYCLE if holder in collectable else _NO_NAME
         roots[top] = Root("container", _name(objects[top]), objects[top], remark=remark)
     return list(roots.values())
 

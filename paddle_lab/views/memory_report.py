@@ -10,6 +10,7 @@ from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.storages import Holder, Storage, holders, releasable_bytes, storages
+from paddle_lab.holders.unnamed import CYCLE
 from paddle_lab.ledger import Entry
 
 _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
@@ -139,7 +140,7 @@ class MemoryReport:
     def _remarks(self) -> list[str]:
         remarks = []
         if self._graphs and self._nameless_bytes > 0:
-            roots = {tensor.name: tensor.root.name for tensor in self._tensors}
+            roots = {tensor.name: tensor.root.label for tensor in self._tensors}
             names = [roots.get(name, name) for graph in self._graphs for name in graph.names]
             remarks.append(
                 "Backward graphs, with what they saved for a backward to come, are kept by "
@@ -212,12 +213,14 @@ def _shortened(names: Sequence[str]) -> str:
 def _holder_name(holder: Holder) -> str:
     if len(holder.storages) == 1:
         return holder.storages[0].tensors[0].name
-    return holder.root.name
+    return holder.root.label
 
 
 def _holder_remark(holder: Holder) -> str:
     if holder.is_notebooks_alone:
         return "only the notebook holds it: %paddle_mem free"
+    if holder.root.remark == CYCLE:
+        return "nobody holds it: %paddle_mem free"
     if holder.viewed_bytes:
         shown = sum(
             max(tensor.bytes for tensor in part.tensors)

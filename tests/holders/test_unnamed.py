@@ -53,7 +53,7 @@ def make_cycle(held: Any) -> Node:
 @pytest.mark.usefixtures("uncollected")
 def test_a_cycle_that_waits_for_the_collector_is_told_as_that() -> None:
     make_cycle(Sought())
-    assert unnamed() == {"<Node>.other[1], in an uncollected reference cycle"}
+    assert unnamed() == {"<Node>.other[1] (in an uncollected reference cycle)"}
     gc.collect()
     assert unnamed() == set()
 
@@ -61,7 +61,7 @@ def test_a_cycle_that_waits_for_the_collector_is_told_as_that() -> None:
 @pytest.mark.usefixtures("uncollected")
 def test_a_cycle_that_somebody_holds_is_no_garbage() -> None:
     kept = make_cycle(Sought())  # which no name of a module leads to
-    assert unnamed() == {"<Node>.other[1], which no name leads to"}
+    assert unnamed() == {"<Node>.other[1] (which no name leads to)"}
     assert unnamed(Root("variable", "kept", kept)) == set()
 
 
@@ -73,7 +73,7 @@ def test_a_hook_is_told_by_its_function() -> None:
     hook = register(Sought())
     (name,) = unnamed()
     qualified = "test_a_hook_is_told_by_its_function.<locals>.register.<locals>.<lambda>"
-    assert name == f"<{qualified}> (its closure's held), which no name leads to"
+    assert name == f"<{qualified}> (its closure's held) (which no name leads to)"
     del hook
 
 
@@ -88,7 +88,7 @@ def test_what_the_collector_does_not_know_is_looked_into() -> None:
     search = HolderSearch(lambda kind: issubclass(kind, Decimal), budget_s=60.0)
     search.walk_unnamed()
     names = [holding.name for holding in search.holdings]
-    assert any("<lambda>>.__defaults__[0], which no name leads to" in name for name in names)
+    assert any("<lambda>>.__defaults__[0] (which no name leads to)" in name for name in names)
 
 
 @pytest.mark.usefixtures("uncollected")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root, RootKind
+from paddle_lab.holders.unnamed import CYCLE
 from paddle_lab.ledger import Entry, Ledger
 from paddle_lab.views.memory_report import LedgerLine, MemoryReport
 
@@ -28,6 +30,17 @@ def living(
 
 
 living.address = 0  # type: ignore[attr-defined]
+
+
+def test_a_cycle_that_waits_for_the_collector_can_be_freed_and_is_nobodys() -> None:
+    left = living("<Node>.kept", MIB, root="<Node>", kind="container")
+    root = replace(left.root, remark=CYCLE)
+    report = MemoryReport((), [replace(left, root=root)], allocated={"cpu": MIB})
+    row = repr(report).splitlines()[-1]
+    assert " ".join(row.split()) == "1.00 MiB 1 <Node>.kept nobody holds it: %paddle_mem free"
+    several = [replace(left, root=root), replace(living("b", MIB), root=root)]
+    report = MemoryReport((), several, allocated={"cpu": 2 * MIB})
+    assert "<Node> (in an uncollected reference cycle)" in repr(report)
 
 
 def test_what_is_alive_is_told_by_who_holds_it_largest_first() -> None:
