@@ -161,7 +161,8 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       values.replaceChildren(...rows);
     },
     showGaps(has_gaps) {
-      gaps.hidden = !has_gaps;
+      // Once there it stays: what stands below would move whenever a gap leaves the picture.
+      if (has_gaps) gaps.hidden = false;
     },
     showValues(newest, counters, hidden) {
       for (const { line, item, value } of items) {

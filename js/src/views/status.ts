@@ -73,7 +73,10 @@ export class StatusLine {
 
   #renderSelection(): void {
     this.#shown.hidden = this.#store.state.mode === "memory";
-    this.#selection.textContent = this.#describe();
+    const text = this.#describe();
+    this.#selection.textContent = text;
+    // A narrow view has no room for all of it.
+    this.#selection.title = text;
   }
 
   #describe(): string {

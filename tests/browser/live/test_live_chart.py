@@ -64,6 +64,7 @@ def test_a_line_is_switched_off_and_on(lab_page: OpenNotebook):
     expect(resident).to_have_attribute("aria-pressed", "true")
     resident.click()
     expect(resident).to_have_attribute("aria-pressed", "false")
+    expect(resident).to_have_css("opacity", "1")
     resident.click()
     expect(resident).to_have_attribute("aria-pressed", "true")
 
@@ -76,6 +77,12 @@ def test_a_held_interpreter_is_a_gap(lab_page: OpenNotebook):
 
     notebook.run_cell(1)
 
+    expect(chart.locator(".pdl-live-gaps")).to_be_visible()
+    # What stands below stays where it is when the gap is out of sight.
+    chart.locator(".pdl-live-chart").focus()
+    for _ in range(8):
+        notebook.page.keyboard.press("ArrowLeft")
+    notebook.page.wait_for_timeout(500)
     expect(chart.locator(".pdl-live-gaps")).to_be_visible()
 
 
