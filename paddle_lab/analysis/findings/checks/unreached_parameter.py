@@ -8,9 +8,9 @@ its ``no_grad_vars`` keep gradients from them, that is meant, and but a hint.
 
 It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
 trace although an optimizer that stepped holds it; in a trace without a step, where its optimizer
-holds others that were reached. Where no optimizer is known it is a hint. Frozen parameters are
-none, nor are those for which ``gradient-cut`` names the line, nor those the optimizer updated with
-gradients of before.
+holds others that were reached. Where no optimizer is known it is a hint, and so it is for those
+that are chosen from in each step, as experts are. Frozen parameters are none, nor are those for
+which ``gradient-cut`` names the line, nor those the optimizer updated with gradients of before.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.chosen import Chosen
 from paddle_lab.analysis.findings.creations import Creations
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.text import Text
@@ -34,6 +35,10 @@ _ASIDE = Text(
     zh="所在的层被调用过,但其输出没有进入调用 backward() 的损失",
 )
 _ASIDE_ONE = Text(en=_ASIDE.en.replace("their layer", "its layer"), zh=_ASIDE.zh)
+_CHOSEN = Text(
+    en="no op reads them here, while others from there are read in some steps and not in others",
+    zh="这里没有算子读取它们,而同一处创建的其他参数在有些步骤中被读取,在有些步骤中没有",
+)
 _OTHER = Text(
     en="the optimizer holds another model than the one that was trained",
     zh="优化器持有的并不是正在训练的那个模型的参数",
@@ -58,8 +63,12 @@ def find(facts: Facts) -> Iterator[Found]:
         if not place.line:
             place = _step_place(facts)
         groups.setdefault((place, parameter in trained.used), []).append(parameter)
+    chosen = Chosen(facts, trained, creations)
     for (place, is_used), parameters in groups.items():
-        yield _found(facts, cuts, place, parameters, why=_why(cuts, parameters, is_used=is_used))
+        why = _why(cuts, parameters, is_used=is_used)
+        if not is_used and all(map(chosen.is_one, parameters)):
+            why = _CHOSEN
+        yield _found(facts, cuts, place, parameters, why=why)
     for place, parameters in asked_for_others.items():
         stopped = [one for one in parameters if one in cuts.reach.stopped]
         others = [one for one in parameters if one not in cuts.reach.stopped]
@@ -133,7 +142,7 @@ def _found(
     return Found(
         place=place,
         op=next(iter([*uses, *makers]), -1),
-        severity="warning" if any(one in cuts.trained.holders for one in parameters) else "info",
+        severity=_severity(cuts.trained, parameters, why),
         message=Text(
             en=f"No gradient came to {listed(names)}, created at {place.said()}: {why.en}.",
             zh=f"{listed(names, 'zh')}(创建于 {place.said('zh')})没有得到梯度:{why.zh}。",
@@ -146,6 +155,11 @@ def _found(
         advice=_ANEW if why is _OTHER else None,
         marks=[Mark("related", op=op) for op in uses[:8]],
     )
+
+
+def _severity(trained: Trained, parameters: list[int], why: Text) -> Severity:
+    is_held = any(one in trained.holders for one in parameters)
+    return "warning" if is_held and why is not _CHOSEN else "info"
 
 
 def _left_aside(trained: Trained, place: Place, parameters: list[int]) -> Found:
