@@ -72,10 +72,16 @@ class MemoryLineMagic:
         from paddle_lab.views.memory_report import MemoryReport
 
         allocated = self._memory.read()
+        living = None
         try:
             living = self._memory.living_everywhere()
         except ImportError as error:
             raise UsageError(str(error)) from None
+        except KeyboardInterrupt:
+            pass
+        if living is None:
+            # Anew: the traceback of the search would keep all alive that it had found.
+            raise KeyboardInterrupt
         report = MemoryReport(
             self._memory.ledger,
             living.tensors(),

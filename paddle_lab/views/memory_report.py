@@ -49,7 +49,8 @@ class LedgerLine:
         if entry.alive_bytes == 0:
             return f"{line} Nothing from this cell is still alive."
         held = _held_text(entry.held_by)
-        return f"{line} Still alive from this cell: {size_text(entry.alive_bytes)}, held by {held}."
+        by = f", held by {held}." if held else "; who holds it was not found."
+        return f"{line} Still alive from this cell: {size_text(entry.alive_bytes)}{by}"
 
     def _repr_html_(self) -> str:
         leak = f"<p><b>{escape(self._leak)}</b></p>" if self._leak else ""

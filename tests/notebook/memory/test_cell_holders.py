@@ -139,13 +139,18 @@ def test_memory_magics_keep_no_tensor_alive(shell: InteractiveShell) -> None:
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, ValueError])
 def test_a_search_that_fails_costs_no_trace(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]
+    shell: InteractiveShell,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: type[BaseException],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def interrupted(_memory: NotebookMemory) -> None:
         raise fault
 
     monkeypatch.setattr("paddle_lab.magics.notebook_memory.NotebookMemory.living", interrupted)
-    run(shell, "%%paddle_mem -q\nkept = x * 2").raise_error()
+    run(shell, "%%paddle_mem\nkept = x * 2").raise_error()
     trace = shell.user_ns["_trace"]
     assert len(trace.allocations) > 0
+    said = capsys.readouterr().out
+    assert "Still alive from this cell: 512.0 KiB; who holds it was not found." in said
     assert trace.record.origin.notices[-1].endswith(f"the search ended in {fault.__name__}.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import traceback
 from typing import TYPE_CHECKING
 
+from paddle_lab.holders.search import HolderSearch
 from tests.notebook.memory.measured_shell import X_BYTES, allocated
 from tests.notebook.shell import run
 
@@ -41,6 +43,23 @@ def test_the_cell_that_loads_the_extension_is_not_entered(
     run(shell, "%paddle_mem report")
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
     assert [row.split()[0] for row in rows] == [f"[{first}]"]
+
+
+def test_a_report_that_is_interrupted_keeps_nothing_of_what_it_found(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_search: HolderSearch, _roots: object, **_options: object) -> None:
+        found = [shell.user_ns["x"]]
+        raise KeyboardInterrupt(len(found))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(HolderSearch, "walk", interrupted)
+        result = run(shell, "%paddle_mem report")
+    error = result.error_in_exec
+    assert isinstance(error, KeyboardInterrupt)
+    assert error.__context__ is None
+    functions = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+    assert "interrupted" not in functions
 
 
 def test_a_report_says_what_a_view_keeps(
