@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from paddle_lab.analysis.findings.asked_for_others import kept_away, left_aside
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.chosen import Chosen
 from paddle_lab.analysis.findings.creations import Creations
@@ -73,9 +74,9 @@ def find(facts: Facts) -> Iterator[Found]:
         stopped = [one for one in parameters if one in cuts.reach.stopped]
         others = [one for one in parameters if one not in cuts.reach.stopped]
         if stopped:
-            yield _stopped(trained, place, stopped)
+            yield kept_away(trained, place, stopped)
         if others:
-            yield _left_aside(trained, place, others)
+            yield left_aside(trained, place, others)
 
 
 def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
@@ -160,50 +161,6 @@ def _found(
 def _severity(trained: Trained, parameters: list[int], why: Text) -> Severity:
     is_held = any(one in trained.holders for one in parameters)
     return "warning" if is_held and why is not _CHOSEN else "info"
-
-
-def _left_aside(trained: Trained, place: Place, parameters: list[int]) -> Found:
-    names = sorted(trained.name(one) for one in parameters)
-    uses = [op for one in parameters for op in trained.used.get(one, ())[:1]]
-    return Found(
-        place=place,
-        op=next(iter(uses), -1),
-        severity="warning",
-        message=Text(
-            en=f"No gradient came to {listed(names)}: {place.said()} asks for the gradients of "
-            "other tensors alone, and the optimizer steps without.",
-            zh=f"{listed(names, 'zh')} 没有得到梯度:{place.said('zh')} 只求了其他张量的梯度,"
-            "优化器在没有它们的情况下更新。",
-        ),
-        advice=Text(
-            en="Ask `paddle.grad` for the gradients of these parameters too, or call "
-            "`backward()`, which goes to all of them.",
-            zh="请让 `paddle.grad` 也求这些参数的梯度,或调用 `backward()`,它会到达所有参数。",
-        ),
-        marks=[Mark("related", op=op) for op in uses[:8]],
-    )
-
-
-def _stopped(trained: Trained, place: Place, parameters: list[int]) -> Found:
-    names = sorted(trained.name(one) for one in parameters)
-    uses = [op for one in parameters for op in trained.used.get(one, ())[:1]]
-    return Found(
-        place=place,
-        op=next(iter(uses), -1),
-        severity="info",
-        message=Text(
-            en=f"No gradient came to {listed(names)}: {place.said()} keeps it away by "
-            "`no_grad_vars`, and the optimizer steps without.",
-            zh=f"{listed(names, 'zh')} 没有得到梯度:{place.said('zh')} 通过 `no_grad_vars` "
-            "拦住了梯度,优化器在没有它们的情况下更新。",
-        ),
-        advice=Text(
-            en="If these parameters are to rest, leave them out of the optimizer; else leave out "
-            "`no_grad_vars`.",
-            zh="若这些参数无需训练,请不要把它们交给优化器;否则请去掉 `no_grad_vars`。",
-        ),
-        marks=[Mark("related", op=op) for op in uses[:8]],
-    )
 
 
 _ANEW = Text(
