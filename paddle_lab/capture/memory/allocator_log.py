@@ -14,6 +14,7 @@ import threading
 from _thread import get_native_id
 from contextlib import suppress
 from dataclasses import dataclass, field
+from os import getpid
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,6 +99,7 @@ class AllocatorLog:
         self._next_reader = 0
         self._backward_depth = 0
         self._keeps_grad_nodes = False
+        self._process = -1
         self._patches: list[AttributePatch] = []
         self._lost_ns = -1
         self._user_flags: dict[str, Any] = {}
@@ -131,6 +133,7 @@ class AllocatorLog:
                 self._paddle = paddle
                 self._lost_ns = -1
                 self._keeps_grad_nodes = False
+                self._process = getpid()
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
                 self._start()
                 if self._profiler is None:
@@ -216,6 +219,9 @@ class AllocatorLog:
         thread begins, and before a static program runs: its executor goes on to free when the
         program has ended.
         """
+        # In a forked worker there is nobody who reads, and a lock may be held for ever.
+        if self._profiler is None or self._keeps_grad_nodes or getpid() != self._process:
+            return
         with self._lock:
             if self._profiler is not None and not self._keeps_grad_nodes:
                 self._keeps_grad_nodes = True
