@@ -64,7 +64,10 @@ class RunningLayer:
         frame = thread_frame(threading.main_thread().ident or 0)
         while frame is not None:
             code = frame.f_code
-            if code.co_name == "__call__" and code.co_filename == self._file:
+            name = code.co_name
+            if name == "<module>":  # a cell; what runs it is no layer
+                return
+            if name == "__call__" and code.co_filename == self._file:
                 yield frame.f_locals["self"]
             frame = frame.f_back
 

@@ -58,10 +58,13 @@ class NvmlCounters:
 
     def read(self, now_ns: int) -> Sequence[int]:
         """Return bytes in use and per cent of time in use, device after device."""
-        self._read_ns = now_ns
-        if not self._has_none and (self._thread is None or not self._thread.is_alive()):
-            self._begin()
         answers = self._answers
+        if self._has_none:
+            self._read = answers
+            return answers.values
+        self._read_ns = now_ns
+        if self._thread is None or not self._thread.is_alive():
+            self._begin()
         self._read = _absent(answers.counters, NO_ANSWER) if self._is_silent(now_ns) else answers
         return self._read.values
 

