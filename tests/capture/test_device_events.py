@@ -14,7 +14,6 @@ from paddle_lab.capture.memory import event_walk
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
 from paddle_lab.capture.memory.blocks import pair_events
-from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.clock import ClockReading
 from paddle_lab.capture.memory.event_layout import EventLayout
 from paddle_lab.capture.memory.events import (
@@ -26,6 +25,7 @@ from paddle_lab.capture.memory.events import (
 )
 from paddle_lab.capture.memory.held_events import HeldEvents
 from paddle_lab.capture.memory.living_tensors import _place
+from paddle_lab.capture.memory.readings import read_places
 from paddle_lab.capture.memory.storages import Storage
 
 CPU, PINNED, GPU = "Place(cpu)", "Place(gpu_pinned)", "Place(gpu:0)"
@@ -153,11 +153,8 @@ class StandInCore:
 
 
 def readings_of(**paddle):
-    kept = SimpleNamespace(
-        paddle=SimpleNamespace(base=SimpleNamespace(core=StandInCore()), **paddle), readings=[]
-    )
-    MemoryCapture._read_counters(kept)
-    return [(each.place, each.allocated_bytes, each.reserved_bytes) for each in kept.readings]
+    readings = read_places(SimpleNamespace(base=SimpleNamespace(core=StandInCore()), **paddle))
+    return [(each.place, each.allocated_bytes, each.reserved_bytes) for each in readings]
 
 
 def test_devices_of_a_plug_in_are_read():

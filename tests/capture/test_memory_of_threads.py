@@ -12,7 +12,8 @@ from paddle import nn
 from paddle.io import DataLoader, Dataset
 
 import paddle_lab
-from paddle_lab.capture.memory.capture import MemoryCapture
+from paddle_lab.capture.memory import capture
+from paddle_lab.capture.memory.readings import read_places
 from tests.capture.kept_segments import keep_segments
 from tests.capture.running_total import RunningTotal, rows
 from tests.models import STATIC_MODELS
@@ -125,18 +126,19 @@ def test_arrays_of_others_are_none_of_paddles_blocks():
 @pytest.mark.parametrize("frees_first", [True, False])
 def test_what_others_free_while_a_trace_begins_or_ends_counts_once(frees_first, monkeypatch):
     data, going = paddle.rand([7, 11]), [paddle.rand([1000])]
-    read = MemoryCapture._read_counters
+    times = iter(["begin", "end"])
 
-    def read_and_free(capture):
+    def read_and_free(paddle):
         # As another thread may, between the profiler's start and the counter's reading.
-        is_first = not capture.readings
+        is_first = next(times) == "begin"
         if is_first and frees_first:
             going.clear()
-        read(capture)
+        readings = read_places(paddle)
         if not is_first:
             going.clear()
+        return readings
 
-    monkeypatch.setattr(MemoryCapture, "_read_counters", read_and_free)
+    monkeypatch.setattr(capture, "read_places", read_and_free)
     gc.collect()
     with paddle_lab.memory() as trace:
         made = data + 1

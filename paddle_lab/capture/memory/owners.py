@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from paddle_lab.capture.memory.backward_attribution import BackwardRuns
 from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks, blocks_at
-from paddle_lab.capture.memory.capture import Arrival, Copy, MemoryCapture
+from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.events import Int64s
 from paddle_lab.capture.memory.executors import find_executor_blocks
+from paddle_lab.capture.memory.handovers import Arrival, Copy
 from paddle_lab.capture.memory.op_windows import NO_OP, ops_at
 from paddle_lab.capture.memory.thread_numbers import match_threads, number_all
 from paddle_lab.capture.thread_state import BACKWARD, FORWARD
@@ -65,17 +66,17 @@ def find_owners(
         (scopes["kind"] == _BACKWARD_SCOPE) & (scopes["backward_call"] >= 0)
     )
     scope_of_call[scopes["backward_call"][backward_scopes]] = backward_scopes
-    known = memory.thread_numbers | {
+    known = memory.threads.numbers | {
         native: int(scopes["thread"][scope_of_call[call]])
         for native, call in runs.calls_of_threads()
         if scope_of_call[call] >= 0
     }
-    numbers = match_threads(known, memory.reused_numbers, blocks, *op_windows)
+    numbers = match_threads(known, memory.threads.reused, blocks, *op_windows)
     thread = np.where(is_new, number_all(numbers, blocks.thread), -1)
     op = np.where(is_new, ops_at(blocks.start_ns, thread, *op_windows), NO_OP)
     spans = np.where(is_new, runs.spans_at(blocks.start_ns, blocks.thread), -1)
     native = blocks.thread.copy()
-    python_threads = [*numbers, *memory.python_threads]
+    python_threads = [*numbers, *memory.threads.of_python]
     others = np.flatnonzero(is_new & ~np.isin(native, python_threads))
     executors = find_executor_blocks(record, blocks, others, runs, numbers, op_windows)
     is_executors = np.zeros(len(blocks), np.bool_)
@@ -94,7 +95,7 @@ def find_owners(
     outside = in_backward & ~is_inner
     stack, scope = taken(ops["stack"], op), taken(ops["scope"], op)
     phase = np.where(op >= 0, taken(ops["phase"], op), FORWARD)
-    table = np.array(memory.copies, dtype=np.int64).reshape(-1, len(Copy._fields))
+    table = np.array(memory.handovers.copies, dtype=np.int64).reshape(-1, len(Copy._fields))
     copy = ops_at(blocks.start_ns, thread, table[:, 0], table[:, 1], table[:, 2])
     # Around an op that copies is the op; inside of it, what Python called there.
     is_copy = is_new & (copy >= 0) & (op < 0) & (run < 0)
@@ -102,7 +103,7 @@ def find_owners(
     stack = np.where(is_copy, taken(table[:, 4], copy), stack)
     phase = np.where(is_copy, taken(table[:, 5], copy), phase)
     copied = np.where(is_copy, taken(table[:, 6], copy), -1)
-    table = np.array(memory.arrivals, np.int64).reshape(-1, len(Arrival._fields))
+    table = np.array(memory.handovers.arrivals, np.int64).reshape(-1, len(Arrival._fields))
     arrived = blocks_at(blocks, table[:, 0], table[:, 1])
     arrival = np.full(len(blocks), -1, np.int64)
     arrival[arrived[arrived >= 0]] = np.flatnonzero(arrived >= 0)
