@@ -214,7 +214,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   const dispose = [
     mountToolbar(parts.toolbar, store, {
       scene: () => canvas.scene,
-      memory: () => (store.state.mode === "memory" ? memory?.picture() : undefined),
+      memory: () => (store.state.mode === "memory" ? memory : undefined),
     }),
     mountFindings(parts.findings, store),
     mountBanner(parts.banner, store),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -41,6 +42,25 @@ def test_what_is_exported_is_what_is_shown(memory_page: MemoryPage, screenshots:
     memory.app.get_by_role("group", name="Graph").get_by_role("button", name="Forward").click()
     menu.click()
     expect(memory.app.get_by_role("menuitem", name="Save as SVG")).to_be_visible()
+    assert trouble == []
+
+
+def test_what_was_alive_is_saved_as_the_table_has_it(memory_page: MemoryPage) -> None:
+    page, memory, trouble = memory_page
+    memory.app.get_by_role("button", name="Line", exact=True).click()
+    memory.app.get_by_role("button", name="Export").click()
+    with page.expect_download() as download:
+        memory.app.get_by_role("menuitem", name="Save what was alive as CSV").click()
+    assert download.value.suggested_filename == "cell-4-memory.csv"
+    names, *rows = csv.reader(download.value.path().read_text("utf-8-sig").splitlines())
+    assert names == ["line", "note", "bytes", "share", "blocks"]
+    shown = memory.app.get_by_role("region", name="Alive in this moment").locator("tbody tr")
+    expect(shown).to_have_count(len(rows))
+    for row, cells in zip(shown.all(), rows, strict=True):
+        expect(row).to_contain_text(cells[0])
+    sizes = [int(row[2]) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sum(float(row[3]) for row in rows) == pytest.approx(1)
     assert trouble == []
 
 

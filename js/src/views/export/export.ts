@@ -1,7 +1,8 @@
-/** The export menu: the picture as SVG and PNG, the ops as text. */
+/** The export menu: the picture as SVG and PNG, the ops as text, what was alive as a table. */
 import type { Store } from "../../model/store.ts";
 import { copyText } from "../clipboard.ts";
 import { element } from "../element.ts";
+import type { MemoryView } from "../memory/view.ts";
 import { menuItem, menuLine, mountMenu } from "../menu.ts";
 import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
@@ -9,13 +10,14 @@ import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
 import { readTheme } from "../theme.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
+import { csvOf, tabbedOf } from "./export_table.ts";
 import { opList } from "./export_text.ts";
 
 /** What is shown now, to be made a picture of. */
 export interface Shown {
   scene(): Scene;
-  /** The memory's timeline as PNG; undefined while a graph is shown. */
-  memory(): Promise<Blob> | undefined;
+  /** Undefined while a graph is shown. */
+  memory(): Pick<MemoryView, "alive" | "picture"> | undefined;
 }
 
 /**
@@ -30,6 +32,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     item("Save as PNG", async () => save(await png(), "image/png", "png")),
     canCopyImages() && item("Copy as PNG", copyPng),
     menuLine(),
+    ...aliveItems(shown.memory()),
     item("Copy ops as text", async () => refuseUnless(await copyText(opText(), root))),
     item("Save ops as text", () => save(opText(), "text/plain", "txt")),
   ]);
@@ -79,7 +82,21 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   }
 
   function png(): Promise<Blob> {
-    return shown.memory() ?? exportPng(shown.scene(), style());
+    return shown.memory()?.picture() ?? exportPng(shown.scene(), style());
+  }
+
+  function aliveItems(memory: ReturnType<Shown["memory"]>): (HTMLElement | false)[] {
+    return [
+      memory !== undefined &&
+        item("Copy what was alive", async () =>
+          refuseUnless(await copyText(tabbedOf(await memory.alive()), root)),
+        ),
+      memory !== undefined &&
+        item("Save what was alive as CSV", async () =>
+          // With the mark by which spreadsheets know that it is UTF-8.
+          save(`\ufeff${csvOf(await memory.alive())}`, "text/csv", "csv"),
+        ),
+    ];
   }
 
   function opText(): string {

@@ -6,6 +6,7 @@ import { EARLIER } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import type { Selection, Store } from "../../model/store.ts";
 import { button, element } from "../element.ts";
+import type { Cell } from "../export/export_table.ts";
 import {
   countOf,
   formatBytes,
@@ -88,6 +89,23 @@ export class MemoryTable {
     for (const end of this.#unsubscribe) {
       end();
     }
+  }
+
+  /** All rows, in their order, below a row of names: sizes in bytes, shares as parts of 1. */
+  cells(): Cell[][] {
+    const { blocks, choice, moment } = this.memory;
+    const groups = this.memory.groups(choice.grouping);
+    const sums = sumGroups(groups, blocks, moment.alive, moment.started);
+    const names = [choice.grouping, "note", "bytes", "share", "blocks"];
+    const rows = firstGroups(groups, sums, this.#sorting, sums.groups.length).map((at): Cell[] => {
+      const group = sums.groups[at]!;
+      const bytes = sums.bytes[at]!;
+      const note = group === UNMET ? "" : groups.note(group);
+      const share = moment.total_bytes > 0 ? bytes / moment.total_bytes : 0;
+      const cells = [labelOf(groups, group), note, bytes, share, sums.counts[at]!];
+      return moment.isSpan ? [...cells, sums.allocated_bytes[at]!] : cells;
+    });
+    return [moment.isSpan ? [...names, "allocated_bytes"] : names, ...rows];
   }
 
   render(): void {

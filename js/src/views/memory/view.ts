@@ -6,6 +6,7 @@ import { reservedSteps } from "../../memory/marks.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/store.ts";
 import { button, element } from "../element.ts";
+import type { Cell } from "../export/export_table.ts";
 import { countOf, formatBytes, formatDuration } from "../panel/quantities.ts";
 import { holdersPage } from "./holders.ts";
 import { mountKinds } from "./kinds.ts";
@@ -23,6 +24,8 @@ type Page = (typeof PAGES)[number][0];
 export interface MemoryView {
   /** The timeline as PNG; rejects where it cannot be drawn. */
   picture(): Promise<Blob>;
+  /** What was alive in the chosen moment, as the table has it. */
+  alive(): Promise<Cell[][]>;
   dispose(): void;
 }
 
@@ -68,6 +71,7 @@ export function mountMemory(
   });
   return {
     picture: async () => (await mounting).picture(),
+    alive: async () => (await mounting).alive(),
     dispose() {
       isDisposed = true;
       void mounting.then((parts) => parts.dispose()).catch(() => {});
@@ -180,6 +184,7 @@ function mountParts(
 
   return {
     picture: () => timeline.picture(),
+    alive: async () => table.cells(),
     dispose() {
       for (const end of dispose) {
         end();

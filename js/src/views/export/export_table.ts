@@ -1,0 +1,29 @@
+/** Tables for spreadsheets: as a file, and as what is pasted. */
+
+export type Cell = string | number;
+
+/** What a spreadsheet would take for a formula; a trace may come from someone else. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Comma-separated values (RFC 4180); as in `interchange/memory_csv.py`, formulas are disarmed. */
+export function csvOf(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
+}
+
+/** Columns apart by tabs, which spreadsheets take apart again. */
+export function tabbedOf(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(plain).join("\t")}\n`).join("");
+}
+
+function quoted(cell: Cell): string {
+  const text = disarmed(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function plain(cell: Cell): string {
+  return disarmed(cell).replace(/[\t\r\n]+/g, " ");
+}
+
+function disarmed(cell: Cell): string {
+  return typeof cell === "string" && FORMULA.test(cell) ? `'${cell}` : String(cell);
+}
