@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
+
+_MOST_CAUSES: Final = 8
 
 
 def attempt(recorder: Recorder, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -29,3 +31,16 @@ def described(error: BaseException) -> str:
         text = "(its text cannot be shown)"
     name = type(error).__name__
     return f"{name}: {text}" if text else name
+
+
+def described_with_causes(error: BaseException) -> str:
+    """Return the same, and below it the errors that this one was raised from (``raise … from``).
+
+    What was being handled when an error came up is another matter, and is left out.
+    """
+    texts: list[str] = []
+    following: BaseException | None = error
+    while following is not None and len(texts) < _MOST_CAUSES:
+        texts.append(described(following))
+        following = following.__cause__
+    return "\nfrom ".join(texts)

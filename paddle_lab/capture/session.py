@@ -15,7 +15,7 @@ from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.evidence.cuda_errors import CudaErrors
 from paddle_lab.capture.evidence.digests import Digests
-from paddle_lab.capture.faults import attempt, described
+from paddle_lab.capture.faults import attempt, described_with_causes
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.limit.earlier import mark_earlier
@@ -162,7 +162,7 @@ class CaptureSession:
             paddle_lab=__version__,
             device=str(self._paddle.device.get_device()),
             duration_ns=end_ns - recorder.start_ns,
-            exception="" if error is None else described(error),
+            exception="" if error is None else described_with_causes(error),
             notices=list(recorder.notices),
             checks=self._checks,
             kept="" if kept is None else kept.limit.keep,

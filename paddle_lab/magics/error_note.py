@@ -52,4 +52,4 @@ def _show(trace: Trace) -> None:
 def _ended_in_backward(trace: Trace, raised: str) -> bool:
     """Tell whether it was a backward call that ended the cell, and nothing later."""
     errors = [call.error for call in trace.backward_calls if call.error]
-    return bool(errors) and raised.endswith(errors[-1])
+    return bool(errors) and errors[-1] in raised

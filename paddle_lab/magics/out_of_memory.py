@@ -25,8 +25,8 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     """
     from paddle_lab.analysis.memory.failed_request import is_out_of_memory
 
-    text = "" if error is None else f"{type(error).__name__}: {error}"
-    if not is_out_of_memory(text):
+    text = trace.record.origin.exception
+    if error is None or not is_out_of_memory(text):
         return
     found = trace.memory.out_of_memory if len(trace.record.memory_totals) else None
     if found is None:

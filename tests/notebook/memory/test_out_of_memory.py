@@ -46,6 +46,22 @@ def test_out_of_memory_without_recorded_memory_says_what_is_alive(
     assert put.startswith("• Put %%paddle_mem on the cell")
 
 
+@pytest.mark.parametrize("magic", ["%%paddle_trace", "%%paddle_mem"])
+def test_out_of_memory_is_found_behind_the_error_that_was_made_of_it(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], magic: str
+) -> None:
+    run(
+        shell,
+        "def load():\n    try:\n        return paddle.empty([2**44])\n"
+        "    except MemoryError as error:\n        raise RuntimeError('no batch') from error\n",
+    )
+    result = run(shell, f"{magic}\nload()")
+    assert isinstance(result.error_in_exec, RuntimeError)
+    assert "Out of memory: empty at Cell" in capsys.readouterr().out
+    raised = shell.user_ns["_trace"].record.origin.exception
+    assert raised.startswith("RuntimeError: no batch\nfrom MemoryError")
+
+
 def test_out_of_memory_names_who_holds_what_was_there_before(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
