@@ -77,9 +77,9 @@ def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
     positions = {id(value): position for position, value in enumerate(objects)}
     parents: dict[int, list[int]] = {}
     for position, value in enumerate(objects):
-        held = list(map(id, gc.get_referents(value)))
-        for child in positions.keys() & held:
-            parents.setdefault(positions[child], []).extend([position] * held.count(child))
+        for child in map(positions.get, map(id, gc.get_referents(value))):
+            if child is not None:
+                parents.setdefault(child, []).append(position)
     above: dict[int, list[int]] = {}
     ahead = list(holders)
     while ahead and len(above) < _MOST_ABOVE:

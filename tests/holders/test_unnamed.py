@@ -91,6 +91,20 @@ def test_what_the_collector_does_not_know_is_looked_into() -> None:
     assert any("<lambda>>.__defaults__[0] (which no name leads to)" in name for name in names)
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("uncollected")
+def test_a_long_list_of_objects_is_gone_through_once() -> None:
+    def register(held: Sought) -> Any:
+        return lambda: held
+
+    hook = register(Sought())
+    many: list[Any] = [[] for _ in range(200_000)]  # once for each, it would take hours
+    (name,) = unnamed()
+    assert "register" in name
+    assert len(many) == 200_000
+    del hook
+
+
 @pytest.mark.usefixtures("uncollected")
 def test_what_the_search_itself_keeps_is_nobodys() -> None:
     kept = Sought()
