@@ -1,10 +1,12 @@
-"""Python's garbage collector, out of the way while a large trace is put together."""
+"""Python's garbage collector, kept out of the way where it costs much or may stop everything."""
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 
 @contextmanager
@@ -21,3 +23,14 @@ def collection_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def thread_frames() -> dict[int, FrameType]:
+    """Return the innermost frame that each thread runs, by the thread's identity.
+
+    Before Python 3.12 a collection that begins in here may never end (CPython's issue 106883).
+    """
+    if sys.version_info >= (3, 12):
+        return sys._current_frames()  # noqa: SLF001  (CPython's documented way)
+    with collection_paused():
+        return sys._current_frames()  # noqa: SLF001

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 import time
@@ -12,6 +11,7 @@ from types import FrameType
 from typing import Any, Final
 
 from paddle_lab.capture.native import native_twin
+from paddle_lab.garbage import thread_frames
 
 _LAYER_MODULE: Final = "paddle.nn.layer.layers"
 _LOOK_PERIOD_NS: Final = 1_000_000_000
@@ -92,14 +92,7 @@ def thread_frame(ident: int) -> FrameType | None:
     ident
         Of the thread.
     """
-    if sys.version_info >= (3, 12) or not gc.isenabled():
-        return sys._current_frames().get(ident)
-    # A collection that begins inside may never end (CPython's issue 106883).
-    gc.disable()
-    try:
-        return sys._current_frames().get(ident)
-    finally:
-        gc.enable()
+    return thread_frames().get(ident)
 
 
 def _paths(root: Any) -> dict[int, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import sys
 import threading
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
+from paddle_lab.garbage import thread_frames
 from paddle_lab.holders.frames import open_call
 from paddle_lab.holders.roots import Root, is_user_file
 
@@ -68,7 +68,7 @@ def thread_roots() -> Iterator[Root]:
     """Yield the calls that go on in other threads."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     own = threading.get_ident()
-    for ident, top in sys._current_frames().items():  # noqa: SLF001  (CPython's documented way)
+    for ident, top in thread_frames().items():
         name = names.get(ident, str(ident))
         if ident == own or name.startswith(_OURS):
             continue
