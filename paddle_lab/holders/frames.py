@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from types import FrameType
 from typing import Any, Final
 
@@ -48,10 +49,12 @@ def ended_locals(frame: FrameType) -> dict[str, Any]:
 def open_call(frame: FrameType) -> Call:
     """Return a call that is suspended, or goes on in another thread, with its variables.
 
-    Not for calls of a thread that a debugger follows, which may write back what it sees.
+    Not for calls of a thread that a debugger or a profiler follows: Python may write back what it
+    showed them.
     """
     code = frame.f_code
-    if frame.f_trace is not None or not code.co_flags & _CO_OPTIMIZED:
+    is_followed = frame.f_trace or threading.gettrace() or threading.getprofile()
+    if is_followed or not code.co_flags & _CO_OPTIMIZED:
         return Call(code.co_name, {})
     shown = frame.f_locals
     variables = dict(shown)

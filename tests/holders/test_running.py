@@ -59,6 +59,29 @@ def test_a_variable_of_a_call_in_a_thread_has_its_and_the_threads_name() -> None
     thread.join()
 
 
+def test_calls_that_a_profiler_follows_are_left_alone() -> None:
+    ready, end = threading.Event(), threading.Event()
+    kept: list[Any] = []
+
+    def work() -> None:
+        batch = [Sought()]
+        ready.set()
+        end.wait()
+        kept.append(batch)
+
+    threading.setprofile(lambda *_event: None)
+    try:
+        thread = threading.Thread(target=work, name="loader")
+        thread.start()
+        ready.wait()
+        assert names(*thread_roots()) == []
+    finally:
+        threading.setprofile(None)  # type: ignore[arg-type]
+        end.set()
+        thread.join()
+    assert len(kept) == 1
+
+
 def test_a_waiting_task_has_its_name_and_leads_to_no_other() -> None:
     async def work(held: Any) -> None:
         await asyncio.sleep(60 if held else 0)
