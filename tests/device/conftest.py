@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from jupyter_client.manager import start_new_kernel
 
 from tests.device.counted_device import CountedDevice
 
@@ -27,16 +25,6 @@ def device() -> Iterator[CountedDevice]:
     paddle.device.set_device(device.name)
     yield device
     paddle.device.set_device(before)
-
-
-@pytest.fixture
-def kernel() -> Iterator[Any]:
-    manager, client = start_new_kernel()
-    try:
-        yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture
