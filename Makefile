@@ -24,7 +24,7 @@ INSTALL_PACKAGE := HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(INSTALL)
 NPM := PATH="$(BIN):$$PATH" npm --prefix js
 
 FRONT_END := paddle_lab/labextension/package.json
-FRONT_END_SOURCES := $(shell find js/src -type f 2>/dev/null) \
+FRONT_END_SOURCES := $(shell find js/src -type f 2>/dev/null) $(wildcard paddle_lab/words/*.json) \
   $(wildcard js/*.mjs) js/package.json js/tsconfig.json
 NATIVE_SOURCES := $(wildcard paddle_lab/capture/native/*.[ch])
 PACKAGING := pyproject.toml hatch_build.py install.json $(NATIVE_SOURCES)
@@ -76,6 +76,7 @@ browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
 	$(BROWSER_PYTEST) -m "browser and alone" || [ $$? -eq 5 ]
 
 format: $(DONE)/test js/node_modules/.package-lock.json
+	$(BIN)/python -m paddle_lab.words
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE_SOURCES)

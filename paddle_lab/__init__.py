@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddle_lab.analysis.findings.language import language
 from paddle_lab.api import Trace, load
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.version import __version__
+from paddle_lab.words import language
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

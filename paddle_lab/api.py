@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +10,7 @@ from paddle_lab.options import hints_options
 from paddle_lab.trace_answers import TraceAnswers
 
 if TYPE_CHECKING:
+    from paddle_lab.trace.record import Record
     from paddle_lab.views.widgets.graph_widget import GraphWidget
 
 PathLike = str | os.PathLike[str]
@@ -30,6 +30,11 @@ class Trace(TraceAnswers):
     record
         The trace's tables; ``None`` while it is being recorded.
     """
+
+    _packed_of: Record | None = None
+    """What was packed: another one where another language was chosen."""
+    _payload: bytes = b""
+    _stored_payload: bytes | None = None
 
     def save(self, path: PathLike) -> Path:
         """Write the trace to a file that :func:`paddle_lab.load` opens; return its path.
@@ -166,19 +171,21 @@ class Trace(TraceAnswers):
 
     def payload(self) -> bytes:
         """Return the bytes that the front end draws from: the record and the answer tables."""
-        return self._payload
-
-    @cached_property
-    def _payload(self) -> bytes:
         from paddle_lab.trace.pack import pack
 
-        return pack(self._told_record)
+        told = self._told_record
+        if told is not self._packed_of:
+            self._packed_of, self._payload, self._stored_payload = told, pack(told), None
+        return self._payload
 
-    @cached_property
-    def _stored_payload(self) -> bytes:
+    def _stored(self) -> bytes:
+        """Return what a notebook stores of the payload."""
         from paddle_lab.views.reduction.ladder import stored_payload
 
-        return stored_payload(self._told_record, self._payload)
+        payload = self.payload()
+        if self._stored_payload is None:
+            self._stored_payload = stored_payload(self._told_record, payload)
+        return self._stored_payload
 
     def fallback_html(self) -> str:
         """Return the HTML that stands for the graph where no widget can be drawn."""
@@ -206,7 +213,7 @@ class Trace(TraceAnswers):
 
         return GraphWidget(
             payload=self.payload(),
-            stored=lambda: self._stored_payload,
+            stored=self._stored,
             text=repr(self),
             fallback_html=self.fallback_html,
             view=view,

@@ -69,8 +69,8 @@ class TraceAnswers:
     @property
     def _told_record(self) -> Record:
         """The record with what its views need and what the checks found."""
-        from paddle_lab.analysis.findings.language import language
         from paddle_lab.analysis.findings.tables import with_findings
+        from paddle_lab.words import language
 
         if self._told is None or self._told[0] != language():
             self._told = language(), with_findings(self.view_record, self.findings)
@@ -84,7 +84,7 @@ class TraceAnswers:
         """
         from paddle_lab.analysis.findings.find import find
         from paddle_lab.analysis.findings.finding_list import FindingList
-        from paddle_lab.analysis.findings.language import language
+        from paddle_lab.words import language
 
         speaks = language()
         if speaks not in self._findings:

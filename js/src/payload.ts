@@ -12,6 +12,7 @@ import { Picture } from "./views/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
 import { breath, nextTask } from "./views/scene/slices.ts";
 import { readFont } from "./views/theme.ts";
+import { speak } from "./words/say.ts";
 
 export type { Prepared };
 
@@ -36,6 +37,7 @@ export async function prepare(
     const given = await payload;
     const isRaw = given instanceof Uint8Array;
     const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
+    speak(trace.origin.language);
     readMemoryAhead(trace, isRaw ? undefined : given.reader);
     await pause();
     const store = new Store(trace);

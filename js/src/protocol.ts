@@ -202,6 +202,8 @@ export interface Origin {
   duration_ns: number;
   exception: string;
   notices: string[];
+  /** What the views speak: "en" or "zh". */
+  language: string;
 }
 
 /** Asks the surrounding page to show a source line; it calls preventDefault() if it does. */

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from paddle_lab.analysis.findings.text import Language, Text
+from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Language
 
 _LONGEST_WORD = 120
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from paddle_lab.analysis.findings.language import language
 from paddle_lab.error_help.known_error import ErrorHelp, KnownError, help_of
 from paddle_lab.error_help.table import known_errors
+from paddle_lab.words import language
 
 _LONGEST_TEXT = 20_000
 """Paddle's texts can hold whole C++ stacks; what went wrong stands at their beginning or end."""

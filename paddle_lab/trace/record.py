@@ -33,6 +33,8 @@ class Origin:
     """Kinds of findings that the trace was recorded for."""
     kept: str = ""
     """Which ops the record keeps, where more ran (:data:`~paddle_lab.trace.limit.Keep`)."""
+    language: str = ""
+    """What the views speak, ``"en"`` or ``"zh"``."""
 
     def __post_init__(self) -> None:
         self.title = _encodable(self.title)

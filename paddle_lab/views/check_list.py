@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from paddle_lab.analysis.findings.check import Check, Evidence
-from paddle_lab.analysis.findings.language import language
 from paddle_lab.analysis.findings.registry import checks
 from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.text_table import html_table
+from paddle_lab.words import language
 
 _HEADER: Final = (
     Text(en="check", zh="检查"),

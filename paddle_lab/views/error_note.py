@@ -7,10 +7,10 @@ from html import escape
 from typing import Final
 
 from paddle_lab.analysis.findings.finding import Finding
-from paddle_lab.analysis.findings.language import language
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.analysis.findings.text import Text
 from paddle_lab.error_help.known_error import ErrorHelp
+from paddle_lab.words import language
 
 # Notebooks' own variables, with what they are in light pages; a box of text is readable in both.
 _BOX: Final = (

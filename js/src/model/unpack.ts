@@ -174,5 +174,6 @@ function readOrigin(origin: Partial<Origin>): Origin {
     duration_ns: Number(origin.duration_ns) || 0,
     exception: text(origin.exception),
     notices: Array.isArray(origin.notices) ? origin.notices.map(text) : [],
+    language: text(origin.language),
   };
 }

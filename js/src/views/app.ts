@@ -3,6 +3,8 @@
 import type { Selection, Store } from "../model/store.ts";
 import { hasMemory, type Trace } from "../model/trace.ts";
 import type { VisibleTree } from "../model/visible.ts";
+import { t } from "../words/page.ts";
+import { language, speak, speakIn } from "../words/say.ts";
 import { afterPaint } from "./after_paint.ts";
 import { mountBanner } from "./banner.ts";
 import { GraphCanvas } from "./canvas.ts";
@@ -61,6 +63,7 @@ const REST_LIMIT_MS = 1000;
 export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOptions): App {
   const { store, measure, picture } = prepared;
   const { trace } = store;
+  speak(trace.origin.language);
   const parts = buildParts(options);
   root.append(parts.app);
   const theme = readTheme(parts.app);
@@ -142,7 +145,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     failed(error) {
       isOutlineLater = false;
       parts.canvas.querySelector(".pdl-empty")?.remove();
-      const text = `The layout failed: ${error instanceof Error ? error.message : error}`;
+      const reason = error instanceof Error ? error.message : String(error);
+      const text = t("app.layout_failed", { reason });
       parts.canvas.append(element("div", { class: "pdl-empty pdl-error" }, text));
     },
   });
@@ -212,6 +216,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     }
   });
   const dispose = [
+    speakIn(parts.app, trace.origin.language),
     mountToolbar(parts.toolbar, store, {
       scene: () => canvas.scene,
       memory: () => (store.state.mode === "memory" ? memory : undefined),
@@ -251,9 +256,9 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     () => parts.app.remove(),
   ];
   parts.buttons.append(
-    iconButton("−", "Zoom out (−)", () => canvas.zoom(1 / ZOOM_STEP)),
-    iconButton("+", "Zoom in (+)", () => canvas.zoom(ZOOM_STEP)),
-    button("Fit", () => canvas.fit(), { title: "Fit the picture (f)" }),
+    iconButton("−", t("app.zoom_out"), () => canvas.zoom(1 / ZOOM_STEP)),
+    iconButton("+", t("app.zoom_in"), () => canvas.zoom(ZOOM_STEP)),
+    button(t("app.fit"), () => canvas.fit(), { title: t("app.fit_title") }),
   );
   /** The memory, once it has been shown. */
   let memory: MemoryView | undefined;
@@ -330,11 +335,14 @@ function buildParts(options: AppOptions): Parts {
   const outline = element("div", { class: "pdl-outline pdl-visually-hidden" });
   const buttons = element("div", { class: "pdl-canvas-buttons" });
   const canvas = element("div", { class: "pdl-canvas" }, buttons);
-  const panel = element("aside", { class: "pdl-panel", "aria-label": "Details" });
+  const panel = element("aside", { class: "pdl-panel", "aria-label": t("app.details") });
   const status = element("footer", { class: "pdl-status" });
   const app = element(
     "div",
-    { class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app" },
+    {
+      class: options.isStandalone ? "pdl-app pdl-standalone" : "pdl-app",
+      lang: language() === "zh" ? "zh-CN" : "en",
+    },
     toolbar,
     findings,
     banner,

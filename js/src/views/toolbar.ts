@@ -2,53 +2,57 @@
 import { standInsOf } from "../model/stand_ins.ts";
 import type { Mode, Store, ViewState } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
+import { t } from "../words/page.ts";
 import { mountCallChooser } from "./call_chooser.ts";
 import { button, element } from "./element.ts";
 import { mountExportMenu, type Shown } from "./export/export.ts";
 import { openHelp } from "./help.ts";
 import { switchMode } from "./jump.ts";
-import { countOf, formatDuration } from "./panel/quantities.ts";
+import { formatDuration } from "./panel/quantities.ts";
 import { mountSearch } from "./search.ts";
 import { mountViewMenu } from "./view_menu.ts";
 
-const MODES: readonly (readonly [Mode, string, string])[] = [
-  ["forward", "Forward", "What the cell computed (1)"],
-  ["backward", "Backward", "The gradients' graph (2)"],
-  ["ladder", "Ladder", "Both, each grad node on the row of its op (3)"],
-  ["memory", "Memory", "What was allocated when, and by whom (4)"],
-];
+const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
 
 /** @returns what takes the toolbar down */
 export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {
   const app = root.closest<HTMLElement>(".pdl-app")!;
   const { trace } = store;
-  const offered = MODES.filter(([mode]) => mode !== "memory" || hasMemory(trace));
-  const modes = offered.map(([mode, label, title]) =>
-    button(label, () => switchMode(store, mode), { class: undefined, title, "data-mode": mode }),
+  const offered = MODES.filter((mode) => mode !== "memory" || hasMemory(trace));
+  const modes = offered.map((mode) =>
+    button(t(`mode.${mode}`), () => switchMode(store, mode), {
+      class: undefined,
+      title: t(`mode.${mode}_title`),
+      "data-mode": mode,
+    }),
   );
   const segments = element(
     "div",
-    { class: "pdl-segments", role: "group", "aria-label": "Graph" },
+    { class: "pdl-segments", role: "group", "aria-label": t("toolbar.graph") },
     ...modes,
   );
   const calls = element("span", { class: "pdl-calls" });
   const search = element("div", { class: "pdl-search" });
-  const openAll = button("Open all", () => store.openAll());
-  const closeAll = button("Close all", () => store.closeAll());
+  const openAll = button(t("toolbar.open_all"), () => store.openAll());
+  const closeAll = button(t("toolbar.close_all"), () => store.closeAll());
   const view = element("div", { class: "pdl-menu" });
   const exporting = element("div", { class: "pdl-menu" });
-  const panel = button("Panel", () => store.update({ panelOpen: !store.state.panelOpen }), {
-    title: "Show or hide the panel",
-  });
+  const panel = button(
+    t("toolbar.panel"),
+    () => store.update({ panelOpen: !store.state.panelOpen }),
+    {
+      title: t("toolbar.panel_title"),
+    },
+  );
   const help = button("?", () => openHelp(app), {
     class: "pdl-button pdl-icon",
-    "aria-label": "Help",
-    title: "Legend and keys (?)",
+    "aria-label": t("toolbar.help"),
+    title: t("toolbar.help_title"),
   });
   const { title } = trace.origin;
   const summary = summaryOf(store);
   root.append(
-    element("span", { class: "pdl-title", title }, title || "Trace"),
+    element("span", { class: "pdl-title", title }, title || t("toolbar.trace")),
     element("span", { class: "pdl-summary", title: summary }, summary),
     element("span", { class: "pdl-grow" }),
     segments,
@@ -75,8 +79,8 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
       mode.setAttribute("aria-pressed", String(mode.dataset.mode === state.mode));
     }
     panel.setAttribute("aria-pressed", String(state.panelOpen));
-    setIdle(openAll, store.isAllOpen, "Open every group", "Every group is open");
-    setIdle(closeAll, store.isAllClosed, "Close every group", "Every group is closed");
+    setIdle(openAll, store.isAllOpen, t("toolbar.open_all_does"), t("toolbar.open_all_done"));
+    setIdle(closeAll, store.isAllClosed, t("toolbar.close_all_does"), t("toolbar.close_all_done"));
   }
 
   return () => {
@@ -97,8 +101,8 @@ function summaryOf({ trace }: Store): string {
   const { duration_ns, paddle } = trace.origin;
   const { opTotal, gradNodeTotal } = standInsOf(trace);
   return [
-    countOf(opTotal, "op"),
-    gradNodeTotal ? countOf(gradNodeTotal, "grad node") : "",
+    t("count.op", { n: opTotal }),
+    gradNodeTotal ? t("count.grad_node", { n: gradNodeTotal }) : "",
     duration_ns ? formatDuration(duration_ns) : "",
     paddle ? `Paddle ${paddle}` : "",
   ]

@@ -1,5 +1,6 @@
 /** The view menu: switches and rarer commands. */
 import type { Store } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { menuItem, menuLine, mountMenu } from "./menu.ts";
 
 /**
@@ -16,21 +17,25 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
   };
   // Of the memory's view none but the outline says or does anything.
   const graphItems = (): (HTMLElement | false)[] => [
-    menuItem("Open all groups", () => store.openAll(), { isEnabled: !store.isAllOpen }),
-    menuItem("Close all groups", () => store.closeAll(), { isEnabled: !store.isAllClosed }),
-    menuItem("Fold repeats", () => store.update({ unfolded: new Set(), taken: new Set() }), {
-      isEnabled: store.state.unfolded.size + store.state.taken.size > 0,
-    }),
-    menuItem("Undo", () => store.undo(), { isEnabled: store.canUndo, note: "Ctrl+Z" }),
-    menuItem("Redo", () => store.redo(), { isEnabled: store.canRedo, note: "Ctrl+Y" }),
+    menuItem(t("view_menu.open_all"), () => store.openAll(), { isEnabled: !store.isAllOpen }),
+    menuItem(t("view_menu.close_all"), () => store.closeAll(), { isEnabled: !store.isAllClosed }),
+    menuItem(
+      t("view_menu.fold_repeats"),
+      () => store.update({ unfolded: new Set(), taken: new Set() }),
+      {
+        isEnabled: store.state.unfolded.size + store.state.taken.size > 0,
+      },
+    ),
+    menuItem(t("view_menu.undo"), () => store.undo(), { isEnabled: store.canUndo, note: "Ctrl+Z" }),
+    menuItem(t("view_menu.redo"), () => store.redo(), { isEnabled: store.canRedo, note: "Ctrl+Y" }),
     menuLine(),
-    check("Shapes on edges", "showShapes"),
-    store.gradients.isRecorded && check("Gradient norms on edges", "showNorms"),
-    check("Parameters and inputs as boxes", "showParameters"),
-    check("Optimizer ops", "showOptimizer"),
+    check(t("view_menu.shapes"), "showShapes"),
+    store.gradients.isRecorded && check(t("view_menu.norms"), "showNorms"),
+    check(t("view_menu.parameters"), "showParameters"),
+    check(t("view_menu.optimizer"), "showOptimizer"),
   ];
-  return mountMenu(root, "View", () => [
+  return mountMenu(root, t("view_menu.view"), () => [
     ...(store.state.mode === "memory" ? [] : graphItems()),
-    check("Outline", "outlineOpen"),
+    check(t("view_menu.outline"), "outlineOpen"),
   ]).dispose;
 }

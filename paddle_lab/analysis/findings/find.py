@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Finding, Found
-from paddle_lab.analysis.findings.language import language
 from paddle_lab.analysis.findings.registry import checks, depth
-from paddle_lab.analysis.findings.text import Language
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
+from paddle_lab.words import Language, language
 
 _MOST_OF_A_KIND = 20
 """One mistake can be found at every op; beyond this many nobody reads on."""

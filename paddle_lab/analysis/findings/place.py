@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paddle_lab.analysis.findings.text import Language
 from paddle_lab.analysis.stacks import Frame
+from paddle_lab.words import Language
 
 _LONGEST_CODE = 100
 

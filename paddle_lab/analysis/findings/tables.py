@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from paddle_lab.analysis.findings.finding import Finding
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FINDING_TABLES, MARK_ROLES, SEVERITIES
 from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import language
 
 
 def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
@@ -30,4 +32,6 @@ def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
         for mark in finding.marks:
             marks.append(key, MARK_ROLES.index(mark.role), mark.op, mark.grad_node)
     tables = {**record.tables, "findings": rows.build(), "finding_marks": marks.build()}
-    return Record(tables, strings.to_list(), record.origin, record.grad_values)
+    # The views speak the language of the findings.
+    origin = dataclasses.replace(record.origin, language=language())
+    return Record(tables, strings.to_list(), origin, record.grad_values)

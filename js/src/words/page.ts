@@ -1,0 +1,7 @@
+import table from "../../../paddle_lab/words/page.json";
+import { sayFrom } from "./say.ts";
+
+export type PageKey = keyof typeof table;
+
+/** What the graph's and the memory's views say. */
+export const t = sayFrom<PageKey>(table);

@@ -1,0 +1,11 @@
+"""``python -m paddle_lab.words``: sort the tables by key and lay them out alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+for file in Path(__file__).parent.glob("*.json"):
+    table = json.loads(file.read_text(encoding="utf-8"))
+    text = json.dumps(table, ensure_ascii=False, indent=2, sort_keys=True)
+    file.write_text(f"{text}\n", encoding="utf-8")
