@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.findings import language as spoken
+from paddle_lab import words as spoken
 from paddle_lab.capture.faults import described
 from paddle_lab.error_help.lookup import error_help, kinds_that_explain
 from paddle_lab.error_help.table import known_errors

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from IPython.utils.capture import capture_output
 
-from paddle_lab.analysis.findings import language as spoken
+from paddle_lab import words as spoken
 from tests.notebook.shell import fresh_shell, run
 
 if TYPE_CHECKING:

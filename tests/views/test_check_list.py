@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.findings import language as spoken
+from paddle_lab import words as spoken
 from paddle_lab.analysis.findings.registry import checks
 
 
