@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from paddle_lab.analysis.findings.text import Text
-from paddle_lab.words import Language
+from paddle_lab.words import Language, say
 
 _LONGEST_WORD = 120
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -22,8 +22,8 @@ class KnownError:
     """Names of the exception's class; none for any."""
     patterns: tuple[str, ...]
     """Regular expressions, one of which is found in the exception's text."""
-    title: Text
-    advice: Text
+    title: Mapping[Language, str]
+    advice: Mapping[Language, str]
     source: str
     """Where the advice is from: a page, or the file of Paddle's that raises."""
     explained_by: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class ErrorHelp:
     """Where the advice is from: a page, or the file of Paddle's that raises."""
 
     def __str__(self) -> str:
-        return f"{self.title}. {self.advice}"
+        return say("errors.help", title=self.title, advice=self.advice)
 
 
 def help_of(known: KnownError, match: re.Match[str], language: Language) -> ErrorHelp:
@@ -71,7 +71,5 @@ def help_of(known: KnownError, match: re.Match[str], language: Language) -> Erro
         found = " ".join((words[name] or "…").split())
         return found if len(found) <= _LONGEST_WORD else f"{found[: _LONGEST_WORD - 1]}…"
 
-    title, advice = (
-        _PLACEHOLDER.sub(word, text.in_language(language)) for text in (known.title, known.advice)
-    )
+    title, advice = (_PLACEHOLDER.sub(word, text[language]) for text in (known.title, known.advice))
     return ErrorHelp(known.id, title, advice, known.source)

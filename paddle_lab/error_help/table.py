@@ -7,7 +7,6 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from paddle_lab.analysis.findings.text import Text
 from paddle_lab.error_help.known_error import KnownError
 
 if sys.version_info >= (3, 11):
@@ -30,8 +29,8 @@ def _known_error(row: dict[str, Any]) -> KnownError:
         id=row["id"],
         types=tuple(row.get("types", ())),
         patterns=tuple(row["patterns"]),
-        title=Text(en=english["title"], zh=chinese["title"]),
-        advice=Text(en=english["advice"], zh=chinese["advice"]),
+        title={"en": english["title"], "zh": chinese["title"]},
+        advice={"en": english["advice"], "zh": chinese["advice"]},
         source=row["source"],
         explained_by=tuple(row.get("explained_by", ())),
         is_reported=row.get("is_reported", False),

@@ -8,9 +8,8 @@ from typing import Final
 
 from paddle_lab.analysis.findings.finding import Finding
 from paddle_lab.analysis.findings.sentence_html import sentence_html
-from paddle_lab.analysis.findings.text import Text
 from paddle_lab.error_help.known_error import ErrorHelp
-from paddle_lab.words import language
+from paddle_lab.words import say
 
 # Notebooks' own variables, with what they are in light pages; a box of text is readable in both.
 _BOX: Final = (
@@ -18,7 +17,6 @@ _BOX: Final = (
     "color: var(--jp-content-font-color1, inherit); background: var(--jp-layout-color1, inherit)"
 )
 _QUIET: Final = "color: var(--jp-content-font-color2, inherit); font-size: 90%"
-_SOURCE = Text(en="Source", zh="来源")
 
 
 class ErrorNote:
@@ -44,7 +42,7 @@ class ErrorNote:
         for finding in self._findings:
             lines += [finding.message, f"    {finding.advice}"]
         for known in self._helps:
-            lines += [f"{known.title}.", f"    {known.advice}"]
+            lines += [say("errors.help_title", title=known.title), f"    {known.advice}"]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -63,4 +61,4 @@ def _source(source: str) -> str:
     shown = escape(source)
     if source.startswith("https://"):
         shown = f'<a href="{shown}" target="_blank" rel="noopener">{shown}</a>'
-    return f'<p style="{_QUIET}">{_SOURCE.in_language(language())}: {shown}</p>'
+    return f'<p style="{_QUIET}">{say("errors.source", source=shown)}</p>'

@@ -18,6 +18,7 @@ import json
 import locale
 import os
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Final, Literal, cast, get_args
@@ -26,7 +27,9 @@ Language = Literal["en", "zh"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 # As in js/src/words/say.ts.
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}")
+_PLACEHOLDER: Final = re.compile(r"( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)")
+# Chinese, and signs that have a room of their own.
+_IS_WIDE: Final = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]")
 
 _chosen: Language | None = None
 
@@ -57,7 +60,7 @@ def language(name: Language | None = None) -> Language:
     return _chosen or _of_locale()
 
 
-def say(key: str, /, **values: str | float) -> str:
+def say(key: str, /, **values: object) -> str:
     """Return what a key of the table says, in the language of :func:`language`.
 
     Parameters
@@ -65,19 +68,46 @@ def say(key: str, /, **values: str | float) -> str:
     key
         The file and the key in it: ``"findings.graph-kept.title"``.
     values
-        What stands for its placeholders.
+        What stands for its placeholders: numbers, and what ``str`` makes text of.
     """
     room, _, name = key.partition(".")
+    speaks = language()
     # A key that there is not is found by the tests; it must not end a user's cell.
-    text = _room(room).get(name, {}).get(language(), key)
+    text = _room(room).get(name, {}).get(speaks, key)
 
-    def shown(placeholder: re.Match[str]) -> str:
-        value = values.get(placeholder[1], placeholder[0])
-        if placeholder[3] is not None:
-            return placeholder[3] if value == 1 else placeholder[4]
-        return f"{value:,}" if placeholder[2] and not isinstance(value, str) else str(value)
+    def shown(found: re.Match[str]) -> str:
+        before, name, is_grouped, one, many, after = found.groups()
+        value = values.get(name, f"{{{name}}}")
+        if one is not None:
+            said = one if value == 1 else many
+        else:
+            said = f"{value:,}" if is_grouped and isinstance(value, int | float) else str(value)
+        if speaks == "zh":
+            # A room stands between Chinese and Latin, not between Chinese and Chinese.
+            before = "" if _IS_WIDE.match(said[:1]) else before
+            after = "" if _IS_WIDE.match(said[-1:]) else after
+        return f"{before}{said}{after}"
 
     return _PLACEHOLDER.sub(shown, text)
+
+
+class Text:
+    """What a key will say, in the language that is chosen by then; ``str`` says it."""
+
+    def __init__(self, key: str, /, **values: object) -> None:
+        self.key = key
+        self._values = values
+
+    def __str__(self) -> str:
+        return say(self.key, **self._values)
+
+
+def listing(items: Sequence[object]) -> str:
+    """Return ``"a, b and c"``; ``""`` for no items."""
+    if len(items) < 2:
+        return "".join(map(str, items))
+    some = say("lists.between").join(map(str, items[:-1]))
+    return say("lists.last", some=some, last=items[-1])
 
 
 @cache

@@ -53,4 +53,4 @@ def test_a_latin_name_after_chinese_has_a_space_before_it() -> None:
         x = paddle.to_tensor([0.0, 1.0], stop_gradient=False)
         paddle.sqrt(x).sum().backward()
     message = trace.findings[0].message
-    assert ",因为 sqrt" in message
+    assert "，因为 sqrt" in message

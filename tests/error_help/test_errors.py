@@ -194,7 +194,7 @@ def test_the_advice_names_what_the_error_says(monkeypatch):
     monkeypatch.setattr(spoken, "_chosen", "en")
     assert "Label 5 was met where the logits have 3 classes" in str(error_help(text)[0])
     monkeypatch.setattr(spoken, "_chosen", "zh")
-    assert "出现了标签 5,而 logits 只有 3 类" in str(error_help(text)[0])
+    assert "出现了标签 5，而 logits 只有 3 类" in str(error_help(text)[0])
 
 
 def test_what_a_finding_says_better_is_left_out():
@@ -217,10 +217,10 @@ def test_every_row_is_whole():
     for row in rows:
         groups = {name for pattern in row.patterns for name in re.compile(pattern).groupindex}
         for text in (row.title, row.advice):
-            assert text.en
-            assert text.zh
-            assert text.en != text.zh
-            for speaks in (text.en, text.zh):
+            assert text["en"]
+            assert text["zh"]
+            assert text["en"] != text["zh"]
+            for speaks in text.values():
                 assert set(re.findall(r"\{(\w+)\}", speaks)) <= groups, row.id
         assert row.source
 

@@ -10,7 +10,7 @@ from paddle_lab.analysis.findings.finding import Finding, Found
 from paddle_lab.analysis.findings.registry import checks, depth
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
-from paddle_lab.words import Language, language
+from paddle_lab.words import say
 
 _MOST_OF_A_KIND = 20
 """One mistake can be found at every op; beyond this many nobody reads on."""
@@ -29,38 +29,36 @@ def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     facts = Facts(record)
     wanted = record.origin.checks if kinds is None else kinds
     known = checks()
-    speaks = language()
     findings: list[Finding] = []
     for kind in wanted:
         if kind in known:
-            findings.extend(_run(known[kind], facts, speaks))
+            findings.extend(_run(known[kind], facts))
     return sorted(findings, key=_rank)
 
 
-def _run(check: Check, facts: Facts, speaks: Language) -> list[Finding]:
+def _run(check: Check, facts: Facts) -> list[Finding]:
     try:
         found = list(check.find(facts))
     except Exception as fault:  # noqa: BLE001  (one check's fault hides neither graph nor others)
-        notice = (
-            f"The check {check.kind} ended in a fault of its own ({type(fault).__name__}: {fault})."
-        )
+        fault_text = f"{type(fault).__name__}: {fault}"
+        notice = say("findings.check_failed", check=check.kind, fault=fault_text)
         if notice not in facts.record.origin.notices:  # it may have run in another language
             facts.record.origin.notices.append(notice)
         return []
     distinct: dict[tuple[str, int, str], Finding] = {}
     for one in found:
-        finding = _finding(check, one, speaks)
+        finding = _finding(check, one)
         distinct.setdefault((finding.file, finding.line, finding.message), finding)
     return sorted(distinct.values(), key=_rank)[:_MOST_OF_A_KIND]
 
 
-def _finding(check: Check, found: Found, speaks: Language) -> Finding:
+def _finding(check: Check, found: Found) -> Finding:
     place = found.place
     return Finding(
         kind=check.kind,
         severity=found.severity,
-        message=found.message.in_language(speaks),
-        advice=(found.advice or check.advice).in_language(speaks),
+        message=str(found.message),
+        advice=str(found.advice or check.advice),
         file=place.file,
         line=place.line,
         cell=place.cell,

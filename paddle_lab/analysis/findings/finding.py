@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 Severity = Literal["error", "warning", "info"]
 MarkRole = Literal["origin", "path", "cut", "failed", "related"]
@@ -27,13 +27,13 @@ class Found:
     """What a check hands over; the kind and the usual advice are the check's."""
 
     place: Place
-    message: Text
+    message: Text | str
     severity: Severity
     op: int = -1
     """Where a click leads; -1 for none."""
     grad_node: int = -1
     marks: Sequence[Mark] = ()
-    advice: Text | None = None
+    advice: Text | str | None = None
     """Where the check's own does not fit."""
 
 

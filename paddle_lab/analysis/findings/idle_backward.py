@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 _PADDLE_GRAD = "paddle.grad"
 
@@ -45,36 +45,20 @@ def _found(facts: Facts, event: int, loss: int) -> Found:
             place=place,
             op=op,
             severity="warning",
-            message=Text(
-                en=f"{place.said()} makes gradients without a graph of their own (`create_graph` "
-                f"is False), so that {backward.said()} does nothing.",
-                zh=f"{place.said('zh')} 得到的梯度没有自己的计算图(`create_graph` 为 False),"
-                f"因此 {backward.said('zh')} 什么也不会做。",
-            ),
-            advice=Text(
-                en="Pass `create_graph=True` where what `paddle.grad` returns goes into a loss.",
-                zh="若 `paddle.grad` 的结果要进入损失,请传入 `create_graph=True`。",
-            ),
+            message=Text("findings.idle-backward.no_graph", place=place, backward=backward),
+            advice=Text("findings.idle-backward.no_graph_advice"),
             marks=[Mark("cut", op=op)],
         )
     frozen = sum(facts.tensor_kind(one) == PARAMETER for one in behind)
-    en = "nothing that its loss was computed from takes a gradient"
-    zh = "损失所依赖的张量都不需要梯度"
+    message = Text("findings.idle-backward.rootless", backward=backward)
     if frozen:
-        en = f"every parameter that its loss was computed from ({frozen}) has `stop_gradient` set"
-        zh = f"损失所依赖的 {frozen} 个参数全都设置了 `stop_gradient`"
+        message = Text("findings.idle-backward.frozen", backward=backward, n=frozen)
     return Found(
         place=backward,
         op=facts.producer(loss),
         severity="warning",
-        message=Text(
-            en=f"{backward.said()} does nothing: {en}.",
-            zh=f"{backward.said('zh')} 什么也不会做:{zh}。",
-        ),
-        advice=Text(
-            en="Set `stop_gradient = False` on what is to learn, before the forward pass.",
-            zh="请在前向计算之前,把需要学习的参数的 `stop_gradient` 设为 `False`。",
-        ),
+        message=message,
+        advice=Text("findings.idle-backward.advice"),
         marks=[Mark("cut", op=facts.producer(loss))] if facts.producer(loss) >= 0 else [],
     )
 

@@ -16,7 +16,7 @@ from paddle_lab.analysis.findings.nan_advice import (
     SOFTMAX_ADVICE,
 )
 from paddle_lab.analysis.findings.numbers import Numbers, TensorNumbers
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 _LOGARITHMS = {"log": 0.0, "log2": 0.0, "log10": 0.0, "log1p": -1.0}
 _QUOTIENTS = frozenset(("divide", "reciprocal", "remainder", "floor_divide", "rsqrt"))
@@ -29,14 +29,11 @@ _MUCH = 1e-3
 """Of the root of what a type holds: products of such numbers come close to its end."""
 
 
-_UNKNOWN = Text(en="", zh="")
-
-
 @dataclass(frozen=True)
 class Cause:
-    """Why it happened, as a clause of a sentence; empty where it cannot be told."""
+    """Why it happened, as a clause of a sentence; none where it cannot be told."""
 
-    text: Text = _UNKNOWN
+    text: Text | None = None
     advice: Text | None = None
 
 
@@ -45,7 +42,7 @@ def cause_in_forward(facts: Facts, numbers: TensorNumbers, op: int, *, is_nan: b
     name = facts.op_name(op).rstrip("_")
     given = _given(facts, numbers, op)
     if any(0 in facts.shape(tensor) for tensor in facts.inputs(op)):
-        return Cause(Text(en="its input has no elements", zh="它的输入没有任何元素"), EMPTY_ADVICE)
+        return Cause(Text("findings.nan.because.empty"), EMPTY_ADVICE)
     if not given:
         return Cause()
     if any(numbers.infs for numbers in given):
@@ -54,10 +51,7 @@ def cause_in_forward(facts: Facts, numbers: TensorNumbers, op: int, *, is_nan: b
         return _logarithm(name, given[0])
     if name in _QUOTIENTS and given[-1].zeros:
         return Cause(
-            Text(
-                en=f"{_zeros(given[-1]).en} of its divisor are 0",
-                zh=f"除数的{_zeros(given[-1]).zh}是 0",
-            ),
+            Text("findings.nan.because.divided", zeros=_zeros(given[-1])),
             DIVIDE_ADVICE,
         )
     if name in ("sqrt", "rsqrt"):
@@ -77,31 +71,21 @@ def cause_in_backward(facts: Facts, numbers: TensorNumbers, op: int) -> Cause:
     is_root = name in ("sqrt", "rsqrt", "p_norm", "frobenius_norm", "dist") or name in _POWERS
     if is_root and zeros is not None:
         return Cause(
-            Text(
-                en=f"the derivative of {name} at 0 is not finite, and {_zeros(zeros).en} of its "
-                "input are 0",
-                zh=f"{name} 在 0 处的导数不是有限数,而它的输入的{_zeros(zeros).zh}是 0",
-            ),
+            Text("findings.nan.because.derivative_at_0", name=name, zeros=_zeros(zeros)),
             ROOT_ADVICE,
         )
     if name in _QUOTIENTS | set(_LOGARITHMS) and given:
         return Cause(
-            Text(
-                en="its derivative divides by numbers too close to 0",
-                zh="它的导数除以了过于接近 0 的数",
-            ),
+            Text("findings.nan.because.derivative_divides"),
             DIVIDE_ADVICE if name in _QUOTIENTS else LOG_ADVICE,
         )
     if name in _ARCS and given and given[0].magnitude >= _ARCS[name]:
         return Cause(
-            Text(
-                en=f"the derivative of {name} at -1 and 1 is infinite",
-                zh=f"{name} 在 -1 和 1 处的导数是无穷大",
-            ),
+            Text("findings.nan.because.derivative_of_arc", name=name),
             DOMAIN_ADVICE,
         )
     if any(numbers.infs for numbers in given):
-        return Cause(Text(en="its input holds Inf", zh="它的输入含有 Inf"), SOFTMAX_ADVICE)
+        return Cause(Text("findings.nan.because.inf"), SOFTMAX_ADVICE)
     if any(facts.dtype(tensor) == "float16" for tensor in facts.outputs(op)):
         return Cause(advice=HALF_ADVICE)
     return Cause()
@@ -109,12 +93,9 @@ def cause_in_backward(facts: Facts, numbers: TensorNumbers, op: int) -> Cause:
 
 def _of_inf(name: str) -> Cause:
     if not any(word in name for word in _SOFTMAXES):
-        return Cause(Text(en="its input holds Inf", zh="它的输入含有 Inf"))
+        return Cause(Text("findings.nan.because.inf"))
     return Cause(
-        Text(
-            en="its input holds Inf, and a row of nothing but -Inf has nothing to normalise by",
-            zh="它的输入含有 Inf,而整行都是 -Inf 时无法归一化",
-        ),
+        Text("findings.nan.because.inf_row"),
         SOFTMAX_ADVICE,
     )
 
@@ -123,10 +104,7 @@ def _power(given: Numbers) -> Cause:
     if given.smallest < 0:
         return _negative(given, "pow")
     return Cause(
-        Text(
-            en=f"a negative power of 0 is Inf, and {_zeros(given).en} of its input are 0",
-            zh=f"0 的负数次幂是 Inf,而它的输入的{_zeros(given).zh}是 0",
-        ),
+        Text("findings.nan.because.power", zeros=_zeros(given)),
         DIVIDE_ADVICE,
     )
 
@@ -134,10 +112,10 @@ def _power(given: Numbers) -> Cause:
 def _outside_domain(name: str, given: Numbers) -> Cause:
     return Cause(
         Text(
-            en=f"{name} is defined between -1 and 1, and its input goes from "
-            f"{_number(given.smallest)} to {_number(given.largest)}",
-            zh=f"{name} 只在 -1 到 1 之间有定义,而它的输入从 "
-            f"{_number(given.smallest)} 到 {_number(given.largest)}",
+            "findings.nan.because.arc",
+            name=name,
+            smallest=_number(given.smallest),
+            largest=_number(given.largest),
         ),
         DOMAIN_ADVICE,
     )
@@ -148,33 +126,24 @@ def _logarithm(name: str, given: Numbers) -> Cause:
     if given.smallest < least:
         return Cause(
             Text(
-                en=f"{name} of less than {least:g} is NaN, and its input begins at "
-                f"{_number(given.smallest)}",
-                zh=f"{name} 对小于 {least:g} 的数得到 NaN,而它的输入最小是 "
-                f"{_number(given.smallest)}",
+                "findings.nan.because.log_of_less",
+                name=name,
+                least=f"{least:g}",
+                smallest=_number(given.smallest),
             ),
             LOG_ADVICE,
         )
     if least == 0:
         return Cause(
-            Text(
-                en=f"{name} of 0 is -Inf, and {_zeros(given).en} of its input are 0",
-                zh=f"{name}(0) 是 -Inf,而它的输入的{_zeros(given).zh}是 0",
-            ),
+            Text("findings.nan.because.log_of_0", name=name, zeros=_zeros(given)),
             LOG_ADVICE,
         )
-    return Cause(
-        Text(en=f"{name} of {least:g} is -Inf", zh=f"{name}({least:g}) 是 -Inf"), LOG_ADVICE
-    )
+    return Cause(Text("findings.nan.because.log_of", name=name, least=f"{least:g}"), LOG_ADVICE)
 
 
 def _negative(given: Numbers, name: str) -> Cause:
     return Cause(
-        Text(
-            en=f"{name} of a negative number is NaN, and its input begins at "
-            f"{_number(given.smallest)}",
-            zh=f"对负数求 {name} 得到 NaN,而它的输入最小是 {_number(given.smallest)}",
-        ),
+        Text("findings.nan.because.negative", name=name, smallest=_number(given.smallest)),
         DOMAIN_ADVICE,
     )
 
@@ -188,10 +157,7 @@ def _overflow(facts: Facts, name: str, op: int, given: list[Numbers]) -> Cause:
     end = _LARGEST[dtype]
     if name in _EXPONENTIALS:
         return Cause(
-            Text(
-                en=f"{name} of {_number(largest)} is more than {dtype} holds",
-                zh=f"{name}({_number(largest)}) 超出了 {dtype} 的表示范围",
-            ),
+            Text("findings.nan.because.exp", name=name, largest=_number(largest), dtype=dtype),
             HALF_ADVICE if dtype == "float16" else OVERFLOW_ADVICE,
         )
     is_large = largest > _MUCH * end**0.5 or dtype == "float16"
@@ -199,8 +165,10 @@ def _overflow(facts: Facts, name: str, op: int, given: list[Numbers]) -> Cause:
         return Cause()
     return Cause(
         Text(
-            en=f"its input is as large as {_number(largest)}, and {dtype} ends at {end:.3g}",
-            zh=f"它的输入大到 {_number(largest)},而 {dtype} 最大只到 {end:.3g}",
+            "findings.nan.because.large",
+            largest=_number(largest),
+            dtype=dtype,
+            end=f"{end:.3g}",
         ),
         HALF_ADVICE if dtype == "float16" else OVERFLOW_ADVICE,
     )
@@ -213,11 +181,8 @@ def _given(facts: Facts, numbers: TensorNumbers, op: int) -> list[Numbers]:
 
 def _zeros(given: Numbers) -> Text:
     share = f"{given.zeros / given.elements:.0%}"
-    rough = "" if share == "0%" else share
-    return Text(
-        en=f"{given.zeros:,} of {given.elements:,} values{f' ({rough})' if rough else ''}",
-        zh=f" {given.elements:,} 个值中有 {given.zeros:,} 个{f'({rough})' if rough else ''}",
-    )
+    key = "findings.nan.because.zeros" if share == "0%" else "findings.nan.because.zeros_share"
+    return Text(key, zeros=given.zeros, elements=given.elements, share=share)
 
 
 def _number(value: float) -> str:

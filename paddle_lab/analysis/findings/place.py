@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddle_lab.analysis.stacks import Frame
-from paddle_lab.words import Language
+from paddle_lab.words import say
 
 _LONGEST_CODE = 100
 
@@ -31,20 +31,16 @@ class Place:
             return cls()
         return cls(frame.file, frame.line, frame.cell, frame.text, frame.where)
 
-    def said(self, language: Language = "en") -> str:
+    def __str__(self) -> str:
         """Return the line as a sentence names it: ```h[1:2] = 3.3` (cell 4, line 8)``."""
         if not self.where:
-            return "an unknown line" if language == "en" else "未知的行"
+            return say("findings.place.unknown")
         where = self.where
         if self.cell is not None:
-            where = (
-                f"cell {self.cell}, line {self.line}"
-                if language == "en"
-                else f"单元格 {self.cell} 第 {self.line} 行"
-            )
+            where = say("findings.place.cell", cell=self.cell, line=self.line)
         code = self.code.partition("  #")[0].rstrip()
         if not code:
             return where
         if len(code) > _LONGEST_CODE:
             code = f"{code[: _LONGEST_CODE - 1]}…"
-        return f"`{code}` ({where})" if language == "en" else f"`{code}`({where})"
+        return say("findings.place.code", code=code, where=where)

@@ -8,6 +8,7 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, OPTIMIZER, PARAMETER, Facts
 from paddle_lab.trace.schema import ROLES
+from paddle_lab.words import Text, listing, say
 
 _INPUT = ROLES.index("input")
 
@@ -121,12 +122,11 @@ class Trained:
         return ""
 
 
-def listed(names: list[str], language: str = "en", most: int = 4) -> str:
+def listed(names: list[str], most: int = 4) -> Text | str:
     """Return names as a sentence has them: ```a`, `b` and 3 more``."""
     shown = [f"`{name}`" for name in names[:most]]
     left = len(names) - len(shown)
-    if language == "zh":
-        return "、".join(shown) + (f" 等 {len(names)} 个参数" if left else "")
-    if left:
-        return f"{', '.join(shown)} and {left} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    if not left:
+        return listing(shown)
+    some = say("lists.between").join(shown)
+    return Text("lists.more", some=some, n=left)

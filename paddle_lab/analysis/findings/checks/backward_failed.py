@@ -14,37 +14,14 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.failed_backward import FailedBackward, failed_backwards, reason
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 _ADVICE = {
-    "modified": Text(
-        en="The finding about the modified tensor names the line that modified it.",
-        zh="关于被修改张量的那条结果指出了修改它的那一行。",
-    ),
-    "twice": Text(
-        en="A backward call frees its graph. Add the losses and call backward once, or pass "
-        "`retain_graph=True` to the first call. If the graph came along from an earlier step, "
-        "`detach()` what is carried over.",
-        zh="backward 执行后会释放它的图。可以把各个损失相加后只调用一次 backward,"
-        "或在第一次调用时传入 `retain_graph=True`。"
-        "如果这张图是从上一步带过来的,请对带过来的张量调用 `detach()`。",
-    ),
-    "no_double_grad": Text(
-        en="The op has no second derivative. Leave `create_graph` out if none is needed, or write "
-        "the line with ops that have one.",
-        zh="该算子没有二阶导数。如果不需要高阶导数,请去掉 `create_graph`;"
-        "否则请用支持二阶导数的算子改写。",
-    ),
-    "pylayer": Text(
-        en="The exception comes from the `backward` of this PyLayer: it names the line there.",
-        zh="异常来自这个 PyLayer 的 `backward`:异常信息中给出了出错的行。",
-    ),
-    "python": Text(
-        en="The exception comes from Python code that backward runs, a hook perhaps: the lines "
-        "after `At:` in its text say where.",
-        zh="异常来自反向过程中执行的 Python 代码(例如 hook):"
-        "异常文本中 `At:` 之后的各行给出了位置。",
-    ),
+    "modified": Text("findings.backward-failed.advice_modified"),
+    "twice": Text("findings.backward-failed.advice_twice"),
+    "no_double_grad": Text("findings.backward-failed.advice_no_double_grad"),
+    "pylayer": Text("findings.backward-failed.advice_pylayer"),
+    "python": Text("findings.backward-failed.advice_python"),
 }
 
 
@@ -62,23 +39,14 @@ def _found(facts: Facts, failed: FailedBackward) -> Found:
         place = facts.place(op)
         name = facts.grad_node_name(failed.grad_node)
         message = Text(
-            en=f"Backward ({call.said()}) failed in the {name} that {place.said()} made: {said.en}",
-            zh=f"反向({call.said('zh')})在 {place.said('zh')} 产生的 {name} 中失败:{said.zh}",
+            "findings.backward-failed.found", call=call, place=place, name=name, why=said
         )
     else:
         place = call
-        message = Text(
-            en=f"{call.said()} failed, Paddle does not say in which grad node: {said.en}",
-            zh=f"{call.said('zh')} 失败,Paddle 没有说明是哪个反向节点:{said.zh}",
-        )
+        message = Text("findings.backward-failed.somewhere", call=call, why=said)
     if failed.earlier_call >= 0:
         earlier = facts.place_of_call(failed.earlier_call)
-        message = Text(
-            en=f"Backward ({call.said()}) ran through the graph that {place.said()} belongs to "
-            f"after {earlier.said()} had freed it.",
-            zh=f"反向({call.said('zh')})再次经过了 {place.said('zh')} 所在的图,"
-            f"而 {earlier.said('zh')} 已经释放了它。",
-        )
+        message = Text("findings.backward-failed.twice", call=call, place=place, earlier=earlier)
     return Found(
         place=place,
         op=op,
@@ -90,26 +58,15 @@ def _found(facts: Facts, failed: FailedBackward) -> Found:
     )
 
 
-def _reason(facts: Facts, failed: FailedBackward) -> Text:
+def _reason(facts: Facts, failed: FailedBackward) -> Text | str:
     if failed.cause == "modified":
-        return Text(
-            en="a tensor that it had saved was modified in place.",
-            zh="它保存的张量被原地修改了。",
-        )
-    said = reason(facts.backward_error(failed.call))
-    return Text(en=said, zh=said)
+        return Text("findings.backward-failed.modified")
+    return reason(facts.backward_error(failed.call))
 
 
 CHECK = Check(
     kind="backward-failed",
-    title=Text(en="Which line made the grad node that failed", zh="失败的反向节点由哪一行产生"),
-    advice=Text(
-        en="Look at the shapes and values that this line's op was given; its grad node has the "
-        "same.",
-        zh="检查这一行算子的输入的形状和数值;它的反向节点用的是同样的张量。",
-    ),
     find=find,
     example="loss = net(x).sum()\nloss.backward()\nloss.backward()  # its graph is gone",
-    cost="nothing: it reads the graph that every trace has",
     consequence_of=("inplace-modified", "pylayer-argument", "graph-kept"),
 )

@@ -17,7 +17,7 @@ import numpy as np
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts, shape_of
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 _ELEMENTWISE = frozenset(
     ("add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "equal",
@@ -39,10 +39,11 @@ def find(facts: Facts) -> Iterator[Found]:
             op=op,
             severity="warning",
             message=Text(
-                en=f"{facts.place(op).said()} combined shapes {list(left)} and {list(right)} into "
-                f"{list(made)}: every pair of both, not element by element.",
-                zh=f"{facts.place(op).said('zh')} 把形状 {list(left)} 与 {list(right)} 广播成了 "
-                f"{list(made)}:得到的是两两组合,而不是逐元素运算。",
+                "findings.broadcast-surprise.found",
+                place=facts.place(op),
+                left=list(left),
+                right=list(right),
+                made=list(made),
             ),
             marks=[Mark("origin", op=op)],
         )
@@ -91,15 +92,7 @@ def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
 
 CHECK = Check(
     kind="broadcast-surprise",
-    title=Text(en="Broadcasting changes what a loss means", zh="广播改变了损失的含义"),
-    advice=Text(
-        en="Give both sides one shape: squeeze the last axis of the longer one, as in "
-        "`net(x).squeeze(-1)`, or unsqueeze the shorter.",
-        zh="让两边形状一致:对多出一维的一侧使用 `squeeze(-1)`(例如 `net(x).squeeze(-1)`),"
-        "或对另一侧使用 `unsqueeze(-1)`。",
-    ),
     find=find,
     example="loss = ((net(x) - target) ** 2).mean()  # net(x) is [32, 1], target is [32]",
-    cost="nothing: it reads the shapes that every trace has",
     holds_on=("first",),  # parameters are known by ops before
 )

@@ -17,7 +17,7 @@ import numpy as np
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 _SIGN = re.compile(r"CUDA error\s?\(?(?P<code>\d{1,3})\)?")
 
@@ -45,27 +45,14 @@ def find(facts: Facts) -> Iterator[Found]:
         place=place,
         op=op,
         severity="error",
-        message=Text(
-            en=f"{place.said()} is where the GPU first reported CUDA error {sign['code']}.",
-            zh=f"GPU 首次报告 CUDA 错误 {sign['code']} 的位置是 {place.said('zh')}。",
-        ),
+        message=Text("findings.cuda-error.found", code=sign["code"], place=place),
         marks=[Mark("failed", op=op)] if op >= 0 else [],
     )
 
 
 CHECK = Check(
     kind="cuda-error",
-    title=Text(en="The op at which a GPU failed", zh="GPU 出错的算子"),
-    advice=Text(
-        en="Restart the kernel, since the GPU's context is lost. For an illegal address (700) set "
-        "`FLAGS_use_system_allocator=1` before importing Paddle as well: its pool of memory hides "
-        "small overruns. Run the line on the CPU, where an index out of range is told in words.",
-        zh="GPU 上下文已失效,请重启内核。遇到非法地址(700)时,还应在导入 Paddle 之前设置 "
-        "`FLAGS_use_system_allocator=1`:显存池会掩盖小的越界。请在 CPU 上运行这一行,"
-        "下标越界会得到明确的提示。",
-    ),
     find=find,
     example="table.gather(paddle.to_tensor([10 ** 6]))  # on a GPU, seen three ops later",
-    cost="GPU builds only: waits for the GPU around every op, which can slow it many times over",
     needs=("cuda",),
 )

@@ -19,10 +19,10 @@ from statistics import median
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.gradients.curve import DepthPoint, GradientCurve
 from paddle_lab.analysis.gradients.gradient import Gradient
 from paddle_lab.analysis.gradients.gradient_table import GradientTable
+from paddle_lab.words import Text
 
 _FEWEST_LAYERS = 6
 _STRIKING = 1e4
@@ -65,19 +65,17 @@ def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
 def _lost(facts: Facts, row: Gradient, magnitude: float, *, overflowed: bool) -> Found:
     op = row.op.key if row.op else -1
     place = facts.place(op)
-    became = (
-        ("overflowed to infinity", "上溢为无穷大") if overflowed else ("fell to zero", "下溢为零")
-    )
+    became = "overflowed" if overflowed else "vanished"
     return Found(
         place=place,
         op=op,
         grad_node=row.source_node,
         severity="warning",
         message=Text(
-            en=f"On its way back through {place.said()} the gradient {became[0]}: "
-            f"its largest value was {magnitude:.1e} before, in {row.dtype}.",
-            zh=f"反向经过 {place.said('zh')} 时,梯度{became[1]}:此前其最大绝对值为 {magnitude:.1e}"
-            f"({row.dtype})。",
+            f"findings.gradient-scale.{became}",
+            place=place,
+            magnitude=f"{magnitude:.1e}",
+            dtype=row.dtype,
         ),
         marks=[Mark("origin", op=op, grad_node=row.source_node)],
     )
@@ -97,16 +95,19 @@ def _drift(facts: Facts, curve: GradientCurve) -> Found | None:
     place = facts.place(end.first_op)
     vanishing = ratio < 1
     factor = 1 / ratio if vanishing else ratio
-    grows = ("shrinks", "缩小") if vanishing else ("grows", "放大")
+    changes = "shrinks" if vanishing else "grows"
     return Found(
         place=place,
         op=end.first_op,
         severity="info",
         message=Text(
-            en=f"From `{start.label}` back to `{end.label}` the gradient {grows[0]} by a factor of "
-            f"about {factor:.0e} over {len(points)} layers ({last:.1e} to {first:.1e} per value).",
-            zh=f"从 `{start.label}` 反传到 `{end.label}`,经过 {len(points)} 层,梯度{grows[1]}了约 "
-            f"{factor:.0e} 倍(每个元素从 {last:.1e} 到 {first:.1e})。",
+            f"findings.gradient-scale.{changes}",
+            start=start.label,
+            end=end.label,
+            n=len(points),
+            factor=f"{factor:.0e}",
+            last=f"{last:.1e}",
+            first=f"{first:.1e}",
         ),
         marks=[Mark("related", op=point.first_op) for point in (start, end)],
     )
@@ -118,19 +119,8 @@ def _usual(points: list[DepthPoint]) -> float:
 
 CHECK = Check(
     kind="gradient-scale",
-    title=Text(en="Gradients vanish or explode over depth", zh="梯度随深度消失或爆炸"),
-    advice=Text(
-        en="See `trace.gradients.curve()`. Against vanishing: residual connections, normalisation, "
-        "ReLU in place of sigmoid, initial weights that keep the scale. Against exploding: "
-        "gradient clipping (`grad_clip=`), a smaller learning rate, smaller initial weights. In "
-        "float16: loss scaling (`paddle.amp.GradScaler`) or bfloat16.",
-        zh="请查看 `trace.gradients.curve()`。梯度消失:使用残差连接、归一化、以 ReLU 代替 sigmoid、"
-        "能保持尺度的初始化。梯度爆炸:使用梯度裁剪(`grad_clip=`)、更小的学习率或更小的初始权重。"
-        "float16 下请使用损失缩放(`paddle.amp.GradScaler`)或改用 bfloat16。",
-    ),
     find=find,
     example="net = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.Sigmoid())] * 40)",
-    cost="a look at every gradient: a fifth of a step for large layers, twice for tiny ones",
     needs=("gradients",),
     consequence_of=("nan-origin",),
 )

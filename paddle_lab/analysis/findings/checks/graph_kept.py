@@ -25,7 +25,7 @@ from paddle_lab.analysis.findings.failed_backward import failed_backwards
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.steps import Steps
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 _MOST_TRIED = 3
 
@@ -86,12 +86,7 @@ def _carried(facts: Facts, tensor: int, consumer: int, severity: Severity) -> Fo
         place=place,
         op=op,
         severity=severity,
-        message=Text(
-            en=f"{place.said()} makes a tensor that a later step goes on computing with "
-            f"({reader.said()}): the backward graph of every step so far stays alive.",
-            zh=f"{place.said('zh')} 产生的张量被后面的步骤继续用于计算"
-            f"({reader.said('zh')}):此前每一步的反向图都一直存活。",
-        ),
+        message=Text("findings.graph-kept.carried", place=place, reader=reader),
         marks=[Mark("origin", op=op), Mark("related", op=consumer)],
     )
 
@@ -102,12 +97,7 @@ def _piled_up(facts: Facts, place: Place, kept: Collected) -> Found:
         place=place,
         op=ops[0],
         severity="warning",
-        message=Text(
-            en=f"Tensors that {place.said()} made in {kept.at_once} different steps are kept at "
-            "once, each with the whole backward graph of its step.",
-            zh=f"{place.said('zh')} 在 {kept.at_once} 个不同步骤中产生的张量同时被保留,"
-            "每个都带着那一步完整的反向图。",
-        ),
+        message=Text("findings.graph-kept.piled_up", place=place, at_once=kept.at_once),
         marks=[Mark("origin", op=ops[0]), *(Mark("related", op=op) for op in ops[1:4])],
     )
 
@@ -116,34 +106,19 @@ def _in_turn(facts: Facts, place: Place, kept: Collected) -> Found:
     op = facts.producer(kept.tensors[0])
     readers = facts.consumers(kept.tensors[0])[-1:]
     reader = facts.place(readers[0]) if readers else place
-    en, zh = ("", "") if reader == place else (f" ({reader.said()})", f"({reader.said('zh')})")
     return Found(
         place=place,
         op=op,
         severity="info",
-        message=Text(
-            en=f"A tensor that {place.said()} makes is kept into later steps{en}, one at a time: "
-            "the backward graph of its step stays alive with it, and memory does not grow.",
-            zh=f"{place.said('zh')} 产生的张量被保留到后面的步骤{zh},同一时刻只有一个:"
-            "它那一步的反向图随之存活,但内存不会增长。",
-        ),
+        message=Text("findings.graph-kept.in_turn", place=place)
+        if reader == place
+        else Text("findings.graph-kept.in_turn_read", place=place, reader=reader),
         marks=[Mark("origin", op=op), *(Mark("related", op=one) for one in readers)],
     )
 
 
 CHECK = Check(
     kind="graph-kept",
-    title=Text(
-        en="A backward graph of an earlier step is kept alive",
-        zh="更早步骤的反向图一直存活",
-    ),
-    advice=Text(
-        en="Keep the number, not the graph: `total += float(loss)`, "
-        "`losses.append(loss.detach())`, or `state = state.detach()` before the next step.",
-        zh="只保留数值,不保留图:使用 `total += float(loss)`、`losses.append(loss.detach())`,"
-        "或在下一步之前执行 `state = state.detach()`。",
-    ),
     find=find,
     example="total = total + loss  # in a training loop",
-    cost="nothing: it reads what every trace has",
 )

@@ -22,7 +22,7 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.failed_backward import FailedBackward, failed_backwards
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.silent_changes import SilentChange, silent_changes
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -42,11 +42,7 @@ def _raised(facts: Facts, failed: FailedBackward) -> Found:
         op=change,
         grad_node=failed.grad_node,
         severity="error",
-        message=Text(
-            en=f"{place.said()} modified in place a tensor that {saver.said()} saved for its "
-            "backward.",
-            zh=f"{place.said('zh')} 原地修改了 {saver.said('zh')} 为反向计算保存的张量。",
-        ),
+        message=Text("findings.inplace-modified.raised", place=place, saver=saver),
         marks=[
             Mark("origin", op=change),
             Mark("failed", op=op, grad_node=failed.grad_node),
@@ -57,46 +53,23 @@ def _raised(facts: Facts, failed: FailedBackward) -> Found:
 
 def _silent(facts: Facts, change: SilentChange) -> Found:
     place, saver = change.place, facts.place(change.saver)
-    what = "the optimizer's step updated" if change.op >= 0 else "modified"
-    what_zh = "优化器更新" if change.op >= 0 else "修改"
+    key = "silent_step" if change.op >= 0 else "silent"
     return Found(
         place=place,
         op=change.op if change.op >= 0 else change.saver,
         grad_node=change.grad_node,
         severity="warning",
-        message=Text(
-            en=f"In {place.said()} {what} a tensor that {saver.said()} saved for its backward; "
-            "Paddle does not notice, and the gradient is computed from the new values.",
-            zh=f"{place.said('zh')} {what_zh}了 {saver.said('zh')} 为反向计算保存的张量;"
-            "Paddle 不会察觉,梯度是用新值算出来的。",
-        ),
+        message=Text(f"findings.inplace-modified.{key}", place=place, saver=saver),
         marks=[
             Mark("origin", op=change.op),
             Mark("related", op=change.saver, grad_node=change.grad_node),
         ],
-        advice=Text(
-            en="Run backward before anything writes to the tensor: all backward calls first, then "
-            "the optimizer's steps, and new values only for the next forward.",
-            zh="在任何写操作之前完成反向:先执行所有 backward,再执行优化器的 step;"
-            "新的值留给下一次前向。",
-        ),
+        advice=Text("findings.inplace-modified.silent_advice"),
     )
 
 
 CHECK = Check(
     kind="inplace-modified",
-    title=Text(
-        en="A tensor saved for backward is modified in place",
-        zh="为反向保存的张量被原地修改",
-    ),
-    advice=Text(
-        en="Make a new tensor instead (`h = h + 1` for `h.add_(1)`, `paddle.where` or "
-        "`paddle.scatter` for an assignment to a slice), or modify a copy: `h = h.clone()` before "
-        "the change.",
-        zh="改为生成新的张量(用 `h = h + 1` 代替 `h.add_(1)`,用 `paddle.where` 或 `paddle.scatter` "
-        "代替切片赋值),或者先复制再修改:在修改之前执行 `h = h.clone()`。",
-    ),
     find=find,
     example="y = h**2\nh[1:2] = 3.3  # y's backward needs h as it was\ny.sum().backward()",
-    cost="nothing: it reads the in-place versions that every trace has",
 )

@@ -23,10 +23,10 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.steps import Steps
-from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.stacks import stack_of
 from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.words import Text
 
 Rows = npt.NDArray[np.int64]
 
@@ -122,10 +122,7 @@ def _found(facts: Facts, steps: Steps, tensors: list[int]) -> Found:
         op=ops[0],
         severity=_severity(facts, steps, tensors, size),
         message=Text(
-            en=f"{len(tensors)} tensors that {place.said()} made in as many iterations were "
-            f"alive together, {size_text(size)} in all, and nothing read them again.",
-            zh=f"{place.said('zh')} 在多次迭代中产生的 {len(tensors)} 个张量同时存活,"
-            f"共 {size_text(size)},此后再没有被读取。",
+            "findings.leaked-tensor.found", place=place, tensors=len(tensors), size=size_text(size)
         ),
         marks=[Mark("origin", op=ops[0]), *(Mark("related", op=op) for op in ops[1:4])],
     )
@@ -160,15 +157,7 @@ def _comes_from_parameter(facts: Facts, op: int, *, most: int = 5000) -> bool:
 
 CHECK = Check(
     kind="leaked-tensor",
-    title=Text(en="Tensors pile up from step to step", zh="张量逐步堆积"),
-    advice=Text(
-        en="Keep what is needed later and no more: numbers instead of tensors (`float(x)`), the "
-        "newest few (`collections.deque(maxlen=...)`), or empty the collection after each step.",
-        zh="只保留以后需要的内容:保存数值而不是张量(`float(x)`),只保留最近几个"
-        "(`collections.deque(maxlen=...)`),或在每一步之后清空容器。",
-    ),
     find=find,
     example="history.append(net(x))  # in a loop that never reads history",
-    cost="a look at which tensors are alive, once or twice a step, ever more rarely",
     holds_on=("newest",),  # ops after may read it
 )

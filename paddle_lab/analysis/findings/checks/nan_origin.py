@@ -30,7 +30,6 @@ from paddle_lab.analysis.findings.nan_sentences import (
 from paddle_lab.analysis.findings.nan_sources import Flow, Source, is_optimizers
 from paddle_lab.analysis.findings.numbers import TensorNumbers
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.text import Text
 
 _MOST_LINES = 5
 _SCALER = "check_finite_and_unscale_"
@@ -132,15 +131,8 @@ def _moment(facts: Facts, source: Source) -> int:
 
 CHECK = Check(
     kind="nan-origin",
-    title=Text(en="Where NaN or Inf begins", zh="NaN 或 Inf 从哪里开始"),
-    advice=Text(
-        en="Look at what goes into this line: divisions, logarithms and roots near 0, numbers that "
-        "have grown too large, a learning rate that is too high.",
-        zh="检查这一行的输入:是否有在 0 附近的除法、对数或开方,数值是否过大,学习率是否过高。",
-    ),
     find=find,
     example="entropy = -(p * paddle.log(p)).sum()  # p is 0 here and there",
-    cost="one look at the numbers in every tensor and gradient",
     needs=("events", "values", "gradients"),
     holds_on=("first",),  # it may have begun in ops before
 )

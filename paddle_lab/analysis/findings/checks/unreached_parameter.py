@@ -25,25 +25,15 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.findings.trained import Trained, listed
+from paddle_lab.words import Text
 
-_UNUSED = Text(en="no op reads them", zh="没有任何算子读取它们")
-_UNUSED_ONE = Text(en="no op reads it", zh="没有任何算子读取它")
-_ASIDE = Text(
-    en="their layer was called, but its output did not go into a loss that backward() was "
-    "called on",
-    zh="所在的层被调用过,但其输出没有进入调用 backward() 的损失",
-)
-_ASIDE_ONE = Text(en=_ASIDE.en.replace("their layer", "its layer"), zh=_ASIDE.zh)
-_CHOSEN = Text(
-    en="no op reads them here, while others from there are read in some steps and not in others",
-    zh="这里没有算子读取它们,而同一处创建的其他参数在有些步骤中被读取,在有些步骤中没有",
-)
-_OTHER = Text(
-    en="the optimizer holds another model than the one that was trained",
-    zh="优化器持有的并不是正在训练的那个模型的参数",
-)
+_UNUSED = Text("findings.unreached-parameter.unused")
+_UNUSED_ONE = Text("findings.unreached-parameter.unused_one")
+_ASIDE = Text("findings.unreached-parameter.aside")
+_ASIDE_ONE = Text("findings.unreached-parameter.aside_one")
+_CHOSEN = Text("findings.unreached-parameter.chosen")
+_OTHER = Text("findings.unreached-parameter.other")
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -145,13 +135,11 @@ def _found(
         op=next(iter([*uses, *makers]), -1),
         severity=_severity(cuts.trained, parameters, why),
         message=Text(
-            en=f"No gradient came to {listed(names)}, created at {place.said()}: {why.en}.",
-            zh=f"{listed(names, 'zh')}(创建于 {place.said('zh')})没有得到梯度:{why.zh}。",
+            "findings.unreached-parameter.found", names=listed(names), place=place, why=why
         )
         if any(one in Creations(facts).lines for one in parameters)
         else Text(
-            en=f"No gradient came to {listed(names)} before {place.said()}: {why.en}.",
-            zh=f"到 {place.said('zh')} 为止,{listed(names, 'zh')} 没有得到梯度:{why.zh}。",
+            "findings.unreached-parameter.found_before", place=place, names=listed(names), why=why
         ),
         advice=_ANEW if why is _OTHER else None,
         marks=[Mark("related", op=op) for op in uses[:8]],
@@ -163,24 +151,12 @@ def _severity(trained: Trained, parameters: list[int], why: Text) -> Severity:
     return "warning" if is_held and why is not _CHOSEN else "info"
 
 
-_ANEW = Text(
-    en="Make the optimizer after the model it is to train, and make it again whenever the model or "
-    "one of its layers is built anew.",
-    zh="请在模型建好之后再创建优化器;每次重建模型或替换其中的层之后,也要重新创建优化器。",
-)
+_ANEW = Text("findings.unreached-parameter.other_advice")
 
 CHECK = Check(
     kind="unreached-parameter",
-    title=Text(en="Parameters that get no gradient", zh="没有得到梯度的参数"),
-    advice=Text(
-        en="Call the layer in `forward` and use what it returns, or delete it. If it shall rest, "
-        "leave its parameters out of the optimizer.",
-        zh="在 `forward` 中调用这一层并使用其输出,或者删除它;若有意不训练,"
-        "请不要把它的参数交给优化器。",
-    ),
     find=find,
     example="self.skip = nn.Linear(4, 4)  # and forward() never calls it",
-    cost="next to nothing: a note for each parameter that is created",
     consequence_of=("gradient-cut",),
     holds_on=(),  # a backward call that reaches it may be in another part
 )

@@ -21,7 +21,7 @@ from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
 from paddle_lab.analysis.findings.hidden_layers import HiddenLayers
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -50,33 +50,18 @@ def find(facts: Facts) -> Iterator[Found]:
         ops = [trained.used[one][0] for one in parameters]
         name = facts.record.text(int(facts.record.layers["path"][model]))
         count = len(parameters)
-        en = f"{count} parameters" if count > 1 else "A parameter"
         yield Found(
             place=place,
             op=min(ops),
             severity="warning" if is_made_here else "info",
-            message=Text(
-                en=f"{en} of layers from {place.said()} got gradients, but `{name}`, which calls "
-                "the layers, does not know them: no optimizer holds them, and they keep their "
-                "initial values.",
-                zh=f"{place.said('zh')} 中的层有 {count} 个参数得到了梯度,但调用这些层的 "
-                f"`{name}` 并没有登记它们:没有优化器持有它们,它们一直保持初始值。",
-            ),
+            message=Text("findings.untrained-parameter.found", place=place, n=count, name=name),
             marks=[Mark("related", op=op) for op in sorted(set(ops))[:8]],
         )
 
 
 CHECK = Check(
     kind="untrained-parameter",
-    title=Text(en="Parameters that no optimizer knows", zh="没有优化器持有的参数"),
-    advice=Text(
-        en="Keep sublayers in `nn.LayerList`, `nn.LayerDict` or an attribute of their own, and "
-        "make the optimizer after that. A list or a dict of Python's registers nothing.",
-        zh="请用 `nn.LayerList`、`nn.LayerDict` 或单独的属性保存子层,再创建优化器。"
-        "Python 自带的 list 和 dict 不会登记子层。",
-    ),
     find=find,
     example="self.layers = [nn.Linear(4, 4) for _ in range(2)]",
-    cost="nothing: it reads what every trace has",
     holds_on=(),  # an optimizer that steps in another part may hold them
 )

@@ -18,10 +18,10 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.text import Text
 from paddle_lab.analysis.findings.unused_calls import UnusedCall, UnusedCalls
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.trace.schema import ALLOCATION_KINDS
+from paddle_lab.words import Text
 
 _SAVED = ALLOCATION_KINDS.index("saved_activation")
 
@@ -57,23 +57,18 @@ def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Se
 
 def _found(facts: Facts, place: Place, calls: list[UnusedCall], severity: Severity) -> Found:
     saved = _saved_bytes(facts, calls)
-    kept, kept_zh = "", ""
+    said = Text("findings.unused-graph.found", place=place)
+    if len(calls) > 1:
+        said = Text("findings.unused-graph.found_often", place=place, n=len(calls))
+    if any(call.is_eval for call in calls):
+        said = Text("findings.unused-graph.eval", said=said)
     if saved:
-        kept = f" It kept {size_text(saved)} for a backward that never came."
-        kept_zh = f" 它为从未发生的反向计算保存了 {size_text(saved)}。"
-    times = f" in {len(calls)} calls" if len(calls) > 1 else ""
-    times_zh = f"在 {len(calls)} 次调用中" if len(calls) > 1 else ""
-    is_eval = any(call.is_eval for call in calls)
-    mode = " The model is in eval mode, which does not switch gradients off." if is_eval else ""
-    mode_zh = " 模型处于 eval 模式,但这并不会关闭梯度。" if is_eval else ""
+        said = Text("findings.unused-graph.saved", said=said, size=size_text(saved))
     return Found(
         place=place,
         op=calls[0].op,
         severity=severity,
-        message=Text(
-            en=f"{place.said()} builds a backward graph that nothing uses{times}.{mode}{kept}",
-            zh=f"{place.said('zh')} {times_zh}构建了反向图,却从未使用。{mode_zh}{kept_zh}",
-        ),
+        message=said,
         marks=[Mark("related", op=call.op) for call in calls[:8]],
     )
 
@@ -95,16 +90,8 @@ def _saved_bytes(facts: Facts, calls: list[UnusedCall]) -> int:
 
 CHECK = Check(
     kind="unused-graph",
-    title=Text(en="A backward graph that nobody uses", zh="没有人使用的反向图"),
-    advice=Text(
-        en="Put evaluation into `with paddle.no_grad():`, or `@paddle.no_grad()` above its "
-        "function. It needs less memory and time, and the numbers stay the same.",
-        zh="把评估代码放进 `with paddle.no_grad():`,或在函数上加 `@paddle.no_grad()`。"
-        "结果不变,而显存和时间都会减少。",
-    ),
     find=find,
     example="net.eval()\naccuracy = float((net(x).argmax(1) == y).astype('float32').mean())",
-    cost="next to nothing: a note where Python reads a tensor that needs a gradient",
     consequence_of=("gradient-cut",),
     holds_on=(),  # what other calls of the line were for may be in another part
 )

@@ -16,7 +16,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found
 from paddle_lab.analysis.findings.reruns import Differences, Origin
-from paddle_lab.analysis.findings.text import Text
+from paddle_lab.words import Text
 
 KIND = "unwritten-output"
 
@@ -35,40 +35,19 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _message(facts: Facts, origin: Origin) -> Text:
-    en, zh = origin.place.said(), origin.place.said("zh")
+    place = origin.place
     if origin.reason == "unwritten":
         reader = facts.place(origin.reader)
-        return Text(
-            en=f"{en} makes a tensor of which a part was never written, and {reader.said()} reads "
-            "it.",
-            zh=f"{zh} 创建的张量有一部分从未写入,却被 {reader.said('zh')} 读取。",
-        )
+        return Text("findings.unwritten-output.unwritten", place=place, reader=reader)
     if origin.reason != "op":
-        return Text(
-            en=f"What {en} meets depends on what new memory is filled with: something before it "
-            "reads memory that was never written.",
-            zh=f"{zh} 的输入取决于新分配内存中的内容:之前有代码读取了从未写入的内存。",
-        )
-    return Text(
-        en=f"{en} (`{facts.op_name(origin.op)}`) leaves a part of its output unwritten: it changes "
-        "with what the memory held before.",
-        zh=f"{zh}(`{facts.op_name(origin.op)}`)没有写满它的输出:结果随内存原有内容而变。",
-    )
+        return Text("findings.unwritten-output.elsewhere", place=place)
+    return Text("findings.unwritten-output.op", place=place, name=facts.op_name(origin.op))
 
 
 CHECK = Check(
     kind=KIND,
-    title=Text(en="An output was never written", zh="输出没有被写入"),
-    advice=Text(
-        en="Make the tensor by `paddle.zeros` or `paddle.full`, or write all of it before it is "
-        "read. If the op is Paddle's own, report it with its shapes and dtypes; in an op of "
-        "yours, look for the branch or the tail of a loop that writes nothing.",
-        zh="请用 `paddle.zeros` 或 `paddle.full` 创建张量,或在读取之前写满它。如果是 Paddle 自带的"
-        "算子,请附上形状和数据类型反馈;如果是自定义算子,请检查没有写入的分支或循环的尾部。",
-    ),
     find=find,
     example="total = paddle.empty([4])\ntotal[:3] = parts\nloss = total.sum()",
-    cost="the code runs up to three times more, with new memory filled; on GPUs and on Linux",
     needs=("rerun",),
     holds_on=(),  # two runs are compared op by op
 )
