@@ -58,6 +58,7 @@ export const EVENT_KINDS = [
   "pylayer_rule",
   "rootless_backward",
 ] as const;
+export const PROGRAM_KINDS = ["full_graph", "sot", "executor"] as const;
 export const SEVERITIES = ["error", "warning", "info"] as const;
 export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
 
@@ -121,6 +122,19 @@ export const TABLES = {
   steps: ["time_ns", "scope"],
   counters: ["name", "device", "source", "unit", "absence"],
   samples: ["counter", "time_ns", "value"],
+  programs: [
+    "op",
+    "kind",
+    "program",
+    "ops",
+    "all_ops",
+    "backward_ops",
+    "all_backward_ops",
+    "parameters",
+    "feeds",
+    "fetches",
+    "place",
+  ],
   events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
   living_tensors: ["tensor"],
   tensor_lives: ["tensor", "ops_before"],

@@ -55,6 +55,7 @@ def assemble(
     _add_backward_calls(recorder, builders["backward_calls"], strings, frames, keys)
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
+    recorder.programs.add_rows(builders["programs"], strings, keys)
     if memory is not None:
         memory.name_rows(keys, frames.stack)
     tables.update(frames.tables())

@@ -13,6 +13,7 @@ from paddle_lab.capture.evidence.event_hooks import event_patches
 from paddle_lab.capture.layer_hooks import layer_patches
 from paddle_lab.capture.op_hooks import OpHooks
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
+from paddle_lab.capture.programs import program_layer_patches
 from paddle_lab.capture.pylayer_hooks import pylayer_patches
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
@@ -31,6 +32,8 @@ class Hooks:
     def __init__(self) -> None:
         self._op_hooks: OpHooks | None = None
         self._patches: list[FunctionPatch | AttributePatch] = []
+        self._lasting: list[AttributePatch] = []
+        """Those that stay where the others step aside."""
         self._is_installed = False
         self._suspensions = 0
 
@@ -46,6 +49,7 @@ class Hooks:
         if self._op_hooks is None:
             self._op_hooks = OpHooks(paddle)
         self._op_hooks.listen_for(recorder)
+        self._lasting = program_layer_patches(paddle)
         # Made anew each time: a class may have been patched by others since.
         self._patches = [
             *self._op_hooks.patches(),
@@ -54,12 +58,12 @@ class Hooks:
             *layer_patches(paddle),
             *pylayer_patches(paddle),
             *backward_patches(paddle),
-            *static_patches(paddle, self.suspended),
+            *static_patches(paddle, self.suspended, tells_programs=bool(self._lasting)),
             *thread_patches(),
         ]
         self._is_installed = True
         try:
-            for patch in self._patches:
+            for patch in (*self._patches, *self._lasting):
                 patch.apply()
         except BaseException:
             self._remove()
@@ -91,12 +95,12 @@ class Hooks:
                         patch.apply()
 
     def _remove(self) -> None:
-        for patch in reversed(self._patches):
+        for patch in (*reversed(self._patches), *self._lasting):
             patch.revert()
         for patch in self._patches:
             if isinstance(patch, FunctionPatch):
                 patch.sweep()
-        self._patches = []
+        self._patches, self._lasting = [], []
         self._is_installed = False
         if self._op_hooks is not None:
             self._op_hooks.listen_for(None)

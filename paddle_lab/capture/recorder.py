@@ -28,6 +28,7 @@ from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.op_names import OP_NAMES
+from paddle_lab.capture.programs import ProgramLog
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
 from paddle_lab.capture.tape import Tape, rows_of
@@ -112,7 +113,7 @@ class Recorder:
         self.eval_scopes = Tape()
         """Scopes of calls of layers in eval mode."""
         self.events = EventLog(self)
-        self.optimizers = OptimizerLog(self)
+        self.programs, self.optimizers = ProgramLog(), OptimizerLog(self)
         self.step_gradients = StepGradients(self)
         self.pylayer_rules = PyLayerRules(self)
         self.tensor_lives = TensorLives(self)

@@ -1,14 +1,16 @@
-"""The hook around functions that ``paddle.jit.to_static`` made: the trace steps aside.
+"""The hooks around compiled programs: a call of one is recorded as one op, ``run_program``.
 
-While such a function builds its program, its ops run on symbolic values, and SOT reads bytecode and
-compares functions by identity. So during the call Paddle sees its own functions; the call itself is
-recorded as one op, ``run_program``.
+While a function that ``paddle.jit.to_static`` made builds its program, its ops run on symbolic
+values, and SOT reads bytecode and compares functions by identity. So during the call Paddle sees
+its own functions, but for the one that tells which programs ran
+(:mod:`paddle_lab.capture.programs`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from functools import partial, wraps
 from sys import _getframe
 from time import perf_counter_ns
 from typing import Any
@@ -16,6 +18,14 @@ from typing import Any
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.programs import (
+    EXECUTOR,
+    FULL_GRAPH,
+    SOT,
+    run_of_executor,
+    running_layers,
+    runs_of_layers,
+)
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tracebacks import drop_frame
@@ -24,9 +34,12 @@ _NAME = "run_program"
 
 
 def static_patches(
-    paddle: Any, suspended: Callable[[], AbstractContextManager[None]]
+    paddle: Any,
+    suspended: Callable[[], AbstractContextManager[None]],
+    *,
+    tells_programs: bool,
 ) -> list[AttributePatch]:
-    """Return the patch around ``StaticFunction.__call__``.
+    """Return the patches around ``StaticFunction.__call__`` and ``Executor.run``.
 
     Parameters
     ----------
@@ -34,7 +47,10 @@ def static_patches(
         The paddle module.
     suspended
         Makes a context in which no hook is installed.
+    tells_programs
+        Whether it is known which programs run.
     """
+    end = partial(_end, tells_programs=tells_programs)
 
     def around(call: Any) -> Callable[..., Any]:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -49,7 +65,7 @@ def static_patches(
             frame = _getframe(1)
             start_ns = perf_counter_ns()
             try:
-                with suspended():
+                with suspended(), running_layers() as layers:
                     result = call(self, *args, **kwargs)
             except BaseException as error:
                 end_ns = perf_counter_ns()
@@ -63,8 +79,8 @@ def static_patches(
             for recorder, inputs in resolved:
                 if inputs is not None:
                     attempt(
-                        recorder, recorder.end_op, _NAME, args, inputs, values, start_ns, end_ns,
-                        frame,
+                        recorder, end, recorder, self, layers, args, inputs, values, start_ns,
+                        end_ns, frame,
                     )  # fmt: skip
             return result
 
@@ -72,7 +88,74 @@ def static_patches(
         return __call__
 
     static_function = paddle.jit.dy2static.program_translator.StaticFunction
-    return [AttributePatch(static_function, "__call__", around)]
+    return [
+        AttributePatch(static_function, "__call__", around),
+        *_executor_patches(paddle),
+    ]
+
+
+def _executor_patches(paddle: Any) -> list[AttributePatch]:
+    def around(run: Any) -> Callable[..., Any]:
+        def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+            active = SINKS.active
+            if not active:
+                return run(self, *args, **kwargs)
+            frame = _getframe(1)
+            start_ns = perf_counter_ns()
+            try:
+                result = run(self, *args, **kwargs)
+            except BaseException as error:
+                end_ns = perf_counter_ns()
+                for recorder in active:
+                    attempt(recorder, recorder.fail_op, _NAME, ([], []), start_ns, end_ns, frame)
+                drop_frame(error)
+                raise
+            end_ns = perf_counter_ns()
+            for recorder in active:
+                attempt(
+                    recorder, _end_executor, recorder, paddle, self, args, kwargs, start_ns, end_ns,
+                    frame,
+                )  # fmt: skip
+            return result
+
+        return wraps(run)(wrapper)
+
+    return [AttributePatch(paddle.static.Executor, "run", around)]
+
+
+def _end_executor(
+    recorder: Recorder,
+    paddle: Any,
+    executor: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *times_and_frame: Any,
+) -> None:
+    op = recorder.end_op(_NAME, (), ([], []), (), *times_and_frame)
+    with suppress(Exception):  # what cannot be asked is not told
+        recorder.programs.note(op, EXECUTOR, [run_of_executor(paddle, executor, args, kwargs)])
+
+
+def _end(
+    recorder: Recorder,
+    function: Any,
+    layers: list[Any],
+    args: tuple[Any, ...],
+    resolved: tuple[list[int], list[Any]],
+    values: Any,
+    *times_and_frame: Any,
+    tells_programs: bool,
+) -> None:
+    inputs, attributes = resolved
+    slot, runs = len(args), runs_of_layers(layers)
+    read = {id(parameter): parameter for run in runs for parameter in run.parameters}
+    for parameter in read.values():
+        inputs.extend((slot, recorder.tensors.key_of(parameter)))
+    op = recorder.end_op(_NAME, args, (inputs, attributes), values, *times_and_frame)
+    is_sot = "Symbolic" in type(function).__name__
+    # Layers whose program cannot be asked for ran one all the same.
+    if runs or (tells_programs and not layers):
+        recorder.programs.note(op, SOT if is_sot else FULL_GRAPH, runs)
 
 
 def _begin(

@@ -72,6 +72,9 @@ EVENT_KINDS: Final = (
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
 step before had used already; ``pylayer_rule``: a PyLayer was called against its rules;
 ``rootless_backward``: a backward call began at a tensor that no gradient can leave."""
+PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
+"""What ran a compiled program: a function of ``to_static`` that was compiled whole, one that SOT
+compiled piece by piece, or an ``Executor``."""
 SEVERITIES: Final = ("error", "warning", "info")
 MARK_ROLES: Final = ("origin", "path", "cut", "failed", "related")
 """What a finding says of an op or grad node: where it begins, what it passed along, where a
@@ -89,6 +92,7 @@ ENUMERATIONS: Final = {
     "allocation_kind": ALLOCATION_KINDS,
     "holder_kind": HOLDER_KINDS,
     "event_kind": EVENT_KINDS,
+    "program_kind": PROGRAM_KINDS,
     "severity": SEVERITIES,
     "mark_role": MARK_ROLES,
 }
@@ -224,6 +228,20 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # What the sampler read while the cell ran; ``absence`` says why a counter has no samples.
     "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
     "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
+    # One row a compiled program that an op ran: several where SOT cut the function into pieces.
+    "programs": {
+        "op": "key:ops",
+        "kind": "enum:program_kind",
+        "program": "i32",  # equal numbers: the same program; -1: none ran, it was run op by op
+        "ops": "i32",  # of its forward: those that compute
+        "all_ops": "i32",  # and with its parameters, inputs and outputs: as the program counts
+        "backward_ops": "i32",
+        "all_backward_ops": "i32",  # 0 where it has no backward
+        "parameters": "i32",  # how many it reads
+        "feeds": "str",  # of an Executor: "x [32, 16], y [32]"
+        "fetches": "str",
+        "place": "str",
+    },
     # What the traced code did besides ops, in order: the evidence for findings.
     "events": {
         "kind": "enum:event_kind",
@@ -297,7 +315,7 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
         "grad_histograms",
         "rerun_differences",
     ),
-    4: ("grad_targets", "grad_stops"),
+    4: ("grad_targets", "grad_stops", "programs"),
 }
 """Format version to the record tables that came with it."""
 

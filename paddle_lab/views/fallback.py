@@ -23,8 +23,10 @@ from paddle_lab.views.text import (
     counts,
     failures,
     layer_rows,
+    program_rows,
     slowest_rows,
 )
+from paddle_lab.words import say
 
 _LARGEST_BYTES = 30_000
 _ROWS = (44, 36, 30, 24, 18, 12)
@@ -53,6 +55,7 @@ def fallback_html(record: Record) -> str:
         (
             _table("Layers", layer_rows(record)),
             _table("Slowest ops", slowest_rows(record)),
+            _table(say("reports.programs.title"), program_rows(record)),
             _table("Backward calls", [("call",), *calls] if calls else []),
             _table("Lines and their ops", line_rows(record)),
         )

@@ -12,9 +12,10 @@ from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.analysis.summaries import BackwardCall, backward_calls
 from paddle_lab.analysis.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import PHASES
+from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
 from paddle_lab.views.finding_text import finding_counts, finding_lines, told_findings
 from paddle_lab.views.memory_text import memory_lines
+from paddle_lab.words import say
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 
@@ -90,6 +91,7 @@ def summary_text(record: Record) -> str:
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
     parts += [_section("Layers", layer_rows(record)), odd_lines(record)]
     parts.append(_section("Slowest ops", slowest_rows(record)))
+    parts.append(_section(say("reports.programs.title"), program_rows(record)))
     calls = [backward_line(call) for call in backward_calls(record)]
     parts.append(["Backward calls", *(f"  {line}" for line in calls)] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -131,6 +133,24 @@ def slowest_rows(record: Record) -> list[tuple[str, ...]]:
         ("op", "name", "layer", "line", "host time"),
         *((str(op.key), op.name, op.layer, op.where, duration(op.duration_ns)) for op in ops),
     ]
+
+
+def program_rows(record: Record) -> list[tuple[str, ...]]:
+    """Return the compiled programs that ran, in the order of their first runs, a heading first."""
+    table = record.programs
+    rows: list[tuple[str, ...]] = []
+    numbers = table["program"].tolist()
+    for number_of in dict.fromkeys(number for number in numbers if number >= 0):
+        first, runs = numbers.index(number_of), numbers.count(number_of)
+        kind = PROGRAM_KINDS[int(table["kind"][first])]
+        ops, backward_ops = (int(table[column][first]) for column in ("ops", "backward_ops"))
+        where = OpTable(record, table["op"][first : first + 1])[0].where
+        counted = (ops, backward_ops, int(table["parameters"][first]), runs)
+        rows.append((where, say(f"page.program.by_{kind}"), *(f"{count:,}" for count in counted)))
+    if not rows:
+        return []
+    heading = ("line", "kind", "forward", "backward", "parameters", "runs")
+    return [tuple(say(f"reports.programs.{name}") for name in heading), *rows]
 
 
 def backward_line(call: BackwardCall) -> str:

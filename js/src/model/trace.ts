@@ -39,6 +39,7 @@ export function hasMemory(trace: Trace): boolean {
 
 /** From so many on a worker reads them. */
 const MANY_ALLOCATIONS = 50_000;
+const NO_ROWS = new Int32Array(0);
 const INPUT = ROLES.indexOf("input");
 const OUTPUT = ROLES.indexOf("output");
 
@@ -61,6 +62,7 @@ export class Trace {
   #gradEdgesFrom: RowsByKey | undefined;
   #gradEdgesInto: RowsByKey | undefined;
   #sources: RowsByKey | undefined;
+  #programs: RowsByKey | undefined;
 
   constructor(packed: Packed) {
     this.strings = packed.strings;
@@ -74,6 +76,13 @@ export class Trace {
 
   table<T extends TableName>(name: T): TableView<T> {
     return this.#views[name] as TableView<T>;
+  }
+
+  /** Rows of `programs`: the compiled programs that an op ran. */
+  programsOf(op: number): Int32Array {
+    if (!this.#tables.programs.length) return NO_ROWS;
+    this.#programs ??= RowsByKey.index(this.table("programs").column("op"), this.opCount);
+    return this.#programs.of(op);
   }
 
   /** The allocations, where none has asked for them yet and there are many. */

@@ -127,6 +127,7 @@ def trim(recorder: Recorder, spans: Sequence[Span]) -> int:
         *map(frozenset, (kept.forgotten.tolist(), tensors, grad_nodes, backward_calls))
     )
     recorder.backward.forget(gone.grad_nodes)
+    recorder.programs.forget(gone.ops)
     for collector in recorder.collectors:
         collector.forget(gone)
     if recorder.forgetting is not None:

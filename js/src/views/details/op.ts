@@ -16,6 +16,7 @@ import {
   tensorLink,
   timeFact,
 } from "./parts.ts";
+import { isReadByProgram, programSection } from "./program.ts";
 import { valueLine } from "./values.ts";
 
 export function opDetails(context: PanelContext, op: number): HTMLElement[] {
@@ -26,15 +27,23 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
     chips(context, op),
     ...findingNotes(context, op, -1),
     facts([
-      ...tensorFacts(context, op, "in", trace.inputsOf(op)),
+      ...tensorFacts(context, op, "in", otherInputs(context, op)),
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
       !!attributes && ["attributes", element("code", {}, attributes)],
       timeFact(totals, trace.at("ops", "duration_ns", op)),
       memoryFact(context.store),
       totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
     ]),
+    programSection(context, op),
     renderStack(context, trace.stackOf(op)),
-  ];
+  ].filter((part) => part !== undefined);
+}
+
+/** The parameters of a compiled program are listed with it. */
+function otherInputs({ trace }: PanelContext, op: number): Int32Array {
+  return trace
+    .inputsOf(op)
+    .filter((use) => !isReadByProgram(trace, op, trace.at("uses", "tensor", use)));
 }
 
 function chips(context: PanelContext, op: number): HTMLElement {

@@ -9,6 +9,7 @@ import type { Pictured } from "../../model/pictured.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem } from "../../model/visible.ts";
 import { PHASES } from "../../protocol.ts";
+import { programNote } from "../details/program.ts";
 import { FOLD_CARD_PX } from "../paint/drawing_style.ts";
 import { countOf } from "../panel/quantities.ts";
 import { BOX_HEIGHT_PX, BoxLines, NARROWEST_PX, PADDING_PX, stepped } from "./box_lines.ts";
@@ -95,14 +96,15 @@ export class BoxWriter {
     const { trace } = this;
     this.#columns ??= columnsOf(trace, this.boxCount * MANY > trace.opCount);
     const columns = this.#columns;
-    const line = this.#lines.of(trace.text(columns.name[op]!), through);
+    const sublabel = [through, programNote(trace, op)].filter(Boolean).join(" · ");
+    const line = this.#lines.of(trace.text(columns.name[op]!), sublabel);
     return {
       x: NOWHERE,
       y: NOWHERE,
       width: line.width,
       height: line.height,
       label: line.label,
-      sublabel: through,
+      sublabel,
       kind: columns.isPylayer[op] === 1 ? "pylayer" : "op",
       phase: PHASES[columns.phase[op]!]!,
       op,

@@ -1,0 +1,93 @@
+/** The compiled programs that an op ran: how many ops they have, what they read, how often. */
+import type { Trace } from "../../model/trace.ts";
+import { type ColumnName, PROGRAM_KINDS } from "../../protocol.ts";
+import { t } from "../../words/page.ts";
+import { element } from "../element.ts";
+import type { PanelContext } from "../panel/context.ts";
+import { formatCount } from "../panel/quantities.ts";
+import { type Fact, facts, MOST_ITEMS, section, small, tensorLink } from "./parts.ts";
+
+/** The part of an op's page; none where the op ran no compiled program. */
+export function programSection(context: PanelContext, op: number): HTMLElement | undefined {
+  const { trace } = context;
+  const rows = trace.programsOf(op);
+  if (!rows.length) return undefined;
+  const parts = [...rows].flatMap((row, index) => {
+    const piece = rows.length > 1 ? t("program.piece", { n: index + 1, all: rows.length }) : "";
+    return [...(piece ? [element("h4", {}, piece)] : []), programFacts(trace, row)];
+  });
+  return section(t("program.title"), "", ...parts, parametersRead(context, op));
+}
+
+/** Whether a program read this: it is named in the program's part of the page. */
+export function isReadByProgram(trace: Trace, op: number, tensor: number): boolean {
+  const kind = trace.tensorKind(tensor);
+  return (kind === "parameter" || kind === "buffer") && trace.programsOf(op).length > 0;
+}
+
+/** "7 ops", for a box; "" where the op ran no compiled program. */
+export function programNote(trace: Trace, op: number): string {
+  const rows = trace.programsOf(op);
+  const ops = [...rows].reduce((sum, row) => sum + trace.at("programs", "ops", row), 0);
+  return ops ? t("count.op", { n: ops }) : "";
+}
+
+function programFacts(trace: Trace, row: number): HTMLElement {
+  const at = (column: ColumnName<"programs">): number => trace.at("programs", column, row);
+  const kind = PROGRAM_KINDS[at("kind")]!;
+  if (at("program") < 0) {
+    return element("p", {}, t("program.none"));
+  }
+  const counted = (name: string, ops: number, all: number): Fact | false =>
+    all > 0 && [
+      name,
+      t("count.op", { n: ops }),
+      small(` · ${t("program.all_ops", { all: formatCount(all) })}`),
+    ];
+  const [run, runs] = runOf(trace, row);
+  const text = (name: string, column: "feeds" | "fetches" | "place"): Fact | false => {
+    const said = trace.textAt("programs", column, row);
+    return said !== "" && [name, element("code", {}, said)];
+  };
+  return facts([
+    [t("program.compiled"), t(`program.by_${kind}`)],
+    counted(t("program.forward"), at("ops"), at("all_ops")),
+    counted(t("program.backward"), at("backward_ops"), at("all_backward_ops")),
+    [t("program.runs"), runs > 1 ? t("program.run_of", { run, runs }) : t("program.once")],
+    text(t("program.feeds"), "feeds"),
+    text(t("program.fetches"), "fetches"),
+    text(t("program.place"), "place"),
+    kind === "executor" && [t("program.parameters"), formatCount(at("parameters"))],
+  ]);
+}
+
+/** Which of a program's runs in this trace this is, and how many there are. */
+function runOf(trace: Trace, row: number): [run: number, runs: number] {
+  const programs = trace.table("programs").column("program");
+  let run = 0;
+  let runs = 0;
+  for (let at = 0; at < programs.length; at++) {
+    if (programs[at] === programs[row]) {
+      runs++;
+      if (at <= row) run++;
+    }
+  }
+  return [run, runs];
+}
+
+function parametersRead(context: PanelContext, op: number): HTMLElement {
+  const { trace } = context;
+  const tensors = [...trace.inputsOf(op)]
+    .map((use) => trace.at("uses", "tensor", use))
+    .filter((tensor) => tensor >= 0 && isReadByProgram(trace, op, tensor));
+  const rest = tensors.length - MOST_ITEMS;
+  return element(
+    "div",
+    {},
+    tensors.length > 0 && element("h4", {}, t("program.reads", { n: tensors.length })),
+    ...tensors
+      .slice(0, MOST_ITEMS)
+      .map((tensor) => element("div", {}, tensorLink(context, tensor))),
+    rest > 0 && small(t("list.more", { n: rest })),
+  );
+}
