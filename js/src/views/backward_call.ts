@@ -1,13 +1,14 @@
 /** What a backward call is called, and where it was made. */
 import type { Trace } from "../model/trace.ts";
+import { t } from "../words/page.ts";
 
 /** "2 · paddle.grad · line 7 · failed". */
 export function backwardCallName(trace: Trace, call: number): string {
   const kind = trace.backwardKind(call);
   const parts = [
-    kind === "remaining" ? "graphs left at the end" : kind,
+    kind === "remaining" ? t("calls.remaining") : kind,
     lineOfBackwardCall(trace, call),
-    trace.textAt("backward_calls", "error", call) ? "failed" : "",
+    trace.textAt("backward_calls", "error", call) ? t("calls.failed") : "",
   ];
   return `${call + 1} · ${parts.filter(Boolean).join(" · ")}`;
 }
@@ -17,5 +18,5 @@ export function lineOfBackwardCall(trace: Trace, call: number): string {
   const frame = trace
     .framesOfStack(trace.at("backward_calls", "stack", call))
     .find((at) => trace.frameKind(at) === "user");
-  return frame === undefined ? "" : `line ${trace.at("frames", "line", frame)}`;
+  return frame === undefined ? "" : t("place.line", { line: trace.at("frames", "line", frame) });
 }

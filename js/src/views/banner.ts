@@ -1,7 +1,7 @@
 /** What went wrong, or is missing, above the picture. */
 import type { Store } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
-import { countOf } from "./panel/quantities.ts";
 
 /**
  * @param root the `.pdl-banner` element; it stays empty where there is nothing to say
@@ -18,11 +18,15 @@ export function mountBanner(root: HTMLElement, store: Store): () => void {
   if (failed) {
     root.append(
       errorRow(
-        store.findings.tellsOfFailure ? "" : "Backward failed",
+        store.findings.tellsOfFailure ? "" : t("banner.backward_failed"),
         failed.error,
-        button("Show", () => store.update({ mode: "ladder", backwardCall: failed.call }), {
-          title: "Show the graph of this backward call",
-        }),
+        button(
+          t("banner.show"),
+          () => store.update({ mode: "ladder", backwardCall: failed.call }),
+          {
+            title: t("banner.show_call"),
+          },
+        ),
       ),
     );
   }
@@ -31,11 +35,11 @@ export function mountBanner(root: HTMLElement, store: Store): () => void {
     const op = raisedOp(store);
     root.append(
       errorRow(
-        "Stopped by",
+        t("banner.stopped_by"),
         exception,
         op >= 0 &&
-          button("Show", () => store.select({ kind: "op", op }, { reveal: true }), {
-            title: "Show the op that raised",
+          button(t("banner.show"), () => store.select({ kind: "op", op }, { reveal: true }), {
+            title: t("banner.show_op"),
           }),
       ),
     );
@@ -54,11 +58,11 @@ function errorRow(title: string, message: string, action: HTMLElement | false): 
   const summary = summaryLine(lines);
   const text = element("code", { class: "pdl-one-line", title: summary }, summary);
   const more = button(
-    "More",
+    t("banner.more"),
     () => {
       const isOpen = text.classList.toggle("pdl-one-line");
       more.setAttribute("aria-expanded", String(!isOpen));
-      more.textContent = isOpen ? "More" : "Less";
+      more.textContent = isOpen ? t("banner.more") : t("banner.less");
       text.textContent = isOpen ? summary : message.trim();
     },
     { "aria-expanded": "false" },
@@ -66,7 +70,7 @@ function errorRow(title: string, message: string, action: HTMLElement | false): 
   return element(
     "div",
     { class: title ? "pdl-banner-row pdl-warn" : "pdl-banner-row pdl-quiet-row", role: "note" },
-    element("strong", {}, title || "Paddle’s message"),
+    element("strong", {}, title || t("banner.paddles_message")),
     text,
     !!title && action,
     (lines.length > 1 || summary.length > 120) && more,
@@ -87,7 +91,7 @@ function noticesRow(notices: readonly string[]): HTMLElement {
     element(
       "details",
       {},
-      element("summary", {}, `${countOf(notices.length, "notice")}: ${notices[0]}`),
+      element("summary", {}, t("banner.notices", { n: notices.length, first: notices[0]! })),
       element("ul", {}, ...notices.slice(1).map((notice) => element("li", {}, notice))),
     ),
   );

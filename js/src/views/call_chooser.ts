@@ -1,9 +1,9 @@
 /** Which backward call is shown, where a cell made several. */
 
 import type { Store, ViewState } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { backwardCallName } from "./backward_call.ts";
 import { element } from "./element.ts";
-import { formatCount } from "./panel/quantities.ts";
 
 /** Of more, people give the number: a page stands still over a list of ten thousand lines. */
 const MOST_LISTED = 300;
@@ -36,8 +36,8 @@ function callList(store: Store, count: number): Field {
     "select",
     {
       class: "pdl-button",
-      "aria-label": "Backward call",
-      title: "Which backward call",
+      "aria-label": t("calls.backward_call"),
+      title: t("calls.which"),
       onchange: () => store.update({ backwardCall: Number(select.value) }),
     },
     ...Array.from({ length: count }, (_, call) =>
@@ -58,7 +58,7 @@ function numberField(store: Store, count: number): Field {
     type: "number",
     min: 1,
     max: count,
-    "aria-label": "Backward call",
+    "aria-label": t("calls.backward_call"),
     onchange: () => {
       const asked = Math.round(Number(input.value));
       const call = Math.max(1, Math.min(count, asked || 1)) - 1;
@@ -72,5 +72,5 @@ function numberField(store: Store, count: number): Field {
     input.title = backwardCallName(store.trace, call);
   }
 
-  return { elements: ["call ", input, ` of ${formatCount(count)}`], show };
+  return { elements: [t("calls.call"), " ", input, " ", t("calls.of", { n: count })], show };
 }

@@ -1,5 +1,6 @@
 /** The picture: a canvas that shows a scene, moves about in it, and tells what was clicked. */
 import type { Store } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { anchored } from "./anchor.ts";
 import {
   type Camera,
@@ -63,8 +64,7 @@ export class GraphCanvas {
     this.element = element("canvas", {
       tabindex: "0",
       role: "application",
-      "aria-label":
-        "Graph. Arrow keys follow the edges, Enter opens a group, question mark lists all keys.",
+      "aria-label": t("canvas.label"),
     });
     root.prepend(this.element);
     this.#painting = new Painting(this.element, store, measure, theme, () => this.#request());

@@ -1,5 +1,6 @@
 /** Where there is nothing to draw: why, and what to do. */
 import type { Store } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
 import type { Scene } from "./scene/scene.ts";
 
@@ -10,26 +11,23 @@ export function emptyState(store: Store, scene: Scene): HTMLElement | undefined 
   }
   const { trace, state } = store;
   if (!trace.opCount) {
-    return note(
-      "This cell ran no Paddle op.",
-      "A trace shows what Paddle computes while the cell runs: call a layer or a paddle function in it.",
-    );
+    return note(t("empty.no_op"), t("empty.no_op_advice"));
   }
   if (state.mode !== "forward") {
     return note(
-      "No backward graph: no op here needs a gradient, or backward was never called.",
-      "Parameters need gradients by themselves; for other tensors set stop_gradient = False.",
-      button("Show the forward graph", () => store.update({ mode: "forward" })),
+      t("empty.no_backward"),
+      t("empty.no_backward_advice"),
+      button(t("empty.show_forward"), () => store.update({ mode: "forward" })),
     );
   }
   if (!state.showOptimizer) {
     return note(
-      "Only optimizer ops ran here.",
-      "They are folded away unless asked for.",
-      button("Show optimizer ops", () => store.update({ showOptimizer: true })),
+      t("empty.only_optimizer"),
+      t("empty.only_optimizer_advice"),
+      button(t("empty.show_optimizer"), () => store.update({ showOptimizer: true })),
     );
   }
-  return note("Nothing to draw here.", "");
+  return note(t("empty.nothing"), "");
 }
 
 function note(title: string, advice: string, action?: HTMLElement): HTMLElement {

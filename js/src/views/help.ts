@@ -1,23 +1,25 @@
 /** The overlay that explains the picture and its keys. */
+
+import { type PageKey, t } from "../words/page.ts";
 import { button, element } from "./element.ts";
 import { legend } from "./legend.ts";
 
-const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
-  ["← ↑ ↓ →", "go to the next box that way"],
-  ["[ ]", "previous, next op in the order they ran"],
-  ["Enter", "open or close the group"],
-  ["Shift+Enter", "open one of a fold of repeats"],
-  ["p", "go to the paired op or grad node"],
-  ["e", "the next finding in the graph; Shift+e the one before"],
-  ["Escape", "let go of the selection"],
-  ["/", "search; Enter and Shift+Enter step through"],
-  ["1 2 3 4", "forward, backward, ladder, memory"],
-  ["m", "in the timeline: the peak; arrows move the moment, Shift+arrows a span"],
-  ["Enter", "in the timeline: zoom to the span, or to the selected block"],
-  ["f", "fit the picture"],
-  ["+ −", "zoom; so does the wheel, drag moves"],
-  ["Ctrl+Z", "take back opening, closing and switching"],
-  ["?", "this help"],
+const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
+  ["← ↑ ↓ →", "help.key_arrows"],
+  ["[ ]", "help.key_ops"],
+  ["Enter", "help.key_group"],
+  ["Shift+Enter", "help.key_fold"],
+  ["p", "help.key_pair"],
+  ["e", "help.key_finding"],
+  ["Escape", "help.key_escape"],
+  ["/", "help.key_search"],
+  ["1 2 3 4", "help.key_modes"],
+  ["m", "help.key_peak"],
+  ["Enter", "help.key_zoom_span"],
+  ["f", "help.key_fit"],
+  ["+ −", "help.key_zoom"],
+  ["Ctrl+Z", "help.key_undo"],
+  ["?", "help.key_help"],
 ];
 
 /** @param app the `.pdl-app` element; the focus goes back to where it was when the help is closed */
@@ -26,7 +28,7 @@ export function openHelp(app: HTMLElement): void {
   const before = document.activeElement;
   const close = button("×", () => dismiss(), {
     class: "pdl-button pdl-quiet pdl-icon pdl-close",
-    "aria-label": "Close help",
+    "aria-label": t("help.close"),
   });
   const dialog = element(
     "div",
@@ -34,17 +36,17 @@ export function openHelp(app: HTMLElement): void {
       class: "pdl-scroll",
       role: "dialog",
       "aria-modal": "true",
-      "aria-label": "Help",
+      "aria-label": t("toolbar.help"),
       tabindex: -1,
       onkeydown: press,
     },
-    element("h2", {}, "How to read it"),
+    element("h2", {}, t("help.title")),
     close,
     element(
       "div",
       { class: "pdl-help-columns" },
-      element("section", {}, element("h3", {}, "In the picture"), legend()),
-      element("section", {}, element("h3", {}, "Keys"), keyTable()),
+      element("section", {}, element("h3", {}, t("help.picture")), legend()),
+      element("section", {}, element("h3", {}, t("help.keys")), keyTable()),
     ),
   );
   const overlay = element(
@@ -81,7 +83,7 @@ function keyTable(): HTMLElement {
     const names = keys.split(" ").map((key) => element("kbd", {}, key));
     table.append(
       element("dt", {}, ...names.flatMap((name) => [name, " "])),
-      element("dd", {}, meaning),
+      element("dd", {}, t(meaning)),
     );
   }
   return table;

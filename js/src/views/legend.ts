@@ -1,4 +1,6 @@
 /** Samples of what the picture is made of, each with its meaning; drawing_style.ts has the real ones. */
+
+import { type PageKey, t } from "../words/page.ts";
 import { element } from "./element.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -22,36 +24,31 @@ const SHAPES = {
 type Sample = `${keyof typeof SHAPES}${"" | ` ${string}`}`;
 
 /** Each shape with the classes of overlays.css that give it colour, fill and dashes. */
-const SAMPLES: readonly (readonly [meaning: string, ...shapes: Sample[]])[] = [
-  ["an op", "box forward"],
-  ["a grad node, beside its op in the ladder", "box backward"],
-  ["an op of the optimizer", "box optimizer"],
-  ["a layer's call: open it to see its ops", "box forward full", "sign forward"],
-  ["equal layers, folded: “layers.0–11 ×12”", "under forward", "box forward full", "sign forward"],
-  ["a PyLayer", "box forward", "inner forward"],
-  ["a region that you named", "box soft dashed"],
-  ["a parameter, a buffer, a gradient's leaf", "chip leaf"],
-  ["data, a constant", "chip soft dashed"],
-  ["it raised, or changed a tensor in place", "box warn full"],
-  [
-    "an error, a warning, a note of the checks",
-    "octagon warn full",
-    "triangle caution full",
-    "disc soft full",
-  ],
-  ["a gradient is cut", "stub detach dotted", "cut warn"],
-  ["selected", "ring select", "box forward lit"],
-  ["belongs to the selection: its pair, its line", "box forward lit"],
-  ["found by the search", "ring soft dashed", "box forward"],
-  ["a tensor", "line forward"],
-  ["a gradient", "line backward"],
-  ["a value without its gradient (detach)", "line detach dotted"],
+const SAMPLES: readonly (readonly [meaning: PageKey, ...shapes: Sample[]])[] = [
+  ["legend.op", "box forward"],
+  ["legend.grad_node", "box backward"],
+  ["legend.optimizer", "box optimizer"],
+  ["legend.layer", "box forward full", "sign forward"],
+  ["legend.fold", "under forward", "box forward full", "sign forward"],
+  ["legend.pylayer", "box forward", "inner forward"],
+  ["legend.region", "box soft dashed"],
+  ["legend.parameter", "chip leaf"],
+  ["legend.data", "chip soft dashed"],
+  ["legend.raised", "box warn full"],
+  ["legend.findings", "octagon warn full", "triangle caution full", "disc soft full"],
+  ["legend.cut", "stub detach dotted", "cut warn"],
+  ["legend.selected", "ring select", "box forward lit"],
+  ["legend.lit", "box forward lit"],
+  ["legend.found", "ring soft dashed", "box forward"],
+  ["legend.tensor", "line forward"],
+  ["legend.gradient", "line backward"],
+  ["legend.detached", "line detach dotted"],
 ];
 
 export function legend(): HTMLElement {
   const rows = element("dl");
   for (const [meaning, ...shapes] of SAMPLES) {
-    rows.append(element("dt", {}, sample(shapes)), element("dd", {}, meaning));
+    rows.append(element("dt", {}, sample(shapes)), element("dd", {}, t(meaning)));
   }
   return rows;
 }

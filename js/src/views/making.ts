@@ -8,7 +8,7 @@ import {
 import type { Pictured } from "../model/pictured.ts";
 import type { ViewState } from "../model/store.ts";
 import type { Steps, VisibleTree } from "../model/visible.ts";
-import { countOf } from "./panel/quantities.ts";
+import { t } from "../words/page.ts";
 import { type Arrangement, arrangeSteps, composeSteps } from "./scene/arrange.ts";
 import { arrangeLadderSteps } from "./scene/ladder_rows.ts";
 import { composeLadderSteps } from "./scene/ladder_scene.ts";
@@ -98,7 +98,7 @@ export class Making {
 
   /** The scene, ready to be drawn. */
   async #composed({ tree }: Arrangement, steps: Steps<Scene>): Promise<Made> {
-    this.#tellStage(`Placing ${boxCount(tree)}`);
+    this.#tellStage(t("status.placing", { n: tree.items.length }));
     const scene = await inSlices(steps, this.#isStale);
     await inSlices(SceneIndex.steps(scene), this.#isStale);
     return { tree, scene };
@@ -106,7 +106,7 @@ export class Making {
 
   async #layout({ graph, tree }: Arrangement): Promise<NestedResult> {
     this.#endIfStale();
-    this.#tellStage(`Laying out ${boxCount(tree)}`);
+    this.#tellStage(t("status.laying_out", { n: tree.items.length }));
     const result = this.#runner.layout(graph, LAYOUT);
     // While the worker lays out, the outline is written; of much in a task of its own.
     if (tree.items.length > MOST_AT_ONCE) {
@@ -129,8 +129,4 @@ export class Making {
     this.#stage = stage;
     this.#listener?.progress(stage);
   }
-}
-
-function boxCount({ items }: VisibleTree): string {
-  return countOf(items.length, "box", "boxes");
 }

@@ -1,8 +1,9 @@
 /** The search field: what it finds, step by step or from a list. */
 import type { Store } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
 import { keepInside } from "./floating.ts";
-import { countOf, formatCount } from "./panel/quantities.ts";
+import { formatCount } from "./panel/quantities.ts";
 import { frameLabel } from "./panel/stack_order.ts";
 import { SearchIndex } from "./search_index.ts";
 
@@ -25,14 +26,14 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     class: "pdl-search-input",
     type: "search",
     role: "combobox",
-    placeholder: "Search op, layer, file:line",
-    "aria-label": "Search op, layer, file and line, shape, grad node",
+    placeholder: t("search.placeholder"),
+    "aria-label": t("search.label"),
     "aria-controls": id,
     "aria-expanded": "false",
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false",
-    title: HINT,
+    title: t("search.hint"),
     oninput: () => search(input.value),
     onfocus: (event: FocusEvent) => {
       before = event.relatedTarget;
@@ -41,14 +42,14 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     onkeydown: press,
   });
   const text = element("span", { role: "status" });
-  const previous = stepButton("‹", "Previous (Shift+Enter)", -1);
-  const next = stepButton("›", "Next (Enter)", 1);
+  const previous = stepButton("‹", t("search.previous"), -1);
+  const next = stepButton("›", t("search.next"), 1);
   const count = element("span", { class: "pdl-search-count", hidden: true }, text, previous, next);
   const list = element("div", {
     class: "pdl-float pdl-search-list",
     id,
     role: "listbox",
-    "aria-label": "Ops found",
+    "aria-label": t("search.found"),
     hidden: true,
     // The field keeps the focus while the list is pressed.
     onmousedown: (event: MouseEvent) => event.preventDefault(),
@@ -132,9 +133,9 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     previous.disabled = next.disabled = matches.length === 0;
     text.textContent =
       matches.length === 0
-        ? "none"
+        ? t("search.none")
         : at >= 0
-          ? `${formatCount(at + 1)} of ${formatCount(matches.length)}`
+          ? t("search.at", { at: at + 1, n: matches.length })
           : formatCount(matches.length);
     input.style.paddingRight = isAsked ? `${count.offsetWidth + 8}px` : "";
     list.replaceChildren(...(isAsked ? rows(query, matches) : []));
@@ -150,7 +151,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   }
 
   function rows(query: string, matches: readonly number[]): HTMLElement[] {
-    if (matches.length === 0) return [note(`No op fits “${query.trim()}”.`), note(HINT)];
+    if (matches.length === 0)
+      return [note(t("search.nothing", { query: query.trim() })), note(t("search.hint"))];
     // The window of the list moves with the steps.
     const start = Math.floor(Math.max(0, at) / MOST_LISTED) * MOST_LISTED;
     const listed: HTMLElement[] = [];
@@ -160,14 +162,17 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
       if (around !== place) {
         place = around;
         listed.push(
-          element("div", { class: "pdl-search-group", role: "presentation" }, around || "no layer"),
+          element(
+            "div",
+            { class: "pdl-search-group", role: "presentation" },
+            around || t("search.no_layer"),
+          ),
         );
       }
       listed.push(option(op, start + offset));
     });
     const rest = matches.length - start - MOST_LISTED;
-    if (rest > 0)
-      listed.push(note(`and ${countOf(rest, "more", "more")}: Enter steps through all`));
+    if (rest > 0) listed.push(note(t("search.more", { n: rest })));
     return listed;
   }
 
@@ -215,9 +220,6 @@ function placeOf({ trace, hierarchy }: Store, op: number): string {
   const call = repeated === undefined ? "" : trace.groupLabel(repeated);
   return [call, trace.layerOf(op)].filter(Boolean).join(" · ");
 }
-
-const HINT =
-  "Try an op (relu), a layer (encoder.layers.0), a line (model.py:12, cell 4:12), a shape ([4, 16]), a grad node.";
 
 function note(text: string): HTMLElement {
   return element("div", { class: "pdl-search-note", role: "presentation" }, text);

@@ -1,10 +1,10 @@
 /** The line below the picture: what is selected, how much is shown, and what is being worked on. */
 import { standInsOf } from "../model/stand_ins.ts";
 import type { Store } from "../model/store.ts";
+import { t } from "../words/page.ts";
 import { blockLine } from "./details/allocation.ts";
 import { gradientName } from "./details/gradient.ts";
 import { button, element } from "./element.ts";
-import { countOf, formatCount } from "./panel/quantities.ts";
 import type { Scene } from "./scene/scene.ts";
 
 /** Layouts that take less are not worth a word. */
@@ -41,8 +41,8 @@ export class StatusLine {
 
   shows(scene: Scene): void {
     const all = standInsOf(this.#store.trace).opTotal;
-    const boxes = countOf(scene.boxes.length, "box", "boxes");
-    this.#shown.textContent = scene.boxes.length ? `${boxes} for ${countOf(all, "op")}` : "";
+    const boxes = scene.boxes.length;
+    this.#shown.textContent = boxes ? t("status.shown", { boxes, ops: all }) : "";
   }
 
   works(isBusy: boolean): void {
@@ -54,13 +54,13 @@ export class StatusLine {
       const app = this.#work.closest(".pdl-app");
       app?.querySelector<HTMLElement>(".pdl-canvas > canvas")?.focus({ preventScroll: true });
     }
-    this.#stage.textContent = "Arranging";
+    this.#stage.textContent = t("status.arranging");
     if (isBusy) {
       this.#timer = setTimeout(() => {
         this.#work.replaceChildren(
           this.#stage,
           " … ",
-          button("Cancel (Esc)", this.cancel, { class: "pdl-link" }),
+          button(t("status.cancel"), this.cancel, { class: "pdl-link" }),
         );
       }, PATIENCE_MS);
     }
@@ -108,15 +108,15 @@ export class StatusLine {
       }
       case "line": {
         const count = this.#store.litOps().reduce((sum, lit) => sum + lit, 0);
-        return `line ${formatCount(selection.line)} made ${countOf(count, "op")}`;
+        return t("status.line", { line: selection.line, n: count });
       }
       case "allocation":
         return blockLine(trace, selection.allocation);
       default:
         if (this.#store.state.mode === "memory") {
-          return "Click a block for its call stack. Drag for a span, wheel to zoom, Shift+drag to move. ? for help.";
+          return t("status.hint_memory");
         }
-        return "Click an op for its call stack. Double-click a group to open it. ? for help.";
+        return t("status.hint");
     }
   }
 }

@@ -1,6 +1,7 @@
 /** What is under the pointer, in a few lines beside it. */
 import type { Store } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
+import { t } from "../words/page.ts";
 import { element } from "./element.ts";
 import { normText } from "./paint/norm_ink.ts";
 import { formatBytes, formatDuration } from "./panel/quantities.ts";
@@ -83,16 +84,16 @@ function linesOf(store: Store, hit: Hit): string[] {
       return withMarks(boxLines(store, hit.box), markLines(marksOfBox(store, hit.box)));
     case "chip":
       if (hit.chip.kind === "refold") {
-        return ["Show the repeated groups as one box"];
+        return [t("tooltip.refold")];
       }
       return hit.chip.tensor >= 0 ? tensorLines(trace, hit.chip.tensor) : [];
     case "edge":
       return [`${hit.from} → ${hit.to}`, ...edgeLines(store, hit.edge)];
     case "frame":
       return hit.onToggle
-        ? [`Close ${hit.frame.title}`]
+        ? [t("tooltip.close", { title: hit.frame.title })]
         : hit.onRefold
-          ? ["Show the repeated groups as one box"]
+          ? [t("tooltip.refold")]
           : [];
   }
 }
@@ -114,20 +115,22 @@ function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
       box.kind === "fold" ? "" : oddSiblings.sentence(box.group),
       oddSiblings.alikeSentence(box.group),
       path !== box.label ? path : "",
-      "Double-click to open",
+      t("tooltip.open"),
     ].filter(Boolean);
   }
   const op = box.op >= 0 ? box.op : trace.at("grad_nodes", "op", box.gradNode);
   const title = box.op >= 0 ? trace.opLabel(op) : trace.textAt("grad_nodes", "name", box.gradNode);
   if (op < 0) {
-    return [title, box.kind === "leaf" ? "accumulates a gradient" : "made by no op of this trace"];
+    return [title, box.kind === "leaf" ? t("tooltip.accumulates") : t("tooltip.no_op")];
   }
   const own = trace.ownFrameOf(op);
   const lines = [
     `${title} #${op}`,
-    box.op < 0 ? `gradient of ${trace.opLabel(op)}` : shapesOf(trace, op),
+    box.op < 0 ? t("tooltip.gradient_of", { op: trace.opLabel(op) }) : shapesOf(trace, op),
     trace.layerOf(op),
-    box.op >= 0 ? `${formatDuration(trace.at("ops", "duration_ns", op))} on the host` : "",
+    box.op >= 0
+      ? t("tooltip.on_host", { time: formatDuration(trace.at("ops", "duration_ns", op)) })
+      : "",
     own >= 0 ? frameLabel(trace, own) : "",
   ];
   return lines.filter(Boolean);
@@ -149,9 +152,9 @@ function tensorLines(trace: Trace, tensor: number): string[] {
   const text = (column: "path" | "name" | "dtype" | "shape"): string =>
     trace.textAt("tensors", column, tensor);
   return [
-    text("path") || text("name") || trace.tensorKind(tensor),
+    text("path") || text("name") || t(`tensor_kind.${trace.tensorKind(tensor)}`),
     `${text("dtype")} ${text("shape")} · ${formatBytes(trace.at("tensors", "bytes", tensor))}`,
-    trace.tensorKind(tensor),
+    t(`tensor_kind.${trace.tensorKind(tensor)}`),
   ];
 }
 
@@ -159,16 +162,16 @@ function edgeLines({ trace, gradients, state }: Store, edge: SceneEdge): string[
   const norm = edge.gradEdges.length
     ? gradients.normOf(edge.gradEdges, state.backwardCall)
     : undefined;
-  const norms = norm ? [`norm ${normText(norm)}`] : [];
+  const norms = norm ? [t("gradient.norm_of", { norm: normText(norm) })] : [];
   if (edge.count > 1) {
-    const noun = edge.phase === "backward" ? "gradients" : "tensors";
-    return [`${edge.count} ${noun}`, ...norms];
+    const key = edge.phase === "backward" ? "count.gradient" : "count.tensor";
+    return [t(key, { n: edge.count }), ...norms];
   }
   if (edge.kind === "detach" && edge.phase === "backward") {
-    return ["the gradient ends here"];
+    return [t("tooltip.ends")];
   }
-  const note = edge.kind === "detach" ? "detached: no gradient flows here" : "";
+  const note = edge.kind === "detach" ? t("tooltip.detached") : "";
   return edge.tensor >= 0
     ? [tensorLines(trace, edge.tensor)[1]!, note].filter(Boolean)
-    : [`gradient ${edge.label}`, ...norms];
+    : [t("gradient.labelled", { label: edge.label }), ...norms];
 }

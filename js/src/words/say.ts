@@ -7,7 +7,9 @@ export type Values = Readonly<Record<string, string | number>>;
 type Table<Key extends string> = Readonly<Record<Key, Readonly<Record<Language, string>>>>;
 
 // As in paddle_lab/words/__init__.py.
-const PLACEHOLDER = /\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}/g;
+const PLACEHOLDER = /( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)/g;
+/** Chinese, and signs that have a room of their own. */
+const WIDE = /[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]/;
 
 let current: Language = "en";
 
@@ -57,9 +59,30 @@ export function sayFrom<Key extends string>(
   table: Table<Key>,
 ): (key: Key, values?: Values) => string {
   return (key, values = {}) =>
-    table[key][current].replace(PLACEHOLDER, (whole, name: string, comma, one, many) => {
-      const value = values[name] ?? whole;
-      if (one !== undefined) return value === 1 ? one : many;
-      return comma && typeof value === "number" ? formatCount(value) : String(value);
-    });
+    table[key][current].replace(
+      PLACEHOLDER,
+      (
+        _,
+        before: string,
+        name: string,
+        comma?: string,
+        one?: string,
+        many?: string,
+        after = "",
+      ) => {
+        const value = values[name] ?? `{${name}}`;
+        const text =
+          one !== undefined
+            ? value === 1
+              ? one
+              : many!
+            : comma && typeof value === "number"
+              ? formatCount(value)
+              : String(value);
+        // A room stands between Chinese and Latin, not between Chinese and Chinese.
+        const isChinese = current === "zh";
+        const left = isChinese && WIDE.test(text.at(0) ?? "") ? "" : before;
+        return left + text + (isChinese && WIDE.test(text.at(-1) ?? "") ? "" : after);
+      },
+    );
 }

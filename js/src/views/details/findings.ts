@@ -5,7 +5,7 @@ import { richText } from "../findings/finding_text.ts";
 import { severitySign } from "../findings/severity_sign.ts";
 import type { PanelContext } from "../panel/context.ts";
 import { askForSource } from "../panel/open_source.ts";
-import { marksOfBox, ROLE_WORDS } from "../scene/box_marks.ts";
+import { marksOfBox, roleWord } from "../scene/box_marks.ts";
 
 /** A note for each finding that points at the op (or, with -1, at the grad node). */
 export function findingNotes(context: PanelContext, op: number, gradNode: number): HTMLElement[] {
@@ -22,7 +22,7 @@ export function findingNotes(context: PanelContext, op: number, gradNode: number
         "div",
         { class: "pdl-finding-head" },
         severitySign(finding.severity, true),
-        ROLE_WORDS[role],
+        roleWord(role),
       ),
       element(
         "p",

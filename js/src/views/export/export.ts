@@ -1,5 +1,6 @@
 /** The export menu: the picture as SVG and PNG, the ops as text, what was alive as a table. */
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { copyText } from "../clipboard.ts";
 import { element } from "../element.ts";
 import type { MemoryView } from "../memory/view.ts";
@@ -26,15 +27,16 @@ export interface Shown {
  */
 export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): () => void {
   const { trace } = store;
-  const menu = mountMenu(root, "Export", () => [
+  const menu = mountMenu(root, t("export.export"), () => [
     // The timeline is drawn in pixels.
-    store.state.mode !== "memory" && item("Save as SVG", () => save(svg(), "image/svg+xml", "svg")),
-    item("Save as PNG", async () => save(await png(), "image/png", "png")),
-    canCopyImages() && item("Copy as PNG", copyPng),
+    store.state.mode !== "memory" &&
+      item(t("export.save_svg"), () => save(svg(), "image/svg+xml", "svg")),
+    item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
+    canCopyImages() && item(t("export.copy_png"), copyPng),
     menuLine(),
     ...aliveItems(shown.memory()),
-    item("Copy ops as text", async () => refuseUnless(await copyText(opText(), root))),
-    item("Save ops as text", () => save(opText(), "text/plain", "txt")),
+    item(t("export.copy_ops"), async () => refuseUnless(await copyText(opText(), root))),
+    item(t("export.save_ops"), () => save(opText(), "text/plain", "txt")),
   ]);
   const said = element("span", { class: "pdl-visually-hidden", role: "status" });
   root.append(said);
@@ -43,9 +45,10 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     return menuItem(label, async () => {
       try {
         await act();
-        say("Done", `${label}: done`);
+        say(t("export.done"), t("export.done_of", { label }));
       } catch (error) {
-        say("Not done", `${label}: ${error instanceof Error ? error.message : error}`);
+        const reason = error instanceof Error ? error.message : String(error);
+        say(t("export.not_done"), t("export.not_done_of", { label, reason }));
       }
     });
   }
@@ -56,7 +59,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     menu.toggle.title = text;
     menu.toggle.textContent = short;
     setTimeout(() => {
-      menu.toggle.textContent = "Export";
+      menu.toggle.textContent = t("export.export");
     }, 1600);
   }
 
@@ -77,7 +80,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     return exportSvg(
       shown.scene(),
       style(),
-      `${trace.origin.title || "Trace"}, ${store.state.mode}`,
+      [trace.origin.title || t("toolbar.trace"), t(`mode.${store.state.mode}`)].join(", "),
     );
   }
 
@@ -88,11 +91,11 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   function aliveItems(memory: ReturnType<Shown["memory"]>): (HTMLElement | false)[] {
     return [
       memory !== undefined &&
-        item("Copy what was alive", async () =>
+        item(t("export.copy_alive"), async () =>
           refuseUnless(await copyText(tabbedOf(await memory.alive()), root)),
         ),
       memory !== undefined &&
-        item("Save what was alive as CSV", async () =>
+        item(t("export.save_alive"), async () =>
           // With the mark by which spreadsheets know that it is UTF-8.
           save(`\ufeff${csvOf(await memory.alive())}`, "text/csv", "csv"),
         ),
@@ -141,5 +144,5 @@ function canCopyImages(): boolean {
 }
 
 function refuseUnless(done: boolean): void {
-  if (!done) throw new Error("this page may not use the clipboard");
+  if (!done) throw new Error(t("export.no_clipboard"));
 }

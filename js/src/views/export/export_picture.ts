@@ -1,4 +1,6 @@
 /** A whole scene as a picture: SVG, or PNG in pixels. */
+
+import { t } from "../../words/page.ts";
 import { type Brush, paint } from "../paint/paint.ts";
 import { SvgContext } from "../paint/svg_context.ts";
 import type { Scene } from "../scene/scene.ts";
@@ -40,7 +42,7 @@ export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): P
   const context = canvas.getContext("2d");
   if (context) paintScene(scene, style, context, fitting);
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
-  if (!context || !blob) throw new Error("this browser could not draw the picture");
+  if (!context || !blob) throw new Error(t("export.no_picture"));
   return blob;
 }
 

@@ -1,10 +1,10 @@
 /** A finding's sentence as nodes: code in monospace, places as links; and as plain text. */
 import type { Finding } from "../../model/findings.ts";
 import type { Trace } from "../../model/trace.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import type { SourceLine } from "../panel/open_source.ts";
 import { baseName, fileLabel } from "../panel/stack_order.ts";
-import { SEVERITY_WORDS } from "../scene/box_marks.ts";
 
 /** "cell 4, line 8", "单元格 4 第 8 行", "model.py:31": as Python names places in sentences. */
 const PLACES = /cell (\d+), line (\d+)|单元格 (\d+) 第 (\d+) 行|([\w.+-]+\.\w+):(\d+)/giu;
@@ -40,16 +40,21 @@ export function richText(trace: Trace, text: string, open: OpenLine): HTMLElemen
 
 /** "Cell 4, line 8". */
 function placeText(trace: Trace, { file, line, cell }: SourceLine): string {
-  return `${fileLabel(trace, file, cell)}, line ${line}`;
+  return t("place.file_line", { file: fileLabel(trace, file, cell), line });
 }
 
 /** For an issue or a chat: the severity, the sentence, its place, what to do. */
 export function findingText(trace: Trace, finding: Finding): string {
-  const [word] = SEVERITY_WORDS[finding.severity];
+  const severity = t(`severity.${finding.severity}`);
   const file = finding.cell >= 0 ? "" : ` (${trace.text(finding.file)})`;
-  const place = finding.line > 0 ? `\nAt: ${placeText(trace, finding)}${file}` : "";
-  const advice = finding.advice ? `\nWhat to do: ${finding.advice}` : "";
-  return `${word} [${finding.kind}]: ${finding.message}${place}${advice}`;
+  const place = `${placeText(trace, finding)}${file}`;
+  return [
+    t("findings.text", { severity, kind: finding.kind, message: finding.message }),
+    finding.line > 0 ? t("findings.text_place", { place }) : "",
+    finding.advice ? t("findings.text_advice", { advice: finding.advice }) : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
 }
 
 function withLinks(trace: Trace, text: string, open: OpenLine): (Node | string)[] {
@@ -101,7 +106,7 @@ function resolved(trace: Trace, match: RegExpMatchArray): SourceLine | undefined
 function placeLink(label: string, at: SourceLine, open: OpenLine): HTMLElement {
   return button(label, () => open(at), {
     class: "pdl-link",
-    title: "Show this line",
+    title: t("place.show_line"),
     "data-line": String(at.line),
   });
 }

@@ -4,12 +4,11 @@
  */
 import type { Finding } from "../../model/findings.ts";
 import type { FindingsShown, Store, ViewState } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { button, element } from "../element.ts";
 import { showFinding } from "../jump.ts";
 import { askForSource, type SourceLine } from "../panel/open_source.ts";
-import { countOf } from "../panel/quantities.ts";
-import { SEVERITY_WORDS } from "../scene/box_marks.ts";
 import { findingSentence, findingText, richText } from "./finding_text.ts";
 import { severitySign } from "./severity_sign.ts";
 
@@ -25,7 +24,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
     return () => {};
   }
   root.setAttribute("role", "region");
-  root.setAttribute("aria-label", "Findings");
+  root.setAttribute("aria-label", t("findings.findings"));
   /** Keys of the findings whose advice has been asked for. */
   const advised = new Set<number>();
   const unsubscribe = store.subscribe((state, previous) => {
@@ -59,7 +58,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
     const advice = element(
       "div",
       { class: "pdl-finding-advice" },
-      element("strong", {}, "What to do "),
+      element("strong", {}, `${t("findings.what_to_do")} `),
       richText(trace, finding.advice, open),
     );
     const row = element(
@@ -80,32 +79,32 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
         "div",
         { class: "pdl-finding-actions" },
         isShowable(finding) &&
-          button("Show in graph", () => showFinding(store, finding), {
-            title: "Select its op or grad node (e: the next finding)",
+          button(t("findings.show_in_graph"), () => showFinding(store, finding), {
+            title: t("findings.show_title"),
             "aria-keyshortcuts": "e",
             "data-focus": "show",
           }),
         !!finding.advice &&
-          button("What to do", () => advise(finding), {
+          button(t("findings.what_to_do"), () => advise(finding), {
             class: "pdl-button pdl-finding-more",
             "aria-expanded": String(isAdvised),
             "data-focus": "advice",
           }),
-        copyButton("Copy", () => findingText(trace, finding)),
+        copyButton(t("clipboard.copy"), () => findingText(trace, finding)),
         all.length > 1 &&
           button(
-            isListed ? "Fewer" : `${all.length - 1} more`,
+            isListed ? t("findings.fewer") : t("findings.more", { n: all.length - 1 }),
             () => store.update({ findingsShown: isListed ? "one" : "all" }),
             {
               "aria-expanded": String(isListed),
-              title: isListed ? "Close the list" : "List all findings",
+              title: isListed ? t("findings.close_list") : t("findings.list_all"),
               "data-focus": "list",
             },
           ),
         button("×", () => store.update({ findingsShown: "count" }), {
           class: "pdl-button pdl-quiet pdl-icon",
-          "aria-label": "Fold the findings away",
-          title: "Fold the findings away",
+          "aria-label": t("findings.fold"),
+          title: t("findings.fold"),
           "data-focus": "fold",
         }),
       ),
@@ -126,7 +125,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
         type: "button",
         class: "pdl-button pdl-finding-counts",
         onclick: () => store.update({ findingsShown: "one" }),
-        title: "Show the findings",
+        title: t("findings.show"),
         "aria-expanded": "false",
         "data-focus": "fold",
       },
@@ -134,7 +133,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
         .counts()
         .flatMap(({ severity, count }) => [
           severitySign(severity, false),
-          ` ${countOf(count, SEVERITY_WORDS[severity][0].toLowerCase())} `,
+          ` ${t(`findings.count_${severity}`, { n: count })} `,
         ]),
     );
   }
@@ -142,7 +141,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
   function list(current: number): HTMLElement {
     return element(
       "ul",
-      { class: "pdl-finding-list pdl-scroll", "aria-label": "All findings" },
+      { class: "pdl-finding-list pdl-scroll", "aria-label": t("findings.all") },
       ...all.map((finding) => item(finding, finding.key === current)),
     );
   }
@@ -157,11 +156,15 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
       },
       severitySign(finding.severity, false),
       element("span", { class: "pdl-finding-text" }, findingSentence(trace, finding, open)),
-      button(isShowable(finding) ? "Show" : "Read", () => showFinding(store, finding), {
-        class: "pdl-button pdl-finding-show",
-        "data-focus": `show-${finding.key}`,
-        "aria-label": `Show: ${finding.message}`,
-      }),
+      button(
+        isShowable(finding) ? t("banner.show") : t("findings.read"),
+        () => showFinding(store, finding),
+        {
+          class: "pdl-button pdl-finding-show",
+          "data-focus": `show-${finding.key}`,
+          "aria-label": t("findings.show_of", { message: finding.message }),
+        },
+      ),
     );
   }
 

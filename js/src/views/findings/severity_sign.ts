@@ -1,7 +1,7 @@
 /** The sign of a severity as an element: the shapes that the picture draws, with the word beside. */
 import type { Severity } from "../../model/findings.ts";
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
-import { SEVERITY_WORDS } from "../scene/box_marks.ts";
 import { svgElement } from "../svg_element.ts";
 
 const SHAPES: Readonly<Record<Severity, readonly [shape: string, sign: string]>> = {
@@ -12,7 +12,7 @@ const SHAPES: Readonly<Record<Severity, readonly [shape: string, sign: string]>>
 
 export function severitySign(severity: Severity, withWord: boolean): HTMLElement {
   const [shape, sign] = SHAPES[severity];
-  const [word] = SEVERITY_WORDS[severity];
+  const word = t(`severity.${severity}`);
   return element(
     "span",
     { class: `pdl-severity pdl-severity-${severity}` },

@@ -4,7 +4,7 @@ import { isLeaf } from "../../model/leaves.ts";
 import type { Selection, Store } from "../../model/store.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";
 import { countOf } from "../panel/quantities.ts";
-import { markLines, marksOfBox, SEVERITY_WORDS } from "../scene/box_marks.ts";
+import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";
 import { foldLabel } from "../scene/group_label.ts";
 
 export interface OutlineRow {
@@ -198,7 +198,7 @@ class RowWriter {
     return first
       ? {
           ...row,
-          sign: SEVERITY_WORDS[first.finding.severity][1],
+          sign: SEVERITY_SIGNS[first.finding.severity],
           name: [row.name, ...markLines(marks)].join(", "),
         }
       : row;

@@ -1,6 +1,6 @@
 /** Draws what findings say of boxes and edges: signs, words, and where a gradient is cut. */
 import type { Mark, Severity } from "../../model/findings.ts";
-import { ROLE_WORDS } from "../scene/box_marks.ts";
+import { roleWord } from "../scene/box_marks.ts";
 import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
 import type { ColourName, Theme } from "../theme.ts";
 import { mix } from "./drawing_style.ts";
@@ -41,7 +41,7 @@ export function paintMarks(brush: Brush, boxes: readonly SceneBox[], withText: b
 /** Sign and word on the box's upper left corner. */
 function paintPill(brush: Brush, box: SceneBox, mark: Mark): void {
   const { context, theme, measure } = brush;
-  const word = ROLE_WORDS[mark.role];
+  const word = roleWord(mark.role);
   const left = box.x - box.width / 2 - 5;
   const y = box.y - box.height / 2;
   if (!word) {

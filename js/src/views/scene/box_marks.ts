@@ -2,34 +2,21 @@
 import type { Mark, MarkRole, MarkSide, Severity } from "../../model/findings.ts";
 import { foldAround } from "../../model/folding.ts";
 import type { Pictured } from "../../model/pictured.ts";
+import { t } from "../../words/page.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
 
-/** What a severity is called, and its sign where only text can stand. */
-export const SEVERITY_WORDS: Readonly<Record<Severity, readonly [word: string, sign: string]>> = {
-  error: ["Error", "✕"],
-  warning: ["Warning", "▲"],
-  info: ["Note", "ⓘ"],
+/** The sign of a severity where only text can stand. */
+export const SEVERITY_SIGNS: Readonly<Record<Severity, string>> = {
+  error: "✕",
+  warning: "▲",
+  info: "ⓘ",
 };
 
 /** What a mark says on its box; "" where its sign says enough. */
-export const ROLE_WORDS: Readonly<Record<MarkRole, string>> = {
-  failed: "failed",
-  cut: "cut",
-  origin: "origin",
-  here: "",
-  path: "",
-  related: "",
-};
-
-const ROLE_SENTENCES: Readonly<Record<MarkRole, string>> = {
-  failed: "failed here",
-  cut: "the gradient ends here",
-  origin: "begins here",
-  here: "found here",
-  path: "passes here",
-  related: "has to do with it",
-};
+export function roleWord(role: MarkRole): string {
+  return role === "failed" || role === "cut" || role === "origin" ? t(`mark.${role}`) : "";
+}
 
 /** Roles that only matter to the finding one looks at: with all of them a picture drowns. */
 const ONLY_IF_ACTIVE: ReadonlySet<MarkRole> = new Set(["path", "related"]);
@@ -73,10 +60,13 @@ export function markLines(marks: readonly Mark[], most = 3): string[] {
   const lines = new Map<number, string>();
   for (const { finding, role } of marks) {
     if (!lines.has(finding.key)) {
-      const [word, sign] = SEVERITY_WORDS[finding.severity];
-      lines.set(finding.key, `${sign} ${word}, ${ROLE_SENTENCES[role]}: ${finding.message}`);
+      const severity = `${SEVERITY_SIGNS[finding.severity]} ${t(`severity.${finding.severity}`)}`;
+      const where = t(`mark.where_${role}`);
+      lines.set(finding.key, t("mark.line", { severity, where, message: finding.message }));
     }
   }
   const all = [...lines.values()];
-  return all.length > most ? [...all.slice(0, most), `and ${all.length - most} more`] : all;
+  return all.length > most
+    ? [...all.slice(0, most), t("list.more", { n: all.length - most })]
+    : all;
 }
