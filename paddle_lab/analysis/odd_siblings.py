@@ -14,6 +14,7 @@ import numpy as np
 from paddle_lab.analysis.trees import nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
+from paddle_lab.words import listing, say
 
 _PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call_site")}
 _LEAST_ALIKE = 3
@@ -41,8 +42,7 @@ class OddSibling:
     def sentence(self) -> str:
         """Like ``"1 of 96 is built differently: it has dropout, which its siblings have not."``."""
         odd = self.siblings - self.alike
-        verb, who = ("are", "this one") if odd > 1 else ("is", "it")
-        return f"{odd} of {self.siblings} {verb} built differently: {who} {self.difference}."
+        return say("page.siblings.odd", count=odd, size=self.siblings, difference=self.difference)
 
 
 def odd_siblings(record: Record) -> list[OddSibling]:
@@ -97,9 +97,9 @@ def _difference(
 ) -> str:
     parts = _differences_of_counts(ops, usual_ops)
     if not parts and ops != usual_ops:
-        return "runs the same ops in another order"
+        return say("page.siblings.order")
     parts = parts or _differences_of_counts(classes, usual_classes)
-    return "; it ".join(parts) or "connects the same ops in another way"
+    return say("page.siblings.and").join(parts) or say("page.siblings.connects")
 
 
 def _differences_of_counts(own: list[str], usual: list[str]) -> list[str]:
@@ -107,19 +107,20 @@ def _differences_of_counts(own: list[str], usual: list[str]) -> list[str]:
     added = [name for name in here if name not in there]
     missing = [name for name in there if name not in here]
     other = [
-        f"{count} × {name} where they have {there[name]}"
+        say("page.siblings.other_count", here=count, name=name, there=there[name])
         for name, count in here.items()
         if there[name] not in (0, count)
     ]
     return [
-        *([f"has {_listed(added)}, which its siblings have not"] if added else []),
-        *([f"lacks {_listed(missing)}, which its siblings have"] if missing else []),
-        *([f"has {_listed(other)}"] if other else []),
+        *([say("page.siblings.has", names=_listed(added))] if added else []),
+        *([say("page.siblings.lacks", names=_listed(missing))] if missing else []),
+        *([say("page.siblings.has_other", names=_listed(other))] if other else []),
     ]
 
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMED
     if more > 0:
-        return f"{', '.join(names[:_MOST_NAMED])} and {more} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        some = say("page.siblings.between").join(names[:_MOST_NAMED])
+        return say("page.siblings.and_more", some=some, n=more)
+    return listing(names)

@@ -2,6 +2,8 @@
  * Which group is built unlike its siblings: of many blocks of one class nearly all are equal, and
  * one is not. Mirrors `paddle_lab/analysis/odd_siblings.py`.
  */
+
+import { t } from "../words/page.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 import type { Trace } from "./trace.ts";
 
@@ -57,7 +59,7 @@ export class OddSiblings {
   alikeSentence(group: number): string {
     const structure = this.trace.at("groups", "structure", group);
     const family = this.#judge(this.hierarchy.parents[group]!).usual.get(structure);
-    return family ? `${family.alike} of ${family.size} siblings are alike.` : "";
+    return family ? t("siblings.alike_of", { alike: family.alike, size: family.size }) : "";
   }
 
   #judge(parent: number): Judged {
@@ -71,14 +73,13 @@ export class OddSiblings {
 
   #compare(group: number, { size, alike, typical }: Family): string {
     const count = size - alike;
-    const beginning = `${count} of ${size} ${count > 1 ? "are" : "is"} built differently`;
     const difference = differenceOf(
       this.#opNames(group),
       this.#opNames(typical),
       this.#classes(group),
       this.#classes(typical),
     );
-    return `${beginning}: ${count > 1 ? "this one" : "it"} ${difference}.`;
+    return t("siblings.odd", { count, size, difference });
   }
 
   /** Groups inside a group, itself first, outer before inner. */
@@ -151,13 +152,13 @@ export function differenceOf(
 ): string {
   const parts = differencesOfCounts(ops, usualOps);
   if (parts.length) {
-    return parts.join("; it ");
+    return parts.join(t("siblings.and"));
   }
   if (ops.some((name, at) => name !== usualOps[at])) {
-    return "runs the same ops in another order";
+    return t("siblings.order");
   }
   const layers = differencesOfCounts(classes, usualClasses);
-  return layers.length ? layers.join("; it ") : "connects the same ops in another way";
+  return layers.length ? layers.join(t("siblings.and")) : t("siblings.connects");
 }
 
 function differencesOfCounts(own: readonly string[], usual: readonly string[]): string[] {
@@ -179,19 +180,21 @@ function differencesOfCounts(own: readonly string[], usual: readonly string[]): 
     } else if (there && !here) {
       missing.push(name);
     } else if (here !== there) {
-      other.push(`${here} × ${name} where they have ${there}`);
+      other.push(t("siblings.other_count", { here, name, there }));
     }
   }
   return [
-    added.length && `has ${listed(added)}, which its siblings have not`,
-    missing.length && `lacks ${listed(missing)}, which its siblings have`,
-    other.length && `has ${listed(other)}`,
+    added.length && t("siblings.has", { names: listed(added) }),
+    missing.length && t("siblings.lacks", { names: listed(missing) }),
+    other.length && t("siblings.has_other", { names: listed(other) }),
   ].filter((part) => !!part) as string[];
 }
 
 function listed(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   const shown = names.slice(0, MOST_NAMED);
-  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined;
-  return last === undefined ? shown.join(", ") : `${shown.join(", ")} and ${last}`;
+  const last = more > 0 || shown.length < 2 ? undefined : shown.pop()!;
+  const some = shown.join(t("siblings.between"));
+  if (last !== undefined) return t("siblings.last", { some, last });
+  return more > 0 ? t("siblings.and_more", { some, n: more }) : some;
 }

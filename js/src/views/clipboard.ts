@@ -1,4 +1,6 @@
 /** Copies text; pages that are not served over HTTPS have no clipboard, so the old way stays. */
+
+import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
 
 export async function copyText(text: string, near: HTMLElement): Promise<boolean> {
@@ -24,7 +26,7 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
     label,
     async () => {
       const done = await copyText(text(), copy.parentElement ?? document.body);
-      copy.textContent = done ? "Copied" : "Not allowed here";
+      copy.textContent = done ? t("clipboard.copied") : t("clipboard.not_allowed");
       setTimeout(() => {
         copy.textContent = label;
       }, 1400);

@@ -4,6 +4,7 @@ import { kindLabel } from "../../memory/kinds.ts";
 import { ownerOf } from "../../model/owner.ts";
 import type { Trace } from "../../model/trace.ts";
 import { HOLDER_KINDS } from "../../protocol.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { switchMode } from "../jump.ts";
 import type { PanelContext } from "../panel/context.ts";
@@ -28,7 +29,7 @@ export function allocationDetails(context: PanelContext, allocation: number): HT
   const [op, gradNode, tensor] = [at("op"), at("grad_node"), at("tensor")];
   const owner = ownerOf(trace, allocation);
   const inGraph = button(
-    "Show in the graph",
+    t("block.show"),
     () => switchMode(store, owner.kind === "grad_node" ? "ladder" : "forward"),
     { title: labelOf(trace, owner) },
   );
@@ -41,10 +42,14 @@ export function allocationDetails(context: PanelContext, allocation: number): HT
       gradNode >= 0 && gradNodeChip(context, gradNode),
     ),
     facts([
-      op >= 0 && [gradNode >= 0 ? "backward of" : "made by", opLink(context, op)],
-      tensor >= 0 && ["tensor", tensorLink(context, tensor)],
-      ["alive", lifetime(trace, allocation)],
-      ["address", element("code", {}, `0x${at("address").toString(16)}`), small(` ${place()}`)],
+      op >= 0 && [gradNode >= 0 ? t("block.backward_of") : t("block.made_by"), opLink(context, op)],
+      tensor >= 0 && [t("block.tensor"), tensorLink(context, tensor)],
+      [t("block.alive"), lifetime(trace, allocation)],
+      [
+        t("block.address"),
+        element("code", {}, `0x${at("address").toString(16)}`),
+        small(` ${place()}`),
+      ],
     ]),
     ...(owner.kind === "none" ? [] : [element("div", { class: "pdl-actions" }, inGraph)]),
     ...holders(trace, allocation),
@@ -55,7 +60,7 @@ export function allocationDetails(context: PanelContext, allocation: number): HT
   ];
 
   function place(): string {
-    return `on ${trace.textAt("allocations", "place", allocation)}`;
+    return t("block.on", { place: trace.textAt("allocations", "place", allocation) });
   }
 }
 
@@ -75,12 +80,13 @@ export function blockLine(trace: Trace, allocation: number): string {
 export function lifetime(trace: Trace, allocation: number): string {
   const start_ns = trace.at("allocations", "start_ns", allocation);
   const end_ns = trace.at("allocations", "end_ns", allocation);
-  const from = start_ns < 0 ? "before" : formatDuration(start_ns);
+  const from = start_ns < 0 ? t("block.before") : formatDuration(start_ns);
   if (end_ns < 0) {
-    return `${from} → still alive at the end`;
+    return t("block.still_alive", { from });
   }
-  const span = start_ns < 0 ? "" : `, for ${formatDuration(end_ns - start_ns)}`;
-  return `${from} → ${formatDuration(end_ns)}${span}`;
+  const to = formatDuration(end_ns);
+  if (start_ns < 0) return `${from} → ${to}`;
+  return t("block.lifetime", { from, to, span: formatDuration(end_ns - start_ns) });
 }
 
 function holders(trace: Trace, allocation: number): HTMLElement[] {
@@ -100,13 +106,13 @@ function holders(trace: Trace, allocation: number): HTMLElement[] {
       small(` ${holderLabel(trace.at("holders", "kind", row))}`),
     ),
   );
-  return [section("Held by", "", list(items))];
+  return [section(t("block.held_by"), "", list(items))];
 }
 
 /** What a name is; "" where it says so itself, as "losses[3]" does. */
 export function holderLabel(kind: number): string {
   const name = HOLDER_KINDS[kind]!;
-  return name === "container" ? "" : name.replaceAll("_", " ");
+  return name === "container" ? "" : t(`holder_kind.${name}`);
 }
 
 function stackOfOp(trace: Trace, op: number): number {

@@ -1,4 +1,6 @@
 /** The panel's page of a grad node. */
+
+import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { button, element } from "../element.ts";
 import { jumpToOp } from "../jump.ts";
@@ -28,35 +30,39 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
   const next = trace.gradEdgesFrom(gradNode);
   const from = trace.gradEdgesInto(gradNode);
   return [
-    heading(trace.textAt("grad_nodes", "name", gradNode), `grad node ${gradNode}`),
+    heading(trace.textAt("grad_nodes", "name", gradNode), t("grad_node.number", { n: gradNode })),
     element(
       "div",
       { class: "pdl-chips" },
       op >= 0 &&
         button(`↔ ${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
           class: "pdl-chip pdl-forward",
-          title: "Show the op that made this grad node",
+          title: t("grad_node.show_op"),
         }),
-      op < 0 && element("span", { class: "pdl-chip" }, parameter >= 0 ? "leaf" : "no traced op"),
+      op < 0 &&
+        element(
+          "span",
+          { class: "pdl-chip" },
+          parameter >= 0 ? t("grad_node.leaf") : t("grad_node.no_op"),
+        ),
       ...groupChips(context, trace.groupOfGradNode(gradNode)),
     ),
     ...findingNotes(context, -1, gradNode),
     facts([
-      parameter >= 0 && (["accumulates into", tensorLink(context, parameter)] satisfies Fact),
+      parameter >= 0 &&
+        ([t("grad_node.accumulates"), tensorLink(context, parameter)] satisfies Fact),
       // A stored copy may do without: see paddle_lab/views/reduction.
-      hasAddress && ["address", element("code", {}, address), copyButton("Copy", () => address)],
+      hasAddress && [
+        t("block.address"),
+        element("code", {}, address),
+        copyButton(t("clipboard.copy"), () => address),
+      ],
       memoryFact(store),
     ]),
-    edges(
-      context,
-      "Receives gradients from",
-      from,
-      "source",
-      "the call's root: nothing comes before",
-    ),
-    edges(context, "Hands gradients to", next, "target", "nothing: the gradient ends here"),
+    edges(context, t("grad_node.receives"), from, "source", t("grad_node.root")),
+    edges(context, t("grad_node.hands"), next, "target", t("grad_node.ends")),
     ...beganWith(context, gradNode),
-    ...(op >= 0 ? [renderStack(context, trace.stackOf(op), "Forward call stack")] : []),
+    ...(op >= 0 ? [renderStack(context, trace.stackOf(op), t("grad_node.forward_stack"))] : []),
   ];
 }
 
@@ -65,7 +71,7 @@ function beganWith(context: PanelContext, gradNode: number): HTMLElement[] {
   const { gradients, state } = context.store;
   const rows = Array.from(gradients.beganAt(gradNode));
   return rows.length
-    ? [section("Began with", "", ...gradientFacts(context, rows, state.backwardCall))]
+    ? [section(t("grad_node.began"), "", ...gradientFacts(context, rows, state.backwardCall))]
     : [];
 }
 
@@ -90,7 +96,7 @@ function edges(
           {},
           gradNodeLink(context, trace.at("grad_edges", end, row)),
           small(` ${dtype} ${shape} `),
-          gradientLink(context, row, edgeNorm(context.store, row) || "gradient"),
+          gradientLink(context, row, edgeNorm(context.store, row) || t("gradient.gradient")),
         );
       }),
     ),

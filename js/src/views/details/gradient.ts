@@ -1,10 +1,11 @@
 /** The panel's page of a gradient: an edge of the backward graph, and what flowed along it. */
 import type { Trace } from "../../model/trace.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { gradientHistogram } from "../gradients/gradient_histogram.ts";
 import { normText } from "../paint/norm_ink.ts";
 import type { PanelContext } from "../panel/context.ts";
-import { countOf, formatCount, formatShare, formatValue } from "../panel/quantities.ts";
+import { formatCount, formatShare, formatValue } from "../panel/quantities.ts";
 import { type Fact, facts, gradNodeLink, heading, list, section, small } from "./parts.ts";
 
 /** @param beside the other edges that the same line of the picture stands for */
@@ -18,11 +19,13 @@ export function gradientDetails(
   const end = (column: "source" | "target") => trace.at("grad_edges", column, edge);
   const parameter = end("target") >= 0 ? trace.at("grad_nodes", "parameter", end("target")) : -1;
   return [
-    heading("Gradient", parameter >= 0 ? trace.tensorLabel(parameter) : ""),
+    heading(t("gradient.title"), parameter >= 0 ? trace.tensorLabel(parameter) : ""),
     facts([
-      end("source") >= 0 && (["from", gradNodeLink(context, end("source"))] satisfies Fact),
-      end("target") >= 0 && (["to", gradNodeLink(context, end("target"))] satisfies Fact),
-      ["type", typeText(trace, "grad_edges", edge)],
+      end("source") >= 0 &&
+        ([t("gradient.from"), gradNodeLink(context, end("source"))] satisfies Fact),
+      end("target") >= 0 &&
+        ([t("gradient.to"), gradNodeLink(context, end("target"))] satisfies Fact),
+      [t("gradient.type"), typeText(trace, "grad_edges", edge)],
     ]),
     ...gradientFacts(context, Array.from(gradients.ofEdge(edge)), state.backwardCall),
     ...(beside.length ? [others(context, edge, beside)] : []),
@@ -52,13 +55,16 @@ export function gradientFacts(
       "select",
       {
         class: "pdl-button",
-        "aria-label": "Which backward call's gradient",
+        "aria-label": t("gradient.which"),
         onchange: () => show(Number(select.value)),
       },
       ...rows.map((row, at) => {
-        const text = callOf(row) >= 0 ? `backward call ${callOf(row) + 1}` : `run ${at + 1}`;
+        const text =
+          callOf(row) >= 0
+            ? t("gradient.call", { n: callOf(row) + 1 })
+            : t("gradient.run", { n: at + 1 });
         const isSecond = rows.findIndex((other) => callOf(other) === callOf(row)) !== at;
-        const label = isSecond ? `${text}, run again` : text;
+        const label = isSecond ? t("gradient.again", { run: text }) : text;
         return element("option", { value: row, selected: row === shown }, label);
       }),
     );
@@ -83,49 +89,57 @@ export function gradientFacts(
     const isNews = edge < 0 || shape !== typeText(trace, "grad_edges", edge);
     return [
       facts([
-        !!shape && isNews && ["shape", shape],
-        ["norm", formatValue(value("norm")), small(nans + infs ? " of the finite values" : "")],
+        !!shape && isNews && [t("gradient.shape"), shape],
         [
-          "min … max",
+          t("gradient.norm"),
+          formatValue(value("norm")),
+          small(nans + infs ? ` ${t("gradient.finite")}` : ""),
+        ],
+        [
+          t("gradient.range"),
           hasFinite
             ? `${formatValue(value("smallest"))} … ${formatValue(value("largest"))}`
-            : "none",
+            : t("gradient.none"),
         ],
-        ["mean", hasFinite ? formatValue(value("mean")) : "none"],
-        ["zeros", shareText(count("zeros"), count("elements"))],
+        [t("gradient.mean"), hasFinite ? formatValue(value("mean")) : t("gradient.none")],
+        [t("gradient.zeros"), shareText(count("zeros"), count("elements"))],
         ["NaN", warnedCount(nans, count("elements"))],
         ["Inf", warnedCount(infs, count("elements"))],
       ]),
       section(
-        "Values",
-        countOf(count("elements"), "element"),
+        t("gradient.values"),
+        t("count.element", { n: count("elements") }),
         gradientHistogram(store.gradients.histogram(row), count("zeros")),
       ),
     ];
   }
 }
 
-/** "MatmulGrad → ReluGrad". */
+/** "gradient MatmulGrad → ReluGrad". */
 export function gradientName(trace: Trace, edge: number): string {
+  return t("gradient.labelled", { label: gradientEnds(trace, edge) });
+}
+
+function gradientEnds(trace: Trace, edge: number): string {
   const label = (column: "source" | "target") => {
     const node = trace.at("grad_edges", column, edge);
     return node >= 0 ? trace.gradNodeLabel(node) : "?";
   };
-  return `gradient ${label("source")} → ${label("target")}`;
+  return `${label("source")} → ${label("target")}`;
 }
 
 /** "norm 3.2e−4" of one edge in the backward call in view; "" where it is not known. */
 export function edgeNorm({ gradients, state }: PanelContext["store"], edge: number): string {
   const row = gradients.ofEdgeIn(edge, state.backwardCall);
   const norm = row >= 0 ? gradients.normOf([edge], state.backwardCall) : undefined;
-  return norm ? `norm ${normText(norm)}` : "";
+  return norm ? t("gradient.norm_of", { norm: normText(norm) }) : "";
 }
 
 /** Shows the gradient of an edge. */
 export function gradientLink({ store }: PanelContext, edge: number, label: string): HTMLElement {
   return button(label, () => store.select({ kind: "gradient", edge, beside: [] }), {
     class: "pdl-link",
-    title: "Show this gradient",
+    title: t("gradient.show"),
   });
 }
 
@@ -144,8 +158,8 @@ function others(context: PanelContext, edge: number, beside: readonly number[]):
   const { store, trace } = context;
   const all = [edge, ...beside];
   return section(
-    "In the same line of the picture",
-    countOf(beside.length, "more gradient"),
+    t("gradient.same_line"),
+    t("gradient.more", { n: beside.length }),
     list(
       beside.map((other) => {
         const rest = all.filter((at) => at !== other);
@@ -154,7 +168,7 @@ function others(context: PanelContext, edge: number, beside: readonly number[]):
         return element(
           "span",
           {},
-          button(gradientName(trace, other).slice("gradient ".length), show, { class: "pdl-link" }),
+          button(gradientEnds(trace, other), show, { class: "pdl-link" }),
           small(
             [` ${trace.textAt("grad_edges", "shape", other)}`, norm].filter(Boolean).join(" · "),
           ),
@@ -169,8 +183,5 @@ function typeText(trace: Trace, table: "grad_edges" | "grad_stats", row: number)
 }
 
 function notRecorded({ store }: PanelContext): string {
-  return store.gradients.isRecorded
-    ? "No gradient was seen here. None passed, or Paddle lets nobody look: at what a node of " +
-        "several tensors (concat, stack), a PyLayer or a compiled program adds to others."
-    : "Its values were not recorded: trace with --grads to see them.";
+  return store.gradients.isRecorded ? t("gradient.not_seen") : t("gradient.not_recorded");
 }

@@ -1,9 +1,10 @@
 /** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
 import { foldAround, isFolded } from "../../model/folding.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { openOne } from "../opening.ts";
 import { durationOf, type PanelContext, parametersOf } from "../panel/context.ts";
-import { countOf, formatBytes } from "../panel/quantities.ts";
+import { formatBytes } from "../panel/quantities.ts";
 import { renderStack } from "../panel/stack.ts";
 import { memoryFact } from "./memory.ts";
 import { facts, groupChip, heading, timeFact } from "./parts.ts";
@@ -28,20 +29,20 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
     element(
       "div",
       { class: "pdl-chips" },
-      element("span", { class: "pdl-chip" }, trace.groupKind(group).replace("_", " ")),
+      element("span", { class: "pdl-chip" }, t(`group_kind.${trace.groupKind(group)}`)),
       parent >= 0 && groupChip(context, parent),
     ),
     ...builtLikeSiblings(context, group),
     facts([
       calls.length > 1 && [
-        "call",
-        `${calls.indexOf(group) + 1} of ${calls.length}`,
+        t("group.call"),
+        t("group.call_of", { n: calls.indexOf(group) + 1, all: calls.length }),
         ...otherCalls(context, calls, group),
       ],
-      ["ops", countOf(trace.at("groups", "op_count", group), "op")],
+      [t("group.ops"), t("count.op", { n: trace.at("groups", "op_count", group) })],
       parameters.count > 0 && [
-        "parameters",
-        `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
+        t("group.parameters"),
+        `${t("count.tensor", { n: parameters.count })} · ${formatBytes(parameters.bytes)}`,
       ],
       timeFact(totals, duration_ns),
       memoryFact(store),
@@ -49,10 +50,11 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
     element(
       "div",
       { class: "pdl-actions" },
-      button(isOpen && !isFold ? "Close group" : "Open group", openOrClose, {
+      button(isOpen && !isFold ? t("group.close") : t("group.open"), openOrClose, {
         "data-focus": "open",
       }),
-      isFold && button(`Show all ${fold.length}`, () => store.setUnfolded(group, true)),
+      isFold &&
+        button(t("group.show_all", { n: fold.length }), () => store.setUnfolded(group, true)),
     ),
     ...stackOfFirstOp(context, group),
   ];
@@ -64,7 +66,7 @@ function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[
   const family = oddSiblings.familyOf(group);
   const sentence = oddSiblings.sentence(group) || oddSiblings.alikeSentence(group);
   const compare = (typical: number) =>
-    button("Show one of them", () => {
+    button(t("group.show_one"), () => {
       store.select({ kind: "group", group: typical }, { reveal: true });
     });
   return sentence
@@ -72,7 +74,7 @@ function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[
         element("p", {}, sentence),
         ...(family
           ? [
-              element("p", {}, `${family.alike} siblings are alike.`),
+              element("p", {}, t("siblings.alike_are", { n: family.alike })),
               element("div", { class: "pdl-actions" }, compare(family.typical)),
             ]
           : []),
@@ -94,7 +96,7 @@ function otherCalls(context: PanelContext, calls: readonly number[], group: numb
             },
           ),
         ];
-  return [...step("previous", calls[at - 1]), ...step("next", calls[at + 1])];
+  return [...step(t("group.previous"), calls[at - 1]), ...step(t("group.next"), calls[at + 1])];
 }
 
 /** The groups that are calls of the same layer, in order. */
@@ -116,10 +118,6 @@ function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
   const first = trace.at("groups", "first_op", group);
   if (first < 0) return [];
   return [
-    renderStack(
-      context,
-      trace.stackOf(first),
-      `Call stack of its first op, ${trace.opLabel(first)}`,
-    ),
+    renderStack(context, trace.stackOf(first), t("group.stack", { op: trace.opLabel(first) })),
   ];
 }

@@ -1,8 +1,8 @@
 /** The panel's page of a source line: the ops it made. */
 
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { durationOf, type PanelContext } from "../panel/context.ts";
-import { countOf } from "../panel/quantities.ts";
 import { fileLabel } from "../panel/stack_order.ts";
 import { litOpKeys, litParts } from "../scene/lit_parts.ts";
 import { facts, groupChip, heading, list, MOST_ITEMS, opItem, section, timeFact } from "./parts.ts";
@@ -16,25 +16,25 @@ export function lineDetails(context: PanelContext, file: number, line: number): 
   const text = source?.lines[line - source.firstLine]?.trim();
   const duration_ns = durationOf(trace, (op) => lit[op] === 1);
   return [
-    heading(`${fileLabel(trace, file, source?.cell ?? -1)}, line ${line}`, ""),
+    heading(t("place.file_line", { file: fileLabel(trace, file, source?.cell ?? -1), line }), ""),
     ...(text ? [element("p", {}, element("code", {}, text))] : []),
-    facts([["made", countOf(ops.length, "op")], timeFact(totals, duration_ns)]),
+    facts([[t("line.made"), t("count.op", { n: ops.length })], timeFact(totals, duration_ns)]),
     element(
       "div",
       { class: "pdl-actions" },
-      button("Show in source", () => context.showSource(file, line)),
+      button(t("line.show"), () => context.showSource(file, line)),
     ),
     ...(groups.length > 0
       ? [
           section(
-            "Whole groups",
+            t("line.groups"),
             "",
             list(groups.map(({ group }) => element("span", {}, groupChip(context, group)))),
           ),
         ]
       : []),
     section(
-      "Ops",
+      t("line.ops"),
       "",
       list(
         ops.slice(0, MOST_ITEMS).map((op) => opItem(context, op)),

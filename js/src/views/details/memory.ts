@@ -2,9 +2,10 @@
 import { litAllocations } from "../../memory/lit.ts";
 import type { Store } from "../../model/store.ts";
 import { hasMemory } from "../../model/trace.ts";
+import { t } from "../../words/page.ts";
 import { button } from "../element.ts";
 import { switchMode } from "../jump.ts";
-import { countOf, formatBytes } from "../panel/quantities.ts";
+import { formatBytes } from "../panel/quantities.ts";
 import { type Fact, small } from "./parts.ts";
 
 /** "1.2 MiB in 3 blocks", which leads to the timeline. */
@@ -26,9 +27,9 @@ export function memoryFact(store: Store): Fact | false {
   if (count === 0) {
     return false;
   }
-  const blocks = button(countOf(count, "block"), () => switchMode(store, "memory"), {
+  const blocks = button(t("count.block", { n: count }), () => switchMode(store, "memory"), {
     class: "pdl-link",
-    title: "Show them in the timeline",
+    title: t("memory.show_them"),
   });
-  return ["allocated", formatBytes(bytes), small(" in "), blocks];
+  return [t("memory.allocated"), formatBytes(bytes), small(" · "), blocks];
 }

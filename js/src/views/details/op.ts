@@ -1,5 +1,7 @@
 /** The panel's page of an op. */
 
+import { t } from "../../words/page.ts";
+import { language } from "../../words/say.ts";
 import { element } from "../element.ts";
 import type { PanelContext } from "../panel/context.ts";
 import { renderStack } from "../panel/stack.ts";
@@ -29,10 +31,10 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
     facts([
       ...tensorFacts(context, op, "in", otherInputs(context, op)),
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
-      !!attributes && ["attributes", element("code", {}, attributes)],
+      !!attributes && [t("op.attributes"), element("code", {}, attributes)],
       timeFact(totals, trace.at("ops", "duration_ns", op)),
       memoryFact(context.store),
-      totals.threadCount > 1 && ["thread", String(trace.at("ops", "thread", op))],
+      totals.threadCount > 1 && [t("op.thread"), String(trace.at("ops", "thread", op))],
     ]),
     programSection(context, op),
     renderStack(context, trace.stackOf(op)),
@@ -52,10 +54,10 @@ function chips(context: PanelContext, op: number): HTMLElement {
   return element(
     "div",
     { class: "pdl-chips" },
-    element("span", { class: `pdl-chip pdl-${phase}` }, phase),
+    element("span", { class: `pdl-chip pdl-${phase}` }, t(`phase.${phase}`)),
     trace.at("ops", "is_pylayer", op) === 1 && element("span", { class: "pdl-chip" }, "PyLayer"),
     trace.at("ops", "raised", op) === 1 &&
-      element("span", { class: "pdl-chip pdl-warn" }, "✕ raised"),
+      element("span", { class: "pdl-chip pdl-warn" }, t("op.raised")),
     ...groupChips(context, trace.groupOfOp(op)),
     ...[...trace.gradNodesOfOp(op)].map((gradNode) => gradNodeChip(context, gradNode)),
   );
@@ -71,12 +73,13 @@ function tensorFacts(
   return [...uses].map((use): Fact => {
     const tensor = trace.at("uses", "tensor", use);
     const slot = uses.length > 1 ? ` ${trace.at("uses", "slot", use)}` : "";
-    if (tensor < 0) return [`${word}${slot}`, small("none")];
+    const name = `${t(`op.${word}`)}${slot}`;
+    if (tensor < 0) return [name, small(t("gradient.none"))];
     const producer = word === "in" ? trace.at("tensors", "producer", tensor) : -1;
     return [
-      `${word}${slot}`,
+      name,
       tensorLink(context, tensor),
-      ...(producer >= 0 ? [small(" · from "), opLink(context, producer)] : []),
+      ...(producer >= 0 ? [small(` · ${t("op.from")} `), opLink(context, producer)] : []),
       versionNote(context, op, tensor, word === "out"),
       valueLine(context, tensor),
     ];
@@ -104,11 +107,17 @@ function versionNote(
   if (isNameOnly) return "";
   // Its output says so already.
   if (!isOutput && modifier === op) return "";
-  const by = isOutput || modifier < 0 ? [] : [" by ", opLink(context, modifier)];
+  const by = isOutput || modifier < 0 ? [] : [t("op.by"), " ", opLink(context, modifier), " "];
   if (modifier >= 0 && trace.phaseOf(modifier) === "optimizer") {
-    return element("div", { class: "pdl-soft" }, "updated", ...by);
+    return element("div", { class: "pdl-soft" }, ...sentence(t("op.updated"), by));
   }
   const [before, after] = [from, to].map((at) => trace.at("tensors", "version", at));
-  const versions = before === after ? "" : `version ${before} → ${after}, `;
-  return element("div", { class: "pdl-warn-text" }, `${versions}modified in place`, ...by);
+  const text =
+    before === after ? t("op.in_place") : t("op.versions", { before: before!, after: after! });
+  return element("div", { class: "pdl-warn-text" }, ...sentence(text, by));
+}
+
+/** "modified in place by add_ #3"; in Chinese who did it comes first. */
+function sentence(text: string, by: readonly (Node | string)[]): (Node | string)[] {
+  return language() === "zh" ? [...by, text] : [text, by.length ? " " : "", ...by];
 }

@@ -2,11 +2,12 @@
 import { standInsOf } from "../../model/stand_ins.ts";
 import { hasMemory, type Trace } from "../../model/trace.ts";
 import { PHASES } from "../../protocol.ts";
+import { t } from "../../words/page.ts";
 import { lineOfBackwardCall } from "../backward_call.ts";
 import { button, element } from "../element.ts";
 import { depthSection } from "../gradients/depth_curve.ts";
 import { type PanelContext, parametersOf } from "../panel/context.ts";
-import { countOf, formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
+import { formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
 import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "./parts.ts";
 
 export function overviewDetails(context: PanelContext): HTMLElement[] {
@@ -23,23 +24,23 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
     origin.device,
   ];
   return [
-    heading(origin.title || "Trace", ""),
+    heading(origin.title || t("toolbar.trace"), ""),
     element("p", {}, whatToSelect(trace)),
     facts([
       ...PHASES.map(
         (phase, index) =>
-          !!byPhase[index] && ([`${phase} ops`, formatCount(byPhase[index]!)] as const),
+          !!byPhase[index] && ([t(`overview.${phase}`), formatCount(byPhase[index]!)] as const),
       ),
-      gradNodeTotal > 0 && ["grad nodes", formatCount(gradNodeTotal)],
+      gradNodeTotal > 0 && [t("overview.grad_nodes"), formatCount(gradNodeTotal)],
       parameters.count > 0 && [
-        "parameters",
-        `${countOf(parameters.count, "tensor")} · ${formatBytes(parameters.bytes)}`,
+        t("group.parameters"),
+        `${t("count.tensor", { n: parameters.count })} · ${formatBytes(parameters.bytes)}`,
       ],
-      ["host time", `${formatDuration(totals.duration_ns)} in ops`],
+      [t("op.host_time"), t("overview.in_ops", { time: formatDuration(totals.duration_ns) })],
       memoryFact(context),
-      origin.duration_ns > 0 && ["ran for", formatDuration(origin.duration_ns)],
-      versions.some(Boolean) && ["with", versions.filter(Boolean).join(" · ")],
-      !!origin.created && ["at", readableTime(origin.created)],
+      origin.duration_ns > 0 && [t("overview.ran_for"), formatDuration(origin.duration_ns)],
+      versions.some(Boolean) && [t("overview.with"), versions.filter(Boolean).join(" · ")],
+      !!origin.created && [t("overview.at"), readableTime(origin.created)],
     ]),
     ...depthSection(context),
     ...backwardCalls(context),
@@ -47,16 +48,15 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
 }
 
 function whatToSelect(trace: Trace): string {
-  const memory = hasMemory(trace) ? "a block of memory, " : "";
-  return `Select a box, an edge, ${memory}or a line of source to see what it is.`;
+  return t(hasMemory(trace) ? "overview.select_memory" : "overview.select");
 }
 
 function memoryFact({ store, trace }: PanelContext): Fact | false {
   const count = trace.table("allocations").length;
   return (
     count > 0 && [
-      "memory",
-      button(countOf(count, "allocation"), () => store.update({ mode: "memory" }), {
+      t("overview.memory"),
+      button(t("count.allocation", { n: count }), () => store.update({ mode: "memory" }), {
         class: "pdl-link",
       }),
     ]
@@ -69,7 +69,7 @@ function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {
   const items = Array.from({ length: Math.min(calls, MOST_ITEMS) }, (_, call) => {
     const error = trace.textAt("backward_calls", "error", call);
     const kind = trace.backwardKind(call);
-    const name = kind === "remaining" ? "graphs that were never run backward" : `${kind}()`;
+    const name = kind === "remaining" ? t("overview.not_run") : `${kind}()`;
     const line = lineOfBackwardCall(trace, call);
     const number = calls > 1 ? `${call + 1} · ` : "";
     return element(
@@ -84,7 +84,13 @@ function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {
       !!error && element("span", { class: "pdl-warn-text" }, ` ✕ ${error.split("\n")[0]}`),
     );
   });
-  return [section("Backward graphs", calls > 1 ? countOf(calls, "call") : "", list(items, calls))];
+  return [
+    section(
+      t("overview.graphs"),
+      calls > 1 ? t("count.call", { n: calls }) : "",
+      list(items, calls),
+    ),
+  ];
 }
 
 function readableTime(iso: string): string {

@@ -1,8 +1,10 @@
 /** Pieces that several details pages are made of: links, chips, tables of facts. */
+
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { jumpToGradNode, jumpToOp } from "../jump.ts";
 import type { PanelContext, TraceTotals } from "../panel/context.ts";
-import { countOf, formatBytes, formatDuration, formatShare } from "../panel/quantities.ts";
+import { formatBytes, formatDuration, formatShare } from "../panel/quantities.ts";
 import { frameLabel } from "../panel/stack_order.ts";
 
 /** Longer lists are cut: a parameter may have ten thousand readers. */
@@ -22,7 +24,11 @@ export function facts(rows: readonly (Fact | false | undefined)[]): HTMLElement 
 
 export function timeFact(totals: TraceTotals, duration_ns: number): Fact {
   const share = formatShare(duration_ns, totals.duration_ns);
-  return ["host time", formatDuration(duration_ns), share && small(` · ${share} of all ops`)];
+  return [
+    t("op.host_time"),
+    formatDuration(duration_ns),
+    share && small(` · ${t("op.share", { share })}`),
+  ];
 }
 
 export function heading(name: string, key: string): HTMLElement {
@@ -46,7 +52,7 @@ export function list(items: readonly HTMLElement[], total = items.length): HTMLE
   );
   if (total > Math.min(items.length, MOST_ITEMS)) {
     const rest = total - Math.min(items.length, MOST_ITEMS);
-    shown.append(element("li", {}, element("small", {}, `and ${countOf(rest, "more", "more")}`)));
+    shown.append(element("li", {}, element("small", {}, t("list.more", { n: rest }))));
   }
   return shown;
 }
@@ -106,7 +112,7 @@ export function groupChip(
   const kind = trace.groupKind(group);
   const path = trace.groupName(group);
   return button(
-    kind === "layer" ? path : `${kind.replace("_", " ")} ${path}`,
+    kind === "layer" ? path : t("group_kind.named", { kind: t(`group_kind.${kind}`), path }),
     () => store.select({ kind: "group", group }, { reveal: true }),
     { class: "pdl-chip", title: trace.textAt("groups", "class", group) || undefined },
   );
@@ -127,7 +133,7 @@ export function gradNodeChip({ store, trace }: PanelContext, gradNode: number): 
   return button(
     `↔ ${trace.textAt("grad_nodes", "name", gradNode)}`,
     () => jumpToGradNode(store, gradNode),
-    { class: "pdl-chip pdl-backward", title: "Show the grad node of this op" },
+    { class: "pdl-chip pdl-backward", title: t("op.show_grad_node") },
   );
 }
 

@@ -1,9 +1,10 @@
 /** The panel's page of a tensor: who made it, who reads it, what became of it. */
 
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { jumpToGradNode } from "../jump.ts";
 import type { PanelContext } from "../panel/context.ts";
-import { countOf, formatBytes } from "../panel/quantities.ts";
+import { formatBytes } from "../panel/quantities.ts";
 import { renderStack } from "../panel/stack.ts";
 import { edgeNorm, gradientLink, gradientName } from "./gradient.ts";
 import { memoryFact } from "./memory.ts";
@@ -31,39 +32,39 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
   );
   const leaf = trace.table("grad_nodes").column("parameter").indexOf(tensor);
   return [
-    heading(trace.tensorLabel(tensor) || "tensor", cell("path") && cell("name")),
+    heading(trace.tensorLabel(tensor) || t("block.tensor"), cell("path") && cell("name")),
     element(
       "div",
       { class: "pdl-chips" },
-      element("span", { class: "pdl-chip" }, trace.tensorKind(tensor)),
+      element("span", { class: "pdl-chip" }, t(`tensor_kind.${trace.tensorKind(tensor)}`)),
       trace.at("tensors", "stop_gradient", tensor) === 1 &&
         element("span", { class: "pdl-chip" }, "stop_gradient"),
       leaf >= 0 &&
-        button("↔ accumulation", () => jumpToGradNode(store, leaf), {
+        button(t("tensor.accumulation"), () => jumpToGradNode(store, leaf), {
           class: "pdl-chip pdl-backward",
         }),
     ),
     facts([
-      !!cell("path") && ["path", element("code", {}, cell("path"))],
-      ["type", `${cell("dtype")} ${cell("shape")}`],
-      ["size", formatBytes(trace.at("tensors", "bytes", tensor))],
-      !!cell("place") && ["place", cell("place").replace(/^Place\((.*)\)$/, "$1")],
+      !!cell("path") && [t("tensor.path"), element("code", {}, cell("path"))],
+      [t("gradient.type"), `${cell("dtype")} ${cell("shape")}`],
+      [t("tensor.size"), formatBytes(trace.at("tensors", "bytes", tensor))],
+      !!cell("place") && [t("tensor.place"), cell("place").replace(/^Place\((.*)\)$/, "$1")],
       memoryFact(store),
-      producer >= 0 && ["made by", opLink(context, producer)],
-      detached >= 0 && ["detached from", tensorLink(context, detached)],
+      producer >= 0 && [t("block.made_by"), opLink(context, producer)],
+      detached >= 0 && [t("tensor.detached_from"), tensorLink(context, detached)],
       ...valueFacts(context, tensor),
     ]),
     ...gradientOf(context, leaf),
     versions(context, tensor),
     section(
-      "Read by",
-      countOf(consumers.size, "op"),
+      t("tensor.read_by"),
+      t("count.op", { n: consumers.size }),
       list(
         [...consumers].slice(0, MOST_ITEMS).map((op) => opItem(context, op)),
         consumers.size,
       ),
     ),
-    ...(producer >= 0 ? [renderStack(context, trace.stackOf(producer), "Made at")] : []),
+    ...(producer >= 0 ? [renderStack(context, trace.stackOf(producer), t("tensor.made_at"))] : []),
   ];
 }
 
@@ -80,7 +81,7 @@ function gradientOf(context: PanelContext, leaf: number): HTMLElement[] {
     ),
   );
   return items.length
-    ? [section("Gradients", "", list(items.slice(0, MOST_ITEMS), items.length))]
+    ? [section(t("tensor.gradients"), "", list(items.slice(0, MOST_ITEMS), items.length))]
     : [];
 }
 
@@ -101,10 +102,14 @@ function versions(context: PanelContext, tensor: number): HTMLElement {
   if (chain.length < 2) return element("section", { hidden: true });
   const rows = chain.map((at) => {
     const modifier = trace.at("tensors", "producer", at);
-    const row = element("span", {}, `version ${trace.at("tensors", "version", at)} `);
+    const row = element(
+      "span",
+      {},
+      `${t("tensor.version", { n: trace.at("tensors", "version", at) })} `,
+    );
     if (modifier >= 0) row.append(opItem(context, modifier));
-    if (at === tensor) row.append(element("strong", {}, " · this"));
+    if (at === tensor) row.append(element("strong", {}, ` · ${t("tensor.this")}`));
     return row;
   });
-  return section("Versions", "", list(rows));
+  return section(t("tensor.versions"), "", list(rows));
 }

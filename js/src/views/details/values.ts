@@ -1,5 +1,6 @@
 /** What was in a tensor, where its values were recorded. */
 import { floats } from "../../model/columns.ts";
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
 import type { PanelContext } from "../panel/context.ts";
 import { formatValue } from "../panel/quantities.ts";
@@ -16,12 +17,15 @@ export function valueFacts(context: PanelContext, tensor: number): Fact[] {
   return [
     ...(hasFinite
       ? ([
-          ["min … max", `${formatValue(value("smallest"))} … ${formatValue(value("largest"))}`],
-          ["mean", formatValue(value("mean"))],
-          ["norm", formatValue(value("norm"))],
+          [
+            t("gradient.range"),
+            `${formatValue(value("smallest"))} … ${formatValue(value("largest"))}`,
+          ],
+          [t("gradient.mean"), formatValue(value("mean"))],
+          [t("gradient.norm"), formatValue(value("norm"))],
         ] satisfies Fact[])
       : []),
-    ["zeros", shareText(count("zeros"), count("elements"))],
+    [t("gradient.zeros"), shareText(count("zeros"), count("elements"))],
     ["NaN", warnedCount(count("nans"), count("elements"))],
     ["Inf", warnedCount(count("infs"), count("elements"))],
   ];
@@ -37,10 +41,12 @@ export function valueLine(context: PanelContext, tensor: number): HTMLElement | 
   const figures = hasFinite
     ? [
         `${formatValue(value("smallest"))} … ${formatValue(value("largest"))}`,
-        `mean ${formatValue(value("mean"))}`,
+        t("values.mean", { mean: formatValue(value("mean")) }),
       ]
     : [];
-  const zeros = count("zeros") ? [`${shareText(count("zeros"), count("elements"))} zeros`] : [];
+  const zeros = count("zeros")
+    ? [t("values.zeros", { zeros: shareText(count("zeros"), count("elements")) })]
+    : [];
   const broken = (["nans", "infs"] as const).flatMap((name) =>
     count(name)
       ? [`✕ ${shareText(count(name), count("elements"))} ${name === "nans" ? "NaN" : "Inf"}`]

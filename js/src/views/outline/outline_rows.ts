@@ -3,7 +3,7 @@ import { foldAround } from "../../model/folding.ts";
 import { isLeaf } from "../../model/leaves.ts";
 import type { Selection, Store } from "../../model/store.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";
-import { countOf } from "../panel/quantities.ts";
+import { t } from "../../words/page.ts";
 import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";
 import { foldLabel } from "../scene/group_label.ts";
 
@@ -226,7 +226,12 @@ class RowWriter {
     const parameter = trace.at("grad_nodes", "parameter", gradNode);
     const leaf = isLeaf(trace, gradNode) && parameter >= 0 ? trace.tensorLabel(parameter) : "";
     const label = leaf || trace.gradNodeLabel(gradNode);
-    const name = [`grad node ${label}`, through && `layer ${through}`].filter(Boolean).join(", ");
+    const name = [
+      t("grad_node.named", { name: label }),
+      through && t("outline.layer", { layer: through }),
+    ]
+      .filter(Boolean)
+      .join(", ");
     return { ...NOTHING, id, label, sublabel: through, name, gradNode };
   }
 
@@ -240,9 +245,9 @@ class RowWriter {
       .filter((tensor) => tensor >= 0)
       .map((tensor) => trace.textAt("tensors", "shape", tensor));
     const parts = [
-      `${label}, op ${op}`,
-      layer && `layer ${layer}`,
-      shapes.length ? `gives ${shapes.slice(0, 4).join(" and ")}` : "",
+      t("outline.op", { name: label, op }),
+      layer && t("outline.layer", { layer }),
+      shapes.length ? t("outline.gives", { shapes: shapes.slice(0, 4).join(" ") }) : "",
       trace.at("ops", "raised", op) ? "raised an error" : "",
     ];
     const sublabel = item.through || shapes[0] || "";
@@ -253,7 +258,7 @@ class RowWriter {
     const { trace } = this.store;
     const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);
     const sublabel = trace.textAt("tensors", "shape", item.key);
-    const name = `${trace.tensorKind(item.key)} ${label} ${sublabel}`;
+    const name = [t(`tensor_kind.${trace.tensorKind(item.key)}`), label, sublabel].join(" ");
     return { ...NOTHING, id: item.id, label, sublabel, name, tensor: item.key };
   }
 
@@ -263,11 +268,11 @@ class RowWriter {
     const members = isFold ? foldAround(hierarchy, state, item.key).length : 1;
     const label = isFold ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
-    const noun = state.mode === "backward" ? "grad node" : "op";
-    const count = countOf(item.leafCount, noun);
+    const noun = state.mode === "backward" ? "count.grad_node" : "count.op";
+    const count = t(noun, { n: item.leafCount });
     const kind = isFold
-      ? `${members} repeated groups`
-      : trace.groupKind(item.key).replace("_", " ");
+      ? t("outline.repeated", { n: members })
+      : t(`group_kind.${trace.groupKind(item.key)}`);
     return {
       ...NOTHING,
       id: item.id,

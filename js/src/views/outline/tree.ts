@@ -6,6 +6,7 @@
 import { membersOf } from "../../model/leaves.ts";
 import type { Selection, Store } from "../../model/store.ts";
 import type { VisibleTree } from "../../model/visible.ts";
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
 import { toggleGroup } from "../opening.ts";
 import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
@@ -52,7 +53,7 @@ export class Outline {
     this.#store = store;
     this.element = root;
     root.setAttribute("role", "tree");
-    root.setAttribute("aria-label", "Outline of the graph");
+    root.setAttribute("aria-label", t("outline.label"));
     root.replaceChildren(...this.#spacers);
     root.addEventListener("keydown", (event) => this.#press(event));
     root.addEventListener("click", (event) => this.#click(event));

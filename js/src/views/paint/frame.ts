@@ -1,5 +1,6 @@
 /** Draws the frame of an open group. */
 
+import { t } from "../../words/page.ts";
 import type { SceneFrame } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 import type { Extent } from "../scene/spatial_index.ts";
@@ -63,7 +64,7 @@ function paintTitle(
   context.translate(left + dx, top);
   context.scale(grow, grow);
   const y = TITLE_HEIGHT_PX / 2 + 1;
-  const refold = frame.refold && grow === 1 ? `⊟ fold ${frame.refold}` : "";
+  const refold = frame.refold && grow === 1 ? t("box.refold", { what: frame.refold }) : "";
   const beside = refold ? measure.width(refold, "sublabel") + 10 : 0;
   const room = frame.width / grow - GROUP_TEXT_PX - 12 - dx / grow - beside;
   const title = measure.fit(frame.title, "title", room);

@@ -1,5 +1,6 @@
 /** The side panel: details of the selection, and the source. */
 import type { Selection, Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { allocationDetails } from "../details/allocation.ts";
 import { gradNodeDetails } from "../details/grad_node.ts";
@@ -31,7 +32,10 @@ export function mountPanel(
 ): () => void {
   const { trace } = store;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
-  const tabs = { details: tab("details", "Details"), source: tab("source", "Source") };
+  const tabs = {
+    details: tab("details", t("app.details")),
+    source: tab("source", t("panel.source")),
+  };
   const pages = { details: page("details"), source: page("source") };
   /** Whether the details say what they should: of a large trace not before somebody looks. */
   let isWritten = false;
@@ -66,12 +70,12 @@ export function mountPanel(
   const source = mountSource(pages.source, store, { later, openDetails: () => turnTo("details") });
   const close = button("×", () => store.update({ panelOpen: false }), {
     class: "pdl-button pdl-quiet pdl-icon",
-    "aria-label": "Close the panel",
-    title: "Close the panel",
+    "aria-label": t("panel.close"),
+    title: t("panel.close"),
   });
   const tabList = element(
     "div",
-    { role: "tablist", "aria-label": "Panel", onkeydown: moveInTabs },
+    { role: "tablist", "aria-label": t("toolbar.panel"), onkeydown: moveInTabs },
     tabs.details,
     tabs.source,
   );
@@ -102,7 +106,7 @@ export function mountPanel(
       : null;
     pages.details.replaceChildren(
       ...detailsOf(context, store.state.selection),
-      copyButton("Copy as text", () => detailsText(pages.details)),
+      copyButton(t("panel.copy_text"), () => detailsText(pages.details)),
     );
     if (!focused) return;
     // What was pressed is gone: its successor, or else the heading, takes the focus.

@@ -3,13 +3,14 @@
  * lights them up.
  */
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { groupChip } from "../details/parts.ts";
 import { button, element } from "../element.ts";
 import { jumpToOp } from "../jump.ts";
 import { litOpKeys, litParts } from "../scene/lit_parts.ts";
 import { codeLine, codeText } from "./code_line.ts";
 import { tintPython } from "./python_tint.ts";
-import { countOf, formatShortCount } from "./quantities.ts";
+import { formatShortCount } from "./quantities.ts";
 import { countOpsByLine, type LineCounts, type SourceFile, sourceFiles } from "./source_lines.ts";
 import { fileLabel } from "./stack_order.ts";
 
@@ -45,7 +46,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   let written: SourceFile | undefined;
   let lit = 0;
 
-  const picker = element("select", { "aria-label": "Source", onchange: pick });
+  const picker = element("select", { "aria-label": t("panel.source"), onchange: pick });
   files.forEach((file, index) => {
     const option = element("option", { value: index }, fileLabel(trace, file.file, file.cell));
     option.title = trace.text(file.file);
@@ -56,7 +57,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   text.addEventListener("keydown", moveInGutter);
   root.append(
     element("div", { class: "pdl-source-head" }, picker),
-    files.length > 0 ? text : element("p", {}, "This trace carries no source text."),
+    files.length > 0 ? text : element("p", {}, t("source.none")),
   );
   picker.hidden = files.length < 2;
   if (shown) picker.value = String(files.indexOf(shown));
@@ -114,7 +115,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     const ofLine = counts.get(file);
     const last = stretches.at(-1)!;
     text.style.setProperty("--pdl-digits", String(`${last.firstLine + last.lines.length}`.length));
-    text.setAttribute("aria-label", `Source of ${fileLabel(trace, file, shown.cell)}`);
+    text.setAttribute("aria-label", t("source.of", { file: fileLabel(trace, file, shown.cell) }));
     const rows: HTMLElement[] = [];
     let next = 1;
     for (const { firstLine, lines } of stretches) {
@@ -141,8 +142,8 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
         button(formatShortCount(count), () => {}, {
           class: undefined,
           tabindex: "-1",
-          "aria-label": `Line ${number} made ${countOf(count, "op")}`,
-          title: `${countOf(count, "op")}: press to light them up`,
+          "aria-label": t("source.made", { line: number, n: count }),
+          title: t("source.light", { n: count }),
         }),
       );
     }
@@ -171,13 +172,14 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     const shown = parts
       .slice(0, MOST_PEEKED)
       .map((part) => ("op" in part ? opChip(part.op) : groupChip({ store, trace }, part.group)));
-    const all = `${countOf(litOpKeys(store).length, "op")} …`;
+    const all = `${t("count.op", { n: litOpKeys(store).length })} …`;
     const isMore = parts.length > MOST_PEEKED || parts.some((part) => "group" in part);
     return element(
       "div",
       { class: "pdl-peek" },
       ...shown,
-      isMore && button(all, openDetails, { class: "pdl-chip pdl-quiet", title: "List them all" }),
+      isMore &&
+        button(all, openDetails, { class: "pdl-chip pdl-quiet", title: t("source.list_all") }),
     );
   }
 

@@ -1,4 +1,6 @@
 /** The panel's left edge: dragged, or moved with the arrow keys. */
+
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
 
 const START_PX = 360;
@@ -12,7 +14,7 @@ export function mountSplitter(panel: HTMLElement): () => void {
     class: "pdl-splitter",
     role: "separator",
     "aria-orientation": "vertical",
-    "aria-label": "Width of the panel",
+    "aria-label": t("panel.width"),
     "aria-valuemin": NARROWEST_PX,
     "aria-valuemax": WIDEST_PX,
     tabindex: 0,

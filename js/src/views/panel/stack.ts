@@ -1,10 +1,11 @@
 /** The call stack in the panel. */
+
+import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { button, element } from "../element.ts";
 import { type ColumnRange, codeLine, codeText } from "./code_line.ts";
 import type { PanelContext } from "./context.ts";
 import { tintPython } from "./python_tint.ts";
-import { countOf } from "./quantities.ts";
 import { frameLabel, orderStack, stackText } from "./stack_order.ts";
 
 const LINES_AROUND = 2;
@@ -16,7 +17,7 @@ const MOST_FRAMES = 60;
 export function renderStack(
   context: PanelContext,
   frames: readonly number[],
-  title = "Call stack",
+  title = t("stack.title"),
 ): HTMLElement {
   const { trace } = context;
   const section = element("section", { class: "pdl-stack", "aria-label": title });
@@ -26,11 +27,11 @@ export function renderStack(
       {},
       title,
       element("span"),
-      frames.length > 0 && copyButton("Copy", () => stackText(trace, frames)),
+      frames.length > 0 && copyButton(t("clipboard.copy"), () => stackText(trace, frames)),
     ),
   );
   if (frames.length === 0) {
-    section.append(element("p", { class: "pdl-soft" }, "No stack was recorded for this op."));
+    section.append(element("p", { class: "pdl-soft" }, t("stack.none")));
     return section;
   }
   const { own, library, paddle } = orderStack(trace, frames);
@@ -39,9 +40,9 @@ export function renderStack(
     if (index === 0) section.append(snippet(context, frame) ?? "");
   });
   section.append(
-    fold(context, own.slice(MOST_FRAMES), "more of your own") ?? "",
-    fold(context, paddle, "inside Paddle") ?? "",
-    fold(context, library, "in other libraries") ?? "",
+    fold(context, own.slice(MOST_FRAMES), "own") ?? "",
+    fold(context, paddle, "paddle") ?? "",
+    fold(context, library, "library") ?? "",
   );
   return section;
 }
@@ -55,22 +56,22 @@ function frameHead(context: PanelContext, frame: number): HTMLElement {
     { class: "pdl-frame-head" },
     button(frameLabel(trace, frame), () => context.openFrame(frame), {
       class: "pdl-link",
-      title: `Show ${file}`,
+      title: t("stack.show", { file }),
     }),
-    !!name && element("small", { title: name }, `in ${name}`),
+    !!name && element("small", { title: name }, t("stack.in", { name })),
   );
 }
 
 function fold(
   context: PanelContext,
   frames: readonly number[],
-  where: string,
+  where: "own" | "paddle" | "library",
 ): HTMLElement | undefined {
   if (frames.length === 0) return undefined;
   const details = element(
     "details",
     {},
-    element("summary", {}, `${countOf(frames.length, "frame")} ${where}`),
+    element("summary", {}, t(`stack.${where}`, { n: frames.length })),
   );
   details.addEventListener(
     "toggle",
@@ -96,7 +97,7 @@ function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefine
     // Long lines are scrolled with the arrow keys.
     tabindex: 0,
     role: "group",
-    "aria-label": `Source around line ${line}`,
+    "aria-label": t("source.around", { line }),
     style: `--pdl-digits:${String(last).length}`,
   });
   shown.forEach((text, index) => {

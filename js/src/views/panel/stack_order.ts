@@ -1,5 +1,6 @@
 /** The call stack in the order a person reads it: their own lines first, the machinery folded. */
 import type { Trace } from "../../model/trace.ts";
+import { t } from "../../words/page.ts";
 
 export interface OrderedStack {
   /** Innermost first. The user's own; where there are none, the nearest thing to it. */
@@ -38,8 +39,8 @@ export function frameLabel(trace: Trace, frame: number): string {
  * @param cell execution count of the notebook cell, -1 for a file
  */
 export function fileLabel(trace: Trace, file: number, cell: number): string {
-  if (cell >= 0) return `Cell ${cell}`;
-  return baseName(trace.text(file)) || "unknown file";
+  if (cell >= 0) return t("place.cell", { cell });
+  return baseName(trace.text(file)) || t("place.unknown_file");
 }
 
 /** "model.py" of "/home/me/model.py" and of "C:\\me\\model.py". */

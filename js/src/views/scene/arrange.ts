@@ -12,7 +12,7 @@ import {
   visibleForwardSteps,
 } from "../../model/visible.ts";
 import { backwardEdges, forwardEdges, type VisibleEdges } from "../../model/visible_edges.ts";
-import { countOf } from "../panel/quantities.ts";
+import { t } from "../../words/page.ts";
 import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
 import { oddNote, refoldLabel } from "./group_label.ts";
 import type { TextMeasure } from "./measure.ts";
@@ -182,7 +182,7 @@ export function frameContent(
   const { trace } = store;
   const className = trace.textAt("groups", "class", group);
   const title = trace.groupLabel(group);
-  const ops = countOf(leafCount, side === "backward" ? "grad node" : "op");
+  const ops = t(side === "backward" ? "count.grad_node" : "count.op", { n: leafCount });
   return {
     title,
     subtitle: [className !== title && className, ops, oddNote(store, { kind: "group", key: group })]
@@ -246,6 +246,6 @@ function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {
 
 function labelOf(store: Pictured, side: Side, edges: VisibleEdges, edge: number): string {
   const count = edges.count[edge]!;
-  const noun = side === "backward" ? "gradients" : "tensors";
-  return count > 1 ? `${count} ${noun}` : store.trace.text(edges.shape[edge]!);
+  if (count === 1) return store.trace.text(edges.shape[edge]!);
+  return t(side === "backward" ? "count.gradient" : "count.tensor", { n: count });
 }

@@ -9,9 +9,9 @@ import type { Pictured } from "../../model/pictured.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem } from "../../model/visible.ts";
 import { PHASES } from "../../protocol.ts";
+import { t } from "../../words/page.ts";
 import { programNote } from "../details/program.ts";
 import { FOLD_CARD_PX } from "../paint/drawing_style.ts";
-import { countOf } from "../panel/quantities.ts";
 import { BOX_HEIGHT_PX, BoxLines, NARROWEST_PX, PADDING_PX, stepped } from "./box_lines.ts";
 import { ChipWriter, NO_CHIPS } from "./chips.ts";
 import { foldLabel, oddNote, refoldLabel } from "./group_label.ts";
@@ -134,7 +134,7 @@ export class BoxWriter {
         leaves.add(target);
       }
     }
-    const line = this.#lines.of(label, leaf ? "accumulate" : through);
+    const line = this.#lines.of(label, leaf ? t("box.accumulate") : through);
     return {
       ...EMPTY,
       ...line,
@@ -164,12 +164,12 @@ export class BoxWriter {
     const name =
       item.kind === "fold" ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
-    const noun = isBackward ? "grad node" : "op";
+    const noun = isBackward ? "count.grad_node" : "count.op";
     const each = leafCount / members.length;
     const ops =
       areEqual && members.length > 1 && Number.isInteger(each)
-        ? `${members.length} × ${countOf(each, noun)}`
-        : countOf(leafCount, noun);
+        ? `${members.length} × ${t(noun, { n: each })}`
+        : t(noun, { n: leafCount });
     const details = [className !== name && className, ops, oddNote(this.store, item)]
       .filter(Boolean)
       .join(" · ");
@@ -201,7 +201,7 @@ export class BoxWriter {
   ghost(op: number, id: string): BoxContent {
     return {
       ...EMPTY,
-      ...this.#lines.of("no gradient", ""),
+      ...this.#lines.of(t("box.no_gradient"), ""),
       kind: "ghost",
       phase: "backward",
       op,

@@ -3,6 +3,7 @@ import { foldAround } from "../../model/folding.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import { runLabel } from "../../model/runs.ts";
 import type { VisibleItem } from "../../model/visible.ts";
+import { t } from "../../words/page.ts";
 
 /** "layers.0–11 ×12" of the fold that begins with a group. */
 export function foldLabel({ trace, hierarchy, state }: Pictured, first: number): string {
@@ -24,5 +25,5 @@ export function oddNote(
   { kind, key }: Pick<VisibleItem, "kind" | "key">,
 ): string {
   const family = kind === "group" ? oddSiblings.familyOf(key) : undefined;
-  return family ? `unlike ${family.alike} siblings` : "";
+  return family ? t("siblings.unlike", { n: family.alike }) : "";
 }

@@ -2,7 +2,7 @@
 import { layoutLadder, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import type { Steps } from "../../model/visible.ts";
-import { countOf } from "../panel/quantities.ts";
+import { t } from "../../words/page.ts";
 import { composeSteps, sceneEdgesSteps, trunkX } from "./arrange.ts";
 import { type BoxContent, extentOf } from "./box_content.ts";
 import { ladderFrames, spanning } from "./ladder_frames.ts";
@@ -186,9 +186,12 @@ function columnHeads(result: NestedResult, shiftX: number, withoutRow: number): 
     align: "middle",
     tone,
   });
-  const heads = [head(x, "forward ↓", "forward"), head(x + shiftX, "backward ↑", "backward")];
+  const heads = [
+    head(x, t("ladder.forward"), "forward"),
+    head(x + shiftX, t("ladder.backward"), "backward"),
+  ];
   if (withoutRow) {
-    const text = `${countOf(withoutRow, "grad node")} made by no op of the forward: see Backward`;
+    const text = t("ladder.without_row", { n: withoutRow });
     heads.push({ ...head(x + shiftX, text, "soft"), y: result.totalHeight + 18 });
   }
   return heads;
