@@ -96,7 +96,7 @@ export const TABLES = {
   stacks: ["frame", "caller"],
   frames: ["file", "function", "line", "end_line", "column", "end_column", "kind", "cell"],
   sources: ["file", "first_line", "text", "cell"],
-  backward_calls: ["kind", "stack", "scope", "ops_before", "create_graph", "error"],
+  backward_calls: ["kind", "stack", "scope", "ops_before", "create_graph", "retain_graph", "error"],
   grad_nodes: ["name", "address", "op", "parameter", "scope"],
   grad_edges: ["source", "target", "slot", "dtype", "shape"],
   grad_roots: ["backward_call", "grad_node"],

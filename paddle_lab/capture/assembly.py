@@ -140,13 +140,15 @@ def _add_backward_calls(
     frames: FrameAssembler,
     keys: RecordKeys,
 ) -> None:
-    for _, kind, stack, scope, op_count, create_graph, error in sorted(recorder.backward_calls):
+    for row in sorted(recorder.backward_calls):
+        _, kind, stack, scope, op_count, create_graph, retain_graph, error = row
         calls.append(
             kind,
             frames.stack(stack),
             keys.scopes.row(scope),
             keys.ops.count_before(op_count),
             create_graph,
+            retain_graph,
             strings[error],
         )
 

@@ -53,7 +53,8 @@ def _around_run_backward(run: Any) -> Callable[..., Any]:
         is_method = caller.f_code.co_filename.endswith("tensor_patch_methods.py")
         kind = TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD
         gradients = args[0] if args else kwargs.get("grad_tensors")
-        opened = _open_all(active, kind, (tensors, gradients), caller)
+        retain_graph = bool(args[1] if len(args) > 1 else kwargs.get("retain_graph"))
+        opened = _open_all(active, kind, (tensors, gradients), caller, retain_graph=retain_graph)
         error = ""
         watched = _watch(opened)
         try:
@@ -118,19 +119,18 @@ def _open_all(
     caller: FrameType,
     *,
     create_graph: bool = False,
+    retain_graph: bool = True,
 ) -> list[_OpenCall]:
     """Open a call for each recorder; ``roots`` are tensors and the gradients to begin with."""
-    calls = [
-        attempt(recorder, _open, recorder, kind, roots, caller, create_graph=create_graph)
-        for recorder in active
-    ]
+    modes = create_graph, retain_graph
+    calls = [attempt(recorder, _open, recorder, kind, roots, caller, modes) for recorder in active]
     return [call for call in calls if call is not None]
 
 
 class _OpenCall:
     """One backward call while it runs, for one recorder."""
 
-    def __init__(self, recorder: Recorder, row: tuple[int, int, int, int, int, bool]) -> None:
+    def __init__(self, recorder: Recorder, row: tuple[int, int, int, int, int, bool, bool]) -> None:
         self.recorder = recorder
         self.row = row
         self.state = recorder.thread()
@@ -164,10 +164,7 @@ class _OpenCall:
         if self.watch is not None:
             attempt(self.recorder, self.watch.close)
         self.state.restore(self.saved)
-        key, kind, stack, scope, ops_before, create_graph = self.row
-        self.recorder.backward_calls.append(
-            (key, kind, stack, scope, ops_before, create_graph, error)
-        )
+        self.recorder.backward_calls.append((*self.row, error))
 
 
 def _open(
@@ -175,10 +172,9 @@ def _open(
     kind: int,
     roots: tuple[Any, Any],
     caller: FrameType,
-    *,
-    create_graph: bool = False,
+    modes: tuple[bool, bool],
 ) -> _OpenCall:
-    tensors, _ = roots
+    tensors, (create_graph, _) = roots[0], modes
     state = recorder.thread()
     key = recorder.next_backward_call()
     stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
@@ -189,7 +185,7 @@ def _open(
         recorder.tensor_lives.look()
     is_asked = create_graph or recorder.on_backward is not None
     reached = recorder.backward.walk(tensors, key, returns_reached=is_asked)
-    call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.next_op.next, create_graph))
+    call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.next_op.next, *modes))
     if recorder.on_backward is not None:
         call.watch = recorder.on_backward(key, reached, roots)
     if create_graph:

@@ -50,8 +50,8 @@ LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, _SUM = range(len(SCOPE_KI
 
 OP_CELLS = 13
 SCOPE_CELLS = 7
-BackwardCallRow = tuple[int, int, int, int, int, bool, str]
-"""key, kind, stack, scope, how many ops had a key, create_graph, error."""
+BackwardCallRow = tuple[int, int, int, int, int, bool, bool, str]
+"""key, kind, stack, scope, how many ops had a key, create_graph, retain_graph, error."""
 
 
 class Recorder:

@@ -152,7 +152,7 @@ class CaptureSession:
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
-                (call, REMAINING, NO_STACK, -1, recorder.next_op.next, False, "")
+                (call, REMAINING, NO_STACK, -1, recorder.next_op.next, False, True, "")
             )
         origin = Origin(
             title=self._title,

@@ -172,6 +172,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "scope": "key:scopes",
         "ops_before": "i32",  # how many ops had been recorded when the call began
         "create_graph": "bool",
+        "retain_graph": "bool",  # what was saved stays: always so of paddle.grad, which runs a copy
         "error": "str",  # the exception's text, "" where it succeeded
     },
     "grad_nodes": {

@@ -10,23 +10,24 @@ LOOP = """
 import paddle
 from paddle import nn
 paddle.seed(4)
-net = nn.Linear(6, 2)
+net = nn.Sequential(nn.Linear(6, 64), nn.Tanh(), nn.Linear(64, 2))
 optimizer = paddle.optimizer.SGD(0.05, parameters=net.parameters())
-inputs, targets = paddle.randn([16, 6]), paddle.randn([16, 2])
+inputs, targets = paddle.randn([32, 6]), paddle.randn([32, 2])
 kept = []
 for step in range(7):
     loss = nn.functional.mse_loss(net(inputs), targets)
-    loss.backward()
+    loss.backward(retain_graph={retain})
     optimizer.step()
     optimizer.clear_grad()
 {keep}
 """
 
 
-def told(tmp_path, *keep: str) -> list[tuple[str, str]]:
+def told(tmp_path, *keep: str, retain: bool = True) -> list[tuple[str, str]]:
     """Return severities and messages of the finding, for a loop that ends its steps with lines."""
     path = tmp_path / "loop.py"
-    path.write_text(LOOP.format(keep="\n".join(f"    {line}" for line in keep)), encoding="utf-8")
+    lines = "\n".join(f"    {line}" for line in keep)
+    path.write_text(LOOP.format(keep=lines, retain=retain), encoding="utf-8")
     trace, raised = run_bug(path)
     assert raised is None, raised
     return [(one.severity, one.message) for one in trace.findings if one.kind == "graph-kept"]
@@ -51,3 +52,13 @@ def test_a_list_keeps_them_all(tmp_path) -> None:
     ((severity, message),) = told(tmp_path, "kept.append(loss)")
     assert severity == "warning"
     assert "made in 7 different steps are kept at once" in message
+    # What the tanh, the last layer and the loss saved in all but the step that was not over.
+    assert "60.8 KiB saved for backward in all" in message
+
+
+@pytest.mark.parametrize(
+    "keep", ["kept.append(loss)", "kept = [min([*kept, loss])]", "kept = [sum([*kept, loss])]"]
+)
+def test_nothing_is_said_where_backward_freed_what_was_saved(tmp_path, keep: str) -> None:
+    assert told(tmp_path, keep)
+    assert told(tmp_path, keep, retain=False) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,10 @@ class Collected(NamedTuple):
 
     tensors: list[int]
     """One of each step, by time."""
-    at_once: int
-    """How many were there at one moment, the newest included; 2 where one takes another's place."""
+    together: list[int]
+    """Those of them that were there at one moment, the newest included, when they were most."""
+    moment: int
+    """When they last were: how many ops had been called; one more than all at the trace's end."""
 
 
 def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
@@ -46,29 +49,28 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
             if interval in kept | late
         }
         if steps.is_inside_graph(tensors[-1]):
-            yield Collected(list(found.values()), _most_at_once(facts, steps, tensors))
+            yield Collected(list(found.values()), *_most_at_once(facts, steps, tensors))
 
 
-def _most_at_once(facts: Facts, steps: Steps, tensors: list[int]) -> int:
-    """Return of how many steps there were tensors when the one of another step was made."""
-    made = [facts.producer(tensor) for tensor in tensors]
-    until = [
-        max(int(steps.last_use[tensor]), steps.alive_until.get(tensor, -1)) for tensor in tensors
-    ]
-    ends: dict[int, int] = {}
-    begins: dict[int, int] = {}
-    for op, end in zip(made, until, strict=True):
-        interval = steps.interval(op)
-        begins.setdefault(interval, op)
-        ends[interval] = max(end, ends.get(interval, -1))
+def _most_at_once(facts: Facts, steps: Steps, tensors: list[int]) -> tuple[list[int], int]:
+    """Return the most tensors, one of each step, that were there at once, and until when."""
+    newest: dict[int, tuple[int, int, int]] = {}
+    for tensor in tensors:
+        made = facts.producer(tensor)
+        end = steps.end_of(tensor)
+        first, until, longest = newest.get(steps.interval(made), (made, -1, tensor))
+        if end > until:
+            until, longest = end, tensor
+        newest[steps.interval(made)] = first, until, longest
     # Each step before this one whose tensors end after its first was made.
-    pending: list[int] = []
-    most = 0
-    for interval, begin in begins.items():
-        pending = pending[bisect_right(pending, begin) :]
-        most = max(most, len(pending) + 1)
-        insort(pending, ends[interval])
-    return most
+    pending: list[tuple[int, int]] = []
+    most: list[tuple[int, int]] = []
+    for made, end, tensor in newest.values():
+        pending = pending[bisect_right(pending, made, key=itemgetter(0)) :]
+        insort(pending, (end, tensor))
+        if len(pending) > len(most):
+            most = list(pending)
+    return [tensor for _, tensor in most], most[0][0]
 
 
 def _made_in_several_steps(facts: Facts, steps: Steps) -> Iterator[list[int]]:

@@ -62,7 +62,8 @@ def saved_tensors(facts: Facts, op: int) -> list[int]:
         name = name.removesuffix("_")
     tensors = [tensor for _, tensor in inputs]
     made = [tensor for _, tensor in outputs]
-    if name in _NOTHING:
+    is_scale = name in ("multiply", "divide") and len(inputs) == 1  # ``x * 2`` runs as one
+    if name in _NOTHING or is_scale:
         return []
     if name in _OUTPUT_ONLY:
         return made[:1]

@@ -133,6 +133,15 @@ class Steps:
         seen.update(dict.fromkeys(self._facts.living, self._facts.op_count))
         return seen
 
+    def end_of(self, tensor: int) -> int:
+        """Return how many ops had been called when a tensor was last read or seen alive.
+
+        One more than there are where it was alive when the trace ended.
+        """
+        if tensor in self._facts.living:
+            return self._facts.op_count + 1
+        return max(int(self.last_use[tensor]), self.alive_until.get(tensor, -1))
+
     def alive_together(self, made: dict[int, int]) -> list[int]:
         """Return the most tensors that were seen alive at one moment.
 

@@ -1,4 +1,4 @@
-"""A moving average of the loss, kept on a trainer as a tensor."""
+"""A moving average of a distance that nobody trains by, kept on a trainer as a tensor."""
 
 import paddle
 
@@ -10,19 +10,19 @@ class Trainer:
         self.average = None
 
     def step(self, batch):
-        loss = self.net(batch).abs().mean()
-        loss.backward()
+        self.net(batch).abs().mean().backward()
         self.optimizer.step()
         self.optimizer.clear_grad()
+        distance = (self.net(batch) - batch[:, :1]).abs().mean()
         if self.average is None:
-            self.average = loss
+            self.average = distance
         else:
-            self.average = 0.9 * self.average + 0.1 * loss  # BUG: graph-kept
+            self.average = 0.9 * self.average + 0.1 * distance  # BUG: graph-kept
 
 
 paddle.seed(33)
 trainer = Trainer(
-    paddle.nn.Sequential(paddle.nn.Linear(4, 16), paddle.nn.ReLU(), paddle.nn.Linear(16, 1))
+    paddle.nn.Sequential(paddle.nn.Linear(4, 32), paddle.nn.ReLU(), paddle.nn.Linear(32, 1))
 )
 for _ in range(4):
-    trainer.step(paddle.randn([8, 4]))
+    trainer.step(paddle.randn([32, 4]))

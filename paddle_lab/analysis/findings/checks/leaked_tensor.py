@@ -7,14 +7,17 @@ three or more iterations, and that no later iteration used.
 An iteration is a training step, or a call of the outermost layer where there are no steps. Only
 what comes from parameters counts then: batches of data made beforehand are no leak. What is carried
 from one iteration to the next (a hidden state) was used; tensors of one forward (the outputs of all
-its blocks) are one iteration. With their backward graphs they are ``graph-kept`` or
-``unused-graph``; a few bytes a step, and what a comprehension collects on purpose, is said as
-information only.
+its blocks) are one iteration. A collection that is full or lets go of some, as a pool of images
+does, or of which some are read later, is none either. Where graphs behind them hold memory they are
+``graph-kept``. What a comprehension collects on purpose is said as information only, less than 4 kB
+not at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.steps import Steps
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.stacks import stack_of
@@ -31,8 +35,6 @@ from paddle_lab.words import Text
 Rows = npt.NDArray[np.int64]
 
 _FEWEST_ITERATIONS = 3
-_SMALLEST_BYTES = 256
-_SMALLEST_TOTAL_BYTES = 4096
 _COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 
 
@@ -41,6 +43,7 @@ def find(facts: Facts) -> Iterator[Found]:
     steps = Steps(facts)
     if not steps.are_of_one_thread:
         return
+    graphs = HeldGraphs(facts, steps)
     groups: dict[tuple[int, int], dict[int, int]] = {}
     tensors_seen, ops = _seen_activations(facts, steps)
     columns = (
@@ -56,8 +59,16 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         together = steps.alive_together({tensor: maker[tensor] for tensor in made.values()})
         tensors = sorted(together)
-        if len(tensors) >= _FEWEST_ITERATIONS and not _is_used(facts, steps, tensors):
-            yield _found(facts, steps, tensors)
+        if len(tensors) < _FEWEST_ITERATIONS or _is_used(facts, steps, list(made.values())):
+            continue
+        size = graphs.own_bytes(tensors)
+        if size < SMALLEST_BYTES or _is_bounded(
+            steps, [(maker[one], one) for one in made.values()]
+        ):
+            continue
+        moment = min(map(steps.end_of, tensors))
+        if graphs.bytes_behind(tensors, moment) < SMALLEST_BYTES:
+            yield _found(facts, steps, tensors, size)
 
 
 def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
@@ -106,21 +117,44 @@ def _is_used(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
         used > _origin(facts, following)
         for used, following in zip(last_use[:-1], tensors[1:], strict=True)
     ]
-    if sum(late) * 2 >= len(late):
+    if any(late):
         return True
     first = tensors[0]
     stack = int(facts.record.ops["stack"][_origin(facts, first)])
     return steps.leads_to(first, stack, start=_origin(facts, tensors[1]))
 
 
-def _found(facts: Facts, steps: Steps, tensors: list[int]) -> Found:
+def _is_bounded(steps: Steps, made: list[tuple[int, int]]) -> bool:
+    """Tell whether a collection is full, or lets go of some while it keeps others.
+
+    Parameters
+    ----------
+    made
+        Ops, in order, and the tensors they made.
+    """
+    lives = [(steps.end_of(tensor), op) for op, tensor in made]
+    is_kept = [life[0] > begin for life, (_, begin) in pairwise(lives)]
+    kept = [turn for turn, is_one in enumerate(is_kept) if is_one]
+    gaps = [after - before for before, after in pairwise(kept)]
+    # Iterations go on, and none of them leaves anything behind any more.
+    if len(is_kept) - 1 - max(kept, default=0) >= max(gaps, default=len(is_kept)):
+        return True
+    ends = sorted((lives[turn] for turn in kept), reverse=True)
+    earliest = made[-1][0]  # begin of those that ended later
+    for end, ended in groupby(ends, key=itemgetter(0)):
+        if end < ends[0][0] and earliest < end:
+            return True
+        earliest = min(earliest, *(begin for _, begin in ended))
+    return False
+
+
+def _found(facts: Facts, steps: Steps, tensors: list[int], size: int) -> Found:
     ops = [_origin(facts, tensor) for tensor in tensors]
     place = facts.place(ops[0])
-    size = int(facts.record.tensors["bytes"][tensors].sum())
     return Found(
         place=place,
         op=ops[0],
-        severity=_severity(facts, steps, tensors, size),
+        severity=_severity(facts, steps, tensors),
         message=Text(
             "findings.leaked-tensor.found", place=place, tensors=len(tensors), size=size_text(size)
         ),
@@ -128,15 +162,13 @@ def _found(facts: Facts, steps: Steps, tensors: list[int]) -> Found:
     )
 
 
-def _severity(facts: Facts, steps: Steps, tensors: list[int], size: int) -> Severity:
-    is_tiny = size < max(_SMALLEST_TOTAL_BYTES, _SMALLEST_BYTES * len(tensors))
-    has_graph = any(facts.needs_grad(tensor) for tensor in tensors)
+def _severity(facts: Facts, steps: Steps, tensors: list[int]) -> Severity:
     is_on_purpose = any(
         frame.function.endswith(_COMPREHENSIONS)
         for frame in stack_of(facts.record, steps.stack_of_op(_origin(facts, tensors[0])))
         if frame.kind == "user"
     )
-    if is_tiny or has_graph or is_on_purpose:
+    if is_on_purpose:
         return "info"
     is_known = len(steps.ends) or _comes_from_parameter(facts, _origin(facts, tensors[-1]))
     return "warning" if is_known else "info"

@@ -6,8 +6,8 @@
 It is an alarm where a model in eval mode was called, or one was called again and again, and of what
 came out only numbers were taken: ``float(loss)``, ``argmax``, ``numpy()``. A forward pass whose
 result is kept is none, for the next cell may call ``backward``, nor are norms and copies of the
-weights. Values that went into a loss
-without their graph (a generator's sample, detached) are a hint at most.
+weights. Values that went into a loss without their graph (a generator's sample, detached) are a
+hint at most, and none where less than 4 kB was saved.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from collections.abc import Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.steps import Steps
 from paddle_lab.analysis.findings.unused_calls import UnusedCall, UnusedCalls
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.trace.schema import ALLOCATION_KINDS
 from paddle_lab.words import Text
-
-_SAVED = ALLOCATION_KINDS.index("saved_activation")
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -34,11 +33,15 @@ def find(facts: Facts) -> Iterator[Found]:
         by_place.setdefault(facts.model_place(call.op), []).append(call)
     if not by_place:
         return
+    graphs = HeldGraphs(facts, Steps(facts))
     used = {facts.model_place(op) for op in calls_there.used_ops()}
     for place, calls in by_place.items():
         severity = _severity(facts, calls, is_used_too=place in used)
-        if severity is not None:
-            yield _found(facts, place, calls, severity)
+        if severity is None:
+            continue
+        saved = _held_at_once(graphs, calls)
+        if severity == "warning" or saved >= SMALLEST_BYTES:
+            yield _found(place, calls, severity, saved)
 
 
 def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Severity | None:
@@ -55,14 +58,19 @@ def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Se
     return None
 
 
-def _found(facts: Facts, place: Place, calls: list[UnusedCall], severity: Severity) -> Found:
-    saved = _saved_bytes(facts, calls)
+def _held_at_once(graphs: HeldGraphs, calls: list[UnusedCall]) -> int:
+    sizes = [(call.is_living, graphs.bytes_saved(call.ops, max(call.ops) + 1)) for call in calls]
+    together = sum(size for is_living, size in sizes if is_living)
+    return together + max((size for is_living, size in sizes if not is_living), default=0)
+
+
+def _found(place: Place, calls: list[UnusedCall], severity: Severity, saved: int) -> Found:
     said = Text("findings.unused-graph.found", place=place)
     if len(calls) > 1:
         said = Text("findings.unused-graph.found_often", place=place, n=len(calls))
     if any(call.is_eval for call in calls):
         said = Text("findings.unused-graph.eval", said=said)
-    if saved:
+    if saved >= SMALLEST_BYTES:
         said = Text("findings.unused-graph.saved", said=said, size=size_text(saved))
     return Found(
         place=place,
@@ -70,21 +78,6 @@ def _found(facts: Facts, place: Place, calls: list[UnusedCall], severity: Severi
         severity=severity,
         message=said,
         marks=[Mark("related", op=call.op) for call in calls[:8]],
-    )
-
-
-def _saved_bytes(facts: Facts, calls: list[UnusedCall]) -> int:
-    allocations = facts.record.allocations
-    ops = {op for call in calls for op in call.ops}
-    is_saved = allocations["kind"] == _SAVED
-    return sum(
-        size
-        for op, size in zip(
-            allocations["op"][is_saved].tolist(),
-            allocations["bytes"][is_saved].tolist(),
-            strict=True,
-        )
-        if op in ops
     )
 
 

@@ -10,7 +10,7 @@ class Encoder(paddle.nn.Layer):
         self.seen = []
 
     def forward(self, x):
-        features = paddle.tanh(self.project(x))  # BUG: graph-kept
+        features = paddle.tanh(self.project(x))  # BUG: leaked-tensor
         self.seen.append(features)
         return features.mean(axis=-1)
 
@@ -19,6 +19,6 @@ paddle.seed(34)
 encoder = Encoder()
 optimizer = paddle.optimizer.AdamW(0.01, parameters=encoder.parameters())
 for _ in range(4):
-    encoder(paddle.randn([8, 16])).square().mean().backward()
+    encoder(paddle.randn([16, 16])).square().mean().backward()
     optimizer.step()
     optimizer.clear_grad()

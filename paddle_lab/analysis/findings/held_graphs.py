@@ -1,0 +1,113 @@
+"""How much memory backward graphs hold: what their ops saved, and nobody else keeps alive.
+
+``backward()`` without ``retain_graph`` frees what was saved, and leaves the grad nodes: a loss that
+is kept after it holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the graph and
+frees nothing. ``tests/oracles/test_held_graphs.py`` holds the bytes told here against Paddle's
+counter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+
+from paddle_lab.analysis.findings.facts import BUFFER, PARAMETER, Facts
+from paddle_lab.analysis.findings.saved_tensors import saved_tensors
+from paddle_lab.analysis.findings.steps import Steps
+from paddle_lab.analysis.findings.storages import Storages
+
+SMALLEST_BYTES = 4096
+"""Findings about memory are silent where less is held."""
+
+_SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"))
+"""Ops whose further results, such as statistics, are for their backward alone."""
+
+
+class HeldGraphs:
+    """The bytes behind tensors, for one record.
+
+    Parameters
+    ----------
+    facts
+        The record that is asked.
+    steps
+        Its training steps.
+    """
+
+    def __init__(self, facts: Facts, steps: Steps) -> None:
+        self._facts = facts
+        self._steps = steps
+        self._storages = Storages(facts)
+
+    def own_bytes(self, tensors: Iterable[int]) -> int:
+        """Return the bytes of tensors themselves, each storage once."""
+        roots = {self._storages.root(tensor) for tensor in tensors}
+        return sum(map(self._size, roots))
+
+    def bytes_behind(self, tensors: Iterable[int], moment: int) -> int:
+        """Return what the graphs behind tensors hold that no living tensor does.
+
+        Parameters
+        ----------
+        tensors
+            What keeps the graphs.
+        moment
+            When: how many ops had been called; one more than there are for the trace's end.
+        """
+        facts = self._facts
+        ops = [facts.producer(tensor) for tensor in tensors if facts.needs_grad(tensor)]
+        return self.bytes_saved(self._unfreed_ops(ops, moment), moment)
+
+    def bytes_saved(self, ops: Iterable[int], moment: int) -> int:
+        """Return what ops saved for their backward that no living tensor held at a moment."""
+        facts, roots, hidden = self._facts, set[int](), 0
+        for op in ops:
+            if facts.is_pylayer(op):
+                continue  # what its context holds, the trace does not know
+            saved = saved_tensors(facts, op)
+            if facts.op_name(op) in _SAVES_ALL_OUTPUTS:
+                saved = saved + facts.outputs(op)[1:]
+            if facts.op_name(op) == "dropout":  # its mask, a byte an element
+                hidden += sum(math.prod(facts.shape(row)) for row in facts.outputs(op)[:1])
+            roots.update(self._storages.root(row) for row in saved)
+        return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))
+
+    def _unfreed_ops(self, ops: list[int], moment: int) -> set[int]:
+        """Return the ops behind others whose grad nodes still have what they saved."""
+        facts, seen = self._facts, set[int]()
+        pending = [op for op in ops if op >= 0]
+        while pending:
+            op = pending.pop()
+            # All that lies behind a grad node that has run has run as well.
+            if op in seen or self._freed_at.get(op, facts.op_count + 1) < moment:
+                continue
+            seen.add(op)
+            sources = (row for row in facts.inputs(op) if facts.needs_grad(row))
+            pending += [maker for maker in map(facts.producer, sources) if maker >= 0]
+        return seen
+
+    @cached_property
+    def _freed_at(self) -> dict[int, int]:
+        """Op to how many ops had been called when a backward call freed what it had saved."""
+        facts = self._facts
+        retains = facts.record.backward_calls["retain_graph"]
+        freed: dict[int, int] = {}
+        for call in facts.user_backward_calls:
+            if retains[call]:
+                continue
+            for node in facts.nodes_of_call(call):
+                freed.setdefault(facts.op_of_node(node), facts.ops_before(call))
+        return freed
+
+    def _size(self, root: int) -> int:
+        return self._facts.column("tensors", "bytes")[root]
+
+    def _is_held(self, root: int, moment: int) -> bool:
+        facts, alive_until = self._facts, self._steps.alive_until
+        if facts.tensor_kind(root) in (PARAMETER, BUFFER):
+            return True
+        rows = self._storages.members(root)
+        if moment > facts.op_count:
+            return any(row in facts.living for row in rows)
+        return any(alive_until.get(row, -1) >= moment for row in rows)
