@@ -240,6 +240,7 @@ class Recording:
             evidence=self._evidence,
             grad_region=self._grad_region,
             limit=self._limit,
+            within=frame if self._anchor is None else None,
         )
         self._trace = Trace()
         try:

@@ -8,7 +8,16 @@ export const MAGIC = [0x93, 0x50, 0x44, 0x4c, 0x41, 0x42, 0x0d, 0x0a] as const;
 
 export const PHASES = ["forward", "backward", "optimizer"] as const;
 export const ROLES = ["input", "output", "result"] as const;
-export const SCOPE_KINDS = ["layer", "region", "pylayer", "backward", "optimizer", "sum"] as const;
+export const SCOPE_KINDS = [
+  "layer",
+  "region",
+  "pylayer",
+  "backward",
+  "optimizer",
+  "call",
+  "turn",
+  "sum",
+] as const;
 export const TENSOR_KINDS = ["activation", "parameter", "buffer", "gradient", "external"] as const;
 export const FRAME_KINDS = ["user", "library", "paddle"] as const;
 export const BACKWARD_KINDS = [
@@ -24,7 +33,8 @@ export const GROUP_KINDS = [
   "pylayer",
   "backward",
   "optimizer",
-  "call_site",
+  "call",
+  "turn",
 ] as const;
 export const ALLOCATION_KINDS = [
   "temporary",
@@ -93,6 +103,8 @@ export const TABLES = {
   uses: ["op", "tensor", "role", "slot"],
   layers: ["path", "class", "parent"],
   scopes: ["kind", "name", "parent", "layer", "op", "backward_call", "thread"],
+  loops: ["file", "line", "cell", "words"],
+  turns: ["scope", "loop", "number", "value"],
   stacks: ["frame", "caller"],
   frames: ["file", "function", "line", "end_line", "column", "end_column", "kind", "cell"],
   sources: ["file", "first_line", "text", "cell"],
@@ -177,6 +189,7 @@ export const TABLES = {
     "class",
     "parent",
     "scope",
+    "value",
     "structure",
     "op_count",
     "first_op",

@@ -1,4 +1,4 @@
-"""The group tree: calls of layers, regions and PyLayers, and call sites where there are none."""
+"""The group tree: calls of layers, regions, PyLayers and functions, and the turns of loops."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.call_sites import add_call_sites
-from paddle_lab.analysis.grouping import Grouping
+from paddle_lab.analysis.shown_scopes import ShownScopes
 from paddle_lab.analysis.structure import structure_numbers
 from paddle_lab.analysis.trees import Keys, depths, first_ops, levels
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table, storage_dtype
 
-_LAYER, _PYLAYER = SCOPE_KINDS.index("layer"), SCOPE_KINDS.index("pylayer")
+_LAYER, _PYLAYER, _CALL, _TURN = (
+    SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn")
+)
 
 
 def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Table, Table]:
@@ -31,45 +32,97 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
 
     Notes
     -----
-    A scope that holds ops, directly or nested, is a group; others are left out. Groups are sorted
-    by their first op, parents before children. A label is relative to the path of the nearest
-    layer above: ``layers.0`` inside ``encoder``.
+    Which scopes are groups says :class:`~paddle_lab.analysis.shown_scopes.ShownScopes`. Groups are
+    sorted by their first op, parents before children. A label is relative to the path of the
+    nearest layer above: ``layers.0`` inside ``encoder``. A turn is called by its loop's words and
+    its number: ``epoch 2``.
     """
-    grouping = _scope_groups(record)
-    add_call_sites(record, grouping)
-    return _tables(record, grouping, op_edges, strings)
-
-
-def _scope_groups(record: Record) -> Grouping:
     scope_of_op = record.ops["scope"].copy()
     scopes = record.scopes
     _move_pylayer_ops(record, scope_of_op)
-    has_ops = np.zeros(len(scopes) + 1, bool)
-    frontier = np.unique(scope_of_op[scope_of_op >= 0])
-    while len(frontier):
-        has_ops[frontier] = True
-        above = scopes["parent"][frontier]
-        frontier = np.unique(above[(above >= 0) & ~has_ops[above]])
-    kept = np.flatnonzero(has_ops)
-    group_of_scope = np.full(len(scopes) + 1, -1, np.int32)
-    group_of_scope[kept] = np.arange(len(kept))
-    # Row -1 is the appended one, which stands for "no scope".
-    grouping = Grouping(group_of_scope[scope_of_op])
-    parents = group_of_scope[scopes["parent"][kept]].tolist()
-    kind, layer = scopes["kind"][kept], scopes["layer"][kept]
-    is_layer = (kind == _LAYER) & (layer >= 0)
-    text, class_name = scopes["name"][kept], np.full(len(kept), -1)
-    text[is_layer] = record.layers["path"][layer[is_layer]]
-    class_name[is_layer] = record.layers["class"][layer[is_layer]]
-    texts = record.strings
-    grouping.add_scopes(
-        kinds=kind.tolist(),
-        parents=parents,
-        scopes=kept.tolist(),
-        texts=[texts[code] for code in text.tolist()],
-        classes=[texts[code] if code >= 0 else "" for code in class_name.tolist()],
+    shown = ShownScopes(record, scope_of_op)
+    # Groups are numbered by scope first, then by their order.
+    scope = np.flatnonzero(shown.is_shown)
+    number = np.full(len(scopes) + 1, -1, np.int32)
+    number[scope] = np.arange(len(scope))
+    parent = number[shown.nearest[scopes["parent"][scope]]]
+    op_group = number[shown.nearest[scope_of_op]]
+    first_op, op_count, order = _extents(parent, op_group)
+    position = np.empty(len(order) + 1, np.int32)
+    position[order] = np.arange(len(order))
+    position[-1] = -1
+    scope, parent, op_group = scope[order], position[parent[order]], position[op_group]
+    first_op, op_count = first_op[order], op_count[order]
+    names = _Names(record)
+    kinds = scopes["kind"][scope].tolist()
+    told = [names.of(kind, row) for kind, row in zip(kinds, scope.tolist(), strict=True)]
+    labels, paths = _labels(kinds, [text for text, _, _, _ in told], parent.tolist())
+    alike = strings.codes([text for _, _, text, _ in told])
+    columns: dict[str, Any] = {
+        "kind": kinds,
+        "label": strings.codes(labels),
+        "path": strings.codes(paths),
+        "class": strings.codes([text for _, text, _, _ in told]),
+        "parent": parent,
+        "scope": scope,
+        "value": strings.codes([text for _, _, _, text in told]),
+        "op_count": op_count,
+        "first_op": first_op,
+    }
+    columns["structure"] = structure_numbers(
+        parents=parent,
+        group_labels=np.asarray(alike, np.int64),
+        first_ops=first_op,
+        op_groups=op_group,
+        op_names=record.ops["name"],
+        sources=op_edges["source"],
+        targets=op_edges["target"],
+        edge_labels=op_edges["slot"].astype(np.int64) * 2 + op_edges["kind"],
     )
-    return grouping
+    schema = ANSWER_TABLES["groups"]
+    groups = Table.from_sequences(schema, {name: columns[name] for name in schema})
+    dtype = storage_dtype(ANSWER_TABLES["op_groups"]["group"])
+    return groups, Table({"group": op_group.astype(dtype)})
+
+
+class _Names:
+    """What groups are called."""
+
+    def __init__(self, record: Record) -> None:
+        self._texts = record.strings
+        self._names = record.scopes["name"].tolist()
+        self._layers = record.scopes["layer"].tolist()
+        self._paths = record.layers["path"].tolist()
+        self._classes = record.layers["class"].tolist()
+        turns, words = record.turns, record.loops["words"]
+        self._turns = dict(
+            zip(
+                turns["scope"].tolist(),
+                zip(
+                    words[turns["loop"]].tolist(),
+                    turns["number"].tolist(),
+                    turns["value"].tolist(),
+                    strict=True,
+                ),
+                strict=True,
+            )
+        )
+
+    def of(self, kind: int, scope: int) -> tuple[str, str, str, str]:
+        """Return a group's text, class, what must be equal of alike groups, and a turn's value."""
+        texts = self._texts
+        if kind == _LAYER and self._layers[scope] >= 0:
+            layer = self._layers[scope]
+            class_name = texts[self._classes[layer]]
+            return texts[self._paths[layer]], class_name, f"{kind} {class_name}", ""
+        if kind == _TURN:
+            words, number, value = self._turns[scope]
+            between = " " if texts[words].replace(", ", "").isidentifier() else " · "
+            return f"{texts[words]}{between}{number}", "", f"{kind} {texts[words]}", texts[value]
+        name = texts[self._names[scope]]
+        if kind == _CALL:
+            return f"{name}(…)", "", f"{kind} {name}", ""
+        return name, "", f"{kind} ", ""
 
 
 def _move_pylayer_ops(record: Record, scope_of_op: Keys) -> None:
@@ -85,49 +138,6 @@ def _move_pylayer_ops(record: Record, scope_of_op: Keys) -> None:
     is_call = (scopes["kind"] == _PYLAYER) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
-
-
-def _tables(
-    record: Record, grouping: Grouping, op_edges: Table, strings: StringPool
-) -> tuple[Table, Table]:
-    op_group = grouping.op_groups
-    parent = np.asarray(grouping.parents, np.int32)
-    first_op, op_count, order = _extents(parent, op_group)
-    position = np.empty(len(order) + 1, np.int32)
-    position[order] = np.arange(len(order))
-    position[-1] = -1
-    parent, op_group = position[parent[order]], position[op_group]
-    first_op, op_count = first_op[order], op_count[order]
-    kinds, texts, classes = (
-        [column[group] for group in order.tolist()]
-        for column in (grouping.kinds, grouping.texts, grouping.classes)
-    )
-    labels, paths = _labels(kinds, texts, parent.tolist())
-    columns: dict[str, Any] = {
-        "kind": kinds,
-        "label": strings.codes(labels),
-        "path": strings.codes(paths),
-        "class": strings.codes(classes),
-        "parent": parent,
-        "scope": np.asarray(grouping.scopes, np.int32)[order],
-        "op_count": op_count,
-        "first_op": first_op,
-    }
-    alike = strings.codes([grouping.alike(group) for group in order.tolist()])
-    columns["structure"] = structure_numbers(
-        parents=parent,
-        group_labels=np.asarray(alike, np.int64),
-        first_ops=first_op,
-        op_groups=op_group,
-        op_names=record.ops["name"],
-        sources=op_edges["source"],
-        targets=op_edges["target"],
-        edge_labels=op_edges["slot"].astype(np.int64) * 2 + op_edges["kind"],
-    )
-    schema = ANSWER_TABLES["groups"]
-    groups = Table.from_sequences(schema, {name: columns[name] for name in schema})
-    dtype = storage_dtype(ANSWER_TABLES["op_groups"]["group"])
-    return groups, Table({"group": op_group.astype(dtype)})
 
 
 def _extents(parent: Keys, op_group: Keys) -> tuple[Keys, Keys, Keys]:

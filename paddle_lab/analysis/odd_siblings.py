@@ -16,7 +16,7 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
 from paddle_lab.words import listing, say
 
-_PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call_site")}
+_PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call")}
 _LEAST_ALIKE = 3
 _MOST_ODD = 0.25
 """Where more than this part of the siblings differ, none of them is odd."""

@@ -22,6 +22,7 @@ from paddle_lab.capture.recorder import SCOPE_CELLS, Recorder
 from paddle_lab.capture.row_keys import RecordKeys, RowKeys, first_uses
 from paddle_lab.capture.tape import sorted_rows
 from paddle_lab.capture.tensor_columns import tensor_table
+from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER, ROW_CELLS
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import RECORD_TABLES
@@ -52,6 +53,7 @@ def assemble(
     tables["tensors"] = tensor_table(recorder, tensor_rows, keys, strings)
     _add_layers(recorder, builders["layers"], strings, frames)
     tables["scopes"] = _scopes(recorder, keys, strings)
+    tables["loops"], tables["turns"] = turn_tables(recorder, keys, strings, cells)
     _add_backward_calls(recorder, builders["backward_calls"], strings, frames, keys)
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)

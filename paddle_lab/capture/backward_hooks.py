@@ -191,6 +191,6 @@ def _open(
     if create_graph:
         call.reached = reached
     del reached  # it holds the graph, which the call is about to free
-    recorder.open_scope(state, BACKWARD_CALL, BACKWARD_KINDS[kind], backward_call=key)
+    recorder.open_scope(state, BACKWARD_CALL, BACKWARD_KINDS[kind], caller, backward_call=key)
     state.phase = BACKWARD
     return call

@@ -97,7 +97,7 @@ def _enter_step(recorder: Recorder, optimizer: Any) -> _OpenStep:
     state = recorder.thread()
     saved = state.save()
     if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
-        recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__)
+        recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__, _getframe())
         attempt(recorder, recorder.optimizers.note_step, optimizer)
         attempt(recorder, recorder.step_gradients.note_step, optimizer)
         attempt(recorder, recorder.tensor_lives.look)

@@ -77,7 +77,7 @@ class _OpenCall:
         self._resolved = recorder.begin_op(args, kwargs)
         self._state = recorder.thread()
         self._saved = self._state.save()
-        self._scope = recorder.open_scope(self._state, PYLAYER, self._name)
+        self._scope = recorder.open_scope(self._state, PYLAYER, self._name, frame)
         recorder.anchor(self._state, frame)
         self._state.pylayers.append(self._scope)
 
@@ -166,7 +166,7 @@ def _enter_backward(
 ) -> tuple[ThreadState, Saved]:
     state = recorder.thread()
     saved = state.save()
-    scope = recorder.open_scope(state, PYLAYER, context._forward_cls.__name__)
+    scope = recorder.open_scope(state, PYLAYER, context._forward_cls.__name__, frame)
     recorder.backward_of[scope] = recorder.pylayer_scope_of(context)
     recorder.anchor(state, frame)
     return state, saved

@@ -34,6 +34,8 @@ from paddle_lab.capture.stacks import NO_STACK, StackPool
 from paddle_lab.capture.tape import Tape, rows_of
 from paddle_lab.capture.tensors import NO_KEY, TensorPool
 from paddle_lab.capture.thread_state import Saved, ThreadState
+from paddle_lab.capture.turns.describe import CodeDescriber, LoopRow
+from paddle_lab.capture.turns.turns import TurnTracker
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 INPUT = ROLES.index("input")
 OUTPUT = ROLES.index("output")
 RESULT = ROLES.index("result")
-LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, _SUM = range(len(SCOPE_KINDS))
+LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KINDS))
 
 OP_CELLS = 13
 SCOPE_CELLS = 7
@@ -101,6 +103,11 @@ class Recorder:
         """Of each scope :data:`SCOPE_CELLS` cells: key, kind, name (a key of :attr:`scope_names`),
         parent, layer, backward call, thread."""
         self.scope_names: dict[str, int] = {"": 0}
+        self.loops: list[LoopRow] = []
+        self.turn_rows = Tape()
+        """Of each turn :data:`~paddle_lab.capture.turns.turns.TURN_CELLS` cells."""
+        self.turn_values: list[Any] = []
+        """What loops' variables had: numbers and texts."""
         self.backward_calls: list[BackwardCallRow] = []
         self.notices: list[str] = []
         """Sentences about what the trace could not see."""
@@ -134,6 +141,14 @@ class Recorder:
         self.next_op = Counter()
         self.next_scope = Counter()
         self.next_backward_call: Callable[[], int] = count().__next__
+        self.turns = TurnTracker(
+            self.scopes,
+            self.next_scope,
+            self.turn_rows,
+            self.turn_values,
+            CodeDescriber(paddle, self.loops, self.scope_name_key),
+        )
+        """Tells calls of the user's functions and turns of their loops."""
         self.alone = (self,)
         """What ``SINKS.active`` is while only this recorder listens."""
         state = self.thread()
@@ -228,9 +243,10 @@ class Recorder:
         self.produce_all(made, op, outputs)
         inputs, attributes = resolved
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
+        scope = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         self.ops.extend(
             (
-                op, len(inputs), len(outputs), OP_NAMES.key(name), state.scope, stack, state.number,
+                op, len(inputs), len(outputs), OP_NAMES.key(name), scope, stack, state.number,
                 start_ns, end_ns - start_ns, state.phase if phase is None else phase,
                 self.attributes_key(attributes), is_pylayer, False, *inputs, *outputs,
             )
@@ -255,10 +271,11 @@ class Recorder:
         state = self.thread()
         op: int = self.next_op()
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
+        scope = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         inputs, attributes = resolved
         self.ops.extend(
             (
-                op, len(inputs), 0, OP_NAMES.key(name), state.scope, stack, state.number, start_ns,
+                op, len(inputs), 0, OP_NAMES.key(name), scope, stack, state.number, start_ns,
                 end_ns - start_ns, state.phase, self.attributes_key(attributes), is_pylayer, True,
                 *inputs,
             )
@@ -357,8 +374,9 @@ class Recorder:
         saved = state.save()
         caller = frame.f_back
         key = self.layers.key_of(layer, state.layer, caller)
+        parent = self.turns.scope_at(caller, state.anchor, state.scope, state.number)
         scope: int = self.next_scope()
-        self.scopes.extend((scope, LAYER, 0, state.scope, key, NO_KEY, state.number))
+        self.scopes.extend((scope, LAYER, 0, parent, key, NO_KEY, state.number))
         if not getattr(layer, "training", True):
             self.eval_scopes.extend((scope,))
         stack = self.stacks.take(caller, state.anchor, state.anchor_stack)
@@ -378,17 +396,21 @@ class Recorder:
         state: ThreadState,
         kind: int,
         name: str,
+        frame: FrameType | None,
         *,
         backward_call: int = NO_KEY,
     ) -> int:
-        """Record a scope inside the thread's present one and make it the present one."""
+        """Record a scope inside what is open at ``frame`` and make it the present one."""
+        parent = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         scope: int = self.next_scope()
-        name_key = self.scope_names.setdefault(name, len(self.scope_names))
-        self.scopes.extend(
-            (scope, kind, name_key, state.scope, NO_KEY, backward_call, state.number)
-        )
+        name_key = self.scope_name_key(name)
+        self.scopes.extend((scope, kind, name_key, parent, NO_KEY, backward_call, state.number))
         state.scope = scope
         return scope
+
+    def scope_name_key(self, name: str) -> int:
+        """Return the key of a scope's name."""
+        return self.scope_names.setdefault(name, len(self.scope_names))
 
     def anchor(self, state: ThreadState, frame: FrameType) -> None:
         """Take the stack at ``frame``'s caller, and walk only as far as ``frame`` from now on."""

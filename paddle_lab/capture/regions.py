@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.recorder import REGION
@@ -25,7 +26,7 @@ def region(name: Any) -> Iterator[None]:
     for recorder in SINKS.active:
         state = recorder.thread()
         outer = state.scope
-        opened.append((state, outer, recorder.open_scope(state, REGION, name)))
+        opened.append((state, outer, recorder.open_scope(state, REGION, name, _getframe())))
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Collection, Sequence
+from sys import _getframe
 from time import perf_counter_ns
 from types import FrameType
 from typing import Any
@@ -52,6 +53,8 @@ class CaptureSession:
         The region whose gradients are kept themselves.
     limit
         How many ops are kept, and which; all unless given.
+    within
+        The frame of the ``with`` statement: the loops around that are no part of the trace.
 
     Raises
     ------
@@ -71,6 +74,7 @@ class CaptureSession:
         evidence: Collection[str] = (),
         grad_region: str | None = None,
         limit: Limit | None = None,
+        within: FrameType | None = None,
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
@@ -99,6 +103,7 @@ class CaptureSession:
             # After the others, which have on_op to themselves.
             self.digests = Digests(self._recorder)
             self._recorder.collectors.append(self.digests)
+        self._within = within
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     def open(self) -> None:
@@ -108,6 +113,9 @@ class CaptureSession:
             for collector in self._recorder.collectors:
                 collector.open()
             self._limiter.open()
+            if self._within is not None:
+                self._recorder.turns.begin(self._within)
+                self._within = None
             HOOKS.open(self._paddle, self._recorder)
             if self._memory is not None:
                 self._memory.open()
@@ -120,6 +128,7 @@ class CaptureSession:
         if self._memory is not None:
             self._memory.close()
         HOOKS.close(self._recorder)
+        self._recorder.turns.end(_getframe())
         for collector in self._recorder.collectors:
             collector.close()
 
@@ -145,6 +154,7 @@ class CaptureSession:
             recorder.notices.extend(self._memory.notices)
         end_ns = perf_counter_ns()
         HOOKS.close(recorder)
+        recorder.turns.end(_getframe())
         for collector in recorder.collectors:
             collector.close()
         attempt(recorder, recorder.optimizers.finish, self._paddle)

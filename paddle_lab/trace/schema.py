@@ -18,8 +18,17 @@ FORMAT_VERSION: Final = 4
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
 """``result`` marks what a PyLayer's own ops hand to the PyLayer's op, which then returns it."""
-SCOPE_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer", "sum")
-"""``sum`` is where no op ran: of allocations that stand for several, added up."""
+SCOPE_KINDS: Final = (
+    "layer",
+    "region",
+    "pylayer",
+    "backward",
+    "optimizer",
+    "call",
+    "turn",
+    "sum",
+)
+"""``call``: of a function of the user's; ``turn``: of a loop of theirs. ``sum`` is where no op ran: of allocations that stand for several, added up."""
 TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
 """``external`` is a tensor the trace met without having seen any op make it: data, constants."""
 FRAME_KINDS: Final = ("user", "library", "paddle")
@@ -27,8 +36,8 @@ BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.back
 """``remaining`` gathers the graphs of tensors that are still alive when the trace ends."""
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
-GROUP_KINDS: Final = ("layer", "region", "pylayer", "backward", "optimizer", "call_site")
-"""Kinds of scopes that ops run in, and ``call_site``. Saved views hold their positions."""
+GROUP_KINDS: Final = SCOPE_KINDS[:-1]
+"""Kinds of scopes that ops run in. Saved views hold their positions."""
 ALLOCATION_KINDS: Final = (
     "temporary",
     "activation",
@@ -142,7 +151,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     # One row a layer object that was called; a root's path is its variable's name or its class.
     "layers": {"path": "str", "class": "str", "parent": "key:layers"},
-    # One row a *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step.
+    # One row a *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step, a
+    # function of the user's; or a turn of a loop.
     "scopes": {
         "kind": "enum:scope_kind",
         "name": "str",
@@ -151,6 +161,19 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "op": "key:ops",  # the PyLayer's own op
         "backward_call": "key:backward_calls",
         "thread": "i32",
+    },
+    # The loops of the user's code that ran, and each turn in which an op ran.
+    "loops": {
+        "file": "str",
+        "line": "i32",  # of the ``for`` or ``while``
+        "cell": "i32",  # execution count of the notebook cell, -1 for a file
+        "words": "str",  # "epoch" of "for epoch in range(3)"; "while loss > 1"
+    },
+    "turns": {
+        "scope": "key:scopes",
+        "loop": "key:loops",
+        "number": "i32",  # from 1, of the run's turns
+        "value": "str",  # the loop's variable in this turn, where it is a number or text
     },
     # A prefix tree: a stack is its innermost frame and the stack that called it.
     "stacks": {"frame": "key:frames", "caller": "key:stacks"},
@@ -316,7 +339,7 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
         "grad_histograms",
         "rerun_differences",
     ),
-    4: ("grad_targets", "grad_stops", "programs"),
+    4: ("grad_targets", "grad_stops", "programs", "loops", "turns"),
 }
 """Format version to the record tables that came with it."""
 
@@ -337,7 +360,8 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "path": "str",
         "class": "str",
         "parent": "key:groups",
-        "scope": "key:scopes",  # -1 for call sites
+        "scope": "key:scopes",
+        "value": "str",  # of a turn: what the loop's variable had
         "structure": "i32",  # equal numbers: the same ops and edges inside; -1: unlike any other
         "op_count": "i32",  # of all ops inside, nested groups included
         "first_op": "key:ops",

@@ -115,7 +115,9 @@ class RowReader:
             detail = "" if name == title else name
             return RowContent(title, detail, repeats=len(item.groups))
         each = " each" if len(item.groups) > 1 else ""
-        detail = f"{self._class(group)} · {int(groups['op_count'][group]):,} ops{each}"
+        value = self._record.text(int(groups["value"][group])) if len(item.groups) == 1 else ""
+        said = " · ".join(filter(None, [self._class(group), f"= {value}" if value else ""]))
+        detail = f"{said} · {int(groups['op_count'][group]):,} ops{each}"
         return RowContent(
             title, detail.removeprefix(" · "), repeats=len(item.groups), is_group=True
         )

@@ -26,6 +26,8 @@ export const TEXT_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   tensors: ["name", "dtype", "shape", "place", "path"],
   layers: ["path", "class"],
   scopes: ["name"],
+  loops: ["file", "words"],
+  turns: ["value"],
   frames: ["file", "function"],
   sources: ["file", "text"],
   backward_calls: ["error"],
@@ -40,7 +42,7 @@ export const TEXT_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   optimizers: ["class"],
   grad_stats: ["shape", "dtype"],
   rerun_differences: ["check", "detail"],
-  groups: ["label", "path", "class"],
+  groups: ["label", "path", "class", "value"],
   findings: ["kind", "message", "advice", "file"],
 };
 
@@ -51,6 +53,7 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   uses: { op: "ops", tensor: "tensors" },
   layers: { parent: "layers" },
   scopes: { parent: "scopes", layer: "layers", op: "ops", backward_call: "backward_calls" },
+  turns: { scope: "scopes", loop: "loops" },
   stacks: { frame: "frames", caller: "stacks" },
   backward_calls: { stack: "stacks", scope: "scopes" },
   grad_nodes: { op: "ops", parameter: "tensors", scope: "scopes" },

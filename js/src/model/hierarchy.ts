@@ -10,7 +10,7 @@ import { Runs } from "./runs.ts";
 import { standInsOf } from "./stand_ins.ts";
 import type { Trace } from "./trace.ts";
 
-const [LAYER, CALL_SITE, OPTIMIZER] = (["layer", "call_site", "optimizer"] as const).map((kind) =>
+const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((kind) =>
   GROUP_KINDS.indexOf(kind),
 );
 
@@ -56,7 +56,7 @@ export class Hierarchy {
     const key = new Int32Array(count);
     for (let group = 0; group < count; group++) {
       const parent = parents[group]!;
-      const isPlain = kind[group] === LAYER || kind[group] === CALL_SITE;
+      const isPlain = kind[group] === LAYER || kind[group] === CALL;
       this.isTransparent[group] = isPlain && ops[group] === 1 ? 1 : 0;
       this.isOptimizer[group] =
         kind[group] === OPTIMIZER || (parent >= 0 && this.isOptimizer[parent]) ? 1 : 0;

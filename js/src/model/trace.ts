@@ -265,6 +265,12 @@ export class Trace {
     return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);
   }
 
+  /** "= 0.1" of a turn of `for rate in rates`, "" where there is no number or text to tell. */
+  turnValue(group: number): string {
+    const value = this.textAt("groups", "value", group);
+    return value && `= ${value}`;
+  }
+
   /** "weight", "b", "x": the shortest name a person knows a tensor by; "" if there is none. */
   tensorLabel(tensor: number): string {
     const path = this.textAt("tensors", "path", tensor);

@@ -211,11 +211,11 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   };
 }
 
-/** "iteration 3 · blocks.0": the layer of an op, and of repeated calls which. */
+/** "step 3 · blocks.0": the layer of an op, and of repeated calls and turns which. */
 function placeOf({ trace, hierarchy }: Store, op: number): string {
   const group = trace.groupOfOp(op);
   const repeated = (group < 0 ? [] : trace.groupPath(group)).find(
-    (at) => trace.groupKind(at) === "call_site" && hierarchy.runOf[at]! >= 0,
+    (at) => ["call", "turn"].includes(trace.groupKind(at)) && hierarchy.runOf[at]! >= 0,
   );
   const call = repeated === undefined ? "" : trace.groupLabel(repeated);
   return [call, trace.layerOf(op)].filter(Boolean).join(" · ");

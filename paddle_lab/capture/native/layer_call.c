@@ -57,12 +57,16 @@ static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *fr
         return -1;
     }
     int64_t stack = StackPool_key_of(owner->stacks, frame, state->anchor, state->anchor_stack);
+    const int64_t parent =
+        PyErr_Occurred() ? NO_KEY
+                         : TurnTracker_scope_at(owner->turns, frame, state->anchor, state->scope,
+                                                state->number);
     int64_t *row = PyErr_Occurred() ? NULL : Tape_reserve(owner->scopes, SCOPE_CELLS);
     if (row == NULL) {
         return -1;
     }
     int64_t scope = owner->next_scope->next++;
-    const int64_t cells[SCOPE_CELLS] = {scope, LAYER, 0, state->scope, key, NO_KEY, state->number};
+    const int64_t cells[SCOPE_CELLS] = {scope, LAYER, 0, parent, key, NO_KEY, state->number};
     memcpy(row, cells, sizeof cells);
     if (note_mode(owner, layer, scope) < 0) {
         return -1;

@@ -84,6 +84,11 @@ static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, in
     if (PyErr_Occurred()) {
         return -1;
     }
+    const int64_t scope = TurnTracker_scope_at(owner->turns, present_frame(), state->anchor,
+                                               state->scope, state->number);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
     int64_t *row = Tape_reserve(owner->tensor_rows, TENSOR_CELLS);
     if (row == NULL) {
         return -1;
@@ -103,7 +108,7 @@ static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, in
         resolved->length,
         1,
         op->name_key,
-        state->scope,
+        scope,
         stack,
         state->number,
         start_ns,

@@ -81,6 +81,7 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->ops);                                                                             \
     VISIT(owner->next_op);                                                                         \
     VISIT(owner->stacks);                                                                          \
+    VISIT(owner->turns);                                                                           \
     VISIT(owner->threads);                                                                         \
     VISIT(owner->known_layers);                                                                    \
     VISIT(owner->layer_pool);                                                                      \
@@ -136,6 +137,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->eval_scopes = part(recorder, "eval_scopes", &TapeType);
     owner->on_op = part(recorder, "on_op", NULL);
     owner->stacks = part(recorder, "stacks", &StackPoolType);
+    owner->turns = part(recorder, "turns", &TurnTrackerType);
     owner->threads = part(recorder, "threads", &PyDict_Type);
     owner->alone = part(recorder, "alone", &PyTuple_Type);
     owner->tensor_pool = part(recorder, "tensors", NULL);

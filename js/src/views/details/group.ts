@@ -39,6 +39,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
         t("group.call_of", { n: calls.indexOf(group) + 1, all: calls.length }),
         ...otherCalls(context, calls, group),
       ],
+      ...loopFacts(context, group),
       [t("group.ops"), t("count.op", { n: trace.at("groups", "op_count", group) })],
       parameters.count > 0 && [
         t("group.parameters"),
@@ -57,6 +58,26 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
         button(t("group.show_all", { n: fold.length }), () => store.setUnfolded(group, true)),
     ),
     ...stackOfFirstOp(context, group),
+  ];
+}
+
+/** What a turn's variable had, and the line of its loop. */
+function loopFacts({ trace, showSource }: PanelContext, group: number): Fact[] {
+  const turns = trace.table("turns");
+  const scope = trace.at("groups", "scope", group);
+  const turn = trace.groupKind(group) === "turn" ? turns.column("scope").indexOf(scope) : -1;
+  if (turn < 0) return [];
+  const loop = trace.at("turns", "loop", turn);
+  const [file, line] = [trace.at("loops", "file", loop), trace.at("loops", "line", loop)];
+  const value = trace.textAt("groups", "value", group);
+  return [
+    value !== "" && ["value", value],
+    [
+      "loop",
+      button(`${fileLabel(trace, file, trace.at("loops", "cell", loop))}, line ${line}`, () =>
+        showSource(file, line),
+      ),
+    ],
   ];
 }
 

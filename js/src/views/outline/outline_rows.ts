@@ -277,7 +277,7 @@ class RowWriter {
       ...NOTHING,
       id: item.id,
       label,
-      sublabel: className || count,
+      sublabel: className || [isFold ? "" : trace.turnValue(item.key), count].filter(Boolean).join(" · "),
       name: [`${kind} ${label}`, className, count, isFold ? "" : oddSiblings.sentence(item.key)]
         .filter(Boolean)
         .join(", "),

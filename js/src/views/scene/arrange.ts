@@ -185,7 +185,12 @@ export function frameContent(
   const ops = t(side === "backward" ? "count.grad_node" : "count.op", { n: leafCount });
   return {
     title,
-    subtitle: [className !== title && className, ops, oddNote(store, { kind: "group", key: group })]
+    subtitle: [
+      className !== title && className,
+      trace.turnValue(group),
+      ops,
+      oddNote(store, { kind: "group", key: group }),
+    ]
       .filter(Boolean)
       .join(" · "),
     group,

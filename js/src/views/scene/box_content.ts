@@ -170,7 +170,8 @@ export class BoxWriter {
       areEqual && members.length > 1 && Number.isInteger(each)
         ? `${members.length} × ${t(noun, { n: each })}`
         : t(noun, { n: leafCount });
-    const details = [className !== name && className, ops, oddNote(this.store, item)]
+    const value = item.kind === "fold" ? "" : trace.turnValue(item.key);
+    const details = [className !== name && className, value, ops, oddNote(this.store, item)]
       .filter(Boolean)
       .join(" · ");
     const first = trace.at("groups", "first_op", item.key);

@@ -57,7 +57,7 @@ export interface SceneFrame {
   readonly title: string;
   readonly subtitle: string;
   readonly group: number;
-  readonly kind: "layer" | "region" | "pylayer" | "backward" | "optimizer" | "call_site";
+  readonly kind: "layer" | "region" | "pylayer" | "backward" | "optimizer" | "call" | "turn";
   readonly side: Side;
   readonly depth: number;
   /** "×12" where the frame begins an unfolded run of repeats, which can be folded there; else "". */

@@ -1,0 +1,67 @@
+/* One variable of a call that goes on.
+ *
+ * From Python 3.12 on PyFrame_GetVar() does it. Before, what Python offers copies all variables into
+ * a dictionary that the frame keeps, and with it all that they had: memory would seem to leak. So
+ * the variable is read where CPython's own headers say that it is.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#define Py_BUILD_CORE 1
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+#endif
+#include "native.h"
+
+#if PY_VERSION_HEX < 0x030C0000
+static PyObject *local_at(PyObject *frame, PyCodeObject *code, Py_ssize_t at) {
+#if PY_VERSION_HEX >= 0x030B0000
+    (void)code;
+    return ((PyFrameObject *)frame)->f_frame->localsplus[at];
+#else
+    (void)code;
+    return ((PyFrameObject *)frame)->f_localsplus[at];
+#endif
+}
+
+static PyObject *names_of_locals(PyCodeObject *code) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return code->co_localsplusnames;
+#else
+    return code->co_varnames;
+#endif
+}
+
+static PyObject *fast_variable(PyObject *frame, PyCodeObject *code, PyObject *name) {
+    PyObject *names = names_of_locals(code);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) {
+            PyObject *value = local_at(frame, code, i);
+            if (value != NULL && PyCell_Check(value)) {
+                value = PyCell_GET(value);
+            }
+            return Py_XNewRef(value);
+        }
+    }
+    return NULL;
+}
+#endif
+
+PyObject *frame_variable(PyObject *frame, PyCodeObject *code, PyObject *name) {
+    PyObject *value = NULL;
+    if (!(code->co_flags & CO_OPTIMIZED)) {
+        PyObject *variables = PyObject_GetAttrString(frame, "f_locals");
+        value = variables == NULL ? NULL : PyObject_GetItem(variables, name);
+        Py_XDECREF(variables);
+    } else {
+#if PY_VERSION_HEX >= 0x030C0000
+        value = PyFrame_GetVar((PyFrameObject *)frame, name);
+#else
+        value = fast_variable(frame, code, name);
+#endif
+    }
+    if (value == NULL) {
+        PyErr_Clear(); /* it has none yet */
+    }
+    return value;
+}

@@ -1,0 +1,353 @@
+"""Which call of the user's function, and which turn of its loops, an op belongs to.
+
+Each call of a function of the user's gets a mark, which lives as long as the call: the frame's
+attribute ``f_trace``, which nobody asks while no debugger follows the thread. So two calls from one
+line are told apart. The mark knows the turn of each loop that the call is in. A turn begins where a
+variable of a ``for`` has another value, and where that tells nothing, where the loop's body is
+reached again from behind. Calls and turns are scopes, as the calls of layers are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import count
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.turns.code_loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
+from paddle_lab.trace.schema import SCOPE_KINDS
+
+TURN_CELLS: Final = 4
+
+_CALL: Final = SCOPE_KINDS.index("call")
+_TURN: Final = SCOPE_KINDS.index("turn")
+_NONE: Final = -1
+_BEGAN_BEFORE: Final = -2
+_CO_OPTIMIZED: Final = 0x1
+_CO_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
+_CAN_READ_LOCALS: Final = sys.version_info >= (3, 13)
+_MISSING: Final = object()
+_SERIALS: Final = count(1)
+
+
+class OpenTurn:
+    """The turn that a call is in, of one loop."""
+
+    __slots__ = ("around", "is_waiting", "loop", "number", "order", "scope", "seen", "start")
+
+    def __init__(self, loop: Loop, scope: int, number: int, start: int | None) -> None:
+        self.loop = loop
+        self.scope = scope
+        self.number = number
+        """From 1. While the turn is waiting, that of the turn before it."""
+        self.start = start
+        """What a counter has in the first turn."""
+        self.order = _NONE
+        """Where the call was last."""
+        self.seen: list[Any] = []
+        """The identities of the variables, while the turn runs."""
+        self.around: list[int] = []
+        """The identities of the variables that change only around the loop."""
+        self.is_waiting = True
+        """Whether only what precedes the body has run."""
+
+
+class CallMark:
+    """What is known of one call while it runs.
+
+    A debugger that is switched on during the call asks it about each line, and gets no answer.
+    """
+
+    __slots__ = ("hidden_levels", "next_mark", "scope", "tracker", "turns")
+
+    def __init__(self, tracker: int, next_mark: CallMark | None) -> None:
+        self.tracker = tracker
+        """Its serial number: a mark may live longer than the trace."""
+        self.next_mark = next_mark
+        """Another trace's mark of the same call."""
+        self.scope = _NONE
+        self.hidden_levels = 0
+        """How many loops the call was in when the trace began."""
+        self.turns: list[OpenTurn] = []
+
+    def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
+        """Answer a debugger."""
+
+
+@native_twin
+class TurnTracker:
+    """Opens a scope for each call and turn in which something runs that is recorded.
+
+    Parameters
+    ----------
+    scopes
+        The tape of scopes, to which calls and turns are added.
+    next_scope
+        Gives keys.
+    rows
+        The tape of turns. Of each: scope, loop, number, value (a position in ``values``, or -1).
+    values
+        What the loops' variables had, where it is a number or text.
+    describe
+        Returns what is known of a code object, ``None`` for one that is not the user's.
+    """
+
+    def __init__(
+        self,
+        scopes: Any,
+        next_scope: Any,
+        rows: Any,
+        values: list[Any],
+        describe: Callable[[CodeType], CodeLoops | None],
+    ) -> None:
+        self._scopes = scopes
+        self._next_scope = next_scope
+        self._rows = rows
+        self._values = values
+        self._describe = describe
+        self.serial = next(_SERIALS)
+        self._codes: dict[int, tuple[CodeType, CodeLoops | None]] = {}
+
+    def scope_at(
+        self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
+    ) -> int:
+        """Return the innermost scope that is open: ``scope``, or a call or turn inside it.
+
+        Parameters
+        ----------
+        frame
+            The innermost frame.
+        anchor
+            The frame at which ``scope`` was opened, or which is outside of the trace.
+        scope
+            The innermost scope that is no call and no turn, -1 for none.
+        thread
+            The thread's number.
+        """
+        if sys.gettrace() is not None:  # a debugger, which needs the attribute itself
+            return scope
+        watched: list[tuple[FrameType, CodeLoops, FrameType | None]] = []
+        inner = None
+        while frame is not anchor and frame is not None:
+            loops = self._loops_of(frame.f_code)
+            if loops is not None:
+                watched.append((frame, loops, inner))
+            inner, frame = frame, frame.f_back
+        for at, loops, inner in reversed(watched):
+            mark = self._mark_of(at)
+            if mark is None:
+                continue
+            if mark.scope == _NONE and loops.name >= 0:
+                mark.scope = self._open(_CALL, loops.name, scope, thread)
+            scope = max(scope, mark.scope)
+            if loops.loops:
+                scope = self._turn_at(mark, at, loops, inner, scope, thread)
+        return scope
+
+    def begin(self, frame: FrameType) -> None:
+        """Let the loops that a frame is in be none of the trace's, which began inside of them."""
+        loops = self._loops_of(frame.f_code)
+        mark = self._mark_of(frame) if loops is not None and sys.gettrace() is None else None
+        if loops is not None and mark is not None:
+            mark.scope = _BEGAN_BEFORE
+            innermost = loops.loop[frame.f_lasti // 2] if loops.loops else _NONE
+            mark.hidden_levels = 0 if innermost < 0 else loops.loops[innermost].level + 1
+
+    def end(self, frame: FrameType | None) -> None:
+        """Take the marks from the calls that go on after the trace."""
+        while frame is not None:
+            if isinstance(frame.f_trace, CallMark):
+                frame.f_trace = _without(frame.f_trace, self.serial)
+            frame = frame.f_back
+
+    def _loops_of(self, code: CodeType) -> CodeLoops | None:
+        known = self._codes.get(id(code))
+        if known is None:
+            known = self._codes[id(code)] = code, self._describe(code)
+        return known[1]
+
+    def _mark_of(self, frame: FrameType) -> CallMark | None:
+        """Return the mark of a call; None where a debugger has its own there."""
+        first = mark = frame.f_trace
+        if first is not None and not isinstance(first, CallMark):
+            return None
+        while mark is not None:
+            if mark.tracker == self.serial:
+                return mark
+            mark = mark.next_mark
+        mark = CallMark(self.serial, first)
+        frame.f_trace = mark
+        return mark
+
+    def _is_new(self, frame: FrameType | None) -> bool:
+        """Tell whether a call is seen for the first time; of what is no Python, each is new."""
+        if frame is None:
+            return True
+        first = frame.f_trace
+        if first is not None and not isinstance(first, CallMark):
+            return False
+        while first is not None:
+            if first.tracker == self.serial:
+                return False
+            first = first.next_mark
+        self._mark_of(frame)
+        return True
+
+    def _open(self, kind: int, name: int, parent: int, thread: int) -> int:
+        scope: int = self._next_scope()
+        self._scopes.extend((scope, kind, name, parent, _NONE, _NONE, thread))
+        return scope
+
+    def _turn_at(
+        self,
+        mark: CallMark,
+        frame: FrameType,
+        loops: CodeLoops,
+        inner: FrameType | None,
+        scope: int,
+        thread: int,
+    ) -> int:
+        unit = frame.f_lasti // 2
+        path = _path(loops, loops.loop[unit], mark.hidden_levels)
+        turns, flags = mark.turns, loops.flags[unit]
+        is_header = bool(path) and bool(flags & IS_HEADER)
+        if is_header and inner is not None and inner.f_code.co_flags & _CO_SUSPENDS:
+            # What a generator computes for the next turn is its own: it may go on through many.
+            return max(scope, turns[len(path) - 2].scope) if 1 < len(path) <= len(turns) else scope
+        del turns[len(path) :]
+        # The order of each level: where the call is, or the loop inside that it is in.
+        orders = [*(loop.order for loop in path[1:]), loops.order[unit]]
+        is_repeating = bool(flags & IS_REPEATING)
+        level, number = 0, 0
+        start: int | None = None
+        while level < len(turns) and turns[level].loop is path[level]:
+            turn = turns[level]
+            is_last = level == len(path) - 1
+            number, start = turn.number, turn.start
+            if is_last and is_header:
+                if not turn.is_waiting:
+                    break
+            elif turn.is_waiting:
+                self._enter(turn, frame, orders[level])
+            elif not is_last and _was_left(turns[level + 1 : level + 2], frame, path[level + 1]):
+                break
+            else:
+                now = _variables(frame, turn.loop)
+                counted = _counted(turn.loop, turn.start, now, orders[level])
+                if counted is not None:
+                    if counted < turn.number and level > 0:
+                        # It began anew, so the loop around it is in its next turn.
+                        level -= 1
+                        number, start = turns[level].number, turns[level].start
+                        break
+                    if counted != turn.number:
+                        break
+                elif now and list(map(id, now)) != turn.seen:
+                    break
+                elif orders[level] < turn.order:
+                    break
+                elif (
+                    is_last
+                    and not now
+                    and self._is_new(inner)
+                    and orders[level] == turn.order
+                    and not is_repeating
+                ):
+                    break
+                turn.order = orders[level]
+            level += 1
+        else:
+            number, start = 0, None
+        if level > 0:
+            scope = max(scope, turns[level - 1].scope)
+        del turns[level:]
+        for deeper in range(level, len(path)):
+            loop, is_last = path[deeper], deeper == len(path) - 1
+            scope = self._open(_TURN, loop.name, scope, thread)
+            turns.append(OpenTurn(loop, scope, number, start))
+            turns[-1].around = [id(_variable(frame, name)) for name in loop.around]
+            number, start = 0, None
+            if not (is_last and is_header):
+                self._enter(turns[-1], frame, orders[deeper])
+                if is_last and not _variables(frame, loop):
+                    self._is_new(inner)
+        return scope
+
+    def _enter(self, turn: OpenTurn, frame: FrameType, order: int) -> None:
+        """Note that a turn's body runs, and what its variables are."""
+        loop = turn.loop
+        now = _variables(frame, loop)
+        turn.is_waiting = False
+        turn.order = order
+        turn.seen = list(map(id, now))
+        turn.number += 1
+        shown = _shown(frame, loop)
+        if loop.counts and now and type(now[0]) is int:
+            value = now[0] - loop.step * (0 <= loop.stepped_after <= order)
+            shown = value if loop.shown else None
+            if turn.start is None:
+                before = loop.step * (turn.number - 1)
+                turn.start = value - before if loop.start is None else loop.start
+            counted = _counted(loop, turn.start, now, order)
+            turn.number = turn.number if counted is None else max(counted, 1)
+        at = _NONE
+        if shown is not None:
+            at = len(self._values)
+            self._values.append(shown)
+        self._rows.extend((turn.scope, loop.key, turn.number, at))
+
+
+def _without(mark: CallMark | None, tracker: int) -> CallMark | None:
+    if mark is None or mark.tracker == tracker:
+        return None if mark is None else mark.next_mark
+    mark.next_mark = _without(mark.next_mark, tracker)
+    return mark
+
+
+def _path(loops: CodeLoops, innermost: int, hidden_levels: int) -> list[Loop]:
+    """Return the loops that an instruction is in, outermost first."""
+    path: list[Loop] = []
+    while innermost >= 0:
+        path.insert(0, loops.loops[innermost])
+        innermost = path[0].parent
+    return path[hidden_levels:]
+
+
+def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:
+    """Return the turn that a counter tells, None where there is none or it does not fit."""
+    if not loop.counts or start is None or not now or type(now[0]) is not int:
+        return None
+    distance = now[0] - start - loop.step * (0 <= loop.stepped_after <= order)
+    return None if distance % loop.step else distance // loop.step + 1
+
+
+def _was_left(inner: list[OpenTurn], frame: FrameType, loop: Loop) -> bool:
+    """Tell whether a loop was left and begun anew since its last turn."""
+    if not inner or inner[0].loop is not loop:
+        return False
+    return [id(_variable(frame, name)) for name in loop.around] != inner[0].around
+
+
+def _variables(frame: FrameType, loop: Loop) -> list[Any]:
+    """Return what tells one turn from the next; nothing where no variable does."""
+    values = [_variable(frame, name) for name in loop.names]
+    return [] if _MISSING in values[:1] else values
+
+
+def _variable(frame: FrameType, name: str) -> Any:
+    # Before Python 3.13 a function's variables could be read only into a copy, which keeps what it
+    # shows alive. The native twin reads them one by one.
+    if frame.f_code.co_flags & _CO_OPTIMIZED and not _CAN_READ_LOCALS:
+        return _MISSING
+    return frame.f_locals.get(name, _MISSING)
+
+
+def _shown(frame: FrameType, loop: Loop) -> int | float | str | None:
+    """Return the first of the loop's variables that is a number or text."""
+    for name in loop.shown:
+        value = _variable(frame, name)
+        if type(value) in (int, float, str, bool):
+            return value  # type: ignore[no-any-return]
+    return None
