@@ -70,8 +70,10 @@ class ShownScopes:
         return found[:-1]
 
     def _items(self) -> tuple[Any, Any, Keys]:
-        """Return how many ops and how many groups are right inside each group, and the group around
-        each scope; the last entry is the top level."""
+        """Return how many ops and groups are right inside each group, and the group of each scope.
+
+        The last entry is the top level, that of no scope.
+        """
         count = len(self._kind)
         nearest = np.append(nearest_marked(self._parent, self.is_shown), -1)
         around = nearest[self._parent]
@@ -88,9 +90,7 @@ class ShownScopes:
         only[around[shown]] = shown
         is_single = (ops[turns] == 0) & (groups[turns] == 1)
         inside = np.where(is_single, only[turns], -1)
-        layer = np.where(
-            (inside >= 0) & (self._kind[inside] == _LAYER), self._layer[inside], -1
-        )
+        layer = np.where((inside >= 0) & (self._kind[inside] == _LAYER), self._layer[inside], -1)
         in_layer = nearest_marked(self._parent, self._kind == _LAYER)[turns] >= 0
         loops: dict[tuple[int, int], list[int]] = {}
         owner, loop = around[turns].tolist(), self._loop_of_turn[turns].tolist()

@@ -22,8 +22,8 @@ from paddle_lab.capture.recorder import SCOPE_CELLS, Recorder
 from paddle_lab.capture.row_keys import RecordKeys, RowKeys, first_uses
 from paddle_lab.capture.tape import sorted_rows
 from paddle_lab.capture.tensor_columns import tensor_table
-from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER, ROW_CELLS
+from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder

@@ -79,7 +79,7 @@ class Recorder:
     """Called with each backward call that begins, the grad nodes it has reached, and what it was
     given: tensors and the gradients to begin with."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0915  (what it has, a line each)
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True
     ) -> None:
         self.stacks = StackPool()

@@ -28,7 +28,8 @@ SCOPE_KINDS: Final = (
     "turn",
     "sum",
 )
-"""``call``: of a function of the user's; ``turn``: of a loop of theirs. ``sum`` is where no op ran: of allocations that stand for several, added up."""
+"""``call``: of a function of the user's; ``turn``: of a loop of theirs; ``sum``: where no op ran,
+of allocations that stand for several, added up."""
 TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
 """``external`` is a tensor the trace met without having seen any op make it: data, constants."""
 FRAME_KINDS: Final = ("user", "library", "paddle")

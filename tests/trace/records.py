@@ -31,6 +31,7 @@ class RecordWriter:
         self._scope = -1
         self._scope_layers: list[str] = []
         self._layers: dict[str, int] = {}
+        self._loops: dict[tuple[str, int], int] = {}
         self._stacks: dict[tuple[int, int], int] = {}
         self._frames: dict[tuple[int | str, ...], int] = {}
         self._callers: list[Frame] = []
@@ -148,6 +149,23 @@ class RecordWriter:
         self._scope = self.row("scopes", kind=kind, name=name, parent=outer, **cells)
         yield self._scope
         self._scope = outer
+
+    @contextmanager
+    def function(self, name: str, **call: object) -> Iterator[None]:
+        """Be inside a call of the user's function, which is a scope of its own."""
+        with self.call(name, **call), self.scope("call", name):  # type: ignore[arg-type]
+            yield
+
+    @contextmanager
+    def turn(self, words: str, number: int, *, value: str = "", line: int = 1) -> Iterator[None]:
+        """Be inside a turn of the loop that begins on ``line``."""
+        loop = self._loops.get((words, line))
+        if loop is None:
+            loop = self.row("loops", file="cell", line=line, cell=4, words=words)
+            self._loops[words, line] = loop
+        with self.scope("turn", words) as scope:
+            self.row("turns", scope=scope, loop=loop, number=number, value=value)
+            yield
 
     @contextmanager
     def layer(self, path: str, class_name: str = "Layer") -> Iterator[int]:

@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)("searching in a browser", { timeout: 30_000 }, () =
     const made = new SyntheticTrace();
     let x = made.tensor("[4]", { kind: "external" });
     for (let step = 1; step <= 3; step++) {
-      const call = made.group(`iteration ${step}`, { kind: "call_site", structure: 5 });
+      const call = made.group(`step ${step}`, { kind: "turn", structure: 5 });
       const net = made.group("net", { parent: call, className: "Net", structure: 6 });
       made.tables.groups.path![net] = made.text("net");
       x = made.op("relu", { group: net, inputs: [x] }).out[0]!;
@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser)("searching in a browser", { timeout: 30_000 }, () =
     await page.fill(".pdl-search input", "softmax");
     await expect
       .poll(() => page.locator(".pdl-search-group").allTextContents())
-      .toEqual(["iteration 1 · net", "iteration 2 · net", "iteration 3 · net"]);
+      .toEqual(["step 1 · net", "step 2 · net", "step 3 · net"]);
     expect(errors).toEqual([]);
   });
 });

@@ -20,6 +20,7 @@ from paddle_lab.capture.op_columns import ATTRIBUTES, SCOPE, START, OpRows
 from paddle_lab.capture.recorder import OP_CELLS, SCOPE_CELLS
 from paddle_lab.capture.tape import Tape, cells_of, row_starts
 from paddle_lab.capture.tensors import ROW_CELLS
+from paddle_lab.capture.turns.turns import TURN_CELLS
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
@@ -172,6 +173,8 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
         *(call[3] for call in recorder.backward_calls),
         *(state.scope for state in recorder.threads.values()),
         *(outer for state in recorder.threads.values() for outer in state.closed_regions),
+        # The calls and turns that the latest op is in may go on.
+        *kept.ops.column(SCOPE)[-1:].tolist(),
     ]
     is_kept = kept.keeps(keys, SCOPE) | np.isin(keys, others)
     # What PyLayers ran backward, and the calls around all that is kept.
@@ -192,6 +195,12 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
     for of_scope in (recorder.scope_ops, recorder.backward_of):
         for scope in forgotten.intersection(of_scope):
             del of_scope[scope]
+    turns, end = _rows(recorder.turn_rows, TURN_CELLS)
+    is_kept_turn = np.isin(turns[:, 0], keys[is_kept])
+    for value in turns[~is_kept_turn, 3].tolist():
+        if value >= 0:
+            recorder.turn_values[value] = None
+    _replace(recorder.turn_rows, end, turns[is_kept_turn])
     recorder.pylayer_rules.forget(forgotten)
     recorder.forget_contexts()
 

@@ -20,9 +20,21 @@ _PROGRESS_BARS: Final = ("tqdm", "track", "progress_bar")
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # From Python 3.12 on a comprehension is a part of the code around it (PEP 709).
 _WITH_OWN_CODE: Final = _COMPREHENSIONS if sys.version_info < (3, 12) else (ast.GeneratorExp,)
+_CODE_NAMES: Final[dict[type[ast.AST], str]] = {
+    ast.Lambda: "<lambda>",
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
+_INSIDE: Final = ("body", "elt", "key", "value", "generators")
+"""Fields of a function or comprehension that its own code object runs."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _REPEATING: Final = frozenset(
-    "all any dict filter list map max min next reduce set sorted sum tuple zip".split()
+    (
+        *("all", "any", "dict", "filter", "list", "map", "max", "min", "next"),
+        *("reduce", "set", "sorted", "sum", "tuple", "zip"),
+    )
 )
 """Functions that call what they are given several times."""
 
@@ -106,21 +118,36 @@ class SourceFile:
             node, owner = waiting.pop()
             waiting.extend((child, within) for child, within in self._visit(node, owner))
 
-    def _visit(self, node: ast.AST, owner: ast.AST | None) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-        inside = owner
+    def _visit(
+        self, node: ast.AST, owner: ast.AST | None
+    ) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+        inside = self._note_owner(node, owner)
+        self._note(node, inside)
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                _set_steps(value)
+            # A decorator and a default are computed by the code around the function.
+            within = inside if name in _INSIDE else owner
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield child, within
+
+    def _note_owner(self, node: ast.AST, owner: ast.AST | None) -> ast.AST | None:
+        """Return the node whose code object what is inside a node belongs to."""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = node.name
+        elif isinstance(node, (ast.Lambda, *_WITH_OWN_CODE)):
+            name = _CODE_NAMES[type(node)]
+        else:
+            return owner
+        self.owners.append((name, span_of(node), node))
+        return node
+
+    def _note(self, node: ast.AST, owner: ast.AST | None) -> None:
         if isinstance(node, ast.stmt):
             self.statements.append(span_of(node))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            inside = node
-            self.owners.append((node.name, span_of(node), node))
-        elif isinstance(node, ast.Lambda):
-            inside = node
-            self.owners.append(("<lambda>", span_of(node), node))
-        elif isinstance(node, _COMPREHENSIONS):
-            if isinstance(node, _WITH_OWN_CODE):
-                inside = node
-                self.owners.append((_code_name(node), span_of(node), node))
-            self._add_comprehension(node, inside)
+        if isinstance(node, _COMPREHENSIONS):
+            self._add_comprehension(node, owner)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             self._add_for(node, owner)
         elif isinstance(node, ast.While):
@@ -129,14 +156,6 @@ class SourceFile:
             self.withs.append((span_of(node), _span_of_all(node.body)))
         elif isinstance(node, ast.Call) and _called(node.func) in _REPEATING:
             self.repeating.add(span_of(node))
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                _set_steps(value)
-            # A decorator and a default are computed by the code around the function.
-            within = inside if name in ("body", "elt", "key", "value", "generators") else owner
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    yield child, within
 
     def _add_for(self, node: ast.For | ast.AsyncFor, owner: ast.AST | None) -> None:
         assigned = _assigned(node.body)
@@ -160,7 +179,9 @@ class SourceFile:
                 waiting.extend(ast.iter_child_nodes(node))
 
     def _add_comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, owner: ast.AST | None
+        self,
+        node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+        owner: ast.AST | None,
     ) -> None:
         made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         inner = [span_of(part) for part in made]
@@ -168,7 +189,12 @@ class SourceFile:
         for generator in reversed(node.generators):
             inner = [*inner, *(span_of(test) for test in generator.ifs)]
             loop = self._loop(
-                generator.target, generator.iter, set(), owner, span_of(node), generator.target.lineno
+                generator.target,
+                generator.iter,
+                set(),
+                owner,
+                span_of(node),
+                generator.target.lineno,
             )
             loop.bodies = inner
             found.insert(0, loop)
@@ -199,7 +225,15 @@ class SourceFile:
         if not words.strip("_, ") or not isinstance(target, (ast.Name, ast.Tuple)):
             words = _short(f"for {text}")
         return SourceLoop(
-            owner, whole, span_of(iterated), [], words, line, kept[:3], [name for name in names if name.strip("_")][:3], counter
+            owner,
+            whole,
+            span_of(iterated),
+            [],
+            words,
+            line,
+            kept[:3],
+            [name for name in names if name.strip("_")][:3],
+            counter,
         )
 
     def _add_while(self, node: ast.While, owner: ast.AST | None) -> None:
@@ -210,7 +244,16 @@ class SourceFile:
         names = [counter.name] if counter else []
         self.loops.append(
             SourceLoop(
-                owner, span_of(node), test, body, words, node.lineno, names, names, counter, True
+                owner,
+                span_of(node),
+                test,
+                body,
+                words,
+                node.lineno,
+                names,
+                names,
+                counter,
+                is_while=True,
             )
         )
         self.loops[-1].around = self._around.get(node, [])
@@ -234,14 +277,6 @@ def span_of(node: ast.AST) -> Span:
 
 def _span_of_all(nodes: list[ast.stmt]) -> Span:
     return (*span_of(nodes[0])[:2], *span_of(nodes[-1])[2:])
-
-
-def _code_name(node: ast.AST) -> str:
-    return {
-        ast.ListComp: "<listcomp>",
-        ast.SetComp: "<setcomp>",
-        ast.DictComp: "<dictcomp>",
-    }.get(type(node), "<genexpr>")  # type: ignore[call-overload,no-any-return]
 
 
 def _called(function: ast.expr) -> str:
@@ -290,7 +325,7 @@ def _integer(node: ast.expr | None) -> int | None:
         value = _integer(node.operand)
         return None if value is None else -value
     is_integer = isinstance(node, ast.Constant) and type(node.value) is int
-    return node.value if is_integer else None  # type: ignore[union-attr,return-value]
+    return node.value if is_integer else None  # type: ignore[union-attr]
 
 
 def _for_counter(target: ast.expr, iterated: ast.expr) -> Counter | None:
@@ -332,7 +367,9 @@ def _while_counter(node: ast.While) -> Counter | None:
         step = -step if isinstance(statement.op, ast.Sub) else step
         start: int | None = getattr(node, "_starts", {}).get(name)
         # Before the step the value is the turn's own, behind it the next one's.
-        return Counter(name, start, step, (statement.end_lineno or 0, statement.end_col_offset or 0))
+        return Counter(
+            name, start, step, (statement.end_lineno or 0, statement.end_col_offset or 0)
+        )
     return None
 
 

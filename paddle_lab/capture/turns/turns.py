@@ -29,6 +29,7 @@ _CO_OPTIMIZED: Final = 0x1
 _CO_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 _CAN_READ_LOCALS: Final = sys.version_info >= (3, 13)
 _MISSING: Final = object()
+_SAME, _NEXT, _RESTARTED = range(3)
 _SERIALS: Final = count(1)
 
 
@@ -37,12 +38,12 @@ class OpenTurn:
 
     __slots__ = ("around", "is_waiting", "loop", "number", "order", "scope", "seen", "start")
 
-    def __init__(self, loop: Loop, scope: int, number: int, start: int | None) -> None:
+    def __init__(self, loop: Loop, scope: int, before: OpenTurn | None) -> None:
         self.loop = loop
         self.scope = scope
-        self.number = number
+        self.number: int = 0 if before is None else before.number
         """From 1. While the turn is waiting, that of the turn before it."""
-        self.start = start
+        self.start: int | None = None if before is None else before.start
         """What a counter has in the first turn."""
         self.order = _NONE
         """Where the call was last."""
@@ -74,6 +75,41 @@ class CallMark:
 
     def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
         """Answer a debugger."""
+
+
+class Place:
+    """Where a call is.
+
+    Parameters
+    ----------
+    mark
+        The call's.
+    frame, inner
+        The call's frame, and that of what it has called, None where that is no Python.
+    loops
+        The loops of its code.
+    """
+
+    def __init__(
+        self, mark: CallMark, frame: FrameType, inner: FrameType | None, loops: CodeLoops
+    ) -> None:
+        unit = frame.f_lasti // 2
+        self.frame = frame
+        self.inner = inner
+        self.path = _path(loops, loops.loop[unit], mark.hidden_levels)
+        """The loops around, outermost first."""
+        # On each level, where the call is: in the loop inside, on the last one at the instruction.
+        self.orders = [*(loop.order for loop in self.path[1:]), loops.order[unit]]
+        self.is_header = bool(self.path) and bool(loops.flags[unit] & IS_HEADER)
+        self.is_repeating = bool(loops.flags[unit] & IS_REPEATING)
+
+    def is_last(self, level: int) -> bool:
+        """Tell the innermost loop."""
+        return level == len(self.path) - 1
+
+    def is_in_generator(self) -> bool:
+        """Tell whether what was called goes on later."""
+        return self.inner is not None and bool(self.inner.f_code.co_flags & _CO_SUSPENDS)
 
 
 @native_twin
@@ -143,7 +179,7 @@ class TurnTracker:
                 mark.scope = self._open(_CALL, loops.name, scope, thread)
             scope = max(scope, mark.scope)
             if loops.loops:
-                scope = self._turn_at(mark, at, loops, inner, scope, thread)
+                scope = self._turn_at(mark, Place(mark, at, inner, loops), scope, thread)
         return scope
 
     def begin(self, frame: FrameType) -> None:
@@ -170,7 +206,8 @@ class TurnTracker:
 
     def _mark_of(self, frame: FrameType) -> CallMark | None:
         """Return the mark of a call; None where a debugger has its own there."""
-        first = mark = frame.f_trace
+        first: Any = frame.f_trace
+        mark: CallMark | None = first
         if first is not None and not isinstance(first, CallMark):
             return None
         while mark is not None:
@@ -185,7 +222,7 @@ class TurnTracker:
         """Tell whether a call is seen for the first time; of what is no Python, each is new."""
         if frame is None:
             return True
-        first = frame.f_trace
+        first: Any = frame.f_trace
         if first is not None and not isinstance(first, CallMark):
             return False
         while first is not None:
@@ -203,77 +240,69 @@ class TurnTracker:
     def _turn_at(
         self,
         mark: CallMark,
-        frame: FrameType,
-        loops: CodeLoops,
-        inner: FrameType | None,
+        at: Place,
         scope: int,
         thread: int,
     ) -> int:
-        unit = frame.f_lasti // 2
-        path = _path(loops, loops.loop[unit], mark.hidden_levels)
-        turns, flags = mark.turns, loops.flags[unit]
-        is_header = bool(path) and bool(flags & IS_HEADER)
-        if is_header and inner is not None and inner.f_code.co_flags & _CO_SUSPENDS:
+        turns, path = mark.turns, at.path
+        if at.is_header and at.is_in_generator():
             # What a generator computes for the next turn is its own: it may go on through many.
             return max(scope, turns[len(path) - 2].scope) if 1 < len(path) <= len(turns) else scope
         del turns[len(path) :]
-        # The order of each level: where the call is, or the loop inside that it is in.
-        orders = [*(loop.order for loop in path[1:]), loops.order[unit]]
-        is_repeating = bool(flags & IS_REPEATING)
-        level, number = 0, 0
-        start: int | None = None
-        while level < len(turns) and turns[level].loop is path[level]:
-            turn = turns[level]
-            is_last = level == len(path) - 1
-            number, start = turn.number, turn.start
-            if is_last and is_header:
-                if not turn.is_waiting:
-                    break
-            elif turn.is_waiting:
-                self._enter(turn, frame, orders[level])
-            elif not is_last and _was_left(turns[level + 1 : level + 2], frame, path[level + 1]):
-                break
-            else:
-                now = _variables(frame, turn.loop)
-                counted = _counted(turn.loop, turn.start, now, orders[level])
-                if counted is not None:
-                    if counted < turn.number and level > 0:
-                        # It began anew, so the loop around it is in its next turn.
-                        level -= 1
-                        number, start = turns[level].number, turns[level].start
-                        break
-                    if counted != turn.number:
-                        break
-                elif now and list(map(id, now)) != turn.seen:
-                    break
-                elif orders[level] < turn.order:
-                    break
-                elif (
-                    is_last
-                    and not now
-                    and self._is_new(inner)
-                    and orders[level] == turn.order
-                    and not is_repeating
-                ):
-                    break
-                turn.order = orders[level]
-            level += 1
-        else:
-            number, start = 0, None
+        level = self._continued(turns, at)
+        left = turns[level] if level < len(turns) and turns[level].loop is path[level] else None
         if level > 0:
             scope = max(scope, turns[level - 1].scope)
         del turns[level:]
         for deeper in range(level, len(path)):
-            loop, is_last = path[deeper], deeper == len(path) - 1
+            loop = path[deeper]
             scope = self._open(_TURN, loop.name, scope, thread)
-            turns.append(OpenTurn(loop, scope, number, start))
-            turns[-1].around = [id(_variable(frame, name)) for name in loop.around]
-            number, start = 0, None
-            if not (is_last and is_header):
-                self._enter(turns[-1], frame, orders[deeper])
-                if is_last and not _variables(frame, loop):
-                    self._is_new(inner)
+            turns.append(OpenTurn(loop, scope, left))
+            left = None
+            turns[-1].around = [id(_variable(at.frame, name)) for name in loop.around]
+            if not (at.is_last(deeper) and at.is_header):
+                self._enter(turns[-1], at.frame, at.orders[deeper])
+                if at.is_last(deeper) and not _variables(at.frame, loop):
+                    self._is_new(at.inner)
         return scope
+
+    def _continued(self, turns: list[OpenTurn], at: Place) -> int:
+        """Return how many of the open turns go on, outermost first."""
+        level = 0
+        while level < len(turns) and turns[level].loop is at.path[level]:
+            turn = turns[level]
+            if at.is_last(level) and at.is_header:
+                if not turn.is_waiting:
+                    break
+            elif turn.is_waiting:
+                self._enter(turn, at.frame, at.orders[level])
+            else:
+                told = self._told(turns, level, at)
+                if told == _RESTARTED and level > 0:
+                    # The loop began anew, so the one around it is in its next turn.
+                    return level - 1
+                if told != _SAME:
+                    break
+                turn.order = at.orders[level]
+            level += 1
+        return level
+
+    def _told(self, turns: list[OpenTurn], level: int, at: Place) -> int:
+        """Tell whether a turn goes on, a later one has begun, or the loop has begun anew."""
+        turn, order = turns[level], at.orders[level]
+        if not at.is_last(level) and _was_left(turns[level + 1 :], at.frame, at.path[level + 1]):
+            return _NEXT
+        now = _variables(at.frame, turn.loop)
+        counted = _counted(turn.loop, turn.start, now, order)
+        if counted is not None:
+            if counted == turn.number:
+                return _SAME
+            return _RESTARTED if counted < turn.number else _NEXT
+        has_changed = bool(now) and list(map(id, now)) != turn.seen
+        if has_changed or order < turn.order:
+            return _NEXT
+        is_told = bool(now) or not at.is_last(level) or not self._is_new(at.inner)
+        return _SAME if is_told or order != turn.order or at.is_repeating else _NEXT
 
     def _enter(self, turn: OpenTurn, frame: FrameType, order: int) -> None:
         """Note that a turn's body runs, and what its variables are."""

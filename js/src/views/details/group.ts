@@ -6,8 +6,9 @@ import { openOne } from "../opening.ts";
 import { durationOf, type PanelContext, parametersOf } from "../panel/context.ts";
 import { formatBytes } from "../panel/quantities.ts";
 import { renderStack } from "../panel/stack.ts";
+import { fileLabel } from "../panel/stack_order.ts";
 import { memoryFact } from "./memory.ts";
-import { facts, groupChip, heading, timeFact } from "./parts.ts";
+import { type Fact, facts, groupChip, heading, timeFact } from "./parts.ts";
 
 export function groupDetails(context: PanelContext, group: number): HTMLElement[] {
   const { store, trace, totals } = context;
@@ -62,7 +63,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
 }
 
 /** What a turn's variable had, and the line of its loop. */
-function loopFacts({ trace, showSource }: PanelContext, group: number): Fact[] {
+function loopFacts({ trace, showSource }: PanelContext, group: number): (Fact | false)[] {
   const turns = trace.table("turns");
   const scope = trace.at("groups", "scope", group);
   const turn = trace.groupKind(group) === "turn" ? turns.column("scope").indexOf(scope) : -1;

@@ -1,0 +1,30 @@
+"""What a program says itself about its loops: the turn that it is in at each of its ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+Turns = tuple[str, ...]
+"""Labels of the turns around an op, outermost first."""
+
+
+class Ledger:
+    """Kept by a program beside what it computes."""
+
+    def __init__(self) -> None:
+        self.ops: list[Turns] = []
+        self._turns: list[str] = []
+
+    @contextmanager
+    def turn(self, label: str) -> Iterator[None]:
+        """Be in a turn of a loop."""
+        self._turns.append(label)
+        try:
+            yield
+        finally:
+            self._turns.pop()
+
+    def op(self, count: int = 1) -> None:
+        """Note ops that run next."""
+        self.ops += [tuple(self._turns)] * count

@@ -1,0 +1,53 @@
+"""The turns of loops are those that the program itself counts."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import paddle_lab
+from paddle_lab.analysis.answers import with_answers
+from paddle_lab.capture.native import NATIVE
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import GROUP_KINDS
+from tests.loops.ledger import Ledger, Turns
+from tests.loops.programs import PROGRAMS
+
+_TURN = GROUP_KINDS.index("turn")
+
+
+def turns_of_ops(record: Record) -> list[Turns]:
+    """Return, for each op, the labels of the turns around it, outermost first."""
+    view = with_answers(record)
+    labels = [view.text(code) for code in view.groups["label"].tolist()]
+    kinds, parents = view.groups["kind"].tolist(), view.groups["parent"].tolist()
+    found: list[Turns] = []
+    for innermost in view.op_groups["group"].tolist():
+        group, turns = innermost, list[str]()
+        while group >= 0:
+            if kinds[group] == _TURN:
+                turns.insert(0, labels[group])
+            group = parents[group]
+        found.append(tuple(turns))
+    return found
+
+
+def described(turns: list[Turns], record: Record) -> list[str]:
+    """Return a line an op, for people."""
+    names = [record.text(code) for code in record.ops["name"].tolist()]
+    return [f"{name}: {' / '.join(around)}" for name, around in zip(names, turns, strict=False)]
+
+
+@pytest.mark.skipif(
+    NATIVE is None and sys.version_info < (3, 13),
+    reason="functions' variables are read natively before Python 3.13",
+)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_turns_are_those_of_the_program(name: str) -> None:
+    ledger = Ledger()
+    with paddle_lab.trace(check="none") as trace:
+        PROGRAMS[name](ledger)
+    told = turns_of_ops(trace.record)
+    assert described(told, trace.record) == described(ledger.ops, trace.record)
+    assert len(told) == len(ledger.ops)
