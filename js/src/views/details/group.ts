@@ -72,11 +72,15 @@ function loopFacts({ trace, showSource }: PanelContext, group: number): (Fact | 
   const [file, line] = [trace.at("loops", "file", loop), trace.at("loops", "line", loop)];
   const value = trace.textAt("groups", "value", group);
   return [
-    value !== "" && ["value", value],
+    value !== "" && [t("group.value"), value],
     [
-      "loop",
-      button(`${fileLabel(trace, file, trace.at("loops", "cell", loop))}, line ${line}`, () =>
-        showSource(file, line),
+      t("group.loop"),
+      button(
+        t("place.file_line", {
+          file: fileLabel(trace, file, trace.at("loops", "cell", loop)),
+          line,
+        }),
+        () => showSource(file, line),
       ),
     ],
   ];

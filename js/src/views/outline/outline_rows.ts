@@ -277,7 +277,8 @@ class RowWriter {
       ...NOTHING,
       id: item.id,
       label,
-      sublabel: className || [isFold ? "" : trace.turnValue(item.key), count].filter(Boolean).join(" · "),
+      sublabel:
+        className || [isFold ? "" : trace.turnValue(item.key), count].filter(Boolean).join(" · "),
       name: [`${kind} ${label}`, className, count, isFold ? "" : oddSiblings.sentence(item.key)]
         .filter(Boolean)
         .join(", "),
