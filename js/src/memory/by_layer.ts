@@ -1,5 +1,6 @@
 /** Blocks by layer. */
 import type { Trace } from "../model/trace.ts";
+import { t } from "../words/page.ts";
 import type { Groups } from "./grouping.ts";
 import { LayerNames } from "./layer_names.ts";
 import { remembered } from "./numbering.ts";
@@ -45,7 +46,7 @@ export function byLayer(trace: Trace): Groups {
   return {
     groupOf,
     count: names.length,
-    label: (number) => names[number] || "outside of layers",
+    label: (number) => names[number] || t("memory.outside_layers"),
     note: (number) => {
       const group = groupNamed(number);
       return group >= 0 ? trace.textAt("groups", "class", group) : "";

@@ -1,6 +1,7 @@
 /** Blocks by line of source. */
 import type { Trace } from "../model/trace.ts";
 import { FRAME_KINDS } from "../protocol.ts";
+import { t } from "../words/page.ts";
 import type { Groups } from "./grouping.ts";
 import { remembered } from "./numbering.ts";
 
@@ -38,11 +39,12 @@ export function byLine(trace: Trace): Groups {
     label(number) {
       const frame = frameOf[number]!;
       if (frame < 0) {
-        return frame === BEFORE ? "before the trace" : "no line";
+        return t(frame === BEFORE ? "memory_kind.earlier" : "memory.no_line");
       }
       const cell = trace.at("frames", "cell", frame);
       const file = trace.textAt("frames", "file", frame).split(/[\\/]/).at(-1);
-      return `${cell >= 0 ? `Cell ${cell}` : file}, line ${trace.at("frames", "line", frame)}`;
+      const line = trace.at("frames", "line", frame);
+      return t("place.file_line", { file: cell >= 0 ? t("place.cell", { cell }) : file!, line });
     },
     note(number) {
       const source = frameOf[number]! >= 0 ? trace.sourceOf(frameOf[number]!) : undefined;

@@ -1,6 +1,7 @@
 /** Blocks by what made them in the graph. */
 import type { Selection } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
+import { t } from "../words/page.ts";
 import type { Groups } from "./grouping.ts";
 import { kindLabel } from "./kinds.ts";
 import { LayerNames } from "./layer_names.ts";
@@ -114,7 +115,7 @@ export function labelOf(trace: Trace, selection: Selection): string {
       const op = trace.at("grad_nodes", "op", selection.gradNode);
       const name = trace.gradNodeLabel(selection.gradNode);
       return parameter >= 0
-        ? `gradient of ${tensorName(trace, parameter)}`
+        ? t("tooltip.gradient_of", { op: tensorName(trace, parameter) })
         : op >= 0
           ? `${name} ↔ #${op}`
           : name;
@@ -122,17 +123,17 @@ export function labelOf(trace: Trace, selection: Selection): string {
     case "tensor":
       return tensorName(trace, selection.tensor);
     default:
-      return "no op of this trace";
+      return t("memory.no_op");
   }
 }
 
 function noteOf(trace: Trace, selection: Selection): string {
   switch (selection.kind) {
     case "op":
-      return trace.layerOf(selection.op) || trace.phaseOf(selection.op);
+      return trace.layerOf(selection.op) || t(`phase.${trace.phaseOf(selection.op)}`);
     case "grad_node": {
       const op = trace.at("grad_nodes", "op", selection.gradNode);
-      return (op >= 0 && trace.layerOf(op)) || "backward";
+      return (op >= 0 && trace.layerOf(op)) || t("phase.backward");
     }
     default:
       return "";
@@ -166,5 +167,5 @@ function kindsOfTensors(trace: Trace): ReadonlyMap<number, number> {
 }
 
 function kindAndShape(trace: Trace, tensor: number): string {
-  return `${trace.tensorKind(tensor)} ${trace.textAt("tensors", "shape", tensor)}`;
+  return `${t(`tensor_kind.${trace.tensorKind(tensor)}`)} ${trace.textAt("tensors", "shape", tensor)}`;
 }

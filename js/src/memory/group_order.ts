@@ -1,6 +1,6 @@
 /** The rows of the table in the order that is wanted: only as many as are shown are sorted. */
 import type { GroupSums } from "./group_sums.ts";
-import { type Groups, UNMET, UNMET_LABEL } from "./grouping.ts";
+import { type Groups, UNMET, unmetLabel } from "./grouping.ts";
 
 export type SortColumn = "name" | "bytes" | "counts" | "allocated_bytes";
 
@@ -30,7 +30,7 @@ export function firstGroups(
 }
 
 export function labelOf(groups: Groups, group: number): string {
-  return group === UNMET ? UNMET_LABEL : groups.label(group);
+  return group === UNMET ? unmetLabel() : groups.label(group);
 }
 
 /** Whether a row may be among the first, as by the value of the last of these. */

@@ -1,6 +1,7 @@
 /** Whose a block is: its op, its layer, its line of source, its kind. */
 import type { Selection } from "../model/store.ts";
 import type { Trace } from "../model/trace.ts";
+import { t } from "../words/page.ts";
 import { byLayer } from "./by_layer.ts";
 import { byLine } from "./by_line.ts";
 import { byOp, type OpNumbers, opNumbers } from "./by_op.ts";
@@ -47,4 +48,6 @@ function byKind(trace: Trace): Groups {
 
 /** The group of what was there before the trace and never met by it. */
 export const UNMET = -1;
-export const UNMET_LABEL = "before the trace, not used in it";
+export function unmetLabel(): string {
+  return t("memory.unmet");
+}

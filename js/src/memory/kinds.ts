@@ -1,5 +1,6 @@
 /** The kinds of memory that are told apart on screen. */
 import { ALLOCATION_KINDS } from "../protocol.ts";
+import { t } from "../words/page.ts";
 
 /** `earlier` is what the device held when the trace began and no block of the trace accounts for. */
 export const MEMORY_KINDS = [...ALLOCATION_KINDS, "earlier"] as const;
@@ -9,5 +10,5 @@ export const EARLIER = MEMORY_KINDS.indexOf("earlier");
 
 /** @param kind position in MEMORY_KINDS */
 export function kindLabel(kind: number): string {
-  return kind === EARLIER ? "before the trace" : MEMORY_KINDS[kind]!.replaceAll("_", " ");
+  return t(`memory_kind.${MEMORY_KINDS[kind]!}`);
 }

@@ -4,4 +4,4 @@ import { sayFrom } from "./say.ts";
 export type PageKey = keyof typeof table;
 
 /** What the graph's and the memory's views say. */
-export const t = sayFrom<PageKey>(table);
+export const t = /* @__PURE__ */ sayFrom<PageKey>(table);

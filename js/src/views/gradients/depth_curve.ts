@@ -1,5 +1,6 @@
 /** Gradients over depth: the norm by layer, in the order of the forward, on a logarithmic axis. */
 import { type DepthPoint, gradientsOverDepth } from "../../model/gradient_depth.ts";
+import { t } from "../../words/page.ts";
 import { section } from "../details/parts.ts";
 import { element } from "../element.ts";
 import type { PanelContext } from "../panel/context.ts";
@@ -17,8 +18,8 @@ const MOST_DOTS = 48;
 const MOST_LINES = 5;
 
 const SERIES = [
-  { name: "flowing", word: "handed on", dash: undefined },
-  { name: "parameters", word: "of parameters", dash: "4 3" },
+  { name: "flowing", key: "curve.flowing", dash: undefined },
+  { name: "parameters", key: "curve.parameters", dash: "4 3" },
 ] as const;
 
 /** Nothing where too little was recorded to speak of depth. */
@@ -29,8 +30,8 @@ export function depthSection(context: PanelContext): HTMLElement[] {
   const points = gradientsOverDepth(trace, store.hierarchy, store.gradients, call);
   if (points.length < 2) return [];
   const calls = trace.table("backward_calls").length;
-  const note = calls > 1 ? `backward call ${call + 1} of ${calls}` : "";
-  return [section("Gradients over depth", note, depthCurve(context, points))];
+  const note = calls > 1 ? t("curve.call", { n: call + 1, all: calls }) : "";
+  return [section(t("curve.title"), note, depthCurve(context, points))];
 }
 
 function depthCurve({ store }: PanelContext, points: readonly DepthPoint[]): HTMLElement {
@@ -66,10 +67,10 @@ function depthCurve({ store }: PanelContext, points: readonly DepthPoint[]): HTM
       class: "pdl-depth",
       role: "slider",
       tabindex: 0,
-      "aria-label": "Gradients over depth: layer; Enter selects it in the graph",
+      "aria-label": t("curve.label"),
       "aria-valuemin": 1,
       "aria-valuemax": points.length,
-      title: "Click to select the layer",
+      title: t("curve.select"),
       onpointermove: (event: PointerEvent) => move(nearest(event)),
       onclick: (event: MouseEvent) => {
         move(nearest(event));
@@ -100,9 +101,9 @@ function depthCurve({ store }: PanelContext, points: readonly DepthPoint[]): HTM
     const point = points[at]!;
     for (const name of ["x1", "x2"]) cursor.setAttribute(name, x(at).toFixed(1));
     const parts = SERIES.filter(({ name }) => point[name] >= 0).map(
-      ({ name, word }) => `${word} ${formatValue(point[name])}`,
+      ({ name, key }) => `${t(key)} ${formatValue(point[name])}`,
     );
-    if (point.isBroken) parts.push("✕ holds NaN or Inf");
+    if (point.isBroken) parts.push(t("curve.broken"));
     readout.replaceChildren(element("strong", {}, point.label), ` ${parts.join(" · ")}`);
     chart.setAttribute("aria-valuenow", String(at + 1));
     chart.setAttribute("aria-valuetext", `${point.label}: ${parts.join(", ")}`);
@@ -185,7 +186,7 @@ function cross(x: number, y: number): SVGElement {
   });
 }
 
-function keyOf({ name, word, dash }: (typeof SERIES)[number]): HTMLElement {
+function keyOf({ name, key, dash }: (typeof SERIES)[number]): HTMLElement {
   const sample = svgElement(
     "svg",
     { viewBox: "0 0 22 8", width: 22, height: 8 },
@@ -198,5 +199,5 @@ function keyOf({ name, word, dash }: (typeof SERIES)[number]): HTMLElement {
       "stroke-dasharray": dash,
     }),
   );
-  return element("span", {}, sample, word);
+  return element("span", {}, sample, t(key));
 }

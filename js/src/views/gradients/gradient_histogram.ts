@@ -1,5 +1,6 @@
 /** How large a gradient's values are: a histogram by powers of two, negative, zero, positive. */
 import type { HistogramBin } from "../../model/gradients.ts";
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
 import { formatCount, formatShare } from "../panel/quantities.ts";
 import { svgElement } from "../svg_element.ts";
@@ -66,7 +67,7 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
       class: "pdl-chart",
       viewBox: `0 0 ${WIDTH_PX} ${HEIGHT_PX}`,
       role: "img",
-      "aria-label": "Histogram of the gradient's values; the table below has the numbers",
+      "aria-label": t("histogram.label"),
     },
     svgElement("line", {
       class: "pdl-grid",
@@ -75,20 +76,20 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
       y1: TOP_PX,
       y2: TOP_PX,
     }),
-    label(SIDE_PX, TOP_PX - 4, `${formatCount(most)} values`, "start"),
+    label(SIDE_PX, TOP_PX - 4, t("histogram.values", { n: most }), "start"),
     ...bars.flatMap((at, index) => [
       column(
         SIDE_PX + half - (index + 1) * step,
         bar,
         at.negative,
-        `−${power(at.to)} to −${power(at.from)}`,
+        t("histogram.range", { from: `−${power(at.to)}`, to: `−${power(at.from)}` }),
         "negative",
       ),
       column(
         positiveLeft + index * step,
         bar,
         at.positive,
-        `${power(at.from)} to ${power(at.to)}`,
+        t("histogram.range", { from: power(at.from), to: power(at.to) }),
         "positive",
       ),
     ]),
@@ -102,8 +103,8 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
     }),
     ...ends,
     label(zeroLeft + ZERO_PX / 2, BASE_PX + 13, "0"),
-    label(SIDE_PX + half / 2, BASE_PX + 27, "negative"),
-    label(positiveLeft + half / 2, BASE_PX + 27, "positive"),
+    label(SIDE_PX + half / 2, BASE_PX + 27, t("histogram.negative")),
+    label(positiveLeft + half / 2, BASE_PX + 27, t("histogram.positive")),
   );
   return element("div", { class: "pdl-figure" }, picture, table(bars, zeros, total));
 }
@@ -121,17 +122,26 @@ function table(bars: readonly Bar[], zeros: number, total: number): HTMLElement 
     ...[...bars]
       .reverse()
       .filter((at) => at.negative)
-      .map((at) => row(`−${power(at.to)} to −${power(at.from)}`, at.negative)),
+      .map((at) =>
+        row(
+          t("histogram.range", { from: `−${power(at.to)}`, to: `−${power(at.from)}` }),
+          at.negative,
+        ),
+      ),
     row("0", zeros),
     ...bars
       .filter((at) => at.positive)
-      .map((at) => row(`${power(at.from)} to ${power(at.to)}`, at.positive)),
+      .map((at) =>
+        row(t("histogram.range", { from: power(at.from), to: power(at.to) }), at.positive),
+      ),
   ];
-  const head = ["values", "how many", "share"].map((text) => element("th", { scope: "col" }, text));
+  const head = (["column_values", "column_count", "column_share"] as const).map((name) =>
+    element("th", { scope: "col" }, t(`histogram.${name}`)),
+  );
   return element(
     "details",
     {},
-    element("summary", {}, "As a table"),
+    element("summary", {}, t("histogram.as_table")),
     element(
       "table",
       { class: "pdl-table" },

@@ -1,5 +1,6 @@
 /** What width and tint of a gradient's edge mean, in a corner of the picture. */
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
 import { NormInk } from "../paint/norm_ink.ts";
 import { svgElement } from "../svg_element.ts";
@@ -23,7 +24,7 @@ export function mountNormLegend(root: HTMLElement, store: Store): () => void {
   function render(): void {
     const ink = NormInk.of(store);
     legend.hidden = !ink;
-    legend.replaceChildren(...(ink ? ["‖gradient‖", ...samples(ink)] : []));
+    legend.replaceChildren(...(ink ? [t("legend.norm"), ...samples(ink)] : []));
   }
 
   return () => {

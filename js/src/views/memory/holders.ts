@@ -5,9 +5,11 @@ import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import { ownerOf } from "../../model/owner.ts";
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
+import { language } from "../../words/say.ts";
 import { holderLabel } from "../details/allocation.ts";
 import { button, element } from "../element.ts";
-import { countOf, formatBytes } from "../panel/quantities.ts";
+import { formatBytes } from "../panel/quantities.ts";
 import { swatch } from "./swatch.ts";
 
 const MOST_BLOCKS = 12;
@@ -19,18 +21,21 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
   const { holders, unheld, alive_bytes, earlier_bytes, isShared, hasHolders } = atEnd;
   const page = element("div", { class: "pdl-held pdl-scroll" });
   if (!hasHolders) {
-    const text =
-      "Who holds these blocks was not looked for: the cell magic %%paddle_mem does when its cell is over.";
-    page.append(element("p", { class: "pdl-soft" }, text));
+    page.append(element("p", { class: "pdl-soft" }, t("held.not_looked")));
   }
   if (alive_bytes > 0) {
     const sentences = [
-      `${formatBytes(alive_bytes)} alive at the end, by who holds it.`,
-      isShared && "A block that several hold is listed with each of them.",
-      earlier_bytes > 0 &&
-        `Not listed: ${formatBytes(earlier_bytes)} from before the trace that it never used.`,
+      t("held.alive", { size: formatBytes(alive_bytes) }),
+      isShared && t("held.shared"),
+      earlier_bytes > 0 && t("held.earlier", { size: formatBytes(earlier_bytes) }),
     ];
-    page.append(element("p", { class: "pdl-soft" }, sentences.filter(Boolean).join(" ")));
+    page.append(
+      element(
+        "p",
+        { class: "pdl-soft" },
+        sentences.filter(Boolean).join(language() === "zh" ? "" : " "),
+      ),
+    );
   }
   for (const held of holders.slice(0, MOST_HOLDERS)) {
     page.append(holderItem(held));
@@ -42,14 +47,14 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
       element(
         "p",
         { class: "pdl-soft" },
-        `${countOf(rest.length, "more holder")}, ${formatBytes(bytes)}`,
+        t("held.more", { n: rest.length, size: formatBytes(bytes) }),
       ),
     );
   }
   if (unheld.blocks.length) {
     page.append(holderItem(unheld));
   } else if (!holders.length) {
-    page.append(element("p", {}, "Nothing was alive when the cell was over."));
+    page.append(element("p", {}, t("held.nothing")));
   }
   return page;
 
@@ -77,7 +82,7 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
         element(
           "li",
           {},
-          element("small", {}, `and ${countOf(blocks.length - MOST_BLOCKS, "more block")}`),
+          element("small", {}, t("held.more_blocks", { n: blocks.length - MOST_BLOCKS })),
         ),
       );
     }
@@ -93,18 +98,18 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
         others.length > 0 &&
           element("small", { class: "pdl-held-also", title: others.join("\n") }, alsoIn(others)),
         element("b", {}, formatBytes(bytes)),
-        element("small", {}, countOf(blocks.length, "block")),
+        element("small", {}, t("count.block", { n: blocks.length })),
       ),
       items,
     );
   }
 
   function alsoIn(others: readonly string[]): string {
-    const more = others.length > 1 ? ` and ${others.length - 1} more` : "";
-    return `also ${others[0]}${more}`;
+    if (others.length === 1) return t("held.also", { name: others[0]! });
+    return t("held.also_more", { name: others[0]!, n: others.length - 1 });
   }
 
   function unheldTitle(): string {
-    return hasHolders ? "nobody that was found" : "alive at the end";
+    return t(hasHolders ? "held.nobody" : "held.at_end");
   }
 }

@@ -1,24 +1,11 @@
 /** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
-import { kindLabel, MEMORY_KINDS, type MemoryKind } from "../../memory/kinds.ts";
+import { kindLabel, MEMORY_KINDS } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { formatBytes } from "../panel/quantities.ts";
 import { swatch } from "./swatch.ts";
-
-/** What a kind is, for those who do not know it. */
-const MEANINGS: Readonly<Record<MemoryKind, string>> = {
-  temporary: "Freed by the op that allocated it",
-  activation: "An op's output that no backward needs",
-  saved_activation: "Kept by a grad node for its backward",
-  parameter: "A layer's parameter",
-  gradient: "A gradient",
-  optimizer_state: "What the optimizer keeps: moments, master weights",
-  buffer: "A layer's buffer",
-  input: "A tensor made outside of this trace: data, constants",
-  unknown: "Nothing tells what it is",
-  earlier: "Held when the trace began, and never used in it",
-};
 
 /** @returns what ends it */
 export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState): () => void {
@@ -48,7 +35,11 @@ export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState)
             store.select({ kind: "none" });
             memory.update({ kind: memory.choice.kind === kind ? -1 : kind });
           },
-          { class: "pdl-kind", "data-kind": String(kind), title: MEANINGS[MEMORY_KINDS[kind]!] },
+          {
+            class: "pdl-kind",
+            "data-kind": String(kind),
+            title: t(`memory_kind.${MEMORY_KINDS[kind]!}_title`),
+          },
         );
         item.append(swatch(kind), kindLabel(kind), " ", element("small"));
         return item;

@@ -6,9 +6,10 @@ import { MAP_KEYS, stepInMap } from "../../memory/map_steps.ts";
 import { reservedSteps } from "../../memory/marks.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { blockLine } from "../details/allocation.ts";
 import { element } from "../element.ts";
-import { countOf, formatBytes, formatDuration } from "../panel/quantities.ts";
+import { formatBytes, formatDuration } from "../panel/quantities.ts";
 import { ChartFrame } from "./chart_frame.ts";
 import { MAP_SIDE_PX, type MapFigure, mountMap, type PieceColours } from "./map_figure.ts";
 import { faded, readMemoryPalette } from "./palette.ts";
@@ -34,7 +35,7 @@ export class BlockMapView {
         figure: "pdl-map-figure",
         pointer: {
           class: "pdl-map-pointer",
-          "aria-label": "Block by address",
+          "aria-label": t("map.label"),
           "aria-valuenow": 0,
           style: `inset:0 ${MAP_SIDE_PX}px 0 ${MAP_SIDE_PX}px`,
           onclick: (event: MouseEvent) => this.#click(event),
@@ -93,17 +94,18 @@ export class BlockMapView {
     this.#map = map;
     const placeless_bytes = total_bytes - map.used_bytes;
     this.#text.textContent = [
-      `At ${formatDuration(Math.round(at_ns))}`,
-      `${formatBytes(map.used_bytes)} in blocks, by address`,
+      t("map.at", { time: formatDuration(Math.round(at_ns)) }),
+      t("map.used", { size: formatBytes(map.used_bytes) }),
       map.free_bytes > 0
-        ? `${formatBytes(map.free_bytes)} free between them, ${formatBytes(map.largestFree_bytes)} at most in one piece`
+        ? t("map.free", {
+            size: formatBytes(map.free_bytes),
+            largest: formatBytes(map.largestFree_bytes),
+          })
         : "",
       kept_bytes > 0
-        ? `${formatBytes(reserved)} reserved in ${countOf(map.regionCount, "region")}`
-        : "the allocator holds nothing that is free",
-      placeless_bytes > 0
-        ? `${formatBytes(placeless_bytes)} more, at addresses that are not known`
-        : "",
+        ? t("map.reserved", { size: formatBytes(reserved), n: map.regionCount })
+        : t("map.no_free"),
+      placeless_bytes > 0 ? t("map.placeless", { size: formatBytes(placeless_bytes) }) : "",
     ]
       .filter(Boolean)
       .join(" · ");
@@ -141,7 +143,7 @@ export class BlockMapView {
     const { pointer } = this.#frame;
     pointer.setAttribute("aria-valuemax", String(Math.max(0, map.blocks.length - 1)));
     pointer.setAttribute("aria-valuenow", String(Math.max(0, at)));
-    pointer.setAttribute("aria-valuetext", at < 0 ? "no block" : this.#lineOf(block));
+    pointer.setAttribute("aria-valuetext", at < 0 ? t("map.no_block") : this.#lineOf(block));
   }
 
   /** The block that is selected, -1 where it is none of this device's. */
@@ -205,6 +207,6 @@ export class BlockMapView {
       return;
     }
     const block = this.#map!.blocks[at]!;
-    this.#frame.tell([block < 0 ? "free, but held by the allocator" : this.#lineOf(block)], event);
+    this.#frame.tell([block < 0 ? t("map.free_held") : this.#lineOf(block)], event);
   }
 }

@@ -2,6 +2,7 @@
 import { totalAt } from "../../memory/events.ts";
 import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
+import { t } from "../../words/page.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
 import type { MemoryPalette } from "./palette.ts";
 
@@ -55,11 +56,18 @@ function headline({ blocks, choice, trace }: MemoryState): string {
   const at_ns = choice.from_ns;
   const isPeak = at_ns === peak_ns;
   return [
-    trace.origin.title || "Trace",
-    `peak ${formatBytes(peak_bytes)} at ${formatDuration(peak_ns)} on ${blocks.place}`,
+    trace.origin.title || t("toolbar.trace"),
+    t("memory.headline", {
+      size: formatBytes(peak_bytes),
+      time: formatDuration(peak_ns),
+      place: blocks.place,
+    }),
     isPeak
       ? ""
-      : `${formatBytes(totalAt(blocks, at_ns))} alive at ${formatDuration(Math.round(at_ns))}`,
+      : t("memory.alive_at", {
+          size: formatBytes(totalAt(blocks, at_ns)),
+          time: formatDuration(Math.round(at_ns)),
+        }),
   ]
     .filter(Boolean)
     .join(" · ");

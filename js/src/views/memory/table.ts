@@ -5,22 +5,16 @@ import { GROUPINGS, type Groups, UNMET } from "../../memory/grouping.ts";
 import { EARLIER } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import type { Selection, Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import type { Cell } from "../export/export_table.ts";
-import {
-  countOf,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatShare,
-} from "../panel/quantities.ts";
+import { formatBytes, formatCount, formatDuration, formatShare } from "../panel/quantities.ts";
 import { AliveRow, type RowContent } from "./rows.ts";
 import { RowsInView } from "./rows_in_view.ts";
 import { shareBarStyle } from "./swatch.ts";
 import { TableHead } from "./table_head.ts";
 
 const PAGE_ROWS = 100;
-const GROUPING_LABELS = { op: "Op", layer: "Layer", line: "Line", kind: "Kind" } as const;
 
 export class MemoryTable {
   readonly element: HTMLElement;
@@ -45,12 +39,12 @@ export class MemoryTable {
     readonly memory: MemoryState,
   ) {
     this.#tabs = GROUPINGS.map((grouping) =>
-      button(GROUPING_LABELS[grouping], () => memory.update({ grouping }), {
+      button(t(`memory.by_${grouping}`), () => memory.update({ grouping }), {
         class: undefined,
         "data-grouping": grouping,
       }),
     );
-    const by = { class: "pdl-segments", role: "group", "aria-label": "Grouped by" };
+    const by = { class: "pdl-segments", role: "group", "aria-label": t("memory.grouped_by") };
     const table = element("table", {}, this.#head.element, this.#body, this.#foot);
     this.#scroll = element("div", { class: "pdl-alive-rows pdl-scroll" }, table);
     this.#inView = new RowsInView(this.#scroll);
@@ -116,21 +110,24 @@ export class MemoryTable {
     const groups = this.memory.groups(grouping);
     const sums = sumGroups(groups, blocks, alive, moment.started);
     const isPeak = time_ns === blocks.events.peak_ns;
-    this.#title.textContent = `${formatBytes(total_bytes)} alive at ${formatDuration(Math.round(time_ns))}`;
+    this.#title.textContent = t("memory.alive_at", {
+      size: formatBytes(total_bytes),
+      time: formatDuration(Math.round(time_ns)),
+    });
     this.#note.textContent = [
       isSpan
-        ? `the peak of a span of ${formatDuration(Math.round(to_ns - from_ns))}`
+        ? t("memory.span_peak", { span: formatDuration(Math.round(to_ns - from_ns)) })
         : isPeak
-          ? "the peak"
+          ? t("memory.the_peak")
           : "",
-      countOf(alive.length, "block"),
+      t("count.block", { n: alive.length }),
     ]
       .filter(Boolean)
       .join(" · ");
     for (const tab of this.#tabs) {
       tab.setAttribute("aria-pressed", String(tab.dataset.grouping === grouping));
     }
-    this.#head.show(GROUPING_LABELS[grouping], this.#sorting, isSpan);
+    this.#head.show(t(`memory.by_${grouping}`), this.#sorting, isSpan);
     this.#fill(groups, sums);
     this.#markSelected();
   }
@@ -154,7 +151,7 @@ export class MemoryTable {
     const shown_bytes = positions.reduce((sum, at) => sum + sums.bytes[at]!, 0);
     const rest_bytes = sums.bytes.reduce((sum, bytes) => sum + bytes, 0) - shown_bytes;
     this.#foot.hidden = restCount === 0;
-    this.#more.textContent = `${countOf(restCount, "more row")}, ${formatBytes(rest_bytes)}`;
+    this.#more.textContent = t("memory.more_rows", { n: restCount, size: formatBytes(rest_bytes) });
     const cell = this.#foot.querySelector("td")!;
     cell.colSpan = this.#head.columnCount;
   }
@@ -163,7 +160,7 @@ export class MemoryTable {
   #place(count: number): void {
     if (count === 0) {
       const colspan = this.#head.columnCount;
-      const nothing = element("td", { colspan, class: "pdl-soft" }, "Nothing was alive.");
+      const nothing = element("td", { colspan, class: "pdl-soft" }, t("memory.nothing"));
       this.#body.replaceChildren(element("tr", {}, nothing));
       return;
     }

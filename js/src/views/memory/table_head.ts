@@ -1,14 +1,7 @@
 /** The head of the table of what was alive: its columns, and by which it is sorted. */
 import type { SortColumn, Sorting } from "../../memory/group_order.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
-
-const LABELS = { bytes: "Size", counts: "Blocks", allocated_bytes: "Allocated" } as const;
-const MEANINGS: Readonly<Record<SortColumn, string>> = {
-  name: "Sort by name",
-  bytes: "What its blocks that were alive in this moment occupy",
-  counts: "How many of its blocks were alive in this moment",
-  allocated_bytes: "What it allocated within the span, whether it is still alive or not",
-};
 
 export class TableHead {
   readonly element: HTMLElement;
@@ -20,16 +13,16 @@ export class TableHead {
       const press = button(label, () => sort(by), {
         class: "pdl-sort",
         "data-sort": by,
-        title: MEANINGS[by],
+        title: t(`memory.column_${by}_title`),
       });
       const kind = by === "name" ? undefined : "pdl-number";
       return element("th", { scope: "col", class: kind }, press);
     };
     this.#cells = {
       name: cell("name", ""),
-      bytes: cell("bytes", LABELS.bytes),
-      counts: cell("counts", LABELS.counts),
-      allocated_bytes: cell("allocated_bytes", LABELS.allocated_bytes),
+      bytes: cell("bytes", t("memory.column_bytes")),
+      counts: cell("counts", t("memory.column_counts")),
+      allocated_bytes: cell("allocated_bytes", t("memory.column_allocated_bytes")),
     };
     this.#name = this.#cells.name.querySelector("button")!;
     this.element = element(
@@ -42,8 +35,8 @@ export class TableHead {
         this.#cells.bytes,
         element(
           "th",
-          { scope: "col", class: "pdl-share", title: "Of all that was alive in this moment" },
-          "Share",
+          { scope: "col", class: "pdl-share", title: t("memory.share_title") },
+          t("memory.share"),
         ),
         this.#cells.counts,
         this.#cells.allocated_bytes,

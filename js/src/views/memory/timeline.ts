@@ -6,6 +6,7 @@ import type { MemoryState } from "../../memory/memory_state.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
 import { stackBlocks } from "../../memory/stacking.ts";
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { element } from "../element.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
 import { nextTask } from "../scene/slices.ts";
@@ -47,7 +48,7 @@ export class Timeline {
         figure: "pdl-timeline-figure",
         pointer: {
           class: "pdl-timeline-pointer",
-          "aria-label": "Moment",
+          "aria-label": t("memory.moment"),
           style: `inset:${FRAME.top}px ${FRAME.right}px ${FRAME.bottom}px ${FRAME.left}px`,
         },
         draw: () => this.#refresh(),
@@ -210,7 +211,10 @@ export class Timeline {
     const { time_ns: at_ns, total_bytes } = moment;
     const { pointer } = this.#frame;
     this.#figure?.setMoment(from_ns, to_ns);
-    const text = `${formatDuration(Math.round(at_ns))}, ${formatBytes(total_bytes)} alive`;
+    const text = t("memory.alive_at", {
+      size: formatBytes(total_bytes),
+      time: formatDuration(Math.round(at_ns)),
+    });
     pointer.setAttribute("aria-valuemax", String(Math.round(blocks.last_ns)));
     pointer.setAttribute("aria-valuenow", String(Math.round(at_ns)));
     pointer.setAttribute("aria-valuetext", text);

@@ -1,4 +1,6 @@
 /** Zoom and Fit, over the timeline. */
+
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -10,8 +12,8 @@ export function timelineButtons(timeline: Timeline): HTMLElement {
   return element(
     "div",
     { class: "pdl-timeline-buttons" },
-    icon("−", "Zoom out (−)", () => timeline.zoomBy(1 / ZOOM_STEP)),
-    icon("+", "Zoom in (+)", () => timeline.zoomBy(ZOOM_STEP)),
-    button("Fit", () => timeline.fit(), { title: "Show the whole run (f)" }),
+    icon("−", t("app.zoom_out"), () => timeline.zoomBy(1 / ZOOM_STEP)),
+    icon("+", t("app.zoom_in"), () => timeline.zoomBy(ZOOM_STEP)),
+    button(t("app.fit"), () => timeline.fit(), { title: t("memory.fit_title") }),
   );
 }

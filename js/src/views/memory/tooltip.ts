@@ -1,10 +1,10 @@
 /** What is under the pointer in the timeline, in a few lines. */
 import { totalAt } from "../../memory/events.ts";
-import { UNMET_LABEL } from "../../memory/grouping.ts";
 import type { TimelineHit } from "../../memory/hit.ts";
 import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import { ownerOf } from "../../model/owner.ts";
+import { t } from "../../words/page.ts";
 import { blockLine, lifetime } from "../details/allocation.ts";
 import { element } from "../element.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
@@ -19,12 +19,12 @@ export function tooltipParts(memory: MemoryState, hit: TimelineHit, time_ns: num
 function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): string[] {
   const { blocks, trace } = memory;
   const total = formatBytes(totalAt(blocks, time_ns));
-  const moment = `${formatDuration(Math.round(time_ns))}: ${total} alive`;
+  const moment = t("memory.alive_at", { size: total, time: formatDuration(Math.round(time_ns)) });
   switch (hit.kind) {
     case "block": {
       const row = blocks.rows[hit.block]!;
       if (row < 0) {
-        return [`${formatBytes(blocks.bytes[hit.block]!)} from ${UNMET_LABEL}`, moment];
+        return [t("memory.from_before", { size: formatBytes(blocks.bytes[hit.block]!) }), moment];
       }
       const layers = memory.groups("layer");
       const lines = memory.groups("line");
@@ -42,10 +42,11 @@ function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): s
     }
     case "band":
       return [
-        `${formatBytes(hit.bytes)} in ${blocks.isSum ? "" : "small "}${kindLabel(hit.allocationKind)} blocks`,
-        blocks.isSum
-          ? "Added up where this trace did not keep each of them"
-          : "Zoom in to tell them apart",
+        t(blocks.isSum ? "memory.band_sum" : "memory.band_small", {
+          size: formatBytes(hit.bytes),
+          kind: kindLabel(hit.allocationKind),
+        }),
+        blocks.isSum ? t("memory.added_up") : t("memory.zoom_in"),
         moment,
       ];
     case "empty":

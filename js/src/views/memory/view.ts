@@ -5,21 +5,18 @@ import { expectedLedger } from "../../memory/ledger_ahead.ts";
 import { reservedSteps } from "../../memory/marks.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/store.ts";
+import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import type { Cell } from "../export/export_table.ts";
-import { countOf, formatBytes, formatDuration } from "../panel/quantities.ts";
+import { formatBytes, formatDuration } from "../panel/quantities.ts";
 import { holdersPage } from "./holders.ts";
 import { mountKinds } from "./kinds.ts";
 import { BlockMapView } from "./map.ts";
 import { MemoryTable } from "./table.ts";
 import { Timeline } from "./timeline.ts";
 
-const PAGES = [
-  ["timeline", "Timeline"],
-  ["map", "By address"],
-  ["held", "Still alive"],
-] as const;
-type Page = (typeof PAGES)[number][0];
+const PAGES = ["timeline", "map", "held"] as const;
+type Page = (typeof PAGES)[number];
 
 export interface MemoryView {
   /** The timeline as PNG; rejects where it cannot be drawn. */
@@ -39,7 +36,7 @@ export function mountMemory(
   store: Store,
   options: { ownsPage: boolean },
 ): MemoryView {
-  const section = element("section", { class: "pdl-memory", "aria-label": "Memory" });
+  const section = element("section", { class: "pdl-memory", "aria-label": t("mode.memory") });
   root.append(section);
   const ahead = expectedLedger(store.trace);
   if (!ahead) {
@@ -52,8 +49,10 @@ export function mountMemory(
       },
     };
   }
-  const count = countOf(store.trace.table("allocations").length, "allocation");
-  section.append(element("p", { class: "pdl-soft", role: "status" }, `Reading ${count} …`));
+  const count = store.trace.table("allocations").length;
+  section.append(
+    element("p", { class: "pdl-soft", role: "status" }, t("memory.reading", { n: count })),
+  );
   let isDisposed = false;
   const takesFocus = keepFocus(root, section);
   const mounting = ahead.then((ledger) => {
@@ -109,17 +108,25 @@ function mountParts(
   const app = section.closest<HTMLElement>(".pdl-app")!;
   const timeline = new Timeline(store, memory, app, options);
   const table = new MemoryTable(store, memory);
-  const kinds = element("div", { class: "pdl-kinds", role: "group", "aria-label": "Kinds" });
+  const kinds = element("div", {
+    class: "pdl-kinds",
+    role: "group",
+    "aria-label": t("memory.kinds"),
+  });
   const page = element("div", { class: "pdl-memory-page" });
   const summary = element("span", { class: "pdl-memory-summary" });
-  const tabs = PAGES.map(([name, label]) =>
-    button(label, () => turnTo(name), { class: undefined, "data-page": name }),
+  const tabs = PAGES.map((name) =>
+    button(t(`memory.page_${name}`), () => turnTo(name), { class: undefined, "data-page": name }),
   );
   section.replaceChildren(
     element(
       "div",
       { class: "pdl-memory-bar" },
-      element("div", { class: "pdl-segments", role: "group", "aria-label": "Memory" }, ...tabs),
+      element(
+        "div",
+        { class: "pdl-segments", role: "group", "aria-label": t("mode.memory") },
+        ...tabs,
+      ),
       ...placeChooser(memory),
       element("span", { class: "pdl-grow" }),
       summary,
@@ -171,14 +178,18 @@ function mountParts(
     const { blocks, trace } = memory;
     const { peak_bytes, peak_ns } = blocks.events;
     const reserved = Math.max(0, ...reservedSteps(trace, blocks.place).reserved_bytes);
-    const peak = button(`peak ${formatBytes(peak_bytes)}`, () => timeline.jump("peak"), {
-      class: "pdl-link",
-      title: "Show what was alive at the peak",
-    });
+    const peak = button(
+      t("memory.peak", { size: formatBytes(peak_bytes) }),
+      () => timeline.jump("peak"),
+      {
+        class: "pdl-link",
+        title: t("memory.show_peak"),
+      },
+    );
     summary.replaceChildren(
       peak,
-      ` at ${formatDuration(peak_ns)}`,
-      reserved > 0 ? ` · ${formatBytes(reserved)} reserved` : "",
+      ` ${t("memory.at", { time: formatDuration(peak_ns) })}`,
+      reserved > 0 ? ` · ${t("memory.reserved", { size: formatBytes(reserved) })}` : "",
     );
   }
 
@@ -202,15 +213,17 @@ function placeChooser(memory: MemoryState): HTMLElement[] {
     "select",
     {
       class: "pdl-button",
-      "aria-label": "Device",
-      title: "Whose memory",
+      "aria-label": t("memory.device"),
+      title: t("memory.whose"),
       onchange: () => {
         const place = Number(select.value);
         const { peak_ns } = memory.places[place]!.events;
         memory.update({ place, from_ns: peak_ns, to_ns: peak_ns, kind: -1 });
       },
     },
-    ...memory.places.map(({ place }, at) => element("option", { value: at }, place || "unknown")),
+    ...memory.places.map(({ place }, at) =>
+      element("option", { value: at }, place || t("holder_kind.unknown")),
+    ),
   );
   return [select];
 }
