@@ -3,6 +3,7 @@ import { decodeBase64 } from "./base64.ts";
 import { streamStart } from "./model/unpack.ts";
 import { pagePieces } from "./page_pieces.ts";
 import { type Inflated, Reader } from "./reader.ts";
+import { t } from "./words/loader.ts";
 
 /** Fewer pieces are soon decoded: to start a worker takes as long. */
 const LARGE_PIECES = 32;
@@ -38,7 +39,7 @@ function decoded(texts: readonly string[]): Uint8Array<ArrayBuffer> {
   try {
     parts = texts.map(decodeBase64);
   } catch (error) {
-    throw new Error("This page is cut short or altered; save it again.", { cause: error });
+    throw new Error(t("cut_short"), { cause: error });
   }
   if (parts.length === 1) {
     return parts[0]!;

@@ -9,6 +9,7 @@ import type { Trace } from "./model/trace.ts";
 import { type Prepared, prepare as preparePayload, showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
 import { endWarmUp } from "./warm_up/ending.ts";
+import { t } from "./words/page.ts";
 
 export interface WidgetState {
   /** The graph to show first. */
@@ -43,7 +44,7 @@ export async function showWidget(
   endWarmUp();
   installStyle();
   if (payload instanceof Uint8Array && !payload.length) {
-    showFailure(el, "This graph's data was not saved with the notebook; run the cell again.");
+    showFailure(el, t("app.not_saved"));
     return;
   }
   const height = model.get("_height") || undefined;

@@ -7,6 +7,7 @@
  */
 import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
 import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
+import { t } from "../words/loader.ts";
 import type * as carried from "./carried_models.ts";
 
 /** As in package.json; the build refuses another. */
@@ -66,10 +67,7 @@ async function servedBokeh(webgl: boolean): Promise<CarriedBokeh> {
       console.warn(`Paddle Lab could not load BokehJS from ${place}`, error);
     }
   }
-  throw new Error(
-    "The charts are drawn with BokehJS, which came neither from this Jupyter server nor from " +
-      "cdn.jsdelivr.net. Install paddle-lab where the Jupyter server runs, then reload the page.",
-  );
+  throw new Error(t("no_bokeh"));
 }
 
 /** Bokeh's models as constructors: `new bokehModels(bokeh).Plot({…})`. */

@@ -1,15 +1,16 @@
 /** What stands around the chart: state, values, switches, sentences. */
 import { button, element } from "../views/element.ts";
 import { formatBytes } from "../views/panel/quantities.ts";
+import { t } from "../words/live.ts";
 import type { Line, Panel } from "./lines.ts";
 import type { Counter } from "./messages.ts";
 import type { ChartState } from "./state_text.ts";
 
 const SPANS = [
-  ["30 s", 30_000, "Show the last 30 seconds"],
-  ["2 min", 120_000, "Show the last 2 minutes"],
-  ["1 h", 3_600_000, "Show the last hour"],
-  ["All", Number.POSITIVE_INFINITY, "Show all since the chart was begun"],
+  ["span.30s", 30_000],
+  ["span.2min", 120_000],
+  ["span.1h", 3_600_000],
+  ["span.all", Number.POSITIVE_INFINITY],
 ] as const;
 const ANSWER_MS = 8000;
 
@@ -51,43 +52,43 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
   const running = element("span", { class: "pdl-live-running" });
   const device = element("select", {
     class: "pdl-button",
-    "aria-label": "Device",
+    "aria-label": t("device"),
     hidden: true,
     onchange: () => options.onDevice(device.value),
   });
-  const spans = SPANS.map(([label, span_ms, title], index) =>
+  const spans = SPANS.map(([key, span_ms], index) =>
     button(
-      label,
+      t(key),
       () => {
         for (const [other, each] of spans.entries()) {
           each.setAttribute("aria-pressed", String(other === index));
         }
         options.onSpan(span_ms);
       },
-      { class: "", title, "aria-pressed": index === 0 ? "true" : "false" },
+      { class: "", title: t(`${key}_title`), "aria-pressed": index === 0 ? "true" : "false" },
     ),
   );
-  const follow = button("Back to now", options.onFollow, {
-    title: "Follow what comes again (End)",
+  const follow = button(t("follow"), options.onFollow, {
+    title: t("follow_title"),
     hidden: true,
   });
-  const free = button("Free", options.onFree, {
-    title: "Free what only the notebook holds, once the kernel is idle",
+  const free = button(t("free"), options.onFree, {
+    title: t("free_title"),
     hidden: !options.has_free,
   });
-  const stop = button("Stop", options.onStop, { title: "Stop sampling, once the kernel is idle" });
+  const stop = button(t("stop"), options.onStop, { title: t("stop_title") });
   const values = element("div", { class: "pdl-live-values" });
   const gaps = element(
     "p",
     { class: "pdl-live-gaps", hidden: true },
     element("i", { "aria-hidden": "true" }),
-    "no samples: something held the interpreter",
+    t("gaps"),
   );
   const chart = element("div", {
     class: "pdl-live-chart",
     role: "img",
     tabindex: 0,
-    "aria-label": "Memory over time. Arrow keys move, plus and minus zoom, End goes back to now.",
+    "aria-label": t("chart"),
     style: `min-height: ${options.height_px}px`,
     onpointermove: (event: PointerEvent) => options.onPoint(event.clientX),
     onpointerleave: () => options.onPoint(undefined),
@@ -99,11 +100,11 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
   const absent = element("p", { class: "pdl-live-absent", hidden: true });
   const root = element(
     "section",
-    { class: "pdl-app pdl-live", "aria-label": "Live memory" },
+    { class: "pdl-app pdl-live", "aria-label": t("label") },
     element(
       "header",
       { class: "pdl-live-head" },
-      element("strong", {}, "Memory"),
+      element("strong", {}, t("memory")),
       state,
       running,
       element(
@@ -111,7 +112,11 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
         { class: "pdl-live-buttons" },
         follow,
         device,
-        element("span", { class: "pdl-segments", role: "group", "aria-label": "Span" }, ...spans),
+        element(
+          "span",
+          { class: "pdl-segments", role: "group", "aria-label": t("span") },
+          ...spans,
+        ),
         free,
         stop,
       ),
@@ -172,7 +177,7 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       }
     },
     showRunning({ clock, cell, layer }) {
-      const text = [clock, cell && `cell ${cell}`, layer].filter(Boolean).join(" · ");
+      const text = [clock, cell && t("cell", { cell }), layer].filter(Boolean).join(" · ");
       if (running.textContent !== text) running.textContent = text;
     },
     showDevices(devices, chosen) {
@@ -221,7 +226,9 @@ function onKey(event: KeyboardEvent, { onMove, onFollow }: ControlsOptions): voi
 function valueText(value: number | undefined, { unit, limit }: Counter): string {
   if (value === undefined || Number.isNaN(value)) return "–";
   if (unit === "percent") return `${value} %`;
-  return limit > 0 ? `${formatBytes(value)} of ${formatBytes(limit)}` : formatBytes(value);
+  return limit > 0
+    ? t("of_limit", { size: formatBytes(value), limit: formatBytes(limit) })
+    : formatBytes(value);
 }
 
 /** The line as it is drawn. */

@@ -1,5 +1,6 @@
 /** Which counter is drawn where and how: colour and dash together tell lines apart. */
 import type { ColourName } from "../views/theme.ts";
+import { t } from "../words/live.ts";
 import type { Counter } from "./messages.ts";
 
 export interface Line {
@@ -20,21 +21,26 @@ export interface Panel {
   readonly lines: readonly Line[];
 }
 
-const PADDLE_LINES: Record<string, Omit<Line, "counter" | "label">> = {
+type CounterKey = "allocated" | "reserved" | "peak";
+
+const PADDLE_LINES: Record<
+  string,
+  Pick<Line, "colour" | "dash" | "is_filled"> & { readonly key: CounterKey }
+> = {
   allocated: {
-    meaning: "What Paddle's tensors occupy now",
+    key: "allocated",
     colour: "forward",
     dash: [],
     is_filled: true,
   },
   reserved: {
-    meaning: "What Paddle's allocator has taken from the device, in use or kept for later",
+    key: "reserved",
     colour: "optimizer",
     dash: [7, 4],
     is_filled: false,
   },
   "peak allocated": {
-    meaning: "The most that was allocated at once since Paddle began to count",
+    key: "peak",
     colour: "backward",
     dash: [2, 3],
     is_filled: false,
@@ -68,7 +74,11 @@ export function panelsOf(counters: readonly Counter[], device: string): Panel[] 
     if (absence) continue;
     if (source === "paddle") {
       const style = PADDLE_LINES[name];
-      if (of === device && style) paddle.push({ counter, label: name, ...style });
+      if (of === device && style) {
+        const { key, ...drawn } = style;
+        const [label, meaning] = [t(`counter.${key}`), t(`counter.${key}_title`)];
+        paddle.push({ counter, label, meaning, ...drawn });
+      }
       continue;
     }
     const lines = unit === "percent" ? busy : machine;
@@ -77,21 +87,28 @@ export function panelsOf(counters: readonly Counter[], device: string): Panel[] 
     const isProcess = of === "process";
     lines.push({
       counter,
-      label: isProcess ? "process, resident" : `${of}, ${name}`,
+      label: isProcess
+        ? t("counter.process")
+        : t("counter.of", { device: of, name: counterName(name) }),
       meaning: isProcess
-        ? "Memory of the machine that the kernel's process occupies, of all there is"
-        : `${name} of the whole device, whoever uses it`,
+        ? t("counter.process_title")
+        : t("counter.of_title", { name: counterName(name) }),
       colour,
       dash,
       is_filled: false,
     });
   }
   const panels: Panel[] = [
-    { name: `Paddle, ${device}`, unit: "bytes", lines: paddle },
-    { name: "Machine", unit: "bytes", lines: machine },
-    { name: "Utilisation", unit: "percent", lines: busy },
+    { name: t("panel.paddle", { device }), unit: "bytes", lines: paddle },
+    { name: t("panel.machine"), unit: "bytes", lines: machine },
+    { name: t("panel.utilisation"), unit: "percent", lines: busy },
   ];
   return panels.filter(({ lines }) => lines.length > 0);
+}
+
+/** "used", "utilisation": as NVIDIA's counters are called. */
+function counterName(name: string): string {
+  return name === "used" || name === "utilisation" ? t(`counter.${name}`) : name;
 }
 
 /** Sentences about what this machine does not count. */

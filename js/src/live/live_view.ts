@@ -2,6 +2,7 @@
 import type { AnyModel } from "@anywidget/types";
 import { type BokehNamespace, loadWholeBokeh } from "../charts/bokeh_loader.ts";
 import { watchTheme } from "../views/theme.ts";
+import { speak, speakIn } from "../words/say.ts";
 import { type Controls, makeControls } from "./controls.ts";
 import { Kernel } from "./kernel.ts";
 import { LiveFigure } from "./live_figure.ts";
@@ -14,6 +15,8 @@ export interface LiveState {
   _notice: string;
   _has_free: boolean;
   _epoch_ms: number;
+  /** What the chart speaks. */
+  _language: string;
   is_running: boolean;
   stopped_because: string;
 }
@@ -27,10 +30,15 @@ export async function showLive(
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
+  speak(model.get("_language"));
   const bokeh = await loadWholeBokeh();
   if (signal.aborted) return;
+  const stopSpeaking = speakIn(el, model.get("_language"));
   const view = new LiveView(model, el, bokeh);
-  signal.addEventListener("abort", () => view.dispose());
+  signal.addEventListener("abort", () => {
+    view.dispose();
+    stopSpeaking();
+  });
 }
 
 class LiveView {

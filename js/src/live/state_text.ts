@@ -1,4 +1,5 @@
 /** How the chart is doing, in words. */
+import { t } from "../words/live.ts";
 
 export interface ChartState {
   readonly kind: "live" | "silent" | "stopped";
@@ -15,14 +16,17 @@ export function readState({
   silent_ms: number;
 }): ChartState {
   if (!is_running) {
-    return { kind: "stopped", text: stopped_because ? `Stopped: ${stopped_because}` : "Stopped" };
+    return {
+      kind: "stopped",
+      text: stopped_because ? t("stopped_because", { why: stopped_because }) : t("stopped"),
+    };
   }
   if (silent_ms > 0) {
     const seconds = Math.round(silent_ms / 1000);
     return {
       kind: "silent",
-      text: `Nothing for ${seconds} s: the interpreter is held, or the kernel has ended`,
+      text: t("silent", { n: seconds }),
     };
   }
-  return { kind: "live", text: "Live" };
+  return { kind: "live", text: t("live") };
 }

@@ -7,6 +7,7 @@ import {
   TABLES,
   type TableName,
 } from "../protocol.ts";
+import { t } from "../words/loader.ts";
 import { EARLIER_COLUMNS, type Table, WIDE_COLUMNS } from "./columns.ts";
 import { inflate } from "./inflate.ts";
 import { widthOf } from "./packed_column.ts";
@@ -50,17 +51,14 @@ export async function unpack(bytes: Uint8Array): Promise<Packed> {
  */
 export function streamStart(bytes: Uint8Array): number {
   if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
-    throw new Error("This is not a paddle_lab trace.");
+    throw new Error(t("no_trace"));
   }
   if (bytes.length < HEADER_START_BYTES) {
     throw new Error(DAMAGED);
   }
   const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
   if (version > FORMAT_VERSION) {
-    throw new Error(
-      `This trace is of format ${version}, newer than this viewer reads (${FORMAT_VERSION}); ` +
-        "update paddle_lab to see it.",
-    );
+    throw new Error(t("newer", { version, known: FORMAT_VERSION }));
   }
   return HEADER_START_BYTES;
 }

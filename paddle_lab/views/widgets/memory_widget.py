@@ -14,21 +14,15 @@ from paddle_lab.sampling.batch import Batch
 from paddle_lab.sampling.sampler import Sampler
 from paddle_lab.views.static_files import static_file
 from paddle_lab.views.widgets.cell_widget import CellWidget
+from paddle_lab.words import language, say
 
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
 # As in js/src/labextension/graph_mime.ts: where the kernel is gone, our JupyterLab plugin says the
 # text of it and not that a widget loads, or has no model.
 LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
-_GONE: Final = (
-    "A live chart of memory stood here. It lives as long as its kernel: run the cell again."
-)
 _ANSWER_LIMIT_S: Final = 5.0
 """How long the views of a chart have to say that they are still there."""
-_LOST_MESSAGES: Final = (
-    "ipykernel 7.0.0 loses what a running cell sends to the page, so this chart stands still while "
-    "cells run: run `pip install -U ipykernel` and restart the kernel."
-)
 
 
 class LiveMemory(CellWidget):
@@ -57,6 +51,7 @@ class LiveMemory(CellWidget):
     _has_free = traitlets.Bool(default_value=False).tag(sync=True)
     # Wall clock of the messages' zero, ms; the page shows it in its own time zone.
     _epoch_ms = traitlets.Float(0.0).tag(sync=True)
+    _language = traitlets.Unicode("en").tag(sync=True)
     is_running = traitlets.Bool(default_value=False).tag(sync=True)
     # Why it stands still, for people.
     stopped_because = traitlets.Unicode("").tag(sync=True)
@@ -70,16 +65,22 @@ class LiveMemory(CellWidget):
     ) -> None:
         if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
             raise ValueError(
-                f"a chart is {_LEAST_HEIGHT_PX} to {_LARGEST_HEIGHT_PX} pixels high, not {height}"
+                say(
+                    "errors.chart_height",
+                    least=_LEAST_HEIGHT_PX,
+                    most=_LARGEST_HEIGHT_PX,
+                    height=height,
+                )
             )
         self._sampler = sampler
         self._free = free
         self._answer_limit_s = 0.0
         super().__init__(
             _height=height,
-            _notice=_LOST_MESSAGES if _ipykernel_version() == "7.0.0" else "",
+            _notice=say("reports.live.lost_messages") if _ipykernel_version() == "7.0.0" else "",
             _has_free=free is not None,
             _epoch_ms=sampler.started_epoch_ns / 1e6,
+            _language=language(),
         )
         self.on_msg(self._answer)
 
@@ -95,7 +96,7 @@ class LiveMemory(CellWidget):
         self.is_running = True
         self.stopped_because = ""
         self._sampler.start(self._send_batch)
-        atexit.register(self.stop, "the kernel has ended")
+        atexit.register(self.stop, say("reports.live.kernel_ended"))
 
     def stop(self, because: str = "") -> None:
         """End the sampling; the chart stays and says that it stands still.
@@ -122,7 +123,7 @@ class LiveMemory(CellWidget):
 
     def close(self) -> None:
         """Stop, and take the chart out of the page."""
-        self.stop("closed")
+        self.stop(say("reports.live.closed"))
         super().close()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -132,9 +133,9 @@ class LiveMemory(CellWidget):
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {
             **data,
-            LIVE_MIME_TYPE: {"text": _GONE},
-            "text/html": f"<p>{_GONE}</p>",
-            "text/plain": "A live chart of memory; it moves while the kernel that made it runs.",
+            LIVE_MIME_TYPE: {"text": say("reports.live.gone")},
+            "text/html": f"<p>{say('reports.live.gone')}</p>",
+            "text/plain": say("reports.live.text"),
         }, metadata
 
     # -- with the page ----------------------------------------------------------------------------
@@ -142,7 +143,7 @@ class LiveMemory(CellWidget):
     def _send_batch(self, batch: Batch) -> None:
         """Send what is new; called from the sampler's thread."""
         if self._answer_limit_s and time.monotonic() > self._answer_limit_s:
-            self.stop("The chart was closed.")
+            self.stop(say("reports.live.chart_closed"))
             return
         self._tell("batch", batch)
 
@@ -163,18 +164,18 @@ class LiveMemory(CellWidget):
             self._answer_limit_s = time.monotonic() + _ANSWER_LIMIT_S
             self.send({"kind": "who"})
         elif kind == "stop":
-            self.stop("stopped by its button")
+            self.stop(say("reports.live.by_button"))
         elif kind == "free" and self._free is not None:
             self.send({"kind": "freed", "text": self._freed()})
         else:
-            self.send({"kind": "error", "text": f"This chart knows no message {kind!r}."})
+            self.send({"kind": "error", "text": say("reports.live.no_message", kind=repr(kind))})
 
     def _freed(self) -> str:
         assert self._free is not None
         try:
             return self._free()
         except Exception as error:  # noqa: BLE001  (a callback of the page has no cell to raise in)
-            return f"Nothing was freed ({type(error).__name__}: {error})."
+            return say("reports.freed.failed", error=f"{type(error).__name__}: {error}")
 
 
 def _ipykernel_version() -> str:
