@@ -26,8 +26,11 @@ class LayerPool:
 
     def __init__(self) -> None:
         self.rows: list[LayerRow] = []
-        self.tensor_paths: dict[int, str] = {}
-        """``id`` of each parameter and buffer of a layer seen so far to its path in its root."""
+        self.tensor_paths: dict[tuple[int, str], str] = {}
+        """Each parameter and buffer of a layer seen so far to its path in its root.
+
+        By ``id`` and by Paddle's name: an ``id`` is that of a later one where one has died.
+        """
         self.known = ObjectTable()
         """Layers and their keys."""
         self._roots: dict[int, int] = {}
@@ -91,7 +94,7 @@ class LayerPool:
             for held in (layer._parameters, layer._buffers):
                 for name, tensor in held.items():
                     if tensor is not None:
-                        self.tensor_paths.setdefault(id(tensor), prefix + name)
+                        self.tensor_paths.setdefault((id(tensor), tensor.name), prefix + name)
             if not layer._sub_layers:
                 continue
             sublayers = [

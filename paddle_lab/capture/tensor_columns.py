@@ -55,8 +55,9 @@ def tensor_table(recorder: Recorder, rows: Cells, keys: RecordKeys, strings: Str
     said_texts = np.empty(len(row), object)
     for at, (texts, keys_of_rows) in enumerate(cells):
         said_texts[column == at] = [texts[key] for key in keys_of_rows[row[column == at]].tolist()]
-    identities = identity[row[column == 4]].tolist()
-    said_texts[column == 4] = [paths.get(one, "") for one in identities]
+    with_path = row[column == 4]
+    known_as = zip(identity[with_path].tolist(), name[with_path].tolist(), strict=True)
+    said_texts[column == 4] = [paths.get((one, names[key]), "") for one, key in known_as]
     codes = strings.codes(said_texts.tolist())
     told = np.array(codes, np.int64)
     targets = (name_codes, dtype_codes, shape_codes, place_codes)

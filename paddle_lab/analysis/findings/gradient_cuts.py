@@ -100,7 +100,17 @@ class GradientCuts:
         """The cuts behind which a loss lies, in order."""
         if not self.unreached:
             return []
-        return [cut for cut in self._ends if self._leads_to_loss(cut)]
+        leading = [cut for cut in self._ends if self._leads_to_loss(cut)]
+        # What a running average takes under no_grad is beside the way by which a model computes.
+        on_the_way = [
+            self._parameters_behind(cut.source) for cut in leading if cut.way != "no_grad"
+        ]
+        explained = frozenset[int]().union(*on_the_way)
+        return [
+            cut
+            for cut in leading
+            if cut.way != "no_grad" or not self._parameters_behind(cut.source) <= explained
+        ]
 
     @cached_property
     def parameters(self) -> dict[Cut, frozenset[int]]:
@@ -196,6 +206,8 @@ class GradientCuts:
         if any(facts.needs_grad(out) for out in outputs):
             return Cut("integer", row, op, facts.place(op), outputs)
         off = self.modes.switched_off_by(op)
+        if off >= 0 and self.modes.is_of_paddles_layers(off):
+            return None
         if off >= 0:
             return Cut("no_grad", row, op, self.modes.place(op, off), outputs, event=off)
         return Cut("no_gradient", row, op, facts.place(op), outputs)

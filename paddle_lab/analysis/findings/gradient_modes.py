@@ -42,6 +42,19 @@ class GradientModes:
             return -1
         return rows[found]
 
+    def is_of_paddles_layers(self, event: int) -> bool:
+        """Tell whether a layer of Paddle's own switched gradients off, not the user's code.
+
+        It does so by design: to estimate what is no part of the model's output, as
+        ``spectral_norm`` does a weight's norm.
+        """
+        for stack in self._chain(int(self._facts.record.events["stack"][event])):
+            frame = Frame(self._facts.record, int(self._facts.record.stacks["frame"][stack]))
+            file = frame.file.replace("\\", "/")
+            if "/paddle/base/" not in file:  # where no_grad itself is
+                return frame.kind == "paddle" and "/paddle/nn/" in file
+        return False
+
     def place(self, op: int, event: int) -> Place:
         """Return the line that called an op, in the function whose ``with`` the event was.
 
