@@ -1,10 +1,11 @@
-"""Which group is built unlike its siblings: of 96 blocks of one class, 95 are equal and one is not.
+"""Which group is built unlike its siblings: of 96 blocks of one list, 95 are equal and one is not.
 
 Mirrored by ``js/src/model/odd_siblings.ts``: change both sides together.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from paddle_lab.trace.schema import GROUP_KINDS
 from paddle_lab.words import listing, say
 
 _PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call")}
+_INNER = [GROUP_KINDS.index(kind) for kind in ("call", "turn")]
+_LIST_MEMBER = re.compile(r"(.*\.)?\d+")
 _LEAST_ALIKE = 3
 _MOST_ODD = 0.25
 """Where more than this part of the siblings differ, none of them is odd."""
@@ -25,12 +28,12 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class OddSibling:
-    """A group that is built unlike most groups of its class beside it."""
+    """A layer of a list that is built unlike most others of its class in the list."""
 
     group: int
     """Row in the record's ``groups``."""
     siblings: int
-    """Groups of its class right inside the same group, itself included."""
+    """Members of its class in the list, itself included."""
     alike: int
     """How many of them are equal."""
     typical: int
@@ -48,19 +51,23 @@ class OddSibling:
 def odd_siblings(record: Record) -> list[OddSibling]:
     """Return the groups that are built unlike their siblings, in the order of their keys.
 
-    Siblings are groups of one kind and class right inside one group. At least three of them are
-    equal (see `paddle_lab.analysis.structure`), and at most a quarter is not. A layer that ran one
-    op is no group to compare.
+    Siblings are members of one list (``blocks.0``, ``blocks.1``, …) that are of one class and that
+    one call of a layer has called. At least three of them are equal (see
+    `paddle_lab.analysis.structure`), and at most a quarter is not. A layer that ran one op is no
+    group to compare.
     """
     groups = record.groups
     kinds, classes = groups["kind"].tolist(), groups["class"].tolist()
-    parents, structures = groups["parent"].tolist(), groups["structure"].tolist()
-    op_counts = groups["op_count"].tolist()
-    families = defaultdict[tuple[int, int, int], list[int]](list)
-    for group, (parent, kind, class_name) in enumerate(zip(parents, kinds, classes, strict=True)):
+    structures, op_counts = groups["structure"].tolist(), groups["op_count"].tolist()
+    families = defaultdict[tuple[int, str, int], list[int]](list)
+    for group, (caller, kind, class_name) in enumerate(
+        zip(_callers(record), kinds, classes, strict=True)
+    ):
         is_one_op = op_counts[group] == 1 and kind in _PLAIN
-        if record.text(class_name) and op_counts[group] and not is_one_op:
-            families[parent, kind, class_name].append(group)
+        path = record.text(int(groups["path"][group]))
+        is_named = record.text(class_name) and _LIST_MEMBER.fullmatch(path)
+        if is_named and op_counts[group] and not is_one_op:
+            families[caller, path.rpartition(".")[0], class_name].append(group)
     found: list[OddSibling] = []
     for members in families.values():
         counts = Counter(structures[group] for group in members if structures[group] >= 0)
@@ -77,6 +84,15 @@ def odd_siblings(record: Record) -> list[OddSibling]:
                 difference = _difference(*_content(record, group), *usual)
                 found.append(OddSibling(group, len(members), alike, typical, difference))
     return sorted(found, key=lambda odd: odd.group)
+
+
+def _callers(record: Record) -> list[int]:
+    """Return the group that called each: the one around it, beyond turns and functions."""
+    kinds, parents = record.groups["kind"].tolist(), record.groups["parent"].tolist()
+    callers: list[int] = []
+    for parent in parents:
+        callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
+    return callers
 
 
 def _content(record: Record, group: int) -> tuple[list[str], list[str]]:

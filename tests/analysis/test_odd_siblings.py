@@ -79,3 +79,32 @@ def test_a_layer_that_runs_one_op_is_not_compared():
         with w.layer(f"{at}", "Activation"):
             x = w.op("relu" if at else "gelu", x)
     assert odd_siblings(with_answers(w.record())) == []
+
+
+def test_namesakes_that_are_members_of_no_list_are_no_siblings():
+    w = RecordWriter()
+    x = w.tensor()
+    for turn in range(4):
+        with w.turn("it", turn + 1):
+            with w.layer("gen", "Sequential"):
+                for name in ("linear", "relu", "linear", "tanh"):
+                    x = w.op(name, x)
+            for _ in range(3):
+                with w.layer("dis", "Sequential"):
+                    for name in USUAL:
+                        x = w.op(name, x)
+    assert odd_siblings(with_answers(w.record())) == []
+
+
+def test_members_of_a_list_are_siblings_in_the_turns_of_a_loop_too():
+    w = RecordWriter()
+    x = w.tensor()
+    with w.layer("net", "Net"):
+        for at in range(5):
+            with w.turn("block", at + 1):
+                with w.layer(f"net.blocks.{at}", "Block"):
+                    for name in ("matmul", "relu") if at == 2 else USUAL:
+                        x = w.op(name, x)
+                x = w.op("add", x)
+    found = odd_siblings(with_answers(w.record()))
+    assert [(odd.siblings, odd.alike) for odd in found] == [(5, 4)]

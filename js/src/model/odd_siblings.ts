@@ -1,9 +1,10 @@
 /**
- * Which group is built unlike its siblings: of many blocks of one class nearly all are equal, and
- * one is not. Mirrors `paddle_lab/analysis/odd_siblings.py`.
+ * Which group is built unlike its siblings: of the blocks of one list nearly all are equal, and one
+ * is not. Mirrors `paddle_lab/analysis/odd_siblings.py`.
  */
 
 import { t } from "../words/page.ts";
+import { RowsByKey } from "./csr.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 import type { Trace } from "./trace.ts";
 
@@ -14,7 +15,10 @@ const MOST_ODD = 0.25;
 /** Names of ops that a sentence lists. */
 const MOST_NAMED = 3;
 
-/** Siblings of one class. */
+/** "net.blocks.3", "3": a member of a list, and the list. */
+const LIST_MEMBER = /^(?:(.*)\.)?\d+$/s;
+
+/** Members of one list that are of one class. */
 export interface Family {
   readonly size: number;
   /** How many of them are equal. */
@@ -23,7 +27,7 @@ export interface Family {
   readonly typical: number;
 }
 
-/** What was found among the groups right inside one group. */
+/** What was found among the groups that one group called. */
 interface Judged {
   readonly odd: ReadonlyMap<number, Family>;
   /** Families with odd members by the structure that most have. */
@@ -33,6 +37,9 @@ interface Judged {
 export class OddSiblings {
   readonly #judged = new Map<number, Judged>();
   readonly #sentences = new Map<number, string>();
+  /** The group that called each group: the one around it, beyond turns and functions. */
+  #callers: Int32Array | undefined;
+  #called: RowsByKey | undefined;
 
   constructor(
     readonly trace: Trace,
@@ -41,7 +48,7 @@ export class OddSiblings {
 
   /** The family that a group is unlike; undefined where it is not odd. */
   familyOf(group: number): Family | undefined {
-    return this.#judge(this.hierarchy.parents[group]!).odd.get(group);
+    return this.#judge(group)?.odd.get(group);
   }
 
   /** "1 of 96 is built differently: it has dropout, which its siblings have not."; "" if not odd. */
@@ -58,15 +65,25 @@ export class OddSiblings {
   /** "95 of 96 siblings are alike." of one of them, where another is odd; else "". */
   alikeSentence(group: number): string {
     const structure = this.trace.at("groups", "structure", group);
-    const family = this.#judge(this.hierarchy.parents[group]!).usual.get(structure);
+    const family = this.#judge(group)?.usual.get(structure);
     return family ? t("siblings.alike_of", { alike: family.alike, size: family.size }) : "";
   }
 
-  #judge(parent: number): Judged {
-    let judged = this.#judged.get(parent);
+  /** What was found beside a group; nothing where it is no member of a list. */
+  #judge(group: number): Judged | undefined {
+    if (!LIST_MEMBER.test(this.trace.textAt("groups", "path", group))) {
+      return undefined;
+    }
+    this.#callers ??= callersOf(this.trace);
+    const caller = this.#callers[group]!;
+    let judged = this.#judged.get(caller);
     if (!judged) {
-      judged = judge(this.trace, this.hierarchy, parent);
-      this.#judged.set(parent, judged);
+      this.#called ??= RowsByKey.index(
+        this.#callers.map((at) => at + 1),
+        this.trace.groupCount + 1,
+      );
+      judged = judge(this.trace, this.hierarchy, this.#called.of(caller + 1));
+      this.#judged.set(caller, judged);
     }
     return judged;
   }
@@ -103,12 +120,24 @@ export class OddSiblings {
   }
 }
 
-function judge(trace: Trace, hierarchy: Hierarchy, parent: number): Judged {
+function callersOf(trace: Trace): Int32Array {
+  const parent = trace.table("groups").column("parent");
+  const callers = new Int32Array(parent.length);
+  for (let group = 0; group < callers.length; group++) {
+    const around = parent[group]!;
+    const isInner = around >= 0 && ["call", "turn"].includes(trace.groupKind(around));
+    callers[group] = isInner ? callers[around]! : around;
+  }
+  return callers;
+}
+
+function judge(trace: Trace, hierarchy: Hierarchy, called: Int32Array): Judged {
   const families = new Map<string, number[]>();
-  for (const group of hierarchy.groupsIn(parent)) {
+  for (const group of called) {
     const className = trace.textAt("groups", "class", group);
-    if (className && !hierarchy.isTransparent[group]) {
-      const key = `${trace.at("groups", "kind", group)} ${className}`;
+    const list = LIST_MEMBER.exec(trace.textAt("groups", "path", group));
+    if (className && list && !hierarchy.isTransparent[group]) {
+      const key = `${list[1] ?? ""} ${className}`;
       const family = families.get(key);
       if (family) {
         family.push(group);

@@ -46,6 +46,28 @@ test("of several odd ones each is told", async () => {
   expect(oddSiblings.familyOf(6)?.alike).toBe(10);
 });
 
+test("namesakes that are members of no list are no siblings", async () => {
+  const made = new SyntheticTrace();
+  let tensor = made.tensor("[4]");
+  const net = made.group("step 1", { kind: "turn" });
+  for (const [name, ops] of [
+    ["gen", ["linear", "tanh"]],
+    ["dis", ["linear", "relu"]],
+    ["dis", ["linear", "relu"]],
+    ["dis", ["linear", "relu"]],
+  ] as const) {
+    const structure = name === "dis" ? 7 : -1;
+    const group = made.group(name, { parent: net, className: "Sequential", structure });
+    for (const op of ops) {
+      tensor = made.op(op, { group, inputs: [tensor] }).out[0]!;
+    }
+  }
+  const { oddSiblings } = new Store(await made.trace());
+  expect([1, 2, 3, 4].map((group) => oddSiblings.familyOf(group))).toEqual(
+    new Array(4).fill(undefined),
+  );
+});
+
 test.each([
   ["too few are alike", 3, [1]],
   ["too many differ", 6, [0, 3]],
