@@ -75,7 +75,7 @@ def made_up(op_count: int) -> Record:
             tables["grad_edges"].append(node, last_node, 0, strings["float32"], shape)
         tables["uses"].append(op, result, 1, 0)
         last, last_node = result, node
-    call = tables["backward_calls"].append(0, 0, -1, op_count, 0, 0)
+    call = tables["backward_calls"].append(0, 0, -1, op_count, 0, 0, 0)
     tables["grad_roots"].append(call, last_node)
     record = Record.empty()
     record.tables = {name: builder.build() for name, builder in tables.items()}

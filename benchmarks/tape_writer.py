@@ -173,7 +173,7 @@ class TapeWriter:
         """Add the backward call that begins at ``loss``."""
         call = self._tables["backward_calls"].append(
             BACKWARD_KINDS.index("Tensor.backward"), self._stack(line), -1,
-            len(self._tables["ops"]), 0, 0,
+            len(self._tables["ops"]), 0, 0, 0,
         )  # fmt: skip
         self._tables["grad_roots"].append(call, self._nodes[loss])
 
