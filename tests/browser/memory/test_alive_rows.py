@@ -76,7 +76,7 @@ def test_a_block_and_its_op_are_one_selection(memory_page: MemoryPage) -> None:
     # The op's page leads back, where its three blocks are lit: two of its own, one of its backward.
     page.keyboard.press("[")
     page.keyboard.press("]")
-    expect(memory.panel).to_contain_text("7 MiB in 3 blocks")
+    expect(memory.panel).to_contain_text("7 MiB · 3 blocks")
     memory.panel.get_by_role("button", name="3 blocks").click()
     memory.expect_selected_rows(["matmul #1"])
 

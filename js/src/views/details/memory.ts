@@ -8,7 +8,7 @@ import { switchMode } from "../jump.ts";
 import { formatBytes } from "../panel/quantities.ts";
 import { type Fact, small } from "./parts.ts";
 
-/** "1.2 MiB in 3 blocks", which leads to the timeline. */
+/** "1.2 MiB · 3 blocks", which leads to the timeline. */
 export function memoryFact(store: Store): Fact | false {
   const { trace } = store;
   const lit = hasMemory(trace) ? litAllocations(store) : undefined;
