@@ -3,6 +3,7 @@
  * theirs: of a notebook's widget state, the view would be the largest part by far.
  */
 import type * as view from "./widget_view.ts";
+import { t } from "./words/loader.ts";
 
 export type WidgetViewModule = typeof view;
 
@@ -19,10 +20,6 @@ const PATIENCE_MS = 5000;
 
 /** A page made of a notebook by nbconvert holds the notebook's widgets in a script of this type. */
 const CONVERTED = 'script[type="application/vnd.jupyter.widget-state+json"]';
-const CONVERTED_ADVICE =
-  "This page was made from a notebook that stores its graphs without the view that draws them. " +
-  "For a still picture of each, convert it with --ClearMetadataPreprocessor.enabled=True; " +
-  'for a page to work with, save the trace itself: trace.to_html("page.html").';
 
 type Page = typeof globalThis & { [KEY]?: OfferedView };
 
@@ -43,7 +40,7 @@ export function offeredView(): OfferedView | undefined {
 export async function soonOfferedView(): Promise<OfferedView | undefined> {
   const view = offeredView();
   if (view) return view;
-  if (document.querySelector(CONVERTED)) throw new Error(CONVERTED_ADVICE);
+  if (document.querySelector(CONVERTED)) throw new Error(t("converted"));
   return new Promise((resolve) => {
     const end = (): void => resolve(offeredView());
     document.addEventListener(OFFERED_EVENT, end, { once: true });

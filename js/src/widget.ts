@@ -16,6 +16,8 @@ import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_v
 import { importScript, unpackScript } from "./packed_script.ts";
 import type { Prepared } from "./payload.ts";
 import type { WidgetState } from "./widget_view.ts";
+import { t } from "./words/loader.ts";
+import { speak } from "./words/say.ts";
 
 type Model = AnyModel<WidgetState & DataTraits & ViewScript>;
 
@@ -68,6 +70,7 @@ async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise
   prepared.delete(key);
   storeWhileShown(data, signal);
   try {
+    speak(model.get("_language"));
     const { showWidget } = await loadView(model);
     if (!signal.aborted) {
       const state = model as unknown as AnyModel<WidgetState>;
@@ -91,10 +94,7 @@ async function loadView(model: Model): Promise<WidgetViewModule> {
   }
   const offered = await soonOfferedView();
   if (!offered) {
-    throw new Error(
-      "This graph was saved without its view, which the paddle-lab plugin of JupyterLab draws. " +
-        "Install paddle-lab where the Jupyter server runs and reload the page, or run the cell again.",
-    );
+    throw new Error(t("no_view"));
   }
   return offered.load();
 }

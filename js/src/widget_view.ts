@@ -10,10 +10,13 @@ import { type Prepared, prepare as preparePayload, showPayload } from "./payload
 import type { App } from "./views/app.ts";
 import { endWarmUp } from "./warm_up/ending.ts";
 import { t } from "./words/page.ts";
+import { speak } from "./words/say.ts";
 
 export interface WidgetState {
   /** The graph to show first. */
   _view: Mode;
+  /** What is said before a trace says what it speaks: "en" or "zh". */
+  _language: string;
   /** CSS px; 0 leaves it to the style sheet. */
   _height: number;
   /** -1 for none. */
@@ -44,6 +47,7 @@ export async function showWidget(
   endWarmUp();
   installStyle();
   if (payload instanceof Uint8Array && !payload.length) {
+    speak(model.get("_language"));
     showFailure(el, t("app.not_saved"));
     return;
   }

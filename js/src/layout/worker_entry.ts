@@ -27,11 +27,11 @@ export function serve(): void {
     setTimeout(warmUp, 0, round + 1);
   };
   scope.onmessage = ({ data }) => {
-    if (data.kind === "get ready") {
+    if (data.kind === "get_ready") {
       layoutNested(smallGraph(), { cache: new Map() });
       return;
     }
-    if (data.kind === "warm up") {
+    if (data.kind === "warm_up") {
       warmUp(0);
       return;
     }

@@ -2,6 +2,7 @@
 import { button, element } from "../views/element.ts";
 import { formatBytes } from "../views/panel/quantities.ts";
 import { t } from "../words/live.ts";
+import { joined } from "../words/say.ts";
 import type { Line, Panel } from "./lines.ts";
 import type { Counter } from "./messages.ts";
 import type { ChartState } from "./state_text.ts";
@@ -186,7 +187,7 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       device.hidden = devices.length < 2;
     },
     showAbsences(sentences) {
-      absent.textContent = sentences.join(" ");
+      absent.textContent = joined(sentences);
       absent.hidden = sentences.length === 0;
     },
     showNotice(sentence) {

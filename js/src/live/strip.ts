@@ -4,6 +4,7 @@ import type { Range1d } from "@bokeh/bokehjs/build/js/lib/models/ranges/range1d"
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
 import type { BokehModels } from "../charts/bokeh_loader.ts";
 import type { Theme } from "../views/theme.ts";
+import { t } from "../words/live.ts";
 import type { Span } from "./messages.ts";
 
 /** Spans with their times in local wall-clock ms. */
@@ -44,8 +45,8 @@ export function stripPlot(
   const axis = new models.LinearAxis({
     ticker: new models.FixedTicker({ ticks: [0.5, 1.5] }),
     major_label_overrides: new Map([
-      [0.5, "layer"],
-      [1.5, "cell"],
+      [0.5, t("strip.layer")],
+      [1.5, t("strip.cell")],
     ]),
     major_label_text_color: theme.soft,
     major_label_text_font: theme.font,

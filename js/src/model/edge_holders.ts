@@ -8,7 +8,7 @@ import { kept } from "./leaves.ts";
 import type { Trace } from "./trace.ts";
 
 /** Which edges, and between what: ops, grad nodes, or grad nodes on the rows of their ops. */
-type Flow = "ops" | "grad nodes" | "rows";
+type Flow = "ops" | "grad_nodes" | "rows";
 
 /**
  * Rows of the edges' table that can be seen while exactly these groups are open.
@@ -23,7 +23,7 @@ export function edgesWithin(
   open: readonly number[],
 ): Int32Array {
   const hasOwnRows = hierarchy.groupOnRow !== hierarchy.groupOfGradNode;
-  const flow = asked === "rows" && !hasOwnRows ? "grad nodes" : asked;
+  const flow = asked === "rows" && !hasOwnRows ? "grad_nodes" : asked;
   const held = kept(hierarchy, `holders ${flow}`, () => edgesByHolder(trace, hierarchy, flow));
   let count = 0;
   for (const group of open) {
@@ -48,7 +48,7 @@ function edgesByHolder(trace: Trace, hierarchy: Hierarchy, flow: Flow): RowsByKe
   }
   const groupOf = {
     ops: hierarchy.groupOfOp,
-    "grad nodes": hierarchy.groupOfGradNode,
+    grad_nodes: hierarchy.groupOfGradNode,
     rows: hierarchy.groupOnRow,
   }[flow];
   const edges = trace.table(flow === "ops" ? "op_edges" : "grad_edges");

@@ -1,6 +1,7 @@
 /** Every key and string code of a payload points at something: checked once, before use. */
 
 import type { TableName } from "../protocol.ts";
+import { t } from "../words/loader.ts";
 import {
   type Column,
   EARLIER_COLUMNS,
@@ -11,7 +12,10 @@ import {
   TEXT_COLUMNS,
 } from "./columns.ts";
 
-export const DAMAGED = "This trace is cut short or altered; run the cell again or load it anew.";
+/** Of a payload that is cut short or altered. */
+export function damaged(cause?: unknown): Error {
+  return new Error(t("damaged"), { cause });
+}
 
 /** From `lowest` up to, and without, `end`. */
 export interface ValueRange {

@@ -11,7 +11,7 @@ import { t } from "../words/loader.ts";
 import { EARLIER_COLUMNS, type Table, WIDE_COLUMNS } from "./columns.ts";
 import { inflate } from "./inflate.ts";
 import { widthOf } from "./packed_column.ts";
-import { checkReferences, DAMAGED, valueRanges } from "./references.ts";
+import { checkReferences, damaged, valueRanges } from "./references.ts";
 import { type StoredColumn, type UnreadColumn, UnreadTable } from "./unread_table.ts";
 
 export interface Packed {
@@ -38,7 +38,7 @@ export async function unpack(bytes: Uint8Array): Promise<Packed> {
   try {
     payload = await inflate(bytes.subarray(start));
   } catch (error) {
-    throw new Error(DAMAGED, { cause: error });
+    throw damaged(error);
   }
   return readInflated(payload);
 }
@@ -54,7 +54,7 @@ export function streamStart(bytes: Uint8Array): number {
     throw new Error(t("no_trace"));
   }
   if (bytes.length < HEADER_START_BYTES) {
-    throw new Error(DAMAGED);
+    throw damaged();
   }
   const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
   if (version > FORMAT_VERSION) {
@@ -72,7 +72,7 @@ export function readInflated(payload: Uint8Array<ArrayBuffer>): Packed {
   try {
     return readPayload(payload);
   } catch (error) {
-    throw new Error(DAMAGED, { cause: error });
+    throw damaged(error);
   }
 }
 

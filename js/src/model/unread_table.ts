@@ -2,7 +2,7 @@
 import type { PackedColumn } from "../protocol.ts";
 import type { Column, Table } from "./columns.ts";
 import { readColumn } from "./packed_column.ts";
-import { checkEarlier, checkRange, DAMAGED, type ValueRange } from "./references.ts";
+import { checkEarlier, checkRange, damaged, type ValueRange } from "./references.ts";
 import type { Steps } from "./visible.ts";
 
 /** A column as it lies in the payload. */
@@ -93,7 +93,7 @@ export class UnreadTable implements Table {
         checkEarlier(column, name);
       }
     } catch (error) {
-      throw new Error(DAMAGED, { cause: error });
+      throw damaged(error);
     }
     this.#put(name, column);
     return column;

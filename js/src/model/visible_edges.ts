@@ -154,7 +154,7 @@ export function backwardEdges(
   tree: VisibleTree,
   withPylayerOps: boolean,
 ): VisibleEdges {
-  const within = edgesWithin(trace, hierarchy, "grad nodes", tree.walked);
+  const within = edgesWithin(trace, hierarchy, "grad_nodes", tree.walked);
   const collector = gradientsAlong(trace, within, tree);
   if (withPylayerOps) {
     addPylayerEdges(trace, tree, collector);

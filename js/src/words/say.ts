@@ -23,6 +23,11 @@ export function language(): Language {
   return current;
 }
 
+/** Sentences as a text: no space stands between those of Chinese. */
+export function joined(sentences: readonly unknown[]): string {
+  return sentences.join(current === "zh" ? "" : " ");
+}
+
 /**
  * Outputs of one page may speak different languages: whatever a person does in `root`, the page
  * speaks that of `root` while it answers.

@@ -33,7 +33,7 @@ test.each([
   );
   const backward = atOnce(visibleBackwardSteps(trace, hierarchy, opened));
   const grad = trace.table("grad_edges");
-  expect(Array.from(edgesWithin(trace, hierarchy, "grad nodes", backward.walked))).toEqual(
+  expect(Array.from(edgesWithin(trace, hierarchy, "grad_nodes", backward.walked))).toEqual(
     expect.arrayContaining(
       seen(
         { source: grad.column("source"), target: grad.column("target") },

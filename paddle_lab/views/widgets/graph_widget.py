@@ -10,6 +10,7 @@ import traitlets
 
 from paddle_lab.views.static_files import packed_script, static_file
 from paddle_lab.views.widgets.cell_widget import CellWidget
+from paddle_lab.words import language
 
 # As in js/src/labextension/graph_mime.ts.
 _GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
@@ -55,6 +56,7 @@ class GraphWidget(CellWidget):
     _stored = traitlets.Dict().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)
     _height = traitlets.Int(560).tag(sync=True)
+    _language = traitlets.Unicode("en").tag(sync=True)
     # The one selection, both ways; -1 is none.
     selected_op = traitlets.Int(-1).tag(sync=True)
     selected_grad_node = traitlets.Int(-1).tag(sync=True)
@@ -82,7 +84,12 @@ class GraphWidget(CellWidget):
         script, build = packed_script("widget_view.js")
         data = {"payload": payload, "is_fresh": True}
         super().__init__(
-            _data=data, _view=view, _height=height, _view_script=script, _view_build=build
+            _data=data,
+            _view=view,
+            _height=height,
+            _language=language(),
+            _view_script=script,
+            _view_build=build,
         )
         # The page is at work on it by now. One that asks later restores many at once.
         data["is_fresh"] = False

@@ -1,11 +1,15 @@
 /** A details page as plain text, for an issue or a chat: what it shows, a line each. */
+import { t } from "../../words/page.ts";
 
 export function detailsText(page: HTMLElement): string {
   const parts = page.querySelectorAll("h2, .pdl-chips, dd, h3, li, .pdl-frame-head");
   return Array.from(parts, (part) => {
     const text = words(part);
-    if (part.tagName === "DD") return `${part.previousElementSibling?.textContent}: ${text}`;
-    return part.tagName === "H3" ? `${text}:` : part.tagName === "LI" ? `- ${text}` : text;
+    if (part.tagName === "DD") {
+      return t("text.fact", { name: part.previousElementSibling?.textContent ?? "", value: text });
+    }
+    if (part.tagName === "H3") return t("text.title", { title: text });
+    return part.tagName === "LI" ? `- ${text}` : text;
   }).join("\n");
 }
 

@@ -46,8 +46,9 @@ function placeText(trace: Trace, { file, line, cell }: SourceLine): string {
 /** For an issue or a chat: the severity, the sentence, its place, what to do. */
 export function findingText(trace: Trace, finding: Finding): string {
   const severity = t(`severity.${finding.severity}`);
-  const file = finding.cell >= 0 ? "" : ` (${trace.text(finding.file)})`;
-  const place = `${placeText(trace, finding)}${file}`;
+  const line = placeText(trace, finding);
+  const file = trace.text(finding.file);
+  const place = finding.cell >= 0 ? line : t("findings.place_in", { place: line, file });
   return [
     t("findings.text", { severity, kind: finding.kind, message: finding.message }),
     finding.line > 0 ? t("findings.text_place", { place }) : "",

@@ -56,8 +56,8 @@ function depthCurve({ store }: PanelContext, points: readonly DepthPoint[]): HTM
     cursor,
     ...SERIES.flatMap(({ name, dash }) => curve(points, name, dash, x, y)),
     ...points.flatMap((point, at) => (point.isBroken ? [cross(x(at), TOP_PX + 2)] : [])),
-    svgElement("text", { x: LEFT_PX, y: BASE_PX + 14 }, "first layer"),
-    svgElement("text", { x: RIGHT_PX, y: BASE_PX + 14, "text-anchor": "end" }, "last layer"),
+    svgElement("text", { x: LEFT_PX, y: BASE_PX + 14 }, t("curve.first")),
+    svgElement("text", { x: RIGHT_PX, y: BASE_PX + 14, "text-anchor": "end" }, t("curve.last")),
   );
   let current = points.findIndex((point) => point.isBroken);
   current = current < 0 ? 0 : current;
@@ -86,7 +86,12 @@ function depthCurve({ store }: PanelContext, points: readonly DepthPoint[]): HTM
     { class: "pdl-figure" },
     chart,
     readout,
-    element("div", { class: "pdl-keys", "aria-hidden": "true" }, "norm", ...SERIES.map(keyOf)),
+    element(
+      "div",
+      { class: "pdl-keys", "aria-hidden": "true" },
+      t("gradient.norm"),
+      ...SERIES.map(keyOf),
+    ),
   );
 
   function nearest(event: MouseEvent): number {
@@ -106,7 +111,7 @@ function depthCurve({ store }: PanelContext, points: readonly DepthPoint[]): HTM
     if (point.isBroken) parts.push(t("curve.broken"));
     readout.replaceChildren(element("strong", {}, point.label), ` ${parts.join(" · ")}`);
     chart.setAttribute("aria-valuenow", String(at + 1));
-    chart.setAttribute("aria-valuetext", `${point.label}: ${parts.join(", ")}`);
+    chart.setAttribute("aria-valuetext", `${point.label} ${parts.join(" · ")}`);
   }
 
   function select(): void {

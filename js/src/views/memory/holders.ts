@@ -6,7 +6,7 @@ import type { MemoryState } from "../../memory/memory_state.ts";
 import { ownerOf } from "../../model/owner.ts";
 import type { Store } from "../../model/store.ts";
 import { t } from "../../words/page.ts";
-import { language } from "../../words/say.ts";
+import { joined } from "../../words/say.ts";
 import { holderLabel } from "../details/allocation.ts";
 import { button, element } from "../element.ts";
 import { formatBytes } from "../panel/quantities.ts";
@@ -29,13 +29,7 @@ export function holdersPage(store: Store, memory: MemoryState): HTMLElement {
       isShared && t("held.shared"),
       earlier_bytes > 0 && t("held.earlier", { size: formatBytes(earlier_bytes) }),
     ];
-    page.append(
-      element(
-        "p",
-        { class: "pdl-soft" },
-        sentences.filter(Boolean).join(language() === "zh" ? "" : " "),
-      ),
-    );
+    page.append(element("p", { class: "pdl-soft" }, joined(sentences.filter(Boolean))));
   }
   for (const held of holders.slice(0, MOST_HOLDERS)) {
     page.append(holderItem(held));

@@ -2,6 +2,7 @@
 import type { CarriedBokeh } from "../../charts/bokeh_loader.ts";
 import type { PhaseSpan } from "../../memory/marks.ts";
 import { PHASES } from "../../protocol.ts";
+import { t } from "../../words/page.ts";
 import { type Frame, type PaintedLayer, paintedLayer } from "./painted_layer.ts";
 import type { MemoryPalette } from "./palette.ts";
 
@@ -53,7 +54,8 @@ export function phaseMarks(bokeh: CarriedBokeh, palette: MemoryPalette): PhaseMa
     frame: Frame,
     span: { left_px: number; right_px: number },
   ): void {
-    const { width } = context.measureText(phase);
+    const name = t(`phase.${phase}`);
+    const { width } = context.measureText(name);
     const begin_px = span.left_px + NAME_LEFT_PX;
     const peak_px = placeOf(peak_ns, frame);
     const isHit = Math.abs(peak_px - (begin_px + width / 2)) < width / 2 + PEAK_ROOM_PX;
@@ -67,7 +69,7 @@ export function phaseMarks(bokeh: CarriedBokeh, palette: MemoryPalette): PhaseMa
     context.fillRect(x - GROUND_PX, y - 1, width + 2 * GROUND_PX, FONT_PX + 2);
     context.globalAlpha = 1;
     context.fillStyle = colours[phase];
-    context.fillText(phase, x, y);
+    context.fillText(name, x, y);
   }
 
   const repaint = (): void => {

@@ -21,10 +21,10 @@ export async function memoryPicture(
   palette: MemoryPalette,
 ): Promise<Blob> {
   const [first] = canvases;
-  if (!first) throw new Error("the timeline is not drawn yet");
+  if (!first) throw new Error(t("memory.not_drawn"));
   const picture = document.createElement("canvas");
   const context = picture.getContext("2d");
-  if (!context) throw new Error("this browser could not draw the picture");
+  if (!context) throw new Error(t("export.no_picture"));
   const scale = window.devicePixelRatio || 1;
   const width_px = first.width / scale;
   const kinds = legend(memory, context, palette, width_px);
@@ -46,7 +46,7 @@ export async function memoryPicture(
   }
   kinds.paint(top_px + MARGIN_PX / 2);
   const blob = await new Promise<Blob | null>((done) => picture.toBlob(done, "image/png"));
-  if (!blob) throw new Error("this browser could not draw the picture");
+  if (!blob) throw new Error(t("export.no_picture"));
   return blob;
 }
 

@@ -50,7 +50,7 @@ export class MemoryTable {
     this.#inView = new RowsInView(this.#scroll);
     this.element = element(
       "section",
-      { class: "pdl-alive", "aria-label": "Alive in this moment" },
+      { class: "pdl-alive", "aria-label": t("memory.alive_table") },
       element(
         "div",
         { class: "pdl-alive-head" },

@@ -248,7 +248,7 @@ class RowWriter {
       t("outline.op", { name: label, op }),
       layer && t("outline.layer", { layer }),
       shapes.length ? t("outline.gives", { shapes: shapes.slice(0, 4).join(" ") }) : "",
-      trace.at("ops", "raised", op) ? "raised an error" : "",
+      trace.at("ops", "raised", op) ? t("outline.raised") : "",
     ];
     const sublabel = item.through || shapes[0] || "";
     return { ...NOTHING, id: item.id, label, sublabel, name: parts.filter(Boolean).join(", "), op };
@@ -256,7 +256,7 @@ class RowWriter {
 
   #tensor(item: VisibleItem): RowContent {
     const { trace } = this.store;
-    const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);
+    const label = trace.tensorLabel(item.key) || t(`tensor_kind.${trace.tensorKind(item.key)}`);
     const sublabel = trace.textAt("tensors", "shape", item.key);
     const name = [t(`tensor_kind.${trace.tensorKind(item.key)}`), label, sublabel].join(" ");
     return { ...NOTHING, id: item.id, label, sublabel, name, tensor: item.key };

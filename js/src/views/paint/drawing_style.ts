@@ -1,4 +1,5 @@
 /** How the parts of a scene look: shared by the canvas and the exported picture. */
+import { t } from "../../words/page.ts";
 import type { BoxKind, EdgeKind, SceneBox, SceneEdge, SceneFrame } from "../scene/scene.ts";
 import type { ColourName, Theme } from "../theme.ts";
 
@@ -89,7 +90,11 @@ export function colourOfChip(kind: string, theme: Theme): string {
 
 /** Words beside a box that colour alone must not say. */
 export function noteOfBox(box: SceneBox): string {
-  return box.state === "raised" ? "✕ raised" : box.state === "in_place" ? "in place" : "";
+  return box.state === "raised"
+    ? t("box.raised")
+    : box.state === "in_place"
+      ? t("box.in_place")
+      : "";
 }
 
 /** Kinds that stand for several ops: two lines of text and a sign for opening. */

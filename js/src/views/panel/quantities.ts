@@ -43,11 +43,6 @@ export function formatShortCount(count: number): string {
   return count < 100_000 ? formatCount(count) : `${formatCount(Math.floor(count / 1000))}k`;
 }
 
-/** `1 op`, `2 ops`. */
-export function countOf(count: number, singular: string, plural = `${singular}s`): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
-}
-
 function significant(value: number): string {
   return String(
     value < 100 ? Number(value.toPrecision(2 + Number(value >= 10))) : Math.round(value),

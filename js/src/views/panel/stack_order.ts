@@ -29,7 +29,7 @@ export function frameLabel(trace: Trace, frame: number): string {
     trace.at("frames", "file", frame),
     trace.at("frames", "cell", frame),
   );
-  return `${place}, line ${trace.at("frames", "line", frame)}`;
+  return t("place.file_line", { file: place, line: trace.at("frames", "line", frame) });
 }
 
 /**

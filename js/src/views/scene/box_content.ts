@@ -212,7 +212,7 @@ export class BoxWriter {
 
   #tensor(item: VisibleItem): BoxContent {
     const { trace } = this;
-    const label = trace.tensorLabel(item.key) || trace.tensorKind(item.key);
+    const label = trace.tensorLabel(item.key) || t(`tensor_kind.${trace.tensorKind(item.key)}`);
     return {
       ...EMPTY,
       ...this.#lines.of(label, trace.textAt("tensors", "shape", item.key)),
