@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countOpsByLine, sourceFiles } from "../src/views/panel/source_lines.ts";
+import { countOpsByLine } from "../src/views/panel/source_lines.ts";
 import { frameLabel, orderStack, stackText } from "../src/views/panel/stack_order.ts";
 import { SyntheticTrace } from "./synthetic.ts";
 
@@ -78,25 +78,4 @@ test("a line counts the ops that passed through it, each once", async () => {
       [5, 2],
     ]),
   );
-});
-
-test("the user's own cells and files come before the libraries'", async () => {
-  const made = new SyntheticTrace();
-  const add = (file: string, cell: number, first_line = 1) =>
-    made.add("sources", { file: made.text(file), first_line, text: made.text("x\n"), cell });
-  made.frame("b.py", 1, "f", "library");
-  made.frame("c.py", 1);
-  made.frame("cell", 1);
-  add("b.py", -1);
-  add("c.py", -1, 40);
-  add("c.py", -1, 3);
-  add("cell", 2);
-  const trace = await made.trace();
-  const files = sourceFiles(trace);
-  expect(files.map(({ file }) => trace.text(file))).toEqual(["cell", "c.py", "b.py"]);
-  expect(files.map(({ isOwn }) => isOwn)).toEqual([true, true, false]);
-  expect(files[1]!.stretches).toEqual([
-    { firstLine: 3, lines: ["x"] },
-    { firstLine: 40, lines: ["x"] },
-  ]);
 });

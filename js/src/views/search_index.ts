@@ -4,7 +4,7 @@
  */
 import { opsThroughFrames } from "../model/pairing.ts";
 import type { Trace } from "../model/trace.ts";
-import { baseName } from "./panel/stack_order.ts";
+import { baseName } from "./panel/file_names.ts";
 import { RootedPaths } from "./rooted_paths.ts";
 
 /** One word of a query, as far as it says more than its text. */

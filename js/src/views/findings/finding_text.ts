@@ -3,8 +3,9 @@ import type { Finding } from "../../model/findings.ts";
 import type { Trace } from "../../model/trace.ts";
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
+import { baseName } from "../panel/file_names.ts";
 import type { SourceLine } from "../panel/open_source.ts";
-import { baseName, fileLabel } from "../panel/stack_order.ts";
+import { fileLabel } from "../panel/stack_order.ts";
 
 /** "cell 4, line 8", "单元格 4 第 8 行", "model.py:31": as Python names places in sentences. */
 const PLACES = /cell (\d+), line (\d+)|单元格 (\d+) 第 (\d+) 行|([\w.+-]+\.\w+):(\d+)/giu;

@@ -11,7 +11,9 @@ import { litOpKeys, litParts } from "../scene/lit_parts.ts";
 import { codeLine, codeText } from "./code_line.ts";
 import { tintPython } from "./python_tint.ts";
 import { formatShortCount } from "./quantities.ts";
-import { countOpsByLine, type LineCounts, type SourceFile, sourceFiles } from "./source_lines.ts";
+import { type SourceFile, sourceFiles } from "./source_files.ts";
+import { countOpsByLine } from "./source_lines.ts";
+import { mountSourcePicker } from "./source_picker.ts";
 import { fileLabel } from "./stack_order.ts";
 
 const MOST_PEEKED = 12;
@@ -41,26 +43,21 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   const { later, openDetails } = options;
   const files = sourceFiles(trace);
   const counts = countOpsByLine(trace);
-  let shown = busiest(files, counts);
+  let shown = files[0];
   /** The file whose lines are in the document: a long one is left out until the page is seen. */
   let written: SourceFile | undefined;
   let lit = 0;
 
-  const picker = element("select", { "aria-label": t("panel.source"), onchange: pick });
-  files.forEach((file, index) => {
-    const option = element("option", { value: index }, fileLabel(trace, file.file, file.cell));
-    option.title = trace.text(file.file);
-    picker.append(option);
-  });
+  const menu = element("div", { class: "pdl-menu pdl-source-menu" });
+  const picker = mountSourcePicker(menu, trace, files, pick);
   const text = element("div", { class: "pdl-source pdl-source-whole pdl-scroll", role: "group" });
   text.addEventListener("click", pressLine);
   text.addEventListener("keydown", moveInGutter);
   root.append(
-    element("div", { class: "pdl-source-head" }, picker),
+    element("div", { class: "pdl-source-head" }, menu),
     files.length > 0 ? text : element("p", {}, t("source.none")),
   );
-  picker.hidden = files.length < 2;
-  if (shown) picker.value = String(files.indexOf(shown));
+  menu.hidden = files.length < 2;
   render();
 
   const unsubscribe = store.subscribe((state, previous) => {
@@ -83,8 +80,8 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     }
   }
 
-  function pick(): void {
-    shown = files[Number(picker.value)];
+  function pick(file: SourceFile): void {
+    shown = file;
     lit = 0;
     render();
   }
@@ -102,7 +99,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     }
     lit = line;
     shown = found;
-    picker.value = String(files.indexOf(found));
+    picker.shows(found);
     mark();
     scrollToLit();
     return true;
@@ -110,6 +107,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
 
   function render(): void {
     if (!shown) return;
+    picker.shows(shown);
     written = shown;
     const { file, stretches } = shown;
     const ofLine = counts.get(file);
@@ -242,16 +240,12 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   return {
     show: light,
     scrollToLit,
-    hasOwnSource: files.some((file) => file.isOwn),
-    dispose: unsubscribe,
+    hasOwnSource: files[0]?.kind === "user",
+    dispose() {
+      unsubscribe();
+      picker.dispose();
+    },
   };
-}
-
-/** The user's own file that most ops pass through: the cell that was traced. */
-function busiest(files: readonly SourceFile[], counts: LineCounts): SourceFile | undefined {
-  const opsOf = ({ file, isOwn }: SourceFile) =>
-    isOwn ? Math.max(0, ...(counts.get(file)?.values() ?? [])) : -1;
-  return [...files].sort((a, b) => opsOf(b) - opsOf(a))[0];
 }
 
 function holds({ stretches }: SourceFile, line: number): boolean {

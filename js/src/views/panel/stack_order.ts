@@ -1,6 +1,7 @@
 /** The call stack in the order a person reads it: their own lines first, the machinery folded. */
 import type { Trace } from "../../model/trace.ts";
 import { t } from "../../words/page.ts";
+import { fileName } from "./file_names.ts";
 
 export interface OrderedStack {
   /** Innermost first. The user's own; where there are none, the nearest thing to it. */
@@ -33,19 +34,14 @@ export function frameLabel(trace: Trace, frame: number): string {
 }
 
 /**
- * "Cell 4" or "model.py".
+ * "Cell 4" or "model.py"; "nn/layer.py" where another file is named so, too.
  *
  * @param file string code of the file's name
  * @param cell execution count of the notebook cell, -1 for a file
  */
 export function fileLabel(trace: Trace, file: number, cell: number): string {
   if (cell >= 0) return t("place.cell", { cell });
-  return baseName(trace.text(file)) || t("place.unknown_file");
-}
-
-/** "model.py" of "/home/me/model.py" and of "C:\\me\\model.py". */
-export function baseName(path: string): string {
-  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+  return fileName(trace, file) || t("place.unknown_file");
 }
 
 /** As Python prints a traceback: outermost first, with the source lines that are known. */
