@@ -66,7 +66,7 @@ export interface NestedGraph {
   itemCount: number;
   /** Parent item, -1 at the top. */
   parent: Int32Array;
-  /** 1 where the item is an open group: its size follows from its content. */
+  /** 1 where the item is an open group: its size follows from its content; its width here is the least it may have. */
   open: Uint8Array;
   width: Float64Array;
   height: Float64Array;

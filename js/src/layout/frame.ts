@@ -85,7 +85,8 @@ export function layoutGroup(
   // Lines cross the title's strip upright, and bend below it.
   const top = entryBox.size > 0 ? title : title + padding / 2;
   const bottom = exitBox.size > 0 ? 0 : padding;
-  const width = Math.max(layout.width + 2 * padding, isTop ? 0 : LEAST_FRAME_PX);
+  const least = isTop ? 0 : Math.max(LEAST_FRAME_PX, graph.width[group]!);
+  const width = Math.max(layout.width + 2 * padding, least);
   const left = (width - layout.width) / 2;
   const portX = (boxOf: Map<number, number>): Map<number, number> => {
     const at = new Map<number, number>();

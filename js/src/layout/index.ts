@@ -9,6 +9,7 @@ import { settingsOf } from "./part.ts";
 export * from "./contract.ts";
 export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";
 export { type LadderInput, type LadderOptions, type LadderResult, layoutLadder } from "./ladder.ts";
+export { Narrowing, type Span } from "./narrowing.ts";
 export { layoutNested } from "./nested.ts";
 export {
   createLayoutRunner,

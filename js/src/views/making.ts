@@ -1,10 +1,5 @@
 /** One picture being made: arranged, laid out in the background, composed. */
-import {
-  LayoutCancelled,
-  type LayoutRunner,
-  type NestedResult,
-  type RunnerOptions,
-} from "../layout/index.ts";
+import { LayoutCancelled, type LayoutRunner, type NestedResult } from "../layout/index.ts";
 import type { Pictured } from "../model/pictured.ts";
 import type { ViewState } from "../model/store.ts";
 import type { Steps, VisibleTree } from "../model/visible.ts";
@@ -16,8 +11,7 @@ import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
 import { SceneIndex } from "./scene/scene_index.ts";
 import { inSlices, nextTask } from "./scene/slices.ts";
-
-const LAYOUT: RunnerOptions = { nodeGap: 28, rankGap: 34, groupPaddingPx: 18, groupTitlePx: 26 };
+import { SPACING } from "./scene/spacing.ts";
 
 /** Items that are arranged and listed in one task. */
 const MOST_AT_ONCE = 2000;
@@ -107,7 +101,7 @@ export class Making {
   async #layout({ graph, tree }: Arrangement): Promise<NestedResult> {
     this.#endIfStale();
     this.#tellStage(t("status.laying_out", { n: tree.items.length }));
-    const result = this.#runner.layout(graph, LAYOUT);
+    const result = this.#runner.layout(graph, SPACING);
     // While the worker lays out, the outline is written; of much in a task of its own.
     if (tree.items.length > MOST_AT_ONCE) {
       result.catch(() => {});

@@ -5,7 +5,7 @@ import { atOnce } from "../../src/model/visible.ts";
 import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import { composeLadderSteps } from "../../src/views/scene/ladder_scene.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";
-import type { Scene } from "../../src/views/scene/scene.ts";
+import type { Scene, SceneBox } from "../../src/views/scene/scene.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 import { encoder } from "../synthetic_nets.ts";
 
@@ -71,6 +71,34 @@ test("an op with two grad nodes has a row for both, in the order gradients pass 
       row.height / 2 + 0.01,
     );
   }
+});
+
+test("the columns are as near to each other as what stands beside each other allows", async () => {
+  const { scene } = await ladderOf(encoder(2));
+  const isLeft = (box: SceneBox): boolean => box.gradNode < 0;
+  const sideOf = (box: SceneBox, side: 1 | -1): number =>
+    box.chips.reduce(
+      (at, { x, width }) => Math[side > 0 ? "max" : "min"](at, box.x + x + (side * width) / 2),
+      box.x + (side * box.width) / 2,
+    );
+  let nearest = Number.POSITIVE_INFINITY;
+  for (const left of scene.boxes.filter(isLeft)) {
+    for (const right of scene.boxes.filter((box) => !isLeft(box))) {
+      if (Math.abs(left.y - right.y) < (left.height + right.height) / 2) {
+        nearest = Math.min(nearest, sideOf(right, -1) - sideOf(left, 1));
+      }
+    }
+  }
+  expect(nearest).toBeGreaterThanOrEqual(43.9);
+  // A line and its words stand between some of them.
+  expect(nearest).toBeLessThan(100);
+});
+
+test("without a backward side nothing is called one", async () => {
+  const made = new SyntheticTrace();
+  made.op("relu");
+  const { scene } = await ladderOf(made);
+  expect(scene.labels.map(({ text }) => text)).toEqual(["forward ↓"]);
 });
 
 test("one frame goes across both columns where nothing lies beside it", async () => {

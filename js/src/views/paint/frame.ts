@@ -4,6 +4,7 @@ import { t } from "../../words/page.ts";
 import type { SceneFrame } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 import type { Extent } from "../scene/spatial_index.ts";
+import { refoldRoom, TITLE_END_PX, TITLE_GAP_PX } from "../scene/title_room.ts";
 import { FRAME_RADIUS_PX, fillOfFrame, GROUP_TEXT_PX, strokeOfFrame } from "./drawing_style.ts";
 import type { Brush } from "./paint.ts";
 
@@ -65,10 +66,10 @@ function paintTitle(
   context.scale(grow, grow);
   const y = TITLE_HEIGHT_PX / 2 + 1;
   const refold = frame.refold && grow === 1 ? t("box.refold", { what: frame.refold }) : "";
-  const beside = refold ? measure.width(refold, "sublabel") + 10 : 0;
-  const room = frame.width / grow - GROUP_TEXT_PX - 12 - dx / grow - beside;
+  const beside = refold ? refoldRoom(frame.refold, measure) : 0;
+  const room = frame.width / grow - GROUP_TEXT_PX - TITLE_END_PX - dx / grow - beside;
   const title = measure.fit(frame.title, "title", room);
-  const used = measure.width(title, "title") + 8;
+  const used = measure.width(title, "title") + TITLE_GAP_PX;
   const fitting = measure.fit(frame.subtitle, "sublabel", room - used);
   const subtitle = fitting.length > 2 ? fitting : "";
   const end = GROUP_TEXT_PX + used + (subtitle ? measure.width(subtitle, "sublabel") : -4);

@@ -17,6 +17,7 @@ import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
 import { oddNote, refoldLabel } from "./group_label.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "./scene.ts";
+import { titleRoom } from "./title_room.ts";
 
 /** What is to be laid out, with what is needed to turn the result into a scene. */
 export interface Arrangement {
@@ -57,15 +58,14 @@ export function* arrangeSteps(
       yield;
     }
   }
-  const graph = nestedGraph(store, tree, edges, contents);
+  const graph = nestedGraph(store, { side, tree, edges, contents }, measure);
   return { isMember, side, tree, edges, contents, graph };
 }
 
 export function nestedGraph(
   store: Pictured,
-  tree: VisibleTree,
-  edges: VisibleEdges,
-  contents: readonly (BoxContent | undefined)[],
+  { side, tree, edges, contents }: Pick<Arrangement, "side" | "tree" | "edges" | "contents">,
+  measure: TextMeasure,
 ): NestedGraph {
   const { items } = tree;
   const count = items.length;
@@ -83,6 +83,7 @@ export function nestedGraph(
       height[at] = box.height;
     } else {
       open[at] = 1;
+      width[at] = titleRoom(frameContent(store, item.key, side, item.leafCount), measure);
       structure[at] = structures[item.key]!;
     }
   }

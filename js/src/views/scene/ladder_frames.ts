@@ -1,9 +1,12 @@
 /** The frames of a ladder: across both columns where there is room, else one on each side. */
-import type { LadderResult, NestedResult } from "../../layout/index.ts";
+import type { NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import { frameContent } from "./arrange.ts";
+import type { ColumnFrame } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
+import type { TextMeasure } from "./measure.ts";
 import type { SceneFrame } from "./scene.ts";
+import { titleRoom } from "./title_room.ts";
 
 /**
  * Which open groups are drawn as one frame across both columns: those beside which nothing else
@@ -44,15 +47,51 @@ export function spanning(
   return spans;
 }
 
-/** Frames of both columns, from the outermost in. */
+/** The open groups of one column, where the layout put them. */
+export function columnFrames(
+  store: Pictured,
+  arrangement: LadderArrangement,
+  result: NestedResult,
+  isWide: Uint8Array,
+  side: ColumnFrame["side"],
+  shown: (item: number) => boolean,
+  measure: TextMeasure,
+): ColumnFrame[] {
+  const frames: ColumnFrame[] = [];
+  arrangement.tree.items.forEach((item, index) => {
+    if (item.isOpen && shown(index)) {
+      const [halfWidth, halfHeight] = [result.width[index]! / 2, result.height[index]! / 2];
+      const words = isWide[index] ? undefined : contentOf(store, arrangement, index, side);
+      frames.push({
+        left: result.x[index]! - halfWidth,
+        right: result.x[index]! + halfWidth,
+        top: result.y[index]! - halfHeight,
+        bottom: result.y[index]! + halfHeight,
+        isWide: isWide[index] === 1,
+        side,
+        title: words ? titleRoom(words, measure) : 0,
+      });
+    }
+  });
+  return frames;
+}
+
+/**
+ * Frames of both columns, from the outermost in.
+ *
+ * @param left where an x of the layout is in the left column
+ * @param right where it is in the right one
+ */
 export function ladderFrames(
   store: Pictured,
   arrangement: LadderArrangement,
   result: NestedResult,
-  { shiftX, shown }: Pick<LadderResult, "shiftX" | "shown">,
   isWide: Uint8Array,
+  shown: Uint8Array,
+  left: (x: number) => number,
+  right: (x: number) => number,
 ): SceneFrame[] {
-  const { tree, gradNodeCounts } = arrangement;
+  const { tree } = arrangement;
   const frames: SceneFrame[] = [];
   const depth = new Int32Array(tree.items.length);
   tree.items.forEach((item, index) => {
@@ -60,18 +99,41 @@ export function ladderFrames(
     if (!item.isOpen) {
       return;
     }
-    const place = {
-      x: result.x[index]! + (isWide[index] ? shiftX / 2 : 0),
+    const [from, to] = [
+      result.x[index]! - result.width[index]! / 2,
+      result.x[index]! + result.width[index]! / 2,
+    ];
+    const between = (l: number, r: number): Omit<SceneFrame, keyof FrameContent> => ({
+      x: (l + r) / 2,
       y: result.y[index]!,
-      width: result.width[index]! + (isWide[index] ? shiftX : 0),
+      width: r - l,
       height: result.height[index]!,
       depth: depth[index]!,
-    };
-    frames.push({ ...frameContent(store, item.key, "forward", item.leafCount), ...place });
+    });
+    const content = contentOf(store, arrangement, index, "left");
+    frames.push({ ...content, ...between(left(from), isWide[index] ? right(to) : left(to)) });
     if (shown[index] && !isWide[index]) {
-      const content = frameContent(store, item.key, "backward", gradNodeCounts[index]!);
-      frames.push({ ...content, ...place, x: place.x + shiftX, id: `${content.id}:backward` });
+      const beside = contentOf(store, arrangement, index, "right");
+      frames.push({
+        ...beside,
+        ...between(right(from), right(to)),
+        id: `${beside.id}:backward`,
+      });
     }
   });
   return frames;
+}
+
+type FrameContent = ReturnType<typeof frameContent>;
+
+function contentOf(
+  store: Pictured,
+  { tree, gradNodeCounts }: LadderArrangement,
+  index: number,
+  side: ColumnFrame["side"],
+): FrameContent {
+  const item = tree.items[index]!;
+  return side === "left"
+    ? frameContent(store, item.key, "forward", item.leafCount)
+    : frameContent(store, item.key, "backward", gradNodeCounts[index]!);
 }

@@ -22,6 +22,7 @@ export interface LadderArrangement extends Arrangement {
   /** How many grad nodes each item stands for or holds. */
   readonly gradNodeCounts: Int32Array;
   readonly gradEdges: VisibleEdges;
+  readonly measure: TextMeasure;
   /** Grad nodes that no forward op made, and that have no row: those of a gradient's own graph. */
   readonly withoutRow: number;
 }
@@ -54,7 +55,7 @@ export function* arrangeLadderSteps(
   const contents = forward.contents.map((content, index) =>
     content ? { ...content, height: Math.max(content.height, heightOf(rows[index]!)) } : undefined,
   );
-  const graph = nestedGraph(store, tree, forward.edges, contents);
+  const graph = nestedGraph(store, { ...forward, contents }, measure);
   rows.forEach((row, index) => {
     for (const box of row) {
       graph.width[index] = Math.max(graph.width[index]!, 2 * extentOf(box));
@@ -67,7 +68,7 @@ export function* arrangeLadderSteps(
   };
   const cuts = cutEdges(trace, tree, rows);
   const gradEdges = ladderEdges(trace, hierarchy, onRows, cuts);
-  return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, ...paired };
+  return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, measure, ...paired };
 }
 
 /** The grad nodes of the backward call in view that ops of the forward picture made. */

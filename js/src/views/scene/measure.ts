@@ -1,6 +1,6 @@
 /** Widths of text, and text that fits a width. */
 
-const FONT_PX = { label: 12.5, sublabel: 11, small: 10.5, title: 12 } as const;
+const FONT_PX = { label: 12.5, sublabel: 11, small: 11, title: 12 } as const;
 export type TextSize = keyof typeof FONT_PX;
 
 const ELLIPSIS = "…";

@@ -1,0 +1,72 @@
+/** Takes out of a picture the upright strips in which nothing stands: what is left keeps its order and its gaps. */
+
+/** What takes room across: from where to where. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  /** The inside of a frame's left or right edge: what lies in the frame comes up to it. */
+  readonly edge?: "left" | "right";
+}
+
+/** Strips that are no wider than this stay as they are. */
+const LEAST_GAP_PX = 20;
+
+/** Where each x goes: the leftmost span begins at 0, spans keep their widths, and wide gaps between them become narrow. */
+export class Narrowing {
+  /** Ends of the spans, and how far to the left what lies right of each moves. */
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  readonly #moved: number[] = [];
+  readonly width: number;
+
+  constructor(spans: readonly Span[]) {
+    const sorted = [...spans].sort((a, b) => a.from - b.from || a.to - b.to);
+    let moved = sorted[0]?.from ?? 0;
+    let last = Number.NEGATIVE_INFINITY;
+    let isAtEdge = false;
+    for (const { from, to, edge } of sorted) {
+      if (from > last) {
+        const gap = from - last;
+        const room = isAtEdge || edge === "right" ? 0 : LEAST_GAP_PX;
+        if (Number.isFinite(gap) && gap > room) {
+          moved += gap - room;
+        }
+        this.#from.push(from);
+        this.#to.push(to);
+        this.#moved.push(moved);
+      }
+      if (to >= last) {
+        isAtEdge = edge === "left" && (to > last || isAtEdge);
+        last = to;
+        this.#to[this.#to.length - 1] = to;
+      }
+    }
+    this.width = this.at(last);
+  }
+
+  at(x: number): number {
+    const count = this.#from.length;
+    if (!count) {
+      return x;
+    }
+    let [low, high] = [0, count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#from[middle]! <= x) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    const block = Math.max(0, low - 1);
+    const own = x - this.#moved[block]!;
+    if (x <= this.#to[block]! || low === count || low === 0) {
+      return own;
+    }
+    // Between two spans: a gap that was made narrow.
+    const end = this.#to[block]!;
+    const begin = this.#from[low]!;
+    const narrow = begin - this.#moved[low]! - (end - this.#moved[block]!);
+    return end - this.#moved[block]! + ((x - end) / (begin - end)) * narrow;
+  }
+}
