@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
+
+from paddle_lab.words import say
+from paddle_lab.words.suggestion import suggestion
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -26,9 +28,11 @@ def hints_options(function: Callable[Parameters, Result]) -> Callable[Parameters
     def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         for name in kwargs:
             if name not in known:
-                near = difflib.get_close_matches(name, names, n=1)
-                advice = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
-                raise TypeError(f"{function.__name__}() has no option {name!r}; {advice}")
+                advice = suggestion(name, names, shown=repr)
+                called = function.__name__
+                raise TypeError(
+                    say("errors.no_keyword", function=called, name=repr(name), advice=advice)
+                )
         return function(*args, **kwargs)
 
     return checked

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from IPython.core.inputtransformer2 import cell_magic
 
 from paddle_lab.notebook_cells import NotebookCells
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -137,9 +138,7 @@ class CellMagics:
         file = frame.f_code.co_filename
         if below:
             _show_magic_line(file, f"%%{name} {line}".rstrip(), frame.f_lineno)
-            sys.stderr.write(
-                f"%%{name} was left out: below it stands %%{below}, and a cell has one of them.\n"
-            )
+            sys.stderr.write(say("magics.left_out", name=name, below=below) + "\n")
             return
         # The shell's own count is one ahead of the running cell's from IPython 9 on.
         number = self._number_of_cell(frame)

@@ -8,6 +8,7 @@ from IPython.display import display
 
 from paddle_lab.api import Trace
 from paddle_lab.capture.faults import described
+from paddle_lab.words import say
 
 
 def show_error_note(trace: Trace, error: BaseException | None) -> None:
@@ -25,7 +26,7 @@ def show_error_note(trace: Trace, error: BaseException | None) -> None:
     try:
         _show(trace)
     except Exception as fault:  # noqa: BLE001  (the user's own error is above, and comes first)
-        sys.stderr.write(f"No advice: paddle_lab ended in {described(fault)}\n")
+        sys.stderr.write(say("magics.no_advice", fault=described(fault)) + "\n")
 
 
 def _show(trace: Trace) -> None:

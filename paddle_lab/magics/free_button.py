@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from IPython.display import display
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.magics.notebook_memory import NotebookMemory
-
-_GONE: Final = "%paddle_mem free lets go of what only the notebook holds."
+from paddle_lab.words import say
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
@@ -24,13 +23,13 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     from paddle_lab.views.widgets.memory_widget import LIVE_MIME_TYPE
 
     button = ipywidgets.Button(
-        description="Free what only the notebook holds",
-        tooltip="%paddle_mem free: let go of outputs and tracebacks that no variable holds",
+        description=say("magics.free.button"),
+        tooltip=say("magics.free.button_title"),
         layout=ipywidgets.Layout(width="auto"),
     )
     # A label shows text as text; what it will say has names of the user's in it. How much a kept
     # tensor's backward graph holds shows only when it is gone.
-    answer = ipywidgets.Label(f"at least {size_text(releasable_bytes)}")
+    answer = ipywidgets.Label(say("magics.free.at_least", size=size_text(releasable_bytes)))
 
     def free(_button: Any) -> None:
         button.disabled = True
@@ -38,10 +37,11 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
 
     button.on_click(free)
     box = ipywidgets.HBox([button, answer])
+    gone = say("magics.free.gone")
     bundle = {
         **box._repr_mimebundle_(),
-        LIVE_MIME_TYPE: {"text": _GONE},
-        "text/html": f"<p>{_GONE}</p>",
-        "text/plain": _GONE,
+        LIVE_MIME_TYPE: {"text": gone},
+        "text/html": f"<p>{gone}</p>",
+        "text/plain": gone,
     }
     display(bundle, raw=True)

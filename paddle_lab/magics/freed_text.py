@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.words import listing, say
 
 _MOST_NAMES = 6
 
@@ -23,23 +24,26 @@ def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_b
     """
     ways = []
     if let_go and by_letting_go_bytes > 0:
-        ways.append((by_letting_go_bytes, f"by letting go of {_enumeration(let_go)}"))
+        ways.append((by_letting_go_bytes, say("magics.free.by_letting_go", names=_names(let_go))))
     if from_cycles_bytes > 0:
-        ways.append((from_cycles_bytes, "from reference cycles"))
+        ways.append((from_cycles_bytes, say("magics.free.from_cycles")))
     if len(ways) > 1:
-        parts = ", ".join(f"{size_text(size)} {way}" for size, way in ways)
-        return f"Freed {size_text(sum(size for size, _ in ways))}: {parts}."
+        parts = say("lists.between").join(
+            say("magics.free.part", size=size_text(size), way=way) for size, way in ways
+        )
+        size = size_text(sum(size for size, _ in ways))
+        return say("magics.free.freed_by", size=size, parts=parts)
     if ways:
-        return f"Freed {size_text(ways[0][0])} {ways[0][1]}."
+        return say("magics.free.freed", size=size_text(ways[0][0]), way=ways[0][1])
     if let_go:
-        names = _enumeration(let_go)
-        return f"Let go of {names}; nothing came back, as something else holds it."
-    return "Nothing to free: no output or traceback holds a tensor that no variable does."
+        return say("magics.free.in_vain", names=_names(let_go))
+    return say("magics.free.nothing")
 
 
-def _enumeration(names: Sequence[str]) -> str:
-    names = list(dict.fromkeys(names))
-    if len(names) > _MOST_NAMES:
-        shown = _MOST_NAMES - 1
-        names = [*names[:shown], f"{len(names) - shown} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+def _names(let_go: Sequence[str]) -> str:
+    names = list(dict.fromkeys(let_go))
+    if len(names) <= _MOST_NAMES:
+        return listing(names)
+    shown = names[: _MOST_NAMES - 1]
+    some = say("lists.between").join(shown)
+    return say("lists.more", some=some, n=len(names) - len(shown))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.views.widgets.memory_widget import LiveMemory
@@ -45,7 +46,7 @@ class LiveChart:
             try:
                 self._widget = self._begin(height)
             except OSError as error:  # a checkout whose front end has not been built
-                sys.stderr.write(f"The chart cannot be shown: {error}\n")
+                sys.stderr.write(say("magics.no_chart", error=error) + "\n")
                 return
             self._widget.cell_started(cell)
         display(self._widget)

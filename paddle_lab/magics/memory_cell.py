@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import COMMANDS, CellOptions
+from paddle_lab.words import Text
 
 if TYPE_CHECKING:
     from paddle_lab.magics.measured_cell import MeasuredCell
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 _OPTIONS = CellOptions(
     "%%paddle_mem",
     views=("memory", "forward", "backward", "ladder"),
-    view_help="What to show first: the memory, or one of the graphs.",
+    does=Text("magics.help.memory"),
+    view_help=Text("magics.help.view_memory"),
     commands=COMMANDS,
 )
 

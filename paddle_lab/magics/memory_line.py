@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from paddle_lab.magics.free_button import show_free_button
@@ -14,6 +14,27 @@ from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import COMMANDS, HELP
+from paddle_lab.words import say
+from paddle_lab.words.suggestion import suggestion
+
+_NAME = "%paddle_mem"
+_LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX = 160, 2000
+
+_Run = TypeVar("_Run", bound=Callable[..., Any])
+
+
+def _parser() -> MagicArgumentParser:
+    parser = MagicArgumentParser(_NAME[1:], description=say("magics.help.line"))
+    parser.add_argument("command", nargs="?", default="on", help=say("magics.help.command"))
+    height = say("magics.help.chart_height")
+    parser.add_argument("--height", type=int, default=300, metavar="PX", help=height)
+    return parser
+
+
+def _explained(run: _Run) -> _Run:
+    """Let IPython show the options where it shows the magic's docstring."""
+    run.getdoc = lambda: _parser().format_help()  # type: ignore[attr-defined]
+    return run
 
 
 class MemoryLineMagic:
@@ -32,37 +53,34 @@ class MemoryLineMagic:
 
     def unregister(self) -> None:
         """Take the magic away again, and end the chart."""
-        self._chart.end("paddle_lab was unloaded")
+        self._chart.end(say("magics.unloaded"))
         self._keeper.unregister()
         self._shell.magics_manager.magics["line"].pop("paddle_mem", None)
 
-    @magic_arguments("paddle_mem")
-    @argument(
-        "command",
-        nargs="?",
-        default="on",
-        help="on (unless given): a chart of memory that moves while cells run. "
-        "off: end it. report: what each cell did to memory, and who holds what is alive now. "
-        "free: let go of kept outputs and tracebacks that nobody else holds.",
-    )
-    @argument(
-        "--height", type=int, default=300, metavar="PX", help="Height of the chart, in pixels."
-    )
+    @_explained
     def run(self, line: str) -> Any:
         """See where memory goes while cells run; ``%%paddle_mem`` shows where one cell's went."""
         try:
-            options, unknown = self.run.parser.parse_known_args(line.split())
+            options, unknown = _parser().parse_known_args(line.split())
         except UsageError as error:
-            raise UsageError(f"%paddle_mem: {error}") from None
+            raise UsageError(say("magics.bad_option", magic=_NAME, error=error)) from None
         if options.command not in COMMANDS or unknown:
             raise UsageError(_complaint(options.command, unknown))
-        if not 160 <= options.height <= 2000:
-            raise UsageError(f"%paddle_mem: --height is 160 to 2000 pixels, not {options.height}")
+        if not _LEAST_HEIGHT_PX <= options.height <= _LARGEST_HEIGHT_PX:
+            raise UsageError(
+                say(
+                    "magics.height",
+                    magic=_NAME,
+                    least=_LEAST_HEIGHT_PX,
+                    most=_LARGEST_HEIGHT_PX,
+                    height=options.height,
+                )
+            )
         if options.command == "on":
             self._chart.show(height=options.height, cell=self._keeper.cell_label)
         elif options.command == "off":
             if not self._chart.end("%paddle_mem off"):
-                print("No chart is on.")  # noqa: T201  (the answer of a command)
+                print(say("magics.no_chart_on"))  # noqa: T201  (the answer of a command)
         elif options.command == "free":
             print(self._memory.release())  # noqa: T201
         else:
@@ -97,11 +115,10 @@ def _complaint(command: str, unknown: list[str]) -> str:
     """Return a sentence on words that are not known, or too many."""
     word = command if command not in COMMANDS else unknown[0]
     if word in HELP:
-        return "%paddle_mem? shows what it does"
+        return say("magics.shows_commands")
     if word == command and command in COMMANDS:
-        return f"%paddle_mem {command}: once is enough"
+        return say("magics.once", command=command)
     if command in COMMANDS and word in COMMANDS:
-        return f"%paddle_mem does one thing at a time: {command} or {word}"
-    near = difflib.get_close_matches(word.lower(), (*COMMANDS, "--height"), n=1)
-    advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(COMMANDS)}"
-    return f"%paddle_mem has no {word!r}; {advice}"
+        return say("magics.one_at_a_time", command=command, word=word)
+    advice = suggestion(word.lower(), (*COMMANDS, "--height"), listed=COMMANDS)
+    return say("magics.no_command", magic=_NAME, word=repr(word), advice=advice)

@@ -16,6 +16,7 @@ from paddle_lab.holders.running import (
     thread_roots,
 )
 from paddle_lab.ledger import Ledger
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.memory.living_tensors import LivingTensors
@@ -115,7 +116,7 @@ class NotebookMemory:
         A kept value that the user's own names hold as well stays, since nothing would come back.
         """
         if "paddle" not in sys.modules:
-            return "Nothing to free: Paddle is not imported."
+            return say("magics.free.no_paddle")
         from paddle_lab.holders.storages import storages
         from paddle_lab.magics.freed_text import freed_text
 
@@ -143,7 +144,7 @@ class NotebookMemory:
                 self._drop_output(root.value)
             else:
                 self._drop_tracebacks()
-            names.append(f"the {name}" if kind == "traceback" else name)
+            names.append(say("magics.free.traceback", name=name) if kind == "traceback" else name)
         return names
 
     def _kept_outputs(self) -> list[Root]:

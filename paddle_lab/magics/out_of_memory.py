@@ -6,6 +6,7 @@ from IPython.display import display
 
 from paddle_lab.api import Trace
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.words import say
 
 _WORTH = 0.15
 """Who holds less than this part of the memory is not worth a table."""
@@ -49,7 +50,7 @@ def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> No
     _show_living(memory)
     advice = [
         request.advice(allocated_bytes) or LAST_RESORT,
-        "Put %%paddle_mem on the cell to see what was allocated when, and by which line.",
+        say("magics.memory_of_cell"),
     ]
     print(what_to_do(advice))  # noqa: T201
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import CellOptions
+from paddle_lab.words import Text
 
 if TYPE_CHECKING:
     from paddle_lab.magics.graphed_cell import GraphedCell
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 _OPTIONS = CellOptions(
     "%%paddle_trace",
     views=("forward", "backward", "ladder"),
-    view_help="The graph to show first: forward, backward, or both as a ladder.",
+    does=Text("magics.help.trace"),
+    view_help=Text("magics.help.view_trace"),
 )
 
 

@@ -15,6 +15,7 @@ from paddle_lab.api import Trace, WidgetView
 from paddle_lab.garbage import collection_paused
 from paddle_lab.magics.cell_rerun import CellRerun
 from paddle_lab.recording import Recording
+from paddle_lab.words import say
 
 LATEST = "_trace"
 """The variable that has the latest trace."""
@@ -55,7 +56,7 @@ class TracedCell:
         self.options = options
         self._refuse_to_replace(options.output)
         self.number = number
-        title = options.title or f"Cell {number}"
+        title = options.title or say("reports.title.cell", cell=number)
         self._recording = Recording(
             title=title,
             anchor=anchor,
@@ -93,28 +94,24 @@ class TracedCell:
             with collection_paused():
                 display(self.trace.widget(view=view, height=self.options.height))
         except OSError as error:  # a checkout whose front end has not been built
-            sys.stderr.write(f"The graph cannot be shown: {error}\n")
+            sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _refuse_to_replace(self, name: str | None) -> None:
         """Let no trace take the place of what somebody computed, before the cell has run."""
         there = self._shell.user_ns.get(name)
         if not isinstance(there, (Trace, NoneType)):
-            raise UsageError(
-                f"-o {name}: the trace would replace your variable {name}, "
-                f"which has the type {type(there).__name__}; choose another name"
-            )
+            kind = type(there).__name__
+            raise UsageError(say("magics.would_replace", name=name, type=kind))
 
     def _bind(self, name: str) -> None:
         if isinstance(self._shell.user_ns.get(name), (Trace, NoneType)):
             self._shell.user_ns[name] = self.trace
             return
-        sys.stderr.write(
-            f"-o {name}: the cell itself set {name}, which stays; the trace is in {LATEST}\n"
-        )
+        sys.stderr.write(say("magics.cell_set_it", name=name, latest=LATEST) + "\n")
 
     def _save(self, path: str) -> None:
         try:
             self.trace.save(path)
         except OSError as error:
-            message = f"The trace could not be saved to {path}: {error.strerror or error}\n"
-            sys.stderr.write(message)
+            reason = error.strerror or error
+            sys.stderr.write(say("magics.not_saved", path=path, error=reason) + "\n")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
+
+from paddle_lab.words import say
+from paddle_lab.words.suggestion import suggestion
 
 Keep = Literal["newest", "first", "steps"]
 """``newest``: the ops that ran last. ``first``: those that ran first; recording stops after them.
@@ -39,11 +41,9 @@ def limit_of(ops: Any, keep: Any) -> Limit:
         If ``ops`` is less than 1, or there is no such way to keep.
     """
     if ops is not None and (isinstance(ops, bool) or not isinstance(ops, int)):
-        raise TypeError(
-            f"limit= is a whole number of ops, such as 100_000, or None for all; not {ops!r}"
-        )
+        raise TypeError(say("errors.limit_type", ops=repr(ops)))
     if ops is not None and ops < 1:
-        raise ValueError(f"limit= is 1 op or more, or None for all; not {ops}")
+        raise ValueError(say("errors.limit_range", ops=ops))
     return Limit(_counted(ops), _keep_of(keep, said="keep="))
 
 
@@ -68,11 +68,9 @@ def limit_of_text(ops: str, keep: str) -> Limit:
     try:
         number = int(ops.replace(",", ""))
     except ValueError:
-        raise ValueError(
-            f"--limit is a whole number of ops, such as 100000, or none; not {ops}"
-        ) from None
+        raise ValueError(say("errors.limit_text", ops=ops)) from None
     if number < 1:
-        raise ValueError(f"--limit is 1 op or more, or none for all; not {ops}")
+        raise ValueError(say("errors.limit_text_range", ops=ops))
     return Limit(_counted(number), which)
 
 
@@ -85,6 +83,5 @@ def _keep_of(keep: Any, *, said: str) -> Keep:
     for known in KEEPS:
         if keep == known:
             return known
-    near = difflib.get_close_matches(str(keep), KEEPS, n=1)
-    advice = f"did you mean {near[0]}?" if near else f"it is one of {', '.join(KEEPS)}"
-    raise ValueError(f"{said} cannot be {keep!r}; {advice}")
+    advice = suggestion(str(keep), KEEPS, key="errors.one_of")
+    raise ValueError(say("errors.cannot_be", option=said, value=repr(keep), advice=advice))

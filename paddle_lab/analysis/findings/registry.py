@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,8 @@ from functools import lru_cache
 
 from paddle_lab.analysis.findings import checks as rooms
 from paddle_lab.analysis.findings.check import Check, Evidence
+from paddle_lab.words import say
+from paddle_lab.words.suggestion import suggestion
 
 ALL = "all"
 NONE = "none"
@@ -47,16 +48,16 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
     if isinstance(selection, str):
         selection = [kind.strip() for kind in selection.split(",") if kind.strip()]
     if not all(isinstance(kind, str) for kind in selection):
-        raise TypeError("check= is 'all', 'none', the name of a check or a list of names")
+        raise TypeError(say("errors.check_type"))
     if list(selection) == [ALL]:
         return list(known)
     if list(selection) == [NONE]:
         return []
     for kind in selection:
         if kind not in known:
-            near = difflib.get_close_matches(kind, [*known, ALL, NONE], n=1)
-            advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-            raise ValueError(f"there is no check {kind!r}; {advice}")
+            names = [*known, ALL, NONE]
+            advice = suggestion(kind, names, key="errors.there_are", listed=list(known), shown=repr)
+            raise ValueError(say("errors.no_check", kind=repr(kind), advice=advice))
     return list(dict.fromkeys(selection))
 
 

@@ -1,0 +1,37 @@
+"""What to say to a name that there is not: the nearest one, or all that there are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from paddle_lab.words import say
+
+
+def suggestion(
+    name: str,
+    known: Sequence[str],
+    *,
+    key: str = "errors.it_has",
+    listed: Sequence[str] | None = None,
+    shown: Callable[[str], str] = str,
+) -> str:
+    """Return ``"did you mean 'check'?"``, or ``"it has check, grads"`` where none is near.
+
+    Parameters
+    ----------
+    name
+        What there is not.
+    known
+        What there is.
+    key
+        Says what there is, of ``known``.
+    listed
+        What is told of it; all unless given.
+    shown
+        Makes of the nearest name what stands in the sentence.
+    """
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return say("errors.near", name=shown(near[0]))
+    return say(key, known=", ".join(known if listed is None else listed))
