@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
-from paddle_lab.capture.op_columns import SCOPE, OpRows
+from paddle_lab.capture.op_columns import IS_PYLAYER, SCOPE, OpRows
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.row_keys import RecordKeys, Rows, first_uses
 from paddle_lab.capture.tape import cells_of, sorted_rows
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
+
+_PYLAYER = "GradNodePyLayer_"
 
 
 def grad_tables(
@@ -32,6 +35,7 @@ def grad_tables(
     for row in first_uses(name):
         name_codes[name[row]] = strings[OP_NAMES.name(int(name[row]))]
     op_row = keys.ops.rows(op)
+    op_row[_is_unseen_pylayers(name, op_row, ops)] = -1
     leaf = _leaf_tensors(recorder, keys)
     nodes = {
         "name": name_codes[name],
@@ -71,6 +75,18 @@ def grad_tables(
         "grad_stops": stops,
     }
     return {name: Table.from_sequences(RECORD_TABLES[name], columns[name]) for name in columns}
+
+
+def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np.bool_]:
+    """Return which grad nodes are those of PyLayers whose ``apply`` was not seen.
+
+    Who binds it before the trace, as ``swish = Swish.apply``, calls past the hooks. A walk then
+    finds its node from the next op that is seen, which did not make it.
+    """
+    named = [name_ for name_ in np.unique(name) if OP_NAMES.name(int(name_)).startswith(_PYLAYER)]
+    is_pylayer = np.append(ops.column(IS_PYLAYER), False).astype(np.bool_)
+    unseen: npt.NDArray[np.bool_] = np.isin(name, named) & ~is_pylayer[op_row]
+    return unseen
 
 
 def _leaf_tensors(recorder: Recorder, keys: RecordKeys) -> Rows:
