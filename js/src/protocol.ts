@@ -198,6 +198,7 @@ export const TABLES = {
   grad_node_groups: ["group"],
   op_frames: ["frame"],
   backward_members: ["backward_call", "grad_node"],
+  inner_grad_nodes: ["grad_node", "op"],
   findings: ["kind", "severity", "message", "advice", "file", "line", "cell", "op", "grad_node"],
   finding_marks: ["finding", "role", "op", "grad_node"],
   stand_ins: ["op", "grad_node", "count", "leaves"],

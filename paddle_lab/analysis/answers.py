@@ -6,6 +6,7 @@ from paddle_lab.analysis.dataflow import op_edges
 from paddle_lab.analysis.grad_groups import grad_node_groups
 from paddle_lab.analysis.hierarchy import hierarchy
 from paddle_lab.analysis.members import backward_members
+from paddle_lab.analysis.recomputation import inner_grad_nodes, paired_ops
 from paddle_lab.analysis.user_frames import op_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool
@@ -19,13 +20,16 @@ def with_answers(record: Record) -> Record:
     strings = StringPool(record.strings)
     edges = op_edges(record)
     groups, op_groups = hierarchy(record, edges, strings)
+    inner = inner_grad_nodes(record)
+    paired = paired_ops(record, inner)
     tables = {
         **record.tables,
         "op_edges": edges,
         "groups": groups,
         "op_groups": op_groups,
-        "grad_node_groups": grad_node_groups(record, groups, op_groups),
+        "grad_node_groups": grad_node_groups(record, paired, groups, op_groups),
         "op_frames": op_frames(record),
         "backward_members": backward_members(record),
+        "inner_grad_nodes": inner,
     }
     return Record(tables, strings.to_list(), record.origin, record.grad_values)

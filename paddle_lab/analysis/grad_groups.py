@@ -13,7 +13,7 @@ from paddle_lab.trace.table import Table, storage_dtype
 _PADDLE_GRAD = "paddle.grad"
 
 
-def grad_node_groups(record: Record, groups: Table, op_groups: Table) -> Table:
+def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) -> Table:
     """Return the ``grad_node_groups`` table: one row a grad node.
 
     A grad node is in the group of its op. A leaf, and any other node without an op, is in the
@@ -21,8 +21,13 @@ def grad_node_groups(record: Record, groups: Table, op_groups: Table) -> Table:
     consumer, that consumer's group. What ``paddle.grad`` made under ``create_graph``, known by
     that call alone, is in the lowest group round all paired nodes beside it, which are those of
     the layer that is differentiated once more. ``-1`` is the top level.
+
+    Parameters
+    ----------
+    op
+        The op beside which each grad node is drawn, as of
+        :func:`paddle_lab.analysis.recomputation.paired_ops`.
     """
-    op = record.grad_nodes["op"]
     group = np.full(len(op), -1, storage_dtype(ANSWER_TABLES["grad_node_groups"]["group"]))
     is_paired = op >= 0
     group[is_paired] = op_groups["group"][op[is_paired]]

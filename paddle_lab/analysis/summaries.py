@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.trees import nearest_marked
 from paddle_lab.analysis.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
@@ -24,6 +25,8 @@ class BackwardCall:
     create_graph: bool
     error: str
     """The exception's text, ``""`` where it succeeded."""
+    inside: int | None = None
+    """Key of the call whose backward pass made this one, as recomputation does."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def backward_calls(record: Record) -> list[BackwardCall]:
     """Return the backward calls of a record with answer tables, in order."""
     calls = record.backward_calls
     members = np.bincount(record.backward_members["backward_call"], minlength=len(calls)).tolist()
+    around = _calls_around(record)
     frames = np.append(stack_frames(record), -1)[calls["stack"]].tolist()
     return [
         BackwardCall(
@@ -50,9 +54,18 @@ def backward_calls(record: Record) -> list[BackwardCall]:
             grad_node_count=members[key],
             create_graph=bool(calls["create_graph"][key]),
             error=record.text(int(calls["error"][key])),
+            inside=around[key] if around[key] >= 0 else None,
         )
         for key in range(len(calls))
     ]
+
+
+def _calls_around(record: Record) -> list[int]:
+    """Return the backward call in which each one was made, -1 for none."""
+    called, scopes = record.scopes["backward_call"], record.backward_calls["scope"]
+    nearest = nearest_marked(record.scopes["parent"], called >= 0)
+    around: list[int] = np.append(called, -1)[np.append(nearest, -1)[scopes]].tolist()
+    return around
 
 
 def regions(record: Record) -> list[Region]:

@@ -373,6 +373,9 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     "op_frames": {"frame": "key:frames"},  # one row an op
     # One row a grad node of a call's graph: nodes reachable from its roots.
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
+    # Grad nodes made in a PyLayer's backward, and the op of the forward beside which each is drawn:
+    # the one that was computed once more, or else the PyLayer itself.
+    "inner_grad_nodes": {"grad_node": "key:grad_nodes", "op": "key:ops"},
 }
 
 FINDING_TABLES: Final[dict[str, Columns]] = {

@@ -87,6 +87,7 @@ export const KEY_COLUMNS: Partial<Record<TableName, Readonly<Record<string, Tabl
   grad_node_groups: { group: "groups" },
   op_frames: { frame: "frames" },
   backward_members: { backward_call: "backward_calls", grad_node: "grad_nodes" },
+  inner_grad_nodes: { grad_node: "grad_nodes", op: "ops" },
   findings: { op: "ops", grad_node: "grad_nodes" },
   finding_marks: { finding: "findings", op: "ops", grad_node: "grad_nodes" },
   stand_ins: { op: "ops", grad_node: "grad_nodes" },

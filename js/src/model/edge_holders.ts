@@ -4,7 +4,7 @@
  */
 import { RowsByKey } from "./csr.ts";
 import type { Hierarchy } from "./hierarchy.ts";
-import { kept } from "./leaves.ts";
+import { kept } from "./kept.ts";
 import type { Trace } from "./trace.ts";
 
 /** Which edges, and between what: ops, grad nodes, or grad nodes on the rows of their ops. */

@@ -31,7 +31,7 @@ export function gradientsOverDepth(
   const source = trace.table("grad_edges").column("source");
   const target = trace.table("grad_edges").column("target");
   const ownerOf = (node: number): { name: string; group: number; op: number } | undefined => {
-    const op = trace.at("grad_nodes", "op", node);
+    const op = trace.pairedOp(node);
     if (op < 0) {
       return undefined;
     }

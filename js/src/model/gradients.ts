@@ -1,4 +1,6 @@
 /** What was in the gradients: statistics of each edge of the backward graph, where they were recorded. */
+
+import { callsInside } from "./backward_calls.ts";
 import { type Column, floats } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
 import type { Trace } from "./trace.ts";
@@ -65,7 +67,8 @@ export class Gradients {
 
   /** The row of an edge in a backward call, its last where it ran twice; -1 for none. */
   ofEdgeIn(edge: number, backwardCall: number): number {
-    return this.#ofEdge.of(edge).findLast((row) => this.#call[row] === backwardCall) ?? -1;
+    const isInside = callsInside(this.#trace, backwardCall);
+    return this.#ofEdge.of(edge).findLast((row) => isInside[this.#call[row]!]) ?? -1;
   }
 
   value(column: "smallest" | "largest" | "mean" | "norm", row: number): number {
@@ -141,8 +144,9 @@ export class Gradients {
   #rangeOf(backwardCall: number): NormRange | undefined {
     let least = Infinity;
     let most = -Infinity;
+    const isInside = callsInside(this.#trace, backwardCall);
     for (let row = 0; row < this.#call.length; row++) {
-      const norm = this.#call[row] === backwardCall ? this.value("norm", row) : 0;
+      const norm = isInside[this.#call[row]!] ? this.value("norm", row) : 0;
       if (norm > 0) {
         least = Math.min(least, Math.floor(Math.log10(norm)));
         most = Math.max(most, Math.floor(Math.log10(norm)));

@@ -146,7 +146,7 @@ function shifted(groups: Int32Array): Int32Array {
 function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const groups = new Int32Array(trace.table("grad_node_groups").column("group"));
   const analysed = trace.table("op_groups").column("group");
-  const op = trace.table("grad_nodes").column("op");
+  const op = trace.pairedOps;
   for (let node = 0; node < groups.length; node++) {
     const made = op[node]!;
     if (made >= 0 && groupOfOp[made] !== analysed[made]) {
@@ -157,7 +157,7 @@ function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
 }
 
 function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): Int32Array {
-  const op = trace.table("grad_nodes").column("op");
+  const op = trace.pairedOps;
   let onRows = groups;
   for (let node = 0; node < groups.length; node++) {
     const made = op[node]!;

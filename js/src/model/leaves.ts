@@ -1,6 +1,8 @@
 /** The ops of a forward picture and the grad nodes of a backward one: which are shown, and where. */
 import { PHASES } from "../protocol.ts";
+import { callsInside } from "./backward_calls.ts";
 import { countInside, type Hierarchy } from "./hierarchy.ts";
+import { kept } from "./kept.ts";
 import { standInsOf } from "./stand_ins.ts";
 import type { ViewState } from "./store.ts";
 import type { Trace } from "./trace.ts";
@@ -21,28 +23,6 @@ export interface Leaves {
 }
 
 const OPTIMIZER = PHASES.indexOf("optimizer");
-/** Masks over whole tables are made once for each way of looking, and kept for this many. */
-const MOST_KEPT = 12;
-
-const known = new WeakMap<object, Map<string, unknown>>();
-
-/** The value that `make` makes for an owner and a key, made once while it is in use. */
-export function kept<T>(owner: object, key: string, make: () => T): T {
-  let values = known.get(owner);
-  if (!values) {
-    values = new Map();
-    known.set(owner, values);
-  }
-  const value = values.has(key) ? (values.get(key) as T) : make();
-  // The last used is the last listed.
-  values.delete(key);
-  values.set(key, value);
-  if (values.size > MOST_KEPT) {
-    values.delete(values.keys().next().value!);
-  }
-  return value;
-}
-
 export function forwardLeaves(
   trace: Trace,
   hierarchy: Hierarchy,
@@ -80,7 +60,7 @@ export function backwardLeaves(
     for (let node = 0; node < isShown.length; node++) {
       isShown[node] = isMember[node] && (showParameters || !isAccumulation[node]) ? 1 : 0;
     }
-    const op = trace.table("grad_nodes").column("op");
+    const op = trace.pairedOps;
     const order = (node: number): number => (op[node]! >= 0 ? op[node]! : trace.opCount + node);
     return {
       kind: "grad_node",
@@ -103,15 +83,16 @@ export function backwardLeaves(
   });
 }
 
-/** 1 for every grad node of one backward call's graph. */
+/** 1 for every grad node of one backward call's graph, and of the calls inside of it. */
 export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `members ${backwardCall}`, () => {
     const isMember = new Uint8Array(trace.gradNodeCount);
     const members = trace.table("backward_members");
     const call = members.column("backward_call");
     const node = members.column("grad_node");
+    const isInside = callsInside(trace, backwardCall);
     for (let row = 0; row < members.length; row++) {
-      if (call[row] === backwardCall && node[row]! >= 0) {
+      if (isInside[call[row]!] && node[row]! >= 0) {
         isMember[node[row]!] = 1;
       }
     }

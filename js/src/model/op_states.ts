@@ -1,6 +1,6 @@
 /** Ops that are drawn in a way of their own: those that raised, and those that wrote into a tensor that was there. */
 import { ROLES } from "../protocol.ts";
-import { kept } from "./leaves.ts";
+import { kept } from "./kept.ts";
 import type { Trace } from "./trace.ts";
 
 export const OP_STATES = ["normal", "raised", "in_place"] as const;

@@ -11,7 +11,7 @@ export function litOps(trace: Trace, selection: Selection): Uint8Array {
       mark(lit, selection.op);
       break;
     case "grad_node":
-      mark(lit, trace.at("grad_nodes", "op", selection.gradNode));
+      mark(lit, trace.pairedOp(selection.gradNode));
       break;
     case "group":
       markGroup(lit, trace, selection.group);
@@ -51,7 +51,7 @@ export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array
     }
     return lit;
   }
-  const op = trace.table("grad_nodes").column("op");
+  const op = trace.pairedOps;
   const parameter = trace.table("grad_nodes").column("parameter");
   for (let node = 0; node < lit.length; node++) {
     const isLeaf = selection.kind === "tensor" && parameter[node] === selection.tensor;

@@ -3,7 +3,7 @@
  * boxes where that is asked for.
  */
 import { PHASES, ROLES } from "../protocol.ts";
-import { kept } from "./leaves.ts";
+import { kept } from "./kept.ts";
 import type { Trace } from "./trace.ts";
 import type { VisibleItem, VisibleTree } from "./visible.ts";
 

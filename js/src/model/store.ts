@@ -1,5 +1,6 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
 import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
+import { firstCall, outermostCall } from "./backward_calls.ts";
 import { type Finding, Findings } from "./findings.ts";
 import { isFolded } from "./folding.ts";
 import { Gradients } from "./gradients.ts";
@@ -92,7 +93,7 @@ export class Store {
     this.oddSiblings = new OddSiblings(trace, this.hierarchy);
     this.#state = {
       mode: "forward",
-      backwardCall: largestBackwardCall(trace),
+      backwardCall: firstCall(trace),
       selection: { kind: "none" },
       ...initialOpen(this.hierarchy),
       unfolded: new Set(),
@@ -334,7 +335,7 @@ export class Store {
       return {};
     }
     const mode = this.#state.mode === "forward" ? "backward" : this.#state.mode;
-    return { mode, backwardCall: this.trace.backwardCallOf(op) };
+    return { mode, backwardCall: outermostCall(this.trace, this.trace.backwardCallOf(op)) };
   }
 
   #openAround(group: number): Partial<ViewState> {
@@ -349,23 +350,4 @@ export class Store {
       ...(isOptimizer ? { showOptimizer: true } : {}),
     };
   }
-}
-
-/**
- * The backward call with the largest graph, -1 where there is none. Of equals the first: of a loop of training steps
- * the first is the one that is open.
- */
-function largestBackwardCall(trace: Trace): number {
-  const sizes = new Int32Array(trace.table("backward_calls").length);
-  const call = trace.table("backward_members").column("backward_call");
-  for (let row = 0; row < call.length; row++) {
-    sizes[call[row]!]!++;
-  }
-  let largest = -1;
-  for (let at = 0; at < sizes.length; at++) {
-    if (largest < 0 || sizes[at]! > sizes[largest]!) {
-      largest = at;
-    }
-  }
-  return largest;
 }

@@ -57,6 +57,7 @@ export class Trace {
   #outputs: RowsByKey | undefined;
   #consumers: RowsByKey | undefined;
   #gradNodes: RowsByKey | undefined;
+  #pairedOps: Column | undefined;
   #edgesFrom: RowsByKey | undefined;
   #edgesInto: RowsByKey | undefined;
   #gradEdgesFrom: RowsByKey | undefined;
@@ -137,9 +138,32 @@ export class Trace {
     return this.#consumers.of(tensor);
   }
 
+  /** The grad nodes beside an op: those that it made, and those of its recomputation. */
   gradNodesOfOp(op: number): Int32Array {
-    this.#gradNodes ??= this.#index("grad_nodes", "op", this.opCount);
+    this.#gradNodes ??= RowsByKey.index(this.pairedOps, this.opCount);
     return this.#gradNodes.of(op);
+  }
+
+  /** The op beside which each grad node is drawn, -1 for none: as a rule the one that made it. */
+  get pairedOps(): Column {
+    this.#pairedOps ??= this.#withInnerPairs();
+    return this.#pairedOps;
+  }
+
+  pairedOp(gradNode: number): number {
+    return this.pairedOps[gradNode] ?? -1;
+  }
+
+  #withInnerPairs(): Column {
+    const made = this.table("grad_nodes").column("op");
+    const inner = this.table("inner_grad_nodes");
+    if (!inner.length) return made;
+    const paired = Int32Array.from(made);
+    const [node, op] = [inner.column("grad_node"), inner.column("op")];
+    for (let row = 0; row < inner.length; row++) {
+      if (node[row]! >= 0) paired[node[row]!] = op[row]!;
+    }
+    return paired;
   }
 
   /** Rows of `op_edges`. */

@@ -1,4 +1,5 @@
 /** The part of the group tree that is open: what is drawn, and what the outline lists. */
+import { callsInside } from "./backward_calls.ts";
 import { foldAround, isFolded } from "./folding.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 import { backwardLeaves, forwardLeaves, type Leaves } from "./leaves.ts";
@@ -103,9 +104,10 @@ function pylayerOps(
   if (!open.size) {
     return made;
   }
+  const isInside = callsInside(trace, state.backwardCall);
   hierarchy.pylayerOfBackwardOp.forEach((pylayer, op) => {
     const parent = pylayer >= 0 ? open.get(pylayer) : undefined;
-    if (parent !== undefined && trace.backwardCallOf(op) === state.backwardCall) {
+    if (parent !== undefined && isInside[trace.backwardCallOf(op)]) {
       const id = `op:${op}`;
       const item = { id, key: op, parent, isOpen: false, through: "", leafCount: 1, order: op };
       made.push({ ...item, kind: "op" });

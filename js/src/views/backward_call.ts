@@ -1,13 +1,16 @@
 /** What a backward call is called, and where it was made. */
+import { callsAround } from "../model/backward_calls.ts";
 import type { Trace } from "../model/trace.ts";
 import { t } from "../words/page.ts";
 
-/** "2 · paddle.grad · line 7 · failed". */
+/** "2 · paddle.grad · line 7 · inside call 1 · failed". */
 export function backwardCallName(trace: Trace, call: number): string {
   const kind = trace.backwardKind(call);
+  const around = callsAround(trace)[call]!;
   const parts = [
     kind === "remaining" ? t("calls.remaining") : kind,
     lineOfBackwardCall(trace, call),
+    around >= 0 ? t("calls.inside", { n: around + 1 }) : "",
     trace.textAt("backward_calls", "error", call) ? t("calls.failed") : "",
   ];
   return `${call + 1} · ${parts.filter(Boolean).join(" · ")}`;

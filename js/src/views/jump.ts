@@ -1,11 +1,12 @@
 /** Selects and shows what may lie in a part of the graph that is not on screen. */
+import { callsInside, outermostCall } from "../model/backward_calls.ts";
 import type { Finding } from "../model/findings.ts";
 import type { Mode, Store } from "../model/store.ts";
 
 /** From the forward picture, a grad node is shown beside its op: in the ladder. */
 export function jumpToGradNode(store: Store, gradNode: number): void {
   const { mode, backwardCall } = store.state;
-  const call = callWith(store, gradNode, backwardCall);
+  const call = callWith(store, (node) => node === gradNode);
   if (mode === "forward" || call !== backwardCall) {
     store.update({ mode: mode === "forward" ? "ladder" : mode, backwardCall: call });
   }
@@ -71,29 +72,20 @@ function callOfSelection(store: Store): number {
   if (calls < 2 || state.selection.kind === "none") {
     return state.backwardCall;
   }
-  const members = trace.table("backward_members");
-  const call = members.column("backward_call");
-  const nodes = members.column("grad_node");
   const lit = store.litGradNodes();
-  let first = -1;
-  for (let row = 0; row < nodes.length; row++) {
-    if (lit[nodes[row]!] !== 1) continue;
-    if (call[row] === state.backwardCall) return state.backwardCall;
-    if (first < 0) first = call[row]!;
-  }
-  return first < 0 ? state.backwardCall : first;
+  return callWith(store, (node) => lit[node] === 1);
 }
 
-/** The backward call whose graph holds the node: the shown one if it does. */
-function callWith(store: Store, gradNode: number, shown: number): number {
-  const members = store.trace.table("backward_members");
-  const call = members.column("backward_call");
+/** The backward call whose graph holds a node that is meant: the shown one if it or none does. */
+function callWith({ trace, state }: Store, isMeant: (gradNode: number) => boolean): number {
+  const members = trace.table("backward_members");
+  const [calls, nodes] = [members.column("backward_call"), members.column("grad_node")];
+  const isInside = callsInside(trace, state.backwardCall);
   let first = -1;
-  const nodes = members.column("grad_node");
   for (let row = 0; row < nodes.length; row++) {
-    if (nodes[row] !== gradNode) continue;
-    if (call[row] === shown) return shown;
-    if (first < 0) first = call[row]!;
+    if (!isMeant(nodes[row]!)) continue;
+    if (isInside[calls[row]!]) return state.backwardCall;
+    if (first < 0) first = calls[row]!;
   }
-  return first < 0 ? shown : first;
+  return first < 0 ? state.backwardCall : outermostCall(trace, first);
 }

@@ -165,7 +165,7 @@ function alongExecution(store: Store, by: 1 | -1): boolean {
     selection.kind === "op"
       ? selection.op
       : selection.kind === "grad_node"
-        ? trace.at("grad_nodes", "op", selection.gradNode)
+        ? trace.pairedOp(selection.gradNode)
         : selection.kind === "group"
           ? trace.at("groups", "first_op", selection.group) - (by > 0 ? 1 : 0)
           : by > 0
@@ -189,7 +189,7 @@ function toPair(store: Store): boolean {
       jumpToGradNode(store, node);
     }
   } else if (selection.kind === "grad_node") {
-    const op = trace.at("grad_nodes", "op", selection.gradNode);
+    const op = trace.pairedOp(selection.gradNode);
     if (op >= 0) {
       jumpToOp(store, op);
     }

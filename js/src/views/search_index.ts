@@ -121,7 +121,7 @@ export class SearchIndex {
     }
     this.#addTensorHits(fit, isHit, text);
     const gradNodeName = trace.table("grad_nodes").column("name");
-    const opOfNode = trace.table("grad_nodes").column("op");
+    const opOfNode = trace.pairedOps;
     for (let node = 0; node < opOfNode.length; node++) {
       if (opOfNode[node]! >= 0) fit[opOfNode[node]!]! |= isHit[gradNodeName[node]!]!;
     }

@@ -93,7 +93,7 @@ export class StatusLine {
         return parts.filter(Boolean).join(" · ");
       }
       case "grad_node": {
-        const op = trace.at("grad_nodes", "op", selection.gradNode);
+        const op = trace.pairedOp(selection.gradNode);
         const pair = op >= 0 ? ` ↔ ${trace.opLabel(op)} #${op}` : "";
         return trace.gradNodeLabel(selection.gradNode) + pair;
       }

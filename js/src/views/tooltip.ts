@@ -118,7 +118,7 @@ function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
       t("tooltip.open"),
     ].filter(Boolean);
   }
-  const op = box.op >= 0 ? box.op : trace.at("grad_nodes", "op", box.gradNode);
+  const op = box.op >= 0 ? box.op : trace.pairedOp(box.gradNode);
   const title = box.op >= 0 ? trace.opLabel(op) : trace.textAt("grad_nodes", "name", box.gradNode);
   if (op < 0) {
     return [title, box.kind === "leaf" ? t("tooltip.accumulates") : t("tooltip.no_op")];

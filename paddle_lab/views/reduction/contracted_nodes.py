@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from paddle_lab.analysis.recomputation import paired_ops
 from paddle_lab.analysis.trees import Keys
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool, Table
@@ -53,6 +54,13 @@ class ContractedNodes:
         calls, nodes = pairs[first_of_equal(pairs)].T.astype(np.int32)
         return Table({"backward_call": calls, "grad_node": nodes})
 
+    def inner_rows(self) -> Table:
+        """Return beside which op that is left what a PyLayer's backward made is drawn."""
+        inner = self._record.inner_grad_nodes
+        stays = self.kept.stays[inner["grad_node"]] & (self._part[inner["grad_node"]] < 0)
+        node = self.kept.of(inner["grad_node"])[stays]
+        return Table({"grad_node": node, "op": self._ops.kept.of(inner["op"])[stays]})
+
     def rows(self, strings: StringPool, counts: Counts) -> Table:
         """Return the grad nodes that are left; one that stands for many says so by its name."""
         rows = self.kept.rows
@@ -93,13 +101,14 @@ class ContractedNodes:
 
     def _kept_nodes(self) -> tuple[Kept, Keys]:
         """Return which grad nodes stay, and the part of those that do not."""
-        nodes, edges = self._record.grad_nodes, self._record.grad_edges
-        part = np.append(self._parts.of_op, -1)[nodes["op"]].astype(np.int32)
+        edges = self._record.grad_edges
+        op = paired_ops(self._record, self._record.inner_grad_nodes)
+        part = np.append(self._parts.of_op, -1)[op].astype(np.int32)
         # A leaf, or what else no op has made, goes with all those that hand it gradients.
         largest, least = np.full(len(part), -1), np.full(len(part), len(self._ops.first))
         np.maximum.at(largest, edges["target"], part[edges["source"]])
         np.minimum.at(least, edges["target"], part[edges["source"]])
-        goes_along = (nodes["op"] < 0) & (largest == least)
+        goes_along = (op < 0) & (largest == least)
         part[goes_along] = largest[goes_along]
         first = np.full(len(self._ops.first), len(part))
         inside = part >= 0

@@ -43,6 +43,7 @@ def contracted(record: Record, parts: Parts) -> Record:
     tables["groups"] = _group_rows(record, groups, ops.kept)
     tables["grad_nodes"] = nodes.rows(strings, counts)
     tables["grad_node_groups"] = Table({"group": groups.of(node_groups)})
+    tables["inner_grad_nodes"] = nodes.inner_rows()
     tables["grad_edges"] = nodes.edge_rows()
     tables["grad_stats"], tables["grad_histograms"] = nodes.gradient_rows()
     left = Counts(ops.counts(counts.ops), nodes.counts(counts.nodes), nodes.counts(counts.leaves))

@@ -16,6 +16,7 @@ import {
   groupChips,
   heading,
   list,
+  opLink,
   section,
   small,
   tensorLink,
@@ -23,7 +24,8 @@ import {
 
 export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLElement[] {
   const { store, trace } = context;
-  const op = trace.at("grad_nodes", "op", gradNode);
+  const op = trace.pairedOp(gradNode);
+  const maker = trace.at("grad_nodes", "op", gradNode);
   const parameter = trace.at("grad_nodes", "parameter", gradNode);
   const address = `0x${trace.at("grad_nodes", "address", gradNode).toString(16)}`;
   const hasAddress = address !== "0x0";
@@ -37,7 +39,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
       op >= 0 &&
         button(`↔ ${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
           class: "pdl-chip pdl-forward",
-          title: t("grad_node.show_op"),
+          title: t(maker === op ? "grad_node.show_op" : "grad_node.show_pair"),
         }),
       op < 0 &&
         element(
@@ -49,6 +51,11 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
     ),
     ...findingNotes(context, -1, gradNode),
     facts([
+      maker !== op && [
+        t("grad_node.made_by"),
+        opLink(context, maker),
+        small(` · ${t("grad_node.in_backward")}`),
+      ],
       parameter >= 0 &&
         ([t("grad_node.accumulates"), tensorLink(context, parameter)] satisfies Fact),
       // A stored copy may do without: see paddle_lab/views/reduction.

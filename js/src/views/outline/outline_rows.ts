@@ -120,7 +120,7 @@ export class OutlineRows {
       case "grad_node": {
         const node = selection.gradNode;
         const own = this.#rowOfKey((item) => item.kind === "grad_node" && item.key === node);
-        const op = trace.at("grad_nodes", "op", node);
+        const op = trace.pairedOp(node);
         if (own >= 0 || op < 0 || !this.#isPaired) {
           return own;
         }

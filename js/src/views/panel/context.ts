@@ -1,5 +1,5 @@
 /** What the parts of the panel share. */
-import { kept } from "../../model/leaves.ts";
+import { kept } from "../../model/kept.ts";
 import type { Store } from "../../model/store.ts";
 import type { Trace } from "../../model/trace.ts";
 import { type ColumnName, TENSOR_KINDS } from "../../protocol.ts";

@@ -70,8 +70,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     if (selection.kind === "line") {
       light(selection.file, selection.line);
     } else if (selection.kind === "op" || selection.kind === "grad_node") {
-      const op =
-        selection.kind === "op" ? selection.op : trace.at("grad_nodes", "op", selection.gradNode);
+      const op = selection.kind === "op" ? selection.op : trace.pairedOp(selection.gradNode);
       const frame = op >= 0 ? trace.ownFrameOf(op) : -1;
       if (frame < 0) clear();
       else light(trace.at("frames", "file", frame), trace.at("frames", "line", frame));

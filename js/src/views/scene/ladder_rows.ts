@@ -1,7 +1,9 @@
 /** The right half of a ladder: which grad nodes stand on the row of each forward box. */
+import { callsInside } from "../../model/backward_calls.ts";
 import { foldAround } from "../../model/folding.ts";
 import { countInside } from "../../model/hierarchy.ts";
-import { backwardLeaves, forwardLeaves, kept } from "../../model/leaves.ts";
+import { kept } from "../../model/kept.ts";
+import { backwardLeaves, forwardLeaves } from "../../model/leaves.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import type { Trace } from "../../model/trace.ts";
 import type { Steps, VisibleItem, VisibleTree } from "../../model/visible.ts";
@@ -61,7 +63,7 @@ export function* arrangeLadderSteps(
       graph.width[index] = Math.max(graph.width[index]!, 2 * extentOf(box));
     }
   });
-  const op = trace.table("grad_nodes").column("op");
+  const op = trace.pairedOps;
   const onRows: VisibleTree = {
     ...tree,
     boxOfGradNode: (node) => (paired.isShown[node] ? tree.boxOfOp(op[node]!) : -1),
@@ -88,7 +90,7 @@ function pairedNodes({ trace, hierarchy, state }: Pictured): PairedNodes {
       showParameters: false,
     }).isShown;
     const isOpShown = forwardLeaves(trace, hierarchy, state).isShown;
-    const op = trace.table("grad_nodes").column("op");
+    const op = trace.pairedOps;
     const isShown = new Uint8Array(isInView.length);
     let withoutRow = 0;
     for (let node = 0; node < isShown.length; node++) {
@@ -143,22 +145,29 @@ function rowOf(
     const areEqual = members.every((group) => shownIn[group] === shownIn[members[0]!]);
     return [{ ...writer.group(item, true, count, areEqual), id: `${item.id}:backward` }];
   }
-  const ordered = inOrderOfFlow(store, nodes);
-  const row = ordered
-    .slice(0, MOST_STACKED)
-    .map((node) => writer.gradNode(node, item.through, `grad_node:${node}`));
-  return [...row, ...backwardOps(store, writer, item.key).slice(0, MOST_STACKED)];
+  const boxes = (those: readonly number[]): BoxContent[] =>
+    inOrderOfFlow(store, those)
+      .slice(0, MOST_STACKED)
+      .map((node) => writer.gradNode(node, item.through, `grad_node:${node}`));
+  if (!store.trace.at("ops", "is_pylayer", item.key)) {
+    return boxes(nodes);
+  }
+  // A PyLayer's backward first runs its ops, then the grad nodes that those have made.
+  const isOwn = (node: number): boolean => store.trace.at("grad_nodes", "op", node) === item.key;
+  return [
+    ...boxes(nodes.filter(isOwn)),
+    ...backwardOps(store, writer, item.key).slice(0, MOST_STACKED),
+    ...boxes(nodes.filter((node) => !isOwn(node))),
+  ];
 }
 
 /** What a PyLayer's backward ran in Python, where the PyLayer is open. */
 function backwardOps(store: Pictured, writer: BoxWriter, op: number): BoxContent[] {
   const { trace, hierarchy, state } = store;
-  if (!trace.at("ops", "is_pylayer", op)) {
-    return [];
-  }
+  const isInside = callsInside(trace, state.backwardCall);
   const made: BoxContent[] = [];
   hierarchy.pylayerOfBackwardOp.forEach((pylayer, inner) => {
-    if (pylayer === hierarchy.groupOfOp[op] && trace.backwardCallOf(inner) === state.backwardCall) {
+    if (pylayer === hierarchy.groupOfOp[op] && isInside[trace.backwardCallOf(inner)]) {
       made.push({ ...writer.op(inner, "", `op:${inner}`), chips: [] });
     }
   });
