@@ -1,5 +1,5 @@
 /** Names of files that are told apart: with as many of their folders as that takes. */
-import { kept } from "../../model/leaves.ts";
+import { kept } from "../../model/kept.ts";
 import type { Trace } from "../../model/trace.ts";
 
 /** "model.py" of "/home/me/model.py" and of "C:\\me\\model.py". */
