@@ -105,7 +105,8 @@ typedef struct {
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
 
-/* One variable of a call that goes on: variable.c. A new reference, or NULL without an exception. */
+/* One variable of a call that goes on: variable.c. A new reference, or NULL without an exception.
+ */
 PyObject *frame_variable(PyObject *frame, PyCodeObject *code, PyObject *name);
 
 /* Calls of the user's functions and turns of their loops: capture/turns/turns.py. */
@@ -113,8 +114,8 @@ typedef struct TurnTracker TurnTracker;
 extern PyTypeObject TurnTrackerType;
 extern PyTypeObject CallMarkType;
 /* The innermost scope that is open; -1 with an exception where it fails. */
-int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *anchor,
-                             int64_t scope, int64_t thread);
+int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *anchor, int64_t scope,
+                             int64_t thread);
 
 /* What one thread is doing: capture/thread_state.py. */
 typedef struct {

@@ -414,8 +414,7 @@ static int enter(Tracker *tracker, OpenTurn *turn, const Watched *at, int order)
         }
         if (!turn->has_start) {
             turn->has_start = 1;
-            turn->start =
-                loop->has_start ? loop->start : value - loop->step * (turn->number - 1);
+            turn->start = loop->has_start ? loop->start : value - loop->step * (turn->number - 1);
         }
         if (counted(turn, now, count, order, &number)) {
             turn->number = number > 1 ? number : 1;
@@ -452,8 +451,8 @@ static int told(Tracker *tracker, OpenTurn *turn, const Watched *at, int order, 
     if (is_counted) {
         return number == turn->number ? SAME : number < turn->number ? RESTARTED : NEXT;
     }
-    if (count > 0 && (count != turn->seen_count ||
-                      memcmp(now, turn->seen, (size_t)count * sizeof *now) != 0)) {
+    if (count > 0 &&
+        (count != turn->seen_count || memcmp(now, turn->seen, (size_t)count * sizeof *now) != 0)) {
         return NEXT;
     }
     if (order < turn->order) {
@@ -467,8 +466,8 @@ static int told(Tracker *tracker, OpenTurn *turn, const Watched *at, int order, 
 }
 
 /* Return the innermost scope after the turns of one call; NO_KEY with an exception. */
-static int64_t turn_at(Tracker *tracker, CallMark *mark, const Watched *at, int unit,
-                       int64_t scope, int64_t thread) {
+static int64_t turn_at(Tracker *tracker, CallMark *mark, const Watched *at, int unit, int64_t scope,
+                       int64_t thread) {
     const CodeEntry *entry = at->entry;
     const Loop *path[MOST_LEVELS];
     int innermost = entry->loop[unit];
@@ -540,8 +539,7 @@ static int64_t turn_at(Tracker *tracker, CallMark *mark, const Watched *at, int 
     mark->level_count = level;
     for (; level < count; level++) {
         const int is_last = level == count - 1;
-        const int64_t opened =
-            open_scope(tracker, TURN_SCOPE, path[level]->name, scope, thread);
+        const int64_t opened = open_scope(tracker, TURN_SCOPE, path[level]->name, scope, thread);
         if (opened == NO_KEY) {
             return NO_KEY;
         }
@@ -572,8 +570,8 @@ static int64_t turn_at(Tracker *tracker, CallMark *mark, const Watched *at, int 
 
 /* -- the tracker ----------------------------------------------------------------------------- */
 
-int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *anchor,
-                             int64_t scope, int64_t thread) {
+int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *anchor, int64_t scope,
+                             int64_t thread) {
     if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger, which needs the attribute */
         return scope;
     }

@@ -1,8 +1,8 @@
 /* One variable of a call that goes on.
  *
- * From Python 3.12 on PyFrame_GetVar() does it. Before, what Python offers copies all variables into
- * a dictionary that the frame keeps, and with it all that they had: memory would seem to leak. So
- * the variable is read where CPython's own headers say that it is.
+ * From Python 3.12 on PyFrame_GetVar() does it. Before, what Python offers copies all variables
+ * into a dictionary that the frame keeps, and with it all that they had: memory would seem to leak.
+ * So the variable is read where CPython's own headers say that it is.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
