@@ -147,6 +147,7 @@ export const TABLES = {
     "fetches",
     "place",
   ],
+  attribute_defaults: ["op", "name", "value"],
   events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
   living_tensors: ["tensor"],
   tensor_lives: ["tensor", "ops_before"],

@@ -97,7 +97,10 @@ class Op(Placed):
 
     @property
     def attributes(self) -> str:
-        """The call's arguments that are no tensors."""
+        """The call's arguments that are no tensors: ``"strides=[2, 2], groups=1"``.
+
+        Names are Paddle's own; a value of an op that it declares nowhere stands alone.
+        """
         return self._text("attributes")
 
     @property

@@ -49,7 +49,7 @@ def assemble(
     keys = _keys(recorder, ops, tensor_rows)
     tables: dict[str, Table] = {}
     builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
-    tables["ops"], tables["uses"] = op_tables(recorder, ops, keys, strings, frames)
+    tables.update(op_tables(recorder, ops, keys, strings, frames))
     tables["tensors"] = tensor_table(recorder, tensor_rows, keys, strings)
     _add_layers(recorder, builders["layers"], strings, frames)
     tables["scopes"] = _scopes(recorder, keys, strings)

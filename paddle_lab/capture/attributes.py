@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-_LONGEST_TEXT = 200
+_LONGEST_TEXT = 400
 
 
 def attribute_text(attributes: Sequence[Any]) -> str:
     """Return ``"1, False, [2, 2], axis=-1"``; a pair whose first is text is a keyword argument."""
     parts = []
     for attribute in attributes:
-        if isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str):
+        if is_keyword(attribute):
             parts.append(f"{attribute[0]}={_value_text(attribute[1])}")
         else:
             parts.append(_value_text(attribute))
     text = ", ".join(parts)
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+def is_keyword(attribute: Any) -> bool:
+    """Tell a keyword argument, a pair of name and value, from a positional one."""
+    return isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str)
 
 
 def _value_text(value: Any) -> str:

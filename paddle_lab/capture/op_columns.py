@@ -1,4 +1,4 @@
-"""The tables ``ops`` and ``uses``, from the cells that were noted of each op."""
+"""The tables of ops, from the cells that were noted of each op."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from paddle_lab.capture.attributes import attribute_text
+from paddle_lab.capture.attribute_columns import attribute_columns
 from paddle_lab.capture.frames import FrameAssembler
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.recorder import INPUT, OP_CELLS, OUTPUT, RESULT, Recorder
@@ -67,10 +66,17 @@ def op_tables(
     keys: RecordKeys,
     strings: StringPool,
     frames: FrameAssembler,
-) -> tuple[Table, Table]:
-    """Return the ``ops`` and ``uses`` tables."""
-    attributes = _attribute_codes(recorder, strings)
+) -> dict[str, Table]:
+    """Return the tables ``ops``, ``uses`` and ``attribute_defaults``."""
     name, stack = rows.column(NAME), rows.column(STACK)
+    attributes, defaults = attribute_columns(
+        recorder.attributes,
+        rows.column(ATTRIBUTES),
+        # A PyLayer's own op may be called as one of Paddle's.
+        np.where(rows.column(IS_PYLAYER), -1, name),
+        rows.inputs[:2],
+        strings,
+    )
     name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
     named = first_uses(name)
     # In the order in which one reads the rows: an op's name, then whose code called it.
@@ -87,22 +93,15 @@ def op_tables(
         "start_ns": rows.column(START) - recorder.start_ns,
         "duration_ns": rows.column(DURATION),
         "phase": rows.column(PHASE),
-        "attributes": attributes[rows.column(ATTRIBUTES)],
+        "attributes": attributes,
         "is_pylayer": rows.column(IS_PYLAYER),
         "raised": rows.column(RAISED),
     }
-    return Table.from_sequences(RECORD_TABLES["ops"], ops), _uses(recorder, rows, keys)
-
-
-def _attribute_codes(recorder: Recorder, strings: StringPool) -> npt.NDArray[np.int64]:
-    """Return the string code of each key of the recorder's attributes."""
-    codes = np.zeros(max(recorder.attributes.values(), default=-1) + 1, np.int64)
-    for signature, key in recorder.attributes.items():
-        # The second half are the types, which keep 1, 1.0 and True apart.
-        is_text = isinstance(signature, str)
-        text = signature if is_text else attribute_text(signature[: len(signature) // 2])
-        codes[key] = strings[text]
-    return codes
+    return {
+        "ops": Table.from_sequences(RECORD_TABLES["ops"], ops),
+        "uses": _uses(recorder, rows, keys),
+        "attribute_defaults": defaults,
+    }
 
 
 def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:

@@ -125,7 +125,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "start_ns": "i64",  # since the trace began
         "duration_ns": "i64",  # host time of the call, without what the trace itself costs
         "phase": "enum:phase",
-        "attributes": "str",  # the call's arguments that are no tensors, e.g. "1, False"
+        "attributes": "str",  # the call's arguments that are no tensors: "axis=1, keepdim=False"
         "is_pylayer": "bool",
         "raised": "bool",
     },
@@ -267,6 +267,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "fetches": "str",
         "place": "str",
     },
+    # Of the attributes that ops here were called with: what they are where nobody gives them.
+    "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
     # What the traced code did besides ops, in order: the evidence for findings.
     "events": {
         "kind": "enum:event_kind",
@@ -340,7 +342,7 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
         "grad_histograms",
         "rerun_differences",
     ),
-    4: ("grad_targets", "grad_stops", "programs", "loops", "turns"),
+    4: ("grad_targets", "grad_stops", "programs", "loops", "turns", "attribute_defaults"),
 }
 """Format version to the record tables that came with it."""
 

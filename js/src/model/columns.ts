@@ -38,6 +38,7 @@ export const TEXT_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
   holders: ["name"],
   counters: ["name", "device", "source", "unit", "absence"],
   programs: ["feeds", "fetches", "place"],
+  attribute_defaults: ["op", "name", "value"],
   events: ["detail"],
   optimizers: ["class"],
   grad_stats: ["shape", "dtype"],

@@ -169,8 +169,8 @@ class RoundTrips:
 
 
 def _tokens(attributes: str) -> list[str]:
-    tokens = (token.strip("[]") for token in attributes.split(", "))
-    return [token.partition("=")[2] or token for token in tokens]
+    tokens = (token.partition("=")[2] or token for token in attributes.split(", "))
+    return [token.strip("[]") for token in tokens]
 
 
 def _is_number(token: str) -> bool:

@@ -62,7 +62,7 @@ def without_attributes(record: Record) -> Record:
     """Return the record without the ops' arguments that are no tensors."""
     code = StringPool(record.strings)[""]
     nothing = np.full(len(record.ops), code, np.int32)
-    return with_fewer_strings(_with(record, "ops", attributes=nothing))
+    return without_tables(_with(record, "ops", attributes=nothing), "attribute_defaults")
 
 
 def with_shorter_sources(record: Record) -> Record:

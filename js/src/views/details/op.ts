@@ -5,6 +5,7 @@ import { language } from "../../words/say.ts";
 import { element } from "../element.ts";
 import type { PanelContext } from "../panel/context.ts";
 import { renderStack } from "../panel/stack.ts";
+import { attributesFact } from "./attributes.ts";
 import { findingNotes } from "./findings.ts";
 import { memoryFact } from "./memory.ts";
 import {
@@ -23,7 +24,6 @@ import { valueLine } from "./values.ts";
 
 export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   const { trace, totals } = context;
-  const attributes = trace.textAt("ops", "attributes", op);
   return [
     heading(trace.opLabel(op), `#${op}`),
     chips(context, op),
@@ -31,7 +31,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
     facts([
       ...tensorFacts(context, op, "in", otherInputs(context, op)),
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
-      !!attributes && [t("op.attributes"), element("code", {}, attributes)],
+      attributesFact(trace, op),
       timeFact(totals, trace.at("ops", "duration_ns", op)),
       memoryFact(context.store),
       totals.threadCount > 1 && [t("op.thread"), String(trace.at("ops", "thread", op))],

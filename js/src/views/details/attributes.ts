@@ -1,0 +1,72 @@
+/** What an op was called with beside tensors: `strides=[2, 2]`, what is as by default dimmed. */
+
+import type { Trace } from "../../model/trace.ts";
+import { t } from "../../words/page.ts";
+import { element } from "../element.ts";
+import type { Fact } from "./parts.ts";
+
+export function attributesFact(trace: Trace, op: number): Fact | undefined {
+  const parts = attributesOf(trace, op);
+  if (parts.length === 0) return undefined;
+  return [
+    t("op.attributes"),
+    element(
+      "div",
+      { class: "pdl-attributes" },
+      ...parts.map(({ text, isDefault }) =>
+        isDefault
+          ? element("code", { class: "pdl-soft", title: t("op.default") }, text)
+          : element("code", {}, text),
+      ),
+    ),
+  ];
+}
+
+export interface Attribute {
+  /** `strides=[2, 2]`, or a value alone where Paddle tells no name. */
+  readonly text: string;
+  readonly isDefault: boolean;
+}
+
+export function attributesOf(trace: Trace, op: number): Attribute[] {
+  const defaults = defaultsOf(trace, op);
+  return splitAttributes(trace.textAt("ops", "attributes", op)).map((text) => {
+    const [name, value] = [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
+    const known = defaults.get(name);
+    return { text, isDefault: known !== undefined && isSame(value, known) };
+  });
+}
+
+function defaultsOf(trace: Trace, op: number): Map<string, string> {
+  const table = trace.table("attribute_defaults");
+  const [ops, names, values] = [table.column("op"), table.column("name"), table.column("value")];
+  const own = trace.at("ops", "name", op);
+  const rows = [...ops.keys()].filter((row) => ops[row] === own);
+  return new Map(rows.map((row) => [trace.text(names[row]!), trace.text(values[row]!)]));
+}
+
+/** Python gives `None` and 1 where C++ has an empty list and 1.0. */
+function isSame(value: string, known: string): boolean {
+  if (value === known || (value === "None" && known === "[]")) return true;
+  return value !== "" && known !== "" && Number(value) === Number(known);
+}
+
+/** Splits at the commas outside of brackets and strings. */
+export function splitAttributes(text: string): string[] {
+  const parts: string[] = [];
+  let [start, depth, quote] = [0, 0, ""];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]!;
+    if (quote) {
+      if (character === "\\") at += 1;
+      else if (character === quote) quote = "";
+    } else if (character === "'" || character === '"') quote = character;
+    else if ("[(<{".includes(character)) depth += 1;
+    else if ("])>}".includes(character)) depth -= 1;
+    else if (character === "," && depth === 0) {
+      parts.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start).trim()].filter((part) => part !== "");
+}

@@ -1,0 +1,152 @@
+"""What Paddle calls the parameters of its ops, and what they are where they are not given.
+
+``paddle._C_ops`` takes arguments by position and does not say their names. The C++ interface that
+every wheel of Paddle has beside it does: ``paddle/phi/api/include/api.h`` is made from the same
+description of the ops, so the order is the same. The installed one is read, so names are those of
+the Paddle that ran. Ops that Python calls without a function around them (``paddle.argmax``) may
+take their arguments in another order; those have a signature of Python's, which goes first.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_HEADERS = {"api.h": "", "fused_api.h": "", "sparse_api.h": "sparse_"}
+"""Header to what an op's name begins with in ``_C_ops``."""
+_DECLARATION = re.compile(r"^PADDLE_API [^(]*?(\w+)\((.*)\);$", re.MULTILINE)
+_TENSOR = re.compile(r"\bTensor\b")
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d+)?[fL]?", re.IGNORECASE)
+_NOT_GIVEN = {"out": "None", "name": "None"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an op.
+
+    Attributes
+    ----------
+    kind
+        Its type in C++ without ``const`` and ``&``; ``""`` where Python declares it.
+    default
+        Its default as Python writes it; ``""`` where it has none, or none that can be told.
+    """
+
+    name: str
+    kind: str
+    default: str
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether tensors are passed in it."""
+        return _TENSOR.search(self.kind) is not None
+
+
+class Signature:
+    """The parameters of an op by position, and the defaults by name."""
+
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        self.parameters = parameters
+        self.defaults = {**_NOT_GIVEN, **{one.name: one.default for one in parameters}}
+
+
+@cache
+def signature_of(name: str) -> Signature | None:
+    """Return the signature of an op of ``paddle._C_ops``, none where Paddle does not tell."""
+    parameters = _python_parameters(name)
+    if parameters is None:
+        text = _declarations().get(name)
+        parameters = None if text is None else tuple(_cpp_parameters(text))
+    return None if parameters is None else Signature(parameters)
+
+
+@cache
+def _declarations() -> dict[str, str]:
+    """Every op's parameters as its declaration in C++ writes them."""
+    import paddle
+
+    folder = Path(paddle.sysconfig.get_include(), "paddle", "phi", "api", "include")
+    found: dict[str, str] = {}
+    for header, prefix in _HEADERS.items():
+        try:
+            text = (folder / header).read_text(encoding="utf-8")
+        except OSError:  # a Paddle without its headers
+            continue
+        for match in _DECLARATION.finditer(text):
+            found.setdefault(prefix + match[1], match[2])
+    return found
+
+
+def _cpp_parameters(text: str) -> Iterator[Parameter]:
+    for part in _parts(text):
+        declared, _, default = part.partition("=")
+        kind, _, name = declared.strip().rpartition(" ")
+        kind = kind.removeprefix("const ").removesuffix("&")
+        if name == "predefined_out":
+            return  # Python's ``out``, which only a keyword gives
+        if not default and kind.startswith("paddle::optional"):
+            default = "paddle::none"
+        yield Parameter(name, kind, _python_value(default.strip(), kind))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Split at the commas outside of brackets."""
+    depth = start = 0
+    for position, character in enumerate(text):
+        if character in "<({":
+            depth += 1
+        elif character in ">)}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[start:position].strip()
+            start = position + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def _python_value(default: str, kind: str) -> str:
+    if default in ("true", "false"):
+        return default.title()
+    if default in ("paddle::none", "DataType::UNDEFINED"):
+        return "None"
+    if default.startswith("DataType::"):
+        return f"paddle.{default.removeprefix('DataType::').lower()}"
+    if default.startswith("{") and kind != "Place":
+        return "[" + ", ".join(_python_value(one, "") for one in _parts(default[1:-1])) + "]"
+    if default.startswith('"'):
+        return repr(default[1:-1])
+    if _NUMBER.fullmatch(default):
+        number = default.rstrip("fFL")
+        return repr(float(number)) if kind in ("float", "double") or "." in number else number
+    return ""
+
+
+def _python_parameters(name: str) -> tuple[Parameter, ...] | None:
+    """Return what Paddle declares of an op that is a Python function without Python around it."""
+    declared: Any = getattr(_declared_in_python().get(name), "__signature__", None)
+    if declared is None:
+        return None
+    return tuple(
+        Parameter(
+            one.name,
+            "Tensor" if "Tensor" in str(one.annotation) else "",
+            "" if one.default is inspect.Parameter.empty else repr(one.default),
+        )
+        for one in declared.parameters.values()
+        if one.kind is not inspect.Parameter.KEYWORD_ONLY
+    )
+
+
+@cache
+def _declared_in_python() -> dict[str, Any]:
+    try:
+        from paddle import _paddle_docs as docs
+
+        return {**dict(docs.methods_map), **dict(docs.funcs_map), **dict(docs.nn_funcs_map)}
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return {}
