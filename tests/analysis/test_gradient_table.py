@@ -170,3 +170,14 @@ def test_a_healthy_depth_and_dead_units_are_no_news():
     with paddle_lab.trace(check=["gradient-scale"]) as trace:
         nn.functional.relu(data - 100).sum().backward()
     assert trace.findings == []
+
+
+def test_ops_of_a_loss_are_no_layers():
+    net = nn.Linear(4, 4)
+    with paddle_lab.trace(check=["gradient-scale"]) as trace:
+        loss = net(paddle.ones([64, 4]))
+        for _ in range(3):
+            loss = (loss.reshape([64, -1]).mean() / 1e3).expand([64, 4])
+        loss.sum().backward()
+    assert len(trace.gradients.curve()) > 6
+    assert trace.findings == []

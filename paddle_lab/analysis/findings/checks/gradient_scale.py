@@ -83,7 +83,10 @@ def _lost(facts: Facts, row: Gradient, magnitude: float, *, overflowed: bool) ->
 
 def _drift(facts: Facts, curve: GradientCurve) -> Found | None:
     """Compare what flows through the first layers with what flows through the last ones."""
-    points = [point for point in curve if point.flowing and point.flowing.rms > 0]
+    # Ops outside of layers do not count: a mean alone divides by as many values as it takes.
+    points = [
+        point for point in curve if point.layer_class and point.flowing and point.flowing.rms > 0
+    ]
     if len(points) < _FEWEST_LAYERS:
         return None
     third = len(points) // 3
