@@ -5,6 +5,7 @@ from __future__ import annotations
 import ntpath
 from functools import lru_cache
 
+from paddle_lab.analysis.statements import statement_at
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
 
@@ -48,6 +49,21 @@ class Frame:
     @property
     def text(self) -> str:
         """The line's source, stripped; ``""`` where the trace does not carry it."""
+        return self._whole_line().strip()
+
+    @property
+    def statement(self) -> str:
+        """What of the line ran: one statement where the line has several and Python tells which.
+
+        Else, and before Python 3.11, it is :attr:`text`.
+        """
+        line, column = self._whole_line(), self._cell("column")
+        is_known = column >= 0 and (
+            self._cell("end_line") > self.line or self._cell("end_column") > column
+        )
+        return statement_at(line, column) if is_known else line.strip()
+
+    def _whole_line(self) -> str:
         return source_line(self._record, self._cell("file"), self._cell("cell"), self.line)
 
     @property
@@ -76,14 +92,14 @@ def stack_of(record: Record, stack: int) -> list[Frame]:
 
 
 def source_line(record: Record, file: int, cell: int, line: int) -> str:
-    """Return one line of source that the record carries, stripped; ``""`` if it carries none."""
+    """Return one line of source that the record carries; ``""`` if it carries none."""
     sources = record.sources
     for row in range(len(sources)):
         if sources["file"][row] == file and sources["cell"][row] == cell:
             lines = _lines(record.text(int(sources["text"][row])))
             offset = line - int(sources["first_line"][row])
             if 0 <= offset < len(lines):
-                return lines[offset].strip()
+                return lines[offset]
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paddle_lab.analysis.stacks import Frame
 from paddle_lab.words import say
@@ -19,8 +19,8 @@ class Place:
     """From 1; 0 where no line is known."""
     cell: int | None = None
     """Execution count of the notebook cell, None for a file."""
-    code: str = ""
-    """The line's source, ``""`` where the trace does not carry it."""
+    code: str = field(default="", compare=False)
+    """What of the line ran, ``""`` where the trace does not carry it."""
     where: str = ""
     """``"Cell 4, line 8"`` or ``"model.py:31"``."""
 
@@ -29,7 +29,7 @@ class Place:
         """Return the place of a frame; the empty place for none."""
         if frame is None:
             return cls()
-        return cls(frame.file, frame.line, frame.cell, frame.text, frame.where)
+        return cls(frame.file, frame.line, frame.cell, frame.statement, frame.where)
 
     def __str__(self) -> str:
         """Return the line as a sentence names it: ```h[1:2] = 3.3` (cell 4, line 8)``."""

@@ -1,0 +1,72 @@
+"""Which of the statements on a line ran: ``b = g(a)`` of ``a = f(x); b = g(a)``."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Iterator
+from functools import lru_cache
+
+_COMPOUND = frozenset(
+    ("if", "elif", "else", "for", "while", "with", "try", "except", "finally", "def", "class")
+)
+_NO_CODE = frozenset(
+    (tokenize.COMMENT, tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.DEDENT)
+)
+
+
+def statement_at(line: str, column: int) -> str:
+    """Return the statement of a line that has what stands at a column.
+
+    Parameters
+    ----------
+    line
+        A line of Python, alone: it may begin or end inside of a statement.
+    column
+        From 0, in characters.
+
+    Returns
+    -------
+    str
+        Where the line has one statement, all of the line, with a comment that it may have.
+    """
+    spans = _spans(line)
+    if len(spans) < 2:
+        return line.strip()
+    start, end = next((span for span in reversed(spans) if span[0] <= column), spans[0])
+    return line[start:end]
+
+
+@lru_cache(maxsize=256)
+def _spans(line: str) -> list[tuple[int, int]]:
+    """Return where each statement of a line begins and ends; none for an empty line."""
+    spans: list[tuple[int, int]] = []
+    begin, end, depth, lambdas, is_header = -1, -1, 0, 0, False
+    for kind, text, start, stop in _tokens(line):
+        if kind in _NO_CODE:
+            continue
+        if begin < 0:
+            begin = start
+            word = text if text != "async" else line[stop:].split(maxsplit=1)[0]
+            is_header = word in _COMPOUND
+        is_end = depth == 0 and text == ";"
+        if depth == 0 and text == ":" and is_header:
+            is_end, lambdas = lambdas == 0, max(0, lambdas - 1)
+        if is_end:
+            spans.append((begin, stop if text == ":" else end))
+            begin = -1
+            continue
+        end = stop
+        lambdas += text == "lambda" and depth == 0
+        depth = max(0, depth + (text in "([{") - (text in ")]}")) if kind == tokenize.OP else depth
+    return spans if begin < 0 else [*spans, (begin, end)]
+
+
+def _tokens(line: str) -> Iterator[tuple[int, str, int, int]]:
+    """Iterate over a line's tokens: kind, text, where they begin and end; up to what is none."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(line.rstrip("\r\n") + "\n").readline):
+            if token.type != tokenize.INDENT and token.start[0] == 1:
+                yield token.type, token.string, token.start[1], token.end[1]
+    except (tokenize.TokenError, SyntaxError):  # a bracket or string goes on in the next line
+        return
