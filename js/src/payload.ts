@@ -8,6 +8,7 @@ import { Trace } from "./model/trace.ts";
 import { readInflated, unpack } from "./model/unpack.ts";
 import type { Inflated } from "./reader.ts";
 import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
+import { likelyRoom } from "./views/likely_room.ts";
 import { Picture } from "./views/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
 import { breath, nextTask } from "./views/scene/slices.ts";
@@ -48,6 +49,7 @@ export async function prepare(
     const runner = await loading;
     await pause();
     const picture = new Picture(store, measure, runner);
+    picture.room = likelyRoom();
     await begun(picture);
     const dispose = (): void => {
       picture.dispose();

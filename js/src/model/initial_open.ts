@@ -12,12 +12,20 @@ export interface InitialOpen {
   readonly taken: ReadonlySet<number>;
 }
 
-/** Open whole levels, from the top, while the number of visible boxes stays small. */
-export function initialOpen(hierarchy: Hierarchy): InitialOpen {
+/**
+ * Open whole levels, from the top, while the number of visible boxes stays small.
+ *
+ * @param shut groups that stay closed
+ */
+export function initialOpen(
+  hierarchy: Hierarchy,
+  shut: ReadonlySet<number> = new Set(),
+): InitialOpen {
   const open = new Set<number>();
   const taken = new Set<number>();
-  let closed = closedGroupsIn(hierarchy, -1);
-  const folds = foldsIn(hierarchy, -1);
+  const mayOpen = (group: number): boolean => !shut.has(group);
+  let closed = closedGroupsIn(hierarchy, -1).filter(mayOpen);
+  const folds = foldsIn(hierarchy, -1).filter(mayOpen);
   let boxes = boxCount(hierarchy, -1);
   while (closed.length || folds.length) {
     if (!closed.length) {
@@ -29,13 +37,13 @@ export function initialOpen(hierarchy: Hierarchy): InitialOpen {
       taken.add(closed[0]!);
       boxes++;
     }
-    const next = closed.flatMap((group) => closedGroupsIn(hierarchy, group));
+    const next = closed.flatMap((group) => closedGroupsIn(hierarchy, group)).filter(mayOpen);
     const nextBoxes =
       boxes - closed.length + closed.reduce((sum, group) => sum + boxCount(hierarchy, group), 0);
     if (nextBoxes > MOST_BOXES && boxes > TOO_FEW_BOXES) {
       break;
     }
-    folds.push(...closed.flatMap((group) => foldsIn(hierarchy, group)));
+    folds.push(...closed.flatMap((group) => foldsIn(hierarchy, group)).filter(mayOpen));
     for (const group of closed) {
       open.add(group);
     }

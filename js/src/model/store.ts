@@ -2,10 +2,10 @@
 import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
 import { firstCall, outermostCall } from "./backward_calls.ts";
 import { type Finding, Findings } from "./findings.ts";
+import { FirstOpen } from "./first_open.ts";
 import { isFolded } from "./folding.ts";
 import { Gradients } from "./gradients.ts";
 import { Hierarchy } from "./hierarchy.ts";
-import { initialOpen } from "./initial_open.ts";
 import { OddSiblings } from "./odd_siblings.ts";
 import { inGraph } from "./owner.ts";
 import { litGradNodes, litGroups, litOps } from "./pairing.ts";
@@ -73,6 +73,7 @@ export class Store {
   readonly oddSiblings: OddSiblings;
   /** Called when a selection is to be brought into view. */
   readonly onReveal = new Set<RevealListener>();
+  readonly #firstOpen: FirstOpen;
   #state: ViewState;
   readonly #listeners = new Set<StoreListener>();
   #past: ViewState[] = [];
@@ -91,11 +92,12 @@ export class Store {
     this.findings = new Findings(trace, this.hierarchy);
     this.gradients = new Gradients(trace);
     this.oddSiblings = new OddSiblings(trace, this.hierarchy);
+    this.#firstOpen = new FirstOpen(this.hierarchy);
     this.#state = {
       mode: "forward",
       backwardCall: firstCall(trace),
       selection: { kind: "none" },
-      ...initialOpen(this.hierarchy),
+      ...this.#firstOpen.of("forward"),
       unfolded: new Set(),
       showParameters: false,
       showOptimizer: false,
@@ -139,12 +141,40 @@ export class Store {
   /** Change the state; listeners are told once, before this returns. */
   update(change: Partial<ViewState>): void {
     const previous = this.#state;
-    const next = { ...previous, ...change };
+    const isOther = change.mode !== undefined && change.mode !== previous.mode;
+    const first = isOther && this.isAsAtFirst ? this.#firstOpen.of(change.mode!) : {};
+    const next = { ...previous, ...first, ...change };
     if (!hasSameShape(next, previous)) {
       this.#past = [...this.#past.slice(1 - LONGEST_HISTORY), previous];
       this.#future = [];
     }
     this.#become(next);
+  }
+
+  /** Whether nobody has opened or closed anything. */
+  get isAsAtFirst(): boolean {
+    return !this.#state.unfolded.size && this.#firstOpen.is(this.#state);
+  }
+
+  /** Keep groups closed at first: the picture is too wide with them. Nothing to undo. */
+  shutAtFirst(groups: readonly number[]): void {
+    const { mode } = this.#state;
+    this.#become({ ...this.#state, ...this.#firstOpen.shut(mode, groups) });
+  }
+
+  /**
+   * There is more room than was thought: what was closed for want of it opens.
+   *
+   * @returns whether anything does
+   */
+  openAsAtFirst(): boolean {
+    const { isAsAtFirst } = this;
+    this.#firstOpen.forget();
+    const mayOpen = isAsAtFirst && !this.isAsAtFirst;
+    if (mayOpen) {
+      this.#become({ ...this.#state, ...this.#firstOpen.of(this.#state.mode) });
+    }
+    return mayOpen;
   }
 
   /** @param options.reveal open the groups around it and bring it into view */

@@ -14,6 +14,7 @@ import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
 import { listenToKeys } from "./keyboard.ts";
+import { rememberRoom } from "./likely_room.ts";
 import { type MemoryView, mountMemory } from "./memory/view.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { itemsInside, toggled, toggleGroup } from "./opening.ts";
@@ -114,6 +115,10 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
           parts.canvas.getBoundingClientRect(),
         ];
         tooltip.show(hit, x + to.left - from.left, y + to.top - from.top);
+      },
+      sized({ width }) {
+        rememberRoom(width);
+        picture.room = width;
       },
     },
     { ownsPage: options.isStandalone },
@@ -256,8 +261,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     () => parts.app.remove(),
   ];
   parts.buttons.append(
-    iconButton("−", t("app.zoom_out"), () => canvas.zoom(1 / ZOOM_STEP)),
     iconButton("+", t("app.zoom_in"), () => canvas.zoom(ZOOM_STEP)),
+    iconButton("−", t("app.zoom_out"), () => canvas.zoom(1 / ZOOM_STEP)),
     button(t("app.fit"), () => canvas.fit(), { title: t("app.fit_title") }),
   );
   /** The memory, once it has been shown. */

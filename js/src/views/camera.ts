@@ -24,7 +24,7 @@ const LARGEST_SCALE = 3;
 const READABLE_SCALE = 0.8;
 const MARGIN_PX = 28;
 /** The corner at the lower right where the zoom's buttons lie over the picture. */
-const BUTTONS = { width: 140, height: 52 };
+export const BUTTONS = { width: 56, height: 116 };
 
 export function toScreen(camera: Camera, x: number, y: number): { x: number; y: number } {
   return { x: camera.x + x * camera.scale, y: camera.y + y * camera.scale };
@@ -61,43 +61,6 @@ export function fittingScale(scene: Size, view: Size): number {
 /** The whole scene in view, in the middle. */
 export function fitted(scene: Size, view: Size): Camera {
   return centred(scene, view, fittingScale(scene, view));
-}
-
-/** Down to this a wide scene is made smaller so that its whole width is seen at first. */
-const LEGIBLE_SCALE = 0.55;
-/** Down to this, with this margin, one that is a little too wide for that: names of groups have no room below it. */
-const LEAST_SCALE = 0.54;
-const LEAST_MARGIN_PX = 8;
-
-/** The whole scene if it stays readable; else its upper part, with its main path as near to the middle as it may be. */
-export function firstView(scene: Size & { readonly focusX: number }, view: Size): Camera {
-  const fitting = fittingScale(scene, view);
-  if (fitting >= READABLE_SCALE) {
-    return centred(scene, view, fitting);
-  }
-  const scale = firstScale(scene, view);
-  const width = scene.width * scale;
-  const atFocus = view.width / 2 - scene.focusX * scale;
-  return {
-    scale,
-    // No room is left beside what is cut.
-    x:
-      width <= view.width - 2 * LEAST_MARGIN_PX
-        ? (view.width - width) / 2
-        : Math.min(LEAST_MARGIN_PX, Math.max(view.width - LEAST_MARGIN_PX - width, atFocus)),
-    y: Math.max(MARGIN_PX, (view.height - scene.height * scale) / 2),
-  };
-}
-
-/** By the scene's width alone. */
-function firstScale(scene: Size, view: Size): number {
-  const across = (margin: number): number => (view.width - 2 * margin) / Math.max(1, scene.width);
-  const roomy = across(MARGIN_PX);
-  if (roomy >= LEGIBLE_SCALE) {
-    return Math.min(1, roomy);
-  }
-  const tight = across(LEAST_MARGIN_PX);
-  return tight >= LEAST_SCALE ? Math.min(LEGIBLE_SCALE, tight) : LEGIBLE_SCALE;
 }
 
 /** Moved as little as needed, and zoomed in if the text is too small, to show a rectangle. */

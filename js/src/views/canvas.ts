@@ -4,7 +4,6 @@ import { t } from "../words/page.ts";
 import { anchored } from "./anchor.ts";
 import {
   type Camera,
-  firstView,
   fitted,
   fittingScale,
   kept,
@@ -16,6 +15,7 @@ import {
   zoomedAt,
 } from "./camera.ts";
 import { element } from "./element.ts";
+import { deepestInFirstView, firstView } from "./first_view.ts";
 import { Glide } from "./glide.ts";
 import { Painting } from "./painting.ts";
 import { listenToPointer, type PointerActions } from "./pointer.ts";
@@ -23,6 +23,7 @@ import type { TextMeasure } from "./scene/measure.ts";
 import { EMPTY_SCENE, type Scene } from "./scene/scene.ts";
 import { type Hit, SceneIndex } from "./scene/scene_index.ts";
 import { Transition } from "./scene/transition.ts";
+import { wholeParts } from "./scene/whole_parts.ts";
 import type { Theme } from "./theme.ts";
 
 const SMALLEST_SCALE = 0.02;
@@ -35,6 +36,8 @@ export interface CanvasActions {
   doubleClick(hit: Hit | undefined): void;
   /** `x`, `y` in the canvas, in CSS px. */
   hover(hit: Hit | undefined, x: number, y: number): void;
+  /** The view has its first size. */
+  sized(view: Size): void;
 }
 
 export class GraphCanvas {
@@ -49,6 +52,8 @@ export class GraphCanvas {
   #frame = 0;
   #hasBeenMoved = false;
   readonly #root: HTMLElement;
+  readonly #measure: TextMeasure;
+  readonly #sized: CanvasActions["sized"];
   readonly #painting: Painting;
   readonly #dispose: (() => void)[] = [];
 
@@ -61,6 +66,8 @@ export class GraphCanvas {
     options: { ownsPage: boolean },
   ) {
     this.#root = root;
+    this.#measure = measure;
+    this.#sized = (view) => actions.sized(view);
     this.element = element("canvas", {
       tabindex: "0",
       role: "application",
@@ -260,7 +267,8 @@ export class GraphCanvas {
 
   #lookAtBeginning(): void {
     this.#glide = undefined;
-    this.#camera = firstView(this.#scene, this.#view);
+    const parts = wholeParts(this.#scene, this.#measure, deepestInFirstView(this.#view));
+    this.#camera = firstView(this.#scene, this.#view, parts);
     this.#publish();
   }
 
@@ -273,6 +281,9 @@ export class GraphCanvas {
     }
     const before = this.#view;
     this.#view = { width, height };
+    if (!before.width) {
+      this.#sized(this.#view);
+    }
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
     if (!this.#hasBeenMoved || !before.width) {

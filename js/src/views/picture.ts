@@ -4,12 +4,23 @@ import { pictured } from "../model/pictured.ts";
 import { hasSameShape, makesSamePicture } from "../model/shaping.ts";
 import type { Store, ViewState } from "../model/store.ts";
 import type { VisibleTree } from "../model/visible.ts";
+import { isTooWide, roomFor } from "./first_view.ts";
 import { type Made, Making, type MakingListener } from "./making.ts";
 import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
+import { wholeParts } from "./scene/whole_parts.ts";
+import { widestGroups } from "./scene/widest_groups.ts";
 
 /** In a larger picture nothing is made on suspicion. */
 const MOST_EXPECTED = 600;
+
+/** A larger picture is shown as it is, however wide. */
+const MOST_FITTED = 300;
+
+/** After so many too wide ones all groups are closed at once that may make a picture wide. */
+const MOST_TRIES = 4;
+/** By so much more room than was thought nothing is laid out again. */
+const MARGIN_OF_GUESS_PX = 24;
 
 export interface PictureListener {
   /** What will be visible: the outline need not wait for the layout. */
@@ -35,6 +46,10 @@ export class Picture {
   /** What may be asked for next. */
   #expected: Making | undefined;
   #shownMode = "";
+  /** 0 while it is not known. */
+  #room = 0;
+  /** First pictures in a row that were too wide. */
+  #tries = 0;
   #shown: (Made & { readonly state: ViewState }) | undefined;
   /** What is under way has come so far. */
   #stage = "";
@@ -127,9 +142,16 @@ export class Picture {
       const made = await making.made(this.#told);
       if (making === this.#making) {
         this.#making = undefined;
-        this.#setBusy(false);
         const kind = `${state.mode} ${state.mode === "forward" ? 0 : state.backwardCall}`;
         const isNew = this.#shownMode !== kind;
+        const tooWide = isNew ? this.#tooWide(made) : [];
+        if (tooWide.length) {
+          this.#tries++;
+          this.#store.shutAtFirst(tooWide);
+          return;
+        }
+        this.#tries = 0;
+        this.#setBusy(false);
         this.#shownMode = kind;
         this.#shown = { ...made, state };
         this.#listener?.composed(made.scene, isNew);
@@ -166,6 +188,42 @@ export class Picture {
     this.#expected = this.#makingOf(state);
     // Whoever asks for it then is told what went wrong.
     this.#expected.made().catch(() => {});
+  }
+
+  /**
+   * The view's width, in CSS px. While nobody has opened or closed anything, as much is open as that has room for.
+   */
+  set room(px: number) {
+    const isMore = this.#room > 0 && px > this.#room + MARGIN_OF_GUESS_PX;
+    this.#room = px;
+    const shownMode = this.#shownMode;
+    this.#shownMode = "";
+    if (isMore && this.#store.openAsAtFirst()) {
+      return;
+    }
+    if (this.#shown && !this.#isBusy && this.#store.state.mode !== "memory") {
+      const tooWide = this.#tooWide(this.#shown);
+      if (tooWide.length) {
+        this.#store.shutAtFirst(tooWide);
+        return;
+      }
+    }
+    this.#shownMode = shownMode;
+  }
+
+  /** Groups without which a first picture would have room; none where nobody waits for less. */
+  #tooWide({ tree, scene }: Made): number[] {
+    const isSmall = tree.items.length <= MOST_FITTED;
+    if (!this.#room || !isSmall || !this.#store.isAsAtFirst) {
+      return [];
+    }
+    const parts = wholeParts(scene, this.#measure, Number.POSITIVE_INFINITY);
+    if (!isTooWide(scene, this.#room, parts)) {
+      return [];
+    }
+    const structure = this.#store.trace.table("groups").column("structure");
+    const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
+    return widestGroups({ scene, tree, parts, structure }, roomFor(this.#room), most);
   }
 
   #makingOf(state: ViewState): Making {

@@ -8,14 +8,15 @@ import { Trace } from "../model/trace.ts";
 import { unpack } from "../model/unpack.ts";
 import { afterPaint } from "../views/after_paint.ts";
 import { mountApp, type Prepared } from "../views/app.ts";
-import { firstView } from "../views/camera.ts";
 import { element } from "../views/element.ts";
+import { firstView } from "../views/first_view.ts";
 import { Painting } from "../views/painting.ts";
 import { Picture } from "../views/picture.ts";
 import { TextMeasure } from "../views/scene/measure.ts";
 import type { Scene } from "../views/scene/scene.ts";
 import { SceneIndex } from "../views/scene/scene_index.ts";
 import { nextTask } from "../views/scene/slices.ts";
+import { wholeParts } from "../views/scene/whole_parts.ts";
 import { readFont, readTheme } from "../views/theme.ts";
 import { isWarmUpOver } from "./ending.ts";
 import { madePayload } from "./made_payload.ts";
@@ -64,7 +65,12 @@ async function draw(prepared: Prepared, scene: Scene): Promise<void> {
   const { store, measure } = prepared;
   const canvas = element("canvas");
   const painting = new Painting(canvas, store, measure, readTheme(document.body), () => {});
-  const sight = { camera: firstView(scene, VIEW), view: VIEW, hovered: undefined, progress: 1 };
+  const sight = {
+    camera: firstView(scene, VIEW, wholeParts(scene, measure, VIEW.height)),
+    view: VIEW,
+    hovered: undefined,
+    progress: 1,
+  };
   painting.draw({ found: SceneIndex.of(scene), ...sight });
   painting.dispose();
   await rest();

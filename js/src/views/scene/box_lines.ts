@@ -8,7 +8,7 @@ const GAP_PX = 7;
 /** Boxes of a few widths only: a column of them looks calm, and equal groups lay out equally. */
 const WIDTH_STEP_PX = 24;
 export const NARROWEST_PX = 120;
-const WIDEST_PX = 264;
+const WIDEST_PX = 312;
 
 type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
 

@@ -20,6 +20,7 @@ export interface Taken extends Extent {
   readonly isStiff: boolean;
   /** Whether the other column keeps its distance from it. */
   readonly isSeen: boolean;
+  readonly isWords?: boolean;
 }
 
 /** An open group of one column. */
@@ -75,7 +76,8 @@ export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure):
       const width = Math.min(LONGEST_LABEL_PX, measure.width(label, "small"));
       const { x, y } = labelPlace(edge, width, leaving.get(edge.source)!, LABEL_AWAY_PX);
       const [left, right] = [x - 2, x + width + 2];
-      taken.push({ left, right, top: y - 8, bottom: y + 8, isStiff: true, isSeen: true });
+      const height = { top: y - 8, bottom: y + 8 };
+      taken.push({ left, right, ...height, isStiff: true, isSeen: true, isWords: true });
     }
   }
   return taken;

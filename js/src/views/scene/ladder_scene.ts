@@ -66,16 +66,16 @@ export function* composeLadderSteps(
   const toLeft = (x: number): number => atLeft.narrowing.at(x);
   const toRight = (x: number): number => atRight.narrowing.at(x) + shift;
   const rungs = rungsBetween(arrangement, result, right, toLeft, toRight);
-  const trunk = trunkX(result);
+  const head = headX(arrangement, result);
   return {
     width: Math.max(atLeft.narrowing.width, hasRight ? atRight.narrowing.width + shift : 0),
     height: result.totalHeight,
-    focusX: hasRight ? (toLeft(trunk) + toRight(trunk)) / 2 : toLeft(trunk),
+    focusX: toLeft(head),
     boxes: [...moved(left.boxes, toLeft), ...moved(right.boxes, toRight)],
     frames: ladderFrames(store, arrangement, result, isWide, shown, toLeft, toRight),
     edges: [...bent(left.edges, toLeft), ...bent(right.edges, toRight)],
     labels: left.boxes.length
-      ? columnHeads(toLeft(trunk), hasRight ? toRight(trunk) : undefined, result, withoutRow)
+      ? columnHeads(toLeft(head), hasRight ? toRight(head) : undefined, result, withoutRow)
       : [],
     rungs,
   };
@@ -125,6 +125,14 @@ function rungsBetween(
     }
   });
   return [...rungs.values()].filter(({ fromX, toX }) => fromX < toX);
+}
+
+/** Over what the columns' heads stand: the main path where it has grad nodes, or what has. */
+function headX({ rows }: LadderArrangement, result: NestedResult): number {
+  const isPaired = (item: number): boolean => rows[item]!.length > 0;
+  const onTrunk = result.trunk.findIndex((isOn, item) => isOn === 1 && isPaired(item));
+  const item = onTrunk >= 0 ? onTrunk : rows.findIndex((_, at) => isPaired(at));
+  return item >= 0 ? result.x[item]! : trunkX(result);
 }
 
 /** @param right undefined where no gradient flows: what is not there has no name */

@@ -1,0 +1,38 @@
+/** What of a scene is of no use when half of it is seen: boxes, and words beside them. */
+import { isTooShort } from "./edge_label_places.ts";
+import { takenByBoxes, takenByEdges } from "./ladder_room.ts";
+import type { TextMeasure } from "./measure.ts";
+import type { Scene } from "./scene.ts";
+import { TITLE_HEIGHT_PX } from "./scene_index.ts";
+import type { Extent } from "./spatial_index.ts";
+import { titleRoom } from "./title_room.ts";
+
+const LINE_HEIGHT_PX = 16;
+
+/** @param bottom what lies below is left out */
+export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): Extent[] {
+  const boxes = scene.boxes.filter(({ y, height }) => y - height / 2 < bottom);
+  const edges = scene.edges.filter(
+    (edge) => edge.label && !isTooShort(edge) && edge.pathY[0]! < bottom,
+  );
+  const frames = scene.frames.filter(({ y, height }) => y - height / 2 < bottom);
+  return [
+    ...takenByBoxes(boxes, measure),
+    ...takenByEdges(edges, measure).filter(({ isWords }) => isWords),
+    ...frames.map((frame) => {
+      const [left, top] = [frame.x - frame.width / 2, frame.y - frame.height / 2];
+      const width = Math.min(frame.width, titleRoom(frame, measure));
+      return { left, top, right: left + width, bottom: top + TITLE_HEIGHT_PX };
+    }),
+    ...scene.labels.map(({ x, y, text, align }) => {
+      const width = measure.width(text, "sublabel");
+      const left = align === "middle" ? x - width / 2 : align === "end" ? x - width : x;
+      return {
+        left,
+        right: left + width,
+        top: y - LINE_HEIGHT_PX / 2,
+        bottom: y + LINE_HEIGHT_PX / 2,
+      };
+    }),
+  ];
+}
