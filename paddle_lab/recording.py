@@ -17,6 +17,7 @@ from paddle_lab.notebook_cells import NotebookCells, running_cells
 from paddle_lab.options import hints_options
 from paddle_lab.trace.limit import DEFAULT_OPS, Keep, Limit, limit_of
 from paddle_lab.trace.record import Record
+from paddle_lab.words import listing, say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.rerun.comparison import Run
@@ -180,7 +181,7 @@ class Recording:
         limit: Limit = Limit(),  # noqa: B008  (frozen)
     ) -> None:
         if title is not None and not isinstance(title, str):
-            raise TypeError(f"a trace's title is text, not {title!r}")
+            raise TypeError(say("errors.title_type", title=repr(title)))
         self._title = title
         self._memory = memory
         self._limit = limit
@@ -204,10 +205,7 @@ class Recording:
         """Do without checks that need a second run; say so where they were asked for by name."""
         self._checks = [kind for kind in self._checks if kind not in kinds]
         if kinds and is_asked_for:
-            self._notices.append(
-                f"Not checked for {' and '.join(kinds)}: a with block cannot run twice; "
-                "%%paddle_trace --check and paddle_lab.rerun(function) can."
-            )
+            self._notices.append(_unchecked(kinds, "with_block"))
 
     def _drop_partial(self, record: Record) -> None:
         """Do without checks that would raise false alarms where a limit left ops out."""
@@ -218,16 +216,13 @@ class Recording:
         if not dropped:
             return
         record.origin.checks = [kind for kind in record.origin.checks if kind not in dropped]
-        record.origin.notices.append(
-            f"Not checked for {', '.join(dropped)}: what they look for could be in the ops that "
-            "the limit left out."
-        )
+        record.origin.notices.append(_unchecked(dropped, "left_out"))
 
     def __enter__(self) -> Trace:
         from paddle_lab.capture.session import CaptureSession
 
         if self._session is not None:
-            raise RuntimeError("this trace is recording already; make another paddle_lab.trace()")
+            raise RuntimeError(say("errors.recording_already"))
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         cells = running_cells()
         self._session = CaptureSession(
@@ -281,18 +276,19 @@ class Recording:
             self._session.abort()
             record = Record.empty()
             record.origin.title = self._title or ""
-            record.origin.notices.append(
-                f"The trace was lost to a fault in paddle_lab ({type(fault).__name__}: {fault}). "
-                "Please report it with the code that led to it."
-            )
+            told = f"{type(fault).__name__}: {fault}"
+            record.origin.notices.append(say("notices.fault.lost", fault=told))
             warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=3)
         record.origin.notices.extend(self._notices)
         self._drop_partial(record)
         if self._asks_for_cuda and not _has_cuda():
-            record.origin.notices.append(
-                "Not checked for cuda-error: this build of Paddle is without CUDA."
-            )
+            record.origin.notices.append(_unchecked(["cuda-error"], "no_cuda"))
         self._trace.complete(record)
+
+
+def _unchecked(kinds: Sequence[str], why: str) -> str:
+    reason = say(f"notices.unchecked.{why}")
+    return say("notices.unchecked.because", kinds=listing(kinds), reason=reason)
 
 
 def _has_cuda() -> bool:
@@ -304,5 +300,5 @@ def _has_cuda() -> bool:
 def _place_of(frame: FrameType, cells: NotebookCells | None) -> str:
     file = frame.f_code.co_filename
     number = -1 if cells is None else cells.number(file)
-    place = f"Cell {number}" if number >= 0 else os.path.basename(file)
-    return f"{place}, line {frame.f_lineno}"
+    place = say("reports.title.cell", cell=number) if number >= 0 else os.path.basename(file)
+    return say("reports.title.line", place=place, line=frame.f_lineno)

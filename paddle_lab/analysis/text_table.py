@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from unicodedata import east_asian_width
 
 Row = Sequence[str]
 
@@ -15,14 +16,27 @@ _TEXT = "text-align: left"
 def text_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
     """Return aligned lines, the header first; the columns in ``numbers`` are flush right."""
     cells = [tuple(header), *(tuple(_one_line(cell) for cell in row) for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    widths = [max(text_width(row[column]) for row in cells) for column in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if column in numbers else cell.ljust(width)
+            padded(cell, width, is_number=column in numbers)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
     )
+
+
+def text_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def padded(text: str, width: int, *, is_number: bool = False) -> str:
+    """Return a text with spaces to a width: behind it, before a number."""
+    spaces = " " * (width - text_width(text))
+    return spaces + text if is_number else text + spaces
 
 
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:

@@ -27,6 +27,7 @@ from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
+from paddle_lab.words import say
 
 
 def assemble(
@@ -71,10 +72,8 @@ def assemble(
         try:
             add_memory(record, memory, recorder)
         except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
-            record.origin.notices.append(
-                f"The allocations were lost to a fault in paddle_lab ({described(fault)}). "
-                "Please report it with the code that led to it."
-            )
+            said = say("notices.fault.allocations_lost", fault=described(fault))
+            record.origin.notices.append(said)
     return record
 
 

@@ -7,6 +7,8 @@ import importlib.util
 import re
 from types import ModuleType
 
+from paddle_lab.words import say
+
 OLDEST_PADDLE = (3, 3)
 
 
@@ -23,24 +25,15 @@ def require_paddle() -> ModuleType:
         If Paddle is not installed, cannot be imported, or is older than 3.3.
     """
     if importlib.util.find_spec("paddle") is None:
-        raise PaddleUnavailableError(
-            "Recording a trace needs PaddlePaddle, which is not installed here: "
-            "run `pip install paddlepaddle` (or paddlepaddle-gpu from Paddle's own index). "
-            "Opening saved traces works without it."
-        )
+        raise PaddleUnavailableError(say("errors.paddle.missing"))
     try:
         paddle = importlib.import_module("paddle")
     except Exception as error:
-        raise PaddleUnavailableError(
-            f"PaddlePaddle is installed but cannot be imported ({type(error).__name__}: {error}); "
-            "reinstall it, then try again."
-        ) from error
+        told = f"{type(error).__name__}: {error}"
+        raise PaddleUnavailableError(say("errors.paddle.broken", error=told)) from error
     version = str(getattr(paddle, "__version__", "0"))
     if is_too_old(version):
-        raise PaddleUnavailableError(
-            f"Recording a trace needs PaddlePaddle 3.3 or newer, and this is {version}, which "
-            "lacks the grad-node access it needs: run `pip install -U paddlepaddle`."
-        )
+        raise PaddleUnavailableError(say("errors.paddle.old", version=version))
     return paddle
 
 

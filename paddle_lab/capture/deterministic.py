@@ -15,15 +15,11 @@ import numpy as np
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.rerun.random_state import RandomState
+from paddle_lab.words import say
 
 _FLAGS = {"FLAGS_cudnn_deterministic": 1, "FLAGS_embedding_deterministic": 1}
 _AT_START = {"NVIDIA_TF32_OVERRIDE": "0", "NCCL_ALGO": "Tree"}
 """Read by the drivers when they start."""
-
-_NOW = "holds at once"
-_LOADERS = "holds for loaders made inside the block"
-_RESTART = "needs a restart of the process if it used a GPU before; holds for processes begun here"
-_NO_GPU = "this build of Paddle has none; holds for processes begun here"
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Setting:
     """From when on: at once, or from the start of a process."""
 
     def __str__(self) -> str:
-        return f"{self.name} = {self.value} ({self.holds})"
+        return say("notices.holds.setting", name=self.name, value=self.value, holds=self.holds)
 
 
 @contextmanager
@@ -68,13 +64,15 @@ def deterministic(seed: int) -> Iterator[list[Setting]]:
 
 
 def _settings(seed: int, flags: Mapping[str, Any]) -> list[Setting]:
+    now, for_loaders = say("notices.holds.now"), say("notices.holds.loaders")
+    after_restart, no_gpu = say("notices.holds.restart"), say("notices.holds.no_gpu")
     return [
-        Setting("paddle.seed, numpy.random.seed, random.seed", str(seed), _NOW),
-        Setting("DataLoader num_workers", "0", _LOADERS),
-        Setting("DataLoader shuffle", "False", _LOADERS),
-        *(Setting(name, value, _RESTART) for name, value in _AT_START.items()),
+        Setting("paddle.seed, numpy.random.seed, random.seed", str(seed), now),
+        Setting("DataLoader num_workers", "0", for_loaders),
+        Setting("DataLoader shuffle", "False", for_loaders),
+        *(Setting(name, value, after_restart) for name, value in _AT_START.items()),
         *(
-            Setting(name, str(value), _NOW if name in flags else _NO_GPU)
+            Setting(name, str(value), now if name in flags else no_gpu)
             for name, value in _FLAGS.items()
         ),
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from paddle_lab.words import say
+
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
 
@@ -28,7 +30,7 @@ def described(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:  # noqa: BLE001
-        text = "(its text cannot be shown)"
+        text = say("notices.fault.untellable")
     name = type(error).__name__
     return f"{name}: {text}" if text else name
 

@@ -37,6 +37,7 @@ from paddle_lab.capture.thread_state import Saved, ThreadState
 from paddle_lab.capture.turns.describe import CodeDescriber, LoopRow
 from paddle_lab.capture.turns.turns import TurnTracker
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.double_grad import Reached
@@ -172,10 +173,7 @@ class Recorder:
     def abandon(self, error: Exception) -> None:
         """Stop recording after a fault of our own; the traced code goes on undisturbed."""
         if not self.notices:
-            self.notices.append(
-                f"The trace is incomplete: recording stopped at a fault in paddle_lab "
-                f"({described(error)}). Please report it with the cell that led to it."
-            )
+            self.notices.append(say("notices.fault.incomplete", fault=described(error)))
         SINKS.active = tuple(other for other in SINKS.active if other is not self)
 
     # -- ops ----------------------------------------------------------------------------------

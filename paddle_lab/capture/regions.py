@@ -9,6 +9,7 @@ from typing import Any
 
 from paddle_lab.capture.recorder import REGION
 from paddle_lab.capture.sinks import SINKS
+from paddle_lab.words import say
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def region(name: Any) -> Iterator[None]:
         The region's title in the graph.
     """
     if not isinstance(name, str) or not name:
-        raise TypeError('a region needs a name: with paddle_lab.region("attention"):')
+        raise TypeError(say("errors.region_name"))
     opened = []
     for recorder in SINKS.active:
         state = recorder.thread()

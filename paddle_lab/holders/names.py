@@ -14,6 +14,7 @@ import numpy as np
 
 from paddle_lab.holders.frames import Call, ended_locals, open_call
 from paddle_lab.holders.references import GENERATORS, is_a, suspended_frame
+from paddle_lab.words import say
 
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 # Dictionaries of a paddle.nn.Layer whose items are its attributes.
@@ -76,8 +77,8 @@ class Way:
         if _holds_attributes_in(holder, held):
             return self._on("", held, held, is_layers=_is_layer(holder))
         if is_a(holder, (FrameType, Call, *GENERATORS)):
-            call = f" in {_function_name(holder)}(), {self.text}"
-            return Way(keys.get(id(held), "a variable"), held, call=call)
+            call = say("holders.in_call", function=_function_name(holder), root=self.text)
+            return Way(keys.get(id(held), say("holders.variable")), held, call=call)
         if is_a(holder, np.ndarray):
             return self._on(_array_part(holder, held), held)
         if is_a(holder, FunctionType):
@@ -129,11 +130,11 @@ def _array_part(array: Any, held: Any) -> str:
         return ""
     base = np.ndarray.base.__get__(array)
     if held is base:
-        return " (shares its memory)"
+        return say("holders.shares_memory")
     items = np.ndarray.ravel(array).tolist()
     position = next((at for at, item in enumerate(items) if item is held), None)
     if position is None:
-        return f" (in {_a(array)})"
+        return say("holders.inside", object=_a(array))
     shape = np.ndarray.shape.__get__(array)
     return f"[{', '.join(str(index) for index in np.unravel_index(position, shape))}]"
 
@@ -144,7 +145,7 @@ def _a(value: Any) -> str:
     name = kind.__name__
     if type.__getattribute__(kind, "__module__") == "itertools":  # whose names are everyday words
         name = f"itertools.{name}"
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return say("holders.an" if name[0] in "aeiouAEIOU" else "holders.a", name=name)
 
 
 def _holds_attributes_in(holder: Any, held: Any) -> bool:
@@ -189,7 +190,7 @@ def _member(holder: Any, held: Any, keys: dict[int, Any]) -> str:
         for slot, member in vars(class_).items():
             if type(member) is MemberDescriptorType and _slot(member, holder) is held:
                 return f".{slot}"
-    return ".__self__" if is_a(holder, MethodType) else f" (in {_a(holder)})"
+    return ".__self__" if is_a(holder, MethodType) else say("holders.inside", object=_a(holder))
 
 
 def _slot(member: MemberDescriptorType, holder: Any) -> Any:
@@ -210,7 +211,7 @@ def _attributes(holder: Any) -> dict[str, Any]:
 def _function_part(function: FunctionType, held: Any) -> str:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if cell is held:
-            return f" (its closure's {name})"
+            return say("holders.closure", name=name)
     if held is function.__defaults__ or held is function.__kwdefaults__:
         return ".__defaults__" if held is function.__defaults__ else ".__kwdefaults__"
     return _member(function, held, {})

@@ -16,6 +16,7 @@ from paddle_lab.holders.storages import ALIGNMENT_BYTES
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES
 from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import say
 
 _MOST_HOLDERS = 8
 """Of one block; who reads further lets these go first."""
@@ -95,9 +96,9 @@ def held_by(
         name = record.text(rows["name"][row])
         kind = HOLDER_KINDS[rows["kind"][row]]
         if kind == "backward_graph":
-            label = f"backward graphs of {roots.get(name, name)}"
+            label = say("holders.backward_graphs", name=roots.get(name, name))
         elif kind == "unknown":
-            label = "no name that was found"
+            label = say("holders.nobody")
         else:
             label = roots.get(name, name)
         size = int(record.allocations["bytes"][rows["allocation"][row]])

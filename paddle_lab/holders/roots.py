@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from paddle_lab.trace.schema import HOLDER_KINDS
+from paddle_lab.words import say
 
 RootKind = Literal["variable", "output", "traceback", "container"]
 assert set(RootKind.__args__) <= set(HOLDER_KINDS)  # type: ignore[attr-defined]
@@ -104,7 +105,7 @@ def traceback_roots(*others: Any) -> list[Root]:
     """Return the last exception as Python keeps it for post-mortem debugging, and ``others``."""
     kept = [getattr(sys, name, None) for name in ("last_exc", "last_value", "last_traceback")]
     return [
-        Root("traceback", "last traceback", value)
+        Root("traceback", say("holders.last_traceback"), value)
         for value in (*kept, *others)
         if value is not None
     ]

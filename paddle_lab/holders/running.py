@@ -12,6 +12,7 @@ from typing import Any
 from paddle_lab.garbage import thread_frames
 from paddle_lab.holders.frames import open_call
 from paddle_lab.holders.roots import Root, is_user_file
+from paddle_lab.words import say
 
 _OURS = "paddle_lab"
 _KERNELS = ("ipykernel", "jupyter_client", "tornado", "zmq")
@@ -34,7 +35,7 @@ def _is_of_kernel(module: object) -> bool:
 def context_roots() -> Iterator[Root]:
     """Yield the context variables that are set where this is called."""
     for variable, value in contextvars.copy_context().items():
-        yield Root("container", f"context variable {variable.name}", value)
+        yield Root("container", say("holders.context", name=variable.name), value)
 
 
 def callback_roots(shell: Any) -> Iterator[Root]:
@@ -48,7 +49,7 @@ def callback_roots(shell: Any) -> Iterator[Root]:
     for event, callbacks in list(shell.events.callbacks.items()):
         for callback in list(callbacks):
             if not str(getattr(callback, "__module__", "")).startswith(_OURS):
-                yield Root("container", f"callback on {event}", callback)
+                yield Root("container", say("holders.callback", event=event), callback)
 
 
 def task_roots() -> Iterator[Root]:
@@ -61,7 +62,7 @@ def task_roots() -> Iterator[Root]:
         coroutine = task.get_coro()
         code = getattr(coroutine, "cr_code", None)
         if isinstance(code, CodeType) and is_user_file(code.co_filename):
-            yield Root("container", f"task {task.get_name()}", coroutine)
+            yield Root("container", say("holders.task", name=task.get_name()), coroutine)
 
 
 def thread_roots() -> Iterator[Root]:
@@ -75,7 +76,7 @@ def thread_roots() -> Iterator[Root]:
         frames = list(_stack(top))
         if not any(_is_of_kernel(frame.f_globals.get("__name__")) for frame in frames):
             for frame in frames:
-                yield Root("container", f"thread {name}", open_call(frame))
+                yield Root("container", say("holders.thread", name=name), open_call(frame))
 
 
 def _stack(top: FrameType) -> Iterator[FrameType]:

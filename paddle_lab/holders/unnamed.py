@@ -16,13 +16,12 @@ import numpy as np
 
 from paddle_lab.holders.references import GENERATORS, is_a, references
 from paddle_lab.holders.roots import Root
+from paddle_lab.words import say
 
 _MOST_HOLDERS: Final = 200
 _MOST_ABOVE: Final = 20_000
 _MOST_STEPS: Final = 8
 """From what holds a sought object to what holds that, and so on."""
-_NO_NAME: Final = " (which no name leads to)"
-CYCLE: Final = " (in an uncollected reference cycle)"
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
 """Types that say little; what has such an object says more."""
 _UNTRACKED: Final = frozenset({dict, tuple, np.ndarray})
@@ -52,7 +51,7 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
     roots: dict[int, Root] = {}
     for holder in holders:
         top = _top(objects, above, holder)
-        remark = CYCLE if holder in collectable else _NO_NAME
+        remark = say("holders.cycle" if holder in collectable else "holders.no_name")
         roots[top] = Root("container", _name(objects[top]), objects[top], remark=remark)
     return list(roots.values())
 

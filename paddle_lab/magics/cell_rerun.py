@@ -16,6 +16,7 @@ from paddle_lab.capture.rerun.reach import Unrepeatable, names_in
 from paddle_lab.capture.rerun.runs import refusal, rerun
 from paddle_lab.capture.rerun.state import StateBefore
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 
 class CellRerun:
@@ -56,7 +57,7 @@ class CellRerun:
             What ended it.
         """
         if error is not None and not self._refusal:
-            self._refusal = refusal(self._checks, "the cell ended in an error")
+            self._refusal = refusal(self._checks, say("notices.unchecked.cell_error"))
         if self._refusal or self._state is None:
             first.record.origin.notices.append(self._refusal)
             return first.record
@@ -72,12 +73,12 @@ def _code_of(shell: Any, number: int) -> CodeType:
     file = next((name for name in reversed(names) if names[name] == number), "")
     source = "".join(linecache.getlines(file))
     if not source:
-        raise Unrepeatable("the cell's text was not found")
+        raise Unrepeatable(say("notices.unchecked.no_text"))
     tree = shell.transform_ast(ast.parse(source))
     try:
         code: CodeType = compile(tree, file, "exec", flags=shell.compile.flags, dont_inherit=True)
     except SyntaxError:
-        raise Unrepeatable("it awaits, and what it awaits cannot happen twice") from None
+        raise Unrepeatable(say("notices.unchecked.awaits")) from None
     if "get_ipython" in names_in(code):
-        raise Unrepeatable("it has magics or shell commands in it")
+        raise Unrepeatable(say("notices.unchecked.magics"))
     return code

@@ -15,6 +15,7 @@ from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.out_of_memory import report_out_of_memory
 from paddle_lab.magics.traced_cell import TracedCell
 from paddle_lab.views.memory_report import LedgerLine
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.holders.living import LivingTensor
@@ -47,10 +48,8 @@ class MeasuredCell:
         except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
             # The search meets whatever objects the user has, and the trace is worth more.
             tensors = []
-            cell.trace.record.origin.notices.append(
-                "Who holds what is still alive was not found: the search ended in "
-                f"{type(fault).__name__}."
-            )
+            said = say("notices.memory.holders_not_found", fault=type(fault).__name__)
+            cell.trace.record.origin.notices.append(said)
         cell.keep()
         entry = self._enter(tensors)
         if not cell.options.quiet:

@@ -154,7 +154,7 @@ class NotebookMemory:
         last = getattr(self._shell.last_execution_result, "result", None)
         hook = self._shell.displayhook
         roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]
-        roots.append(Root("output", "the last cell's value", last))
+        roots.append(Root("output", say("holders.last_value"), last))
         # One value has up to four of these names; the first says it best.
         by_value: dict[int, Root] = {}
         for root in roots:

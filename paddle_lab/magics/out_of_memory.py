@@ -40,7 +40,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
 
 
 def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> None:
-    from paddle_lab.analysis.memory.advice import LAST_RESORT
+    from paddle_lab.analysis.memory.advice import last_resort
     from paddle_lab.analysis.memory.failed_request import failed_request
     from paddle_lab.analysis.memory.out_of_memory import what_to_do
 
@@ -49,7 +49,7 @@ def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> No
     print(request.headline(allocated_bytes))  # noqa: T201
     _show_living(memory)
     advice = [
-        request.advice(allocated_bytes) or LAST_RESORT,
+        request.advice(allocated_bytes) or last_resort(),
         say("magics.memory_of_cell"),
     ]
     print(what_to_do(advice))  # noqa: T201

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
-NO_PROFILER: Final = (
-    "No memory is recorded: Paddle has one profiler at a time, and a paddle.profiler.Profiler was "
-    "there already when the trace began. Stop it, `del` its variable, then trace again."
-)
-DEVICES_ALONE: Final = (
-    "Memory of devices alone is recorded, and no grad nodes: another profiler was running."
-)
-STEPPED_ASIDE: Final = (
-    "Memory is recorded for the first {seconds:.3f} s only: then a paddle.profiler was started, "
-    "and Paddle runs but one profiler at a time."
-)
-STOPPED_AT_LIMIT: Final = (
-    "Memory is recorded for the first {seconds:.3f} s only: then there were as many ops as the "
-    "trace keeps."
-)
-_BEGINNINGS = tuple(text.partition("{")[0] for text in (NO_PROFILER, DEVICES_ALONE, STEPPED_ASIDE))
+from paddle_lab.words import beginnings, say
+
+_MISSING = ("memory.no_profiler", "memory.devices_alone", "memory.stepped_aside")
+
+
+def memory_notice(name: str, seconds: float = 0.0) -> str:
+    """Return the notice ``name`` of the table, such as ``"stepped_aside"``.
+
+    Parameters
+    ----------
+    name
+        Which one.
+    seconds
+        For how long memory was recorded, where it tells.
+    """
+    return say(f"notices.memory.{name}", seconds=f"{seconds:.3f}")
 
 
 def tell_of_missing_memory(notices: Iterable[str]) -> bool:
     """Return whether a trace's notices say that a part of its memory is missing."""
-    return any(notice.startswith(_BEGINNINGS) for notice in notices)
+    begin = tuple(text for name in _MISSING for text in beginnings(f"notices.{name}"))
+    return any(notice.startswith(begin) for notice in notices)

@@ -10,14 +10,13 @@ from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.storages import Holder, Storage, holders, releasable_bytes, storages
-from paddle_lab.holders.unnamed import CYCLE
 from paddle_lab.ledger import Entry
+from paddle_lab.words import say
 
 _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
-_LEDGER_HEADER = ("cell", "on", "before", "peak", "after", "still alive", "held by")
-_LIVING_HEADER = ("size", "tensors", "held by", "")
+_LEDGER_COLUMNS = ("cell", "on", "before", "peak", "after", "still_alive", "held_by")
+_LIVING_COLUMNS = ("size", "tensors", "held_by", "")
 _LEDGER_NUMBERS, _LIVING_NUMBERS = (2, 3, 4, 5), (0, 1)
-_NAMELESS = "backward graphs, and what has no name"
 
 
 class LedgerLine:
@@ -40,17 +39,21 @@ class LedgerLine:
 
     def _line(self) -> str:
         entry = self._entry
-        line = (
-            f"Memory on {entry.place}: {size_text(entry.before_bytes)} before, "
-            f"{_peak_text(entry)} at the peak, {size_text(entry.after_bytes)} after."
+        line = say(
+            "memory.ledger.line",
+            place=entry.place,
+            before=size_text(entry.before_bytes),
+            peak=_peak_text(entry),
+            after=size_text(entry.after_bytes),
         )
         if entry.alive_bytes < 0:
             return line
         if entry.alive_bytes == 0:
-            return f"{line} Nothing from this cell is still alive."
-        held = _held_text(entry.held_by)
-        by = f", held by {held}." if held else "; who holds it was not found."
-        return f"{line} Still alive from this cell: {size_text(entry.alive_bytes)}{by}"
+            return say("memory.ledger.nothing_alive", line=line)
+        held, size = _held_text(entry.held_by), size_text(entry.alive_bytes)
+        if not held:
+            return say("memory.ledger.alive", line=line, size=size)
+        return say("memory.ledger.alive_held", line=line, size=size, names=held)
 
     def _repr_html_(self) -> str:
         leak = f"<p><b>{escape(self._leak)}</b></p>" if self._leak else ""
@@ -101,56 +104,62 @@ class MemoryReport:
     def __repr__(self) -> str:
         parts = []
         if self._ledger:
-            table = text_table(_LEDGER_HEADER, self._ledger_rows(), numbers=_LEDGER_NUMBERS)
-            parts.append("\n".join(["What cells did to memory", table, *self._signs()]))
-        table = text_table(_LIVING_HEADER, self._living_rows(), numbers=_LIVING_NUMBERS)
+            table = text_table(
+                _header(_LEDGER_COLUMNS), self._ledger_rows(), numbers=_LEDGER_NUMBERS
+            )
+            parts.append("\n".join([say("memory.ledger.title"), table, *self._signs()]))
+        table = text_table(_header(_LIVING_COLUMNS), self._living_rows(), numbers=_LIVING_NUMBERS)
         parts.append(f"{self._headline()}\n{table}")
         return "\n\n".join([*parts, *self._remarks()])
 
     def _repr_html_(self) -> str:
         parts = []
         if self._ledger:
-            table = html_table(_LEDGER_HEADER, self._ledger_rows(), numbers=_LEDGER_NUMBERS)
-            parts.append(f"<p><b>What cells did to memory</b></p>{table}")
+            table = html_table(
+                _header(_LEDGER_COLUMNS), self._ledger_rows(), numbers=_LEDGER_NUMBERS
+            )
+            parts.append(f"<p><b>{say('memory.ledger.title')}</b></p>{table}")
             parts += [f"<p>{escape(sign)}</p>" for sign in self._signs()]
-        table = html_table(_LIVING_HEADER, self._living_rows(), numbers=_LIVING_NUMBERS)
+        table = html_table(_header(_LIVING_COLUMNS), self._living_rows(), numbers=_LIVING_NUMBERS)
         parts.append(f"<p><b>{escape(self._headline())}</b></p>{table}")
         parts += [f"<p>{escape(remark)}</p>" for remark in self._remarks()]
         return "".join(parts)
 
     def _headline(self) -> str:
         places = [
-            f"{size_text(size)} on {place}" for place, size in self._allocated.items() if size > 0
+            say("memory.ledger.on", size=size_text(size), place=place)
+            for place, size in self._allocated.items()
+            if size > 0
         ]
-        return f"Alive now: {', '.join(places) or 'nothing'}"
+        told = say("lists.between").join(places) or say("memory.ledger.nothing")
+        return say("memory.ledger.alive_now", places=told)
 
     def _signs(self) -> list[str]:
         """Say what signs in the ledger's rows stand for, where there are any."""
         cells = [text for row in self._ledger_rows() for text in row[2:6]]
         signs = []
         if any(text.startswith("≥") for text in cells):
-            signs.append("≥ is at least this much")
+            signs.append(say("memory.ledger.at_least"))
         if "–" in cells:
-            signs.append("– was not recorded")
+            signs.append(say("memory.ledger.not_recorded"))
         if not signs:
             return []
+        told = say("lists.between").join(signs)
         if all(entry.peak_source in {"allocator", "partial"} for entry in self._ledger):
-            return [f"{', '.join(signs)}: not every allocation was seen."]
-        return [f"{', '.join(signs)}: %%paddle_mem on a cell's first line records all of it."]
+            return [say("memory.ledger.not_all_seen", signs=told)]
+        return [say("memory.ledger.use_magic", signs=told)]
 
     def _remarks(self) -> list[str]:
         remarks = []
         if self._graphs and self._nameless_bytes > 0:
             roots = {tensor.name: tensor.root.label for tensor in self._tensors}
             names = [roots.get(name, name) for graph in self._graphs for name in graph.names]
-            remarks.append(
-                "Backward graphs, with what they saved for a backward to come, are kept by "
-                f"{_shortened(list(dict.fromkeys(names)))}."
-            )
+            told = _shortened(list(dict.fromkeys(names)))
+            remarks.append(say("memory.ledger.graphs", names=told))
         if len(self._ledger) > _CELLS_SHOWN:
-            remarks.append(f"The last {_CELLS_SHOWN} of {len(self._ledger)} cells are shown.")
+            remarks.append(say("memory.ledger.last_cells", n=_CELLS_SHOWN, all=len(self._ledger)))
         if not self._is_complete:
-            remarks.append("There was no time to look everywhere; some holders may be missing.")
+            remarks.append(say("memory.ledger.no_time"))
         return remarks
 
     def _ledger_rows(self) -> list[tuple[str, ...]]:
@@ -182,17 +191,21 @@ class MemoryReport:
         nameless_bytes = self._nameless_bytes
         if nameless_bytes > 0:
             place = sum(holder.bytes >= nameless_bytes for holder in shown)
-            rows.insert(place, (size_text(nameless_bytes), "", _NAMELESS, ""))
+            rows.insert(place, (size_text(nameless_bytes), "", say("memory.ledger.nameless"), ""))
         rest = found[_HOLDERS_SHOWN:]
         if rest:
             count = sum(len(holder.storages) for holder in rest)
             size = size_text(sum(holder.bytes for holder in rest))
-            rows.append((size, f"{count:,}", f"{len(rest):,} more names", ""))
+            rows.append((size, f"{count:,}", say("memory.ledger.more_names", n=len(rest)), ""))
         return rows
 
     @property
     def _nameless_bytes(self) -> int:
         return sum(self._allocated.values()) - sum(part.bytes for part in self._storages)
+
+
+def _header(columns: Sequence[str]) -> list[str]:
+    return [say(f"memory.column.{name}") if name else "" for name in columns]
 
 
 def _peak_text(entry: Entry) -> str:
@@ -207,8 +220,9 @@ def _held_text(held_by: Sequence[tuple[str, int]]) -> str:
 
 
 def _shortened(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _NAMES_SHOWN:,} more"] if len(names) > _NAMES_SHOWN else []
-    return ", ".join([*names[:_NAMES_SHOWN], *more])
+    rest = len(names) - _NAMES_SHOWN
+    more = [say("memory.ledger.more", n=rest)] if rest > 0 else []
+    return say("lists.between").join([*names[:_NAMES_SHOWN], *more])
 
 
 def _holder_name(holder: Holder) -> str:
@@ -219,14 +233,15 @@ def _holder_name(holder: Holder) -> str:
 
 def _holder_remark(holder: Holder) -> str:
     if holder.is_notebooks_alone:
-        return "only the notebook holds it: %paddle_mem free"
-    if holder.root.remark == CYCLE:
-        return "nobody holds it: %paddle_mem free"
+        return say("memory.ledger.notebook_alone")
+    if holder.root.remark == say("holders.cycle"):
+        return say("memory.ledger.in_cycle")
     if holder.viewed_bytes:
         shown = sum(
             max(tensor.bytes for tensor in part.tensors)
             for part in holder.storages
             if part.is_viewed_only
         )
-        return f"a view of {size_text(shown)} keeps {size_text(holder.viewed_bytes)}"
+        kept = size_text(holder.viewed_bytes)
+        return say("memory.ledger.view", size=size_text(shown), kept=kept)
     return ""

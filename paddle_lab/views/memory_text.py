@@ -7,6 +7,7 @@ from paddle_lab.analysis.memory.breakdown import Breakdown
 from paddle_lab.analysis.memory.memory import Memory
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 _SHARES, _ADVICE = 5, 3
 
@@ -16,21 +17,24 @@ def memory_lines(record: Record) -> list[str]:
     if not len(record.allocations) and not len(record.memory_totals):
         return []
     memory = Memory(Attribution(record))
-    lines = [f"Memory: {memory.one_line()}"]
-    lines += [f"  at the peak by {_shares(part)}" for part in (memory.by_kind(), memory.by_line())]
+    lines = [say("memory.summary", line=memory.one_line())]
+    lines += [f"  {_shares(part)}" for part in (memory.by_kind(), memory.by_line())]
     if memory.fragmentation().is_known:
         lines.append(f"  {memory.fragmentation()!r}")
     if memory.growth():
         worst = memory.growth()[0]
-        lines.append(f"  grows by {size_text(worst.bytes_per_step)} a step: {worst.where}")
+        size = size_text(worst.bytes_per_step)
+        lines.append(f"  {say('memory.summary.grows', size=size, line=worst.where)}")
     held = [f"{holder.name} {size_text(holder.bytes)}" for holder in memory.holders()[:_SHARES]]
     if held:
-        lines.append(f"  held at the end by {', '.join(held)}")
+        names = say("lists.between").join(held)
+        lines.append(f"  {say('memory.summary.held', names=names)}")
     if memory.out_of_memory is not None:
         lines += [f"  {sentence}" for sentence in memory.out_of_memory.advice[:_ADVICE]]
     return lines
 
 
 def _shares(breakdown: Breakdown) -> str:
-    shares = " · ".join(f"{share.label} {share.share:.0%}" for share in breakdown[:_SHARES])
-    return f"{breakdown.grouping}: {shares}"
+    largest = breakdown[:_SHARES]
+    shares = " · ".join(f"{breakdown.said(share)} {share.share:.0%}" for share in largest)
+    return say(f"memory.summary.at_peak.{breakdown.grouping}", shares=shares)

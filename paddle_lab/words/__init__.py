@@ -91,6 +91,12 @@ def say(key: str, /, **values: object) -> str:
     return _PLACEHOLDER.sub(shown, text)
 
 
+def beginnings(key: str) -> list[str]:
+    """Return how what a key says begins, up to its first value, in each language."""
+    room, _, name = key.partition(".")
+    return [text.partition("{")[0] for text in _room(room).get(name, {}).values()]
+
+
 class Text:
     """What a key will say, in the language that is chosen by then; ``str`` says it."""
 

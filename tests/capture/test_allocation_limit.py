@@ -14,10 +14,10 @@ import paddle_lab
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import capture as memory_capture
 from paddle_lab.capture.memory.capture import OPEN_CAPTURES, MemoryCapture
-from paddle_lab.capture.memory.sums import OTHER_BLOCKS
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Keep
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.words import say
 from tests.capture.running_total import RunningTotal
 
 Work = Callable[[int], None]
@@ -76,7 +76,7 @@ def both(work: Work, steps: int, limit: int, keep: Keep) -> tuple[Record, Record
 def is_sum(record: Record) -> Any:
     scopes = record.scopes
     names = [record.text(int(name)) for name in scopes["name"]]
-    is_sum = [*map(OTHER_BLOCKS.__eq__, names), False]
+    is_sum = [*map(say("notices.limit.other_blocks").__eq__, names), False]
     assert is_sum[:-1] == (scopes["kind"] == SCOPE_KINDS.index("sum")).tolist()
     return np.array(is_sum)[record.allocations["scope"]]
 

@@ -7,9 +7,9 @@ from html import escape
 
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root, RootKind
-from paddle_lab.holders.unnamed import CYCLE
 from paddle_lab.ledger import Entry, Ledger
 from paddle_lab.views.memory_report import LedgerLine, MemoryReport
+from paddle_lab.words import say
 
 MIB = 2**20
 
@@ -34,7 +34,7 @@ living.address = 0  # type: ignore[attr-defined]
 
 def test_a_cycle_that_waits_for_the_collector_can_be_freed_and_is_nobodys() -> None:
     left = living("<Node>.kept", MIB, root="<Node>", kind="container")
-    root = replace(left.root, remark=CYCLE)
+    root = replace(left.root, remark=say("holders.cycle"))
     report = MemoryReport((), [replace(left, root=root)], allocated={"cpu": MIB})
     row = repr(report).splitlines()[-1]
     assert " ".join(row.split()) == "1.00 MiB 1 <Node>.kept nobody holds it: %paddle_mem free"

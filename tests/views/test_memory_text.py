@@ -13,7 +13,7 @@ def test_a_summary_has_the_peak_and_whose_it_was():
     at = next(i for i, line in enumerate(lines) if line.startswith("Memory"))
     total, by_kind, by_line, held = lines[at : at + 4]
     assert total.startswith("Memory: 234.4 KiB peak on cpu, at 0.003 ms; 48.8 KiB when the trace")
-    assert by_kind.startswith("  at the peak by kind: saved_activation 42% · activation 21% · ")
+    assert by_kind.startswith("  at the peak by kind: saved activation 42% · activation 21% · ")
     assert by_line.startswith("  at the peak by line: Cell 4, line 3 58% · Cell 4, line 4 21% · ")
     assert held == "  held at the end by y 48.8 KiB"
 

@@ -13,18 +13,22 @@ from paddle_lab.analysis.memory.leak_advice import keeper, leak_advice
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
+    from paddle_lab.analysis.memory.allocation import Allocation
     from paddle_lab.analysis.memory.memory import Memory
 
 _WORTH = 0.15
 """What holds less than this part of the memory is not worth a sentence."""
 
-LAST_RESORT = "Lower the batch size, or split the batch and accumulate gradients."
-"""Where nothing found out says more."""
-
 Finding = tuple[float, str]
 """How many bytes the sentence is about, and the sentence."""
+
+
+def last_resort() -> str:
+    """Return what to do where nothing found out says more."""
+    return say("memory.advice.last_resort")
 
 
 def advice(
@@ -57,11 +61,11 @@ def advice(
         findings.append((float(request.requested_bytes or 0) * 10, request.advice(total)))
     findings += filter(None, [leak_advice(memory, total_bytes=total)])
     findings += _held_by_the_notebook(memory, total, failed=request is not None)
-    for kind, say in _BY_KIND.items():
+    for kind, sentence_on in _BY_KIND.items():
         share = by_kind.get(kind)
         if share is not None and share.share >= _WORTH:
             in_vain = kind == "saved_activation" and not ran_backward
-            sentence = (_saved_in_vain if in_vain else say)(share)
+            sentence = (_saved_in_vain if in_vain else sentence_on)(share)
             if kind == "activation":
                 sentence = _activations(share, kept_in=keeper(memory, share.allocations))
             findings.append((share.bytes, sentence))
@@ -70,99 +74,80 @@ def advice(
     findings.sort(key=lambda finding: -finding[0])
     sentences = [sentence for _, sentence in findings]
     if request is not None and not sentences:
-        sentences = [LAST_RESORT]
+        sentences = [last_resort()]
     return sentences
 
 
 def _held_by_the_notebook(memory: Memory, total: int, *, failed: bool) -> list[Finding]:
     found = []
-    whose = "this error's traceback" if failed else "the last exception's traceback"
-    for kind, why in (
-        ("output", "the notebook's output history keeps it"),
-        ("traceback", f"{whose} keeps it"),
-    ):
+    for kind in ("output", "traceback"):
         held = [holder for holder in memory.holders() if holder.kind == kind]
         size = sum(holder.bytes for holder in held)
         if size >= _WORTH * total:
-            names = ", ".join(holder.name for holder in held[:3])
+            names = say("lists.between").join(holder.name for holder in held[:3])
             # An error's own traceback is no cause of it, but in the way of the next try.
             is_own = failed and kind == "traceback"
-            then = " before you run the cell again" if is_own else ""
-            sentence = f"{size_text(size)} is in {names}: {why}. %paddle_mem free lets it go{then}."
+            key = "own_traceback" if is_own else kind
+            sentence = say(f"memory.advice.{key}", size=size_text(size), names=names)
             found.append((0.0 if is_own else float(size), sentence))
     return found
 
 
-def _saved(share: Share) -> str:
-    layer = _largest(share, lambda block: block.layer)
-    where = f", most of them in {layer[0]} ({size_text(layer[1])})" if layer else ""
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is activations kept for backward{where}: "
-        "recompute such layers in backward (paddle.distributed.fleet.utils.recompute), run in half "
-        "precision (paddle.amp.auto_cast), or lower the batch size."
+def _sentence(kind: str, share: Share, where: str = "") -> str:
+    return say(
+        f"memory.advice.{kind}",
+        **({"where": where} if kind in _TOLD_WHERE else {}),
+        size=size_text(share.bytes),
+        share=f"{share.share:.0%}",
     )
+
+
+def _where(key: str, most: tuple[str, int] | None) -> str:
+    if most is None:
+        return ""
+    return say(f"memory.advice.{key}", name=most[0], size=size_text(most[1]))
+
+
+def _saved(share: Share) -> str:
+    most = _largest(share, lambda block: block.layer)
+    return _sentence("saved", share, _where("mostly_in", most))
 
 
 def _saved_in_vain(share: Share) -> str:
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is activations kept for backward, and "
-        "nothing ran backward: if this is evaluation, put it into a block of paddle.no_grad(), "
-        "which keeps none of them."
-    )
+    return _sentence("saved_in_vain", share)
 
 
 def _activations(share: Share, *, kept_in: str = "") -> str:
-    line = _largest(share, lambda block: block.where)
-    where = f", most of them from {line[0]} ({size_text(line[1])})" if line else ""
-    where += f", kept in {kept_in}" if kept_in else ""
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is results that backward does not need"
-        f"{where}: del those that are no longer used, or compute in place."
-    )
+    where = _where("mostly_from", _largest(share, lambda block: block.where))
+    where += say("memory.advice.kept_in", name=kept_in) if kept_in else ""
+    return _sentence("activation", share, where)
 
 
 def _temporary(share: Share) -> str:
-    op = _largest(share, lambda block: f"{block.label} at {block.where}" if block.label else "")
-    where = f", most of it in {op[0]} ({size_text(op[1])})" if op else ""
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is work space inside ops{where}: feed it "
-        "smaller pieces, or choose an op that needs less (flash attention for attention)."
-    )
+    def op_at(block: Allocation) -> str:
+        return say("memory.advice.op_at", op=block.label, line=block.where) if block.label else ""
+
+    return _sentence("temporary", share, _where("mostly_of_it_in", _largest(share, op_at)))
 
 
 def _parameters(share: Share) -> str:
-    layer = _largest(share, lambda block: block.layer)
-    where = f", {size_text(layer[1])} of them in {layer[0]}" if layer else ""
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is parameters{where}: hold them in bfloat16 "
-        "or float16 (paddle.amp.decorate with level='O2'), or shard them over devices "
-        "(paddle.distributed.sharding.group_sharded_parallel)."
-    )
+    most = _largest(share, lambda block: block.layer)
+    return _sentence("parameter", share, _where("some_in", most))
 
 
 def _gradients(share: Share) -> str:
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is gradients: "
-        "optimizer.clear_grad(set_to_zero=False) frees them after a step; the default fills them "
-        "with zeros and keeps their memory."
-    )
+    return _sentence("gradient", share)
 
 
 def _optimizer(share: Share) -> str:
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is the optimizer's state: Adam keeps two "
-        "values for each parameter, Momentum one, SGD none; over several devices "
-        "paddle.distributed.sharding.group_sharded_parallel divides it."
-    )
+    return _sentence("optimizer_state", share)
 
 
 def _inputs(share: Share) -> str:
-    return (
-        f"{size_text(share.bytes)} ({share.share:.0%}) is data: lower the batch size, or keep it "
-        "on the host and move one batch at a time."
-    )
+    return _sentence("input", share)
 
 
+_TOLD_WHERE = frozenset({"saved", "activation", "temporary", "parameter"})
 _BY_KIND: dict[str, Callable[[Share], str]] = {
     "saved_activation": _saved,
     "activation": _activations,
@@ -177,10 +162,7 @@ _BY_KIND: dict[str, Callable[[Share], str]] = {
 def _not_used(memory: Memory, total: int) -> list[Finding]:
     if memory.unseen_bytes < _WORTH * total:
         return []
-    sentence = (
-        f"{size_text(memory.unseen_bytes)} was allocated before this cell and is not used in it: "
-        "%paddle_mem report says who holds it."
-    )
+    sentence = say("memory.advice.not_used", size=size_text(memory.unseen_bytes))
     return [(float(memory.unseen_bytes), sentence)]
 
 
@@ -195,12 +177,8 @@ def _fragmented(memory: Memory, time_ns: int, requested_bytes: int | None) -> li
     enough = requested_bytes is not None and unused >= requested_bytes
     if not known.is_known or not (enough or unused >= 0.3 * reserved):
         return []
-    sentence = (
-        f"{size_text(unused)} of {size_text(reserved)} reserved memory was free in pieces"
-        + (", enough in all for what was asked for" if enough else "")
-        + ": keep shapes alike from step to step, set FLAGS_use_virtual_memory_auto_growth=1 "
-        "before Paddle is imported, or call paddle.device.cuda.empty_cache() between phases."
-    )
+    key = "memory.advice.fragmented_enough" if enough else "memory.advice.fragmented"
+    sentence = say(key, unused=size_text(unused), reserved=size_text(reserved))
     # Where it would have been enough, it is what failed: before all that is merely large.
     return [(reserved + 1.0 if enough else float(unused), sentence)]
 

@@ -10,17 +10,18 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.memory.allocation import Allocation
 from paddle_lab.analysis.memory.attribution import Attribution
-from paddle_lab.analysis.memory.sizes import FROM_BEFORE, size_text, time_text
+from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.analysis.trees import Keys
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
 
 _ROWS_SHOWN = 20
-_HEADER = ("size", "kind", "what", "layer", "line", "allocated", "freed")
+_COLUMNS = ("size", "kind", "what", "layer", "line", "allocated", "freed")
 
 
 class AllocationTable(Sequence[Allocation]):
@@ -131,29 +132,32 @@ class AllocationTable(Sequence[Allocation]):
         return [
             (
                 size_text(block.bytes),
-                block.kind,
+                say(f"page.memory_kind.{block.kind}"),
                 block.label,
                 block.layer,
                 block.where,
-                FROM_BEFORE if block.start_ns is None else time_text(block.start_ns),
+                say("memory.before") if block.start_ns is None else time_text(block.start_ns),
                 "–" if block.end_ns is None else time_text(block.end_ns),
             )
             for block in self[:_ROWS_SHOWN]
         ]
 
     def _title(self) -> str:
-        noun = "allocation" if len(self) == 1 else "allocations"
-        return f"{len(self):,} {noun}, {size_text(self.total_bytes)}"
+        return say("memory.allocations", n=len(self), size=size_text(self.total_bytes))
 
     def __repr__(self) -> str:
         if not len(self):
-            return "no allocations"
-        parts = [self._title(), text_table(_HEADER, self._rows(), numbers=(0,))]
+            return say("memory.no_allocations")
+        parts = [self._title(), text_table(_header(), self._rows(), numbers=(0,))]
         if len(self) > _ROWS_SHOWN:
-            parts.append(f"… {len(self) - _ROWS_SHOWN:,} more")
+            parts.append(say("memory.more", n=len(self) - _ROWS_SHOWN))
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
         more = len(self) - _ROWS_SHOWN
-        note = f"<p>… {more:,} more</p>" if more > 0 else ""
-        return f"<p>{self._title()}</p>{html_table(_HEADER, self._rows(), numbers=(0,))}{note}"
+        note = f"<p>{say('memory.more', n=more)}</p>" if more > 0 else ""
+        return f"<p>{self._title()}</p>{html_table(_header(), self._rows(), numbers=(0,))}{note}"
+
+
+def _header() -> list[str]:
+    return [say(f"memory.column.{name}") for name in _COLUMNS]

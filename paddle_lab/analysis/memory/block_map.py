@@ -13,6 +13,7 @@ from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.text_table import text_table
+from paddle_lab.words import say
 
 _ROWS_SHOWN = 12
 
@@ -66,12 +67,16 @@ class BlockMap:
              f"{blocks[i]:,}")
             for i in largest
         ]  # fmt: skip
-        title = (
-            f"{len(self.allocations):,} blocks {moment_text(self.time_ns)}: "
-            f"{size_text(self.allocated_bytes)} in {len(extent):,} ranges of addresses, "
-            f"largest hole {size_text(self.largest_hole_bytes)}"
+        title = say(
+            "memory.map",
+            n=len(self.allocations),
+            moment=moment_text(self.time_ns),
+            size=size_text(self.allocated_bytes),
+            ranges=len(extent),
+            hole=size_text(self.largest_hole_bytes),
         )
-        header = ("from", "extent", "taken", "blocks")
+        names = ("from", "extent", "taken", "blocks")
+        header = [say(f"memory.column.{name}") for name in names]
         return f"{title}\n{text_table(header, rows, numbers=(1, 2, 3))}"
 
 

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
-from paddle_lab.analysis.memory.sizes import FROM_BEFORE, moment_text, size_text
+from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.op import Op
 from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.analysis.trees import Keys
 from paddle_lab.trace.schema import ALLOCATION_KINDS
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 Grouping = Literal["op", "layer", "line", "kind"]
 
 UNSEEN = "before the trace, not used in it"
+"""The label of what no block tells of."""
+_FROM_BEFORE = "before the trace"
+_OUTSIDE = "outside"
 _ROWS_SHOWN = 20
 
 
@@ -87,6 +91,18 @@ class Breakdown(Sequence[Share]):
     def __getitem__(self, index: int | slice) -> Share | Sequence[Share]:
         return self._shares[index]
 
+    def said(self, share: Share) -> str:
+        """Return a share's label in the language that is spoken; names stay as they are."""
+        if share.label == UNSEEN:
+            return say("memory.before_unused")
+        if share.label == _FROM_BEFORE:
+            return say("memory.before")
+        if share.label == f"{_OUTSIDE} {self.grouping}s":
+            return say(f"memory.outside.{self.grouping}")
+        if self.grouping == "kind":
+            return say(f"page.memory_kind.{share.label}")
+        return share.label
+
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame with one row a share.
 
@@ -108,7 +124,8 @@ class Breakdown(Sequence[Share]):
 
     def _header(self) -> tuple[str, ...]:
         more = {"op": ("layer", "line"), "line": ("code",)}.get(self.grouping, ())
-        return ("size", "share", "blocks", self.grouping, *more)
+        names = ("size", "share", "blocks", self.grouping, *more)
+        return tuple(say(f"memory.column.{name}") for name in names)
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows = []
@@ -119,16 +136,17 @@ class Breakdown(Sequence[Share]):
             elif self.grouping == "line":
                 more = (share.frame.text if share.frame else "",)
             count = f"{share.count:,}" if share.count else "–"
-            rows.append((size_text(share.bytes), f"{share.share:.1%}", count, share.label, *more))
+            said = self.said(share)
+            rows.append((size_text(share.bytes), f"{share.share:.1%}", count, said, *more))
         return rows
 
     def _title(self) -> str:
-        total = size_text(self.total_bytes)
-        return f"{total} allocated {moment_text(self.time_ns)}, by {self.grouping}"
+        size, moment = size_text(self.total_bytes), moment_text(self.time_ns)
+        return say(f"memory.breakdown.{self.grouping}", size=size, moment=moment)
 
     def _more(self) -> str:
         more = len(self) - _ROWS_SHOWN
-        return f"… {more:,} more" if more > 0 else ""
+        return say("memory.more", n=more) if more > 0 else ""
 
     def __repr__(self) -> str:
         table = text_table(self._header(), self._rows(), numbers=(0, 1, 2))
@@ -194,7 +212,7 @@ def _groups(
 
     def describe(group: int) -> tuple[str, Op | None, Frame | None]:
         if group < 0:
-            return FROM_BEFORE if group == _BEFORE else f"outside {grouping}s", None, None
+            return _FROM_BEFORE if group == _BEFORE else f"{_OUTSIDE} {grouping}s", None, None
         if grouping == "kind":
             return ALLOCATION_KINDS[group], None, None
         if grouping == "layer":

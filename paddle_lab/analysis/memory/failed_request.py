@@ -12,6 +12,7 @@ from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.op import Op
 from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 _SIGNS = re.compile(r"ResourceExhausted|[Oo]ut of memory error on|Fail to alloc memory")
 _SIZE = r"(?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[kMGTP]?B)"
@@ -41,16 +42,26 @@ class FailedRequest:
 
     def headline(self, allocated_bytes: int) -> str:
         """Return who asked for how much, and what was allocated then, in one line."""
-        asked = "" if self.requested_bytes is None else f" {size_text(self.requested_bytes)}"
-        who = ""
-        if self.op is not None:
-            layer = f" in {self.layer}" if self.layer else ""
-            line = f" at {self.op.where}" if self.op.where else ""
-            who = f": {self.op.name}{layer}{line} asked for{asked or ' more'}"
-        elif asked:
-            who = f": {asked.strip()} asked for"
-        left = "" if self.available_bytes is None else f", {size_text(self.available_bytes)} free"
-        return f"Out of memory{who}, {size_text(allocated_bytes)} allocated{left}"
+        asked = None if self.requested_bytes is None else size_text(self.requested_bytes)
+        free = self.available_bytes
+        return say(
+            "memory.oom.title",
+            who=self._who(asked),
+            allocated=size_text(allocated_bytes),
+            left="" if free is None else say("memory.oom.left", size=size_text(free)),
+        )
+
+    def _who(self, asked: str | None) -> str:
+        if self.op is None:
+            return "" if asked is None else say("memory.oom.size", size=asked)
+        op = self.op.name
+        if self.layer:
+            op = say("memory.oom.op_in", op=op, layer=self.layer)
+        if self.op.where:
+            op = say("memory.oom.op_at", op=op, line=self.op.where)
+        if asked is None:
+            return say("memory.oom.op_more", op=op)
+        return say("memory.oom.op", op=op, size=asked)
 
     def is_beyond(self, allocated_bytes: int) -> bool:
         """Tell whether it was for more than would be there if nothing else were allocated."""
@@ -64,14 +75,15 @@ class FailedRequest:
         if self.requested_bytes is None or self.requested_bytes < allocated_bytes:
             return ""
         op = self.op
-        who = f"{op.name} at {op.where}" if op and op.where else op.name if op else "One op"
+        who = op.name if op else say("memory.advice.one_op")
+        if op and op.where:
+            who = say("memory.advice.op_at", op=op.name, line=op.where)
+        sentence = say("memory.advice.beyond", who=who, size=size_text(self.requested_bytes))
         shapes = [str(list(tensor.shape)) for tensor in op.inputs[:4]] if op else []
-        inputs = f" Its inputs are {', '.join(shapes)}." if shapes else ""
-        return (
-            f"{who} asked for {size_text(self.requested_bytes)} at once, more than all that was "
-            "allocated: check the shapes it is given, a broadcast or a missing reduction may have "
-            f"blown them up.{inputs}"
-        )
+        if not shapes:
+            return sentence
+        told = say("lists.between").join(shapes)
+        return say("memory.advice.beyond_inputs", advice=sentence, shapes=told)
 
 
 def is_out_of_memory(text: str) -> bool:

@@ -12,6 +12,7 @@ from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.memory.timeline import Bytes, Timeline, Times
 from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
@@ -90,12 +91,13 @@ class Fragmentation:
 
     def __repr__(self) -> str:
         if not self.is_known:
-            return "Paddle reserves no memory here, so none is fragmented"
+            return say("memory.fragmentation.none")
         reserved = max(1, self.reserved_at(self.largest_ns))
-        return (
-            f"at most {size_text(self.largest_bytes)} reserved and not allocated, "
-            f"{self.largest_bytes / reserved:.0%} of what was reserved, "
-            f"{moment_text(self.largest_ns)}"
+        return say(
+            "memory.fragmentation.most",
+            size=size_text(self.largest_bytes),
+            share=f"{self.largest_bytes / reserved:.0%}",
+            moment=moment_text(self.largest_ns),
         )
 
 

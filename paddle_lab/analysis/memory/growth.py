@@ -17,12 +17,13 @@ from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
 
 _ROWS_SHOWN = 20
-_HEADER = ("a step", "in all", "grew in", "line", "code", "ops")
+_COLUMNS = ("a_step", "in_all", "grew_in", "line", "code", "ops")
 
 
 @dataclass(frozen=True)
@@ -116,24 +117,20 @@ class Growth(Sequence[LineGrowth]):
 
     def _title(self) -> str:
         if self.compared_count < 3:
-            steps = f"{self.step_count} step" + ("" if self.step_count == 1 else "s")
-            return (
-                f"growth needs at least four steps, and this trace has {steps}; an optimizer's "
-                "step ends one, and so does paddle_lab.step()"
-            )
-        over = f"over {self.compared_count - 1:,} steps"
+            return say("memory.growth.too_few", n=self.step_count)
+        steps = self.compared_count - 1
         if not self._lines:
-            return f"no line's memory grew {over}"
-        verb = "line grows" if len(self) == 1 else "lines grow"
-        return f"{len(self):,} {verb} {over}; in all {_signed(self.bytes_per_step)} a step"
+            return say("memory.growth.none", steps=steps)
+        size = _signed(self.bytes_per_step)
+        return say("memory.growth.lines", n=len(self), steps=steps, size=size)
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [
             (
                 _signed(line.bytes_per_step),
                 size_text(line.total_bytes),
-                f"{line.steps_grown:,} of {self.compared_count - 1:,}",
-                line.where or "no line known",
+                say("memory.growth.of", n=line.steps_grown, all=self.compared_count - 1),
+                line.where or say("memory.growth.no_line"),
                 line.frame.text if line.frame else "",
                 ", ".join(line.ops),
             )
@@ -143,10 +140,10 @@ class Growth(Sequence[LineGrowth]):
     def __repr__(self) -> str:
         if not self._lines:
             return self._title()
-        return f"{self._title()}\n{text_table(_HEADER, self._rows(), numbers=(0, 1, 2))}"
+        return f"{self._title()}\n{text_table(_header(), self._rows(), numbers=(0, 1, 2))}"
 
     def _repr_html_(self) -> str:
-        table = html_table(_HEADER, self._rows(), numbers=(0, 1, 2)) if self._lines else ""
+        table = html_table(_header(), self._rows(), numbers=(0, 1, 2)) if self._lines else ""
         return f"<p>{self._title()}</p>{table}"
 
 
@@ -277,6 +274,10 @@ def _per_step(alive_bytes: npt.NDArray[np.int64]) -> float:
     count = len(alive_bytes)
     half = count // 2
     return float(alive_bytes[-half:].mean() - alive_bytes[:half].mean()) / (count - half)
+
+
+def _header() -> list[str]:
+    return [say(f"memory.column.{name}") for name in _COLUMNS]
 
 
 def _signed(size_bytes: float) -> str:

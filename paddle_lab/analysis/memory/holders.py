@@ -14,9 +14,10 @@ from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.trace.schema import HOLDER_KINDS
+from paddle_lab.words import say
 
 _ROWS_SHOWN = 20
-_HEADER = ("size", "blocks", "held by", "kind")
+_COLUMNS = ("size", "blocks", "held_by", "kind")
 
 
 @dataclass(frozen=True)
@@ -54,17 +55,25 @@ class HolderTable(Sequence[Holder]):
     def _rows(self) -> list[tuple[str, ...]]:
         return [
             (size_text(holder.bytes), f"{len(holder.allocations):,}", holder.name,
-             holder.kind.replace("_", " "))
+             _kind(holder.kind))
             for holder in self._holders[:_ROWS_SHOWN]
         ]  # fmt: skip
 
     def __repr__(self) -> str:
         if not self._holders:
-            return "no holders: nobody was asked, or nothing is held"
-        return text_table(_HEADER, self._rows(), numbers=(0, 1))
+            return say("memory.no_holders")
+        return text_table(_header(), self._rows(), numbers=(0, 1))
 
     def _repr_html_(self) -> str:
-        return html_table(_HEADER, self._rows(), numbers=(0, 1))
+        return html_table(_header(), self._rows(), numbers=(0, 1))
+
+
+def _header() -> list[str]:
+    return [say(f"memory.column.{name}") for name in _COLUMNS]
+
+
+def _kind(kind: str) -> str:
+    return say(f"page.holder_kind.{kind}")
 
 
 def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:

@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.analysis.memory.memory import Memory
@@ -38,13 +39,14 @@ def leak_advice(memory: Memory, *, total_bytes: int) -> tuple[float, str] | None
         return None
     worst = found[0]
     gatherer = keeper(memory, worst.allocations)
-    where = f", in {gatherer}" if gatherer and worst.frame else ""
-    line = worst.where or "a line that is not known"
-    sentence = (
-        f"Memory grows by {size_text(worst.bytes_per_step)} a step at {line}: something keeps what "
-        f"it makes{where}. Keep numbers, not tensors: float(loss) or loss.item() for a history, "
-        "tensor.detach() where the tensor itself is needed."
-    )
+    values = {
+        "size": size_text(worst.bytes_per_step),
+        "line": worst.where or say("memory.advice.unknown_line"),
+    }
+    if gatherer and worst.frame:
+        sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
+    else:
+        sentence = say("memory.advice.leak", **values)
     # One thing that is kept keeps what many lines made: its backward graph.
     return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
 

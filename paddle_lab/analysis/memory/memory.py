@@ -22,6 +22,7 @@ from paddle_lab.analysis.memory.timeline import Timeline, counted_at_end, timeli
 from paddle_lab.analysis.trees import Keys
 from paddle_lab.trace.memory_notices import tell_of_missing_memory
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 
 class Memory:
@@ -50,8 +51,8 @@ class Memory:
         if place is None:
             place = self._main_place()
         if place not in self._codes:
-            known = ", ".join(self._codes) or "none"
-            raise ValueError(f"this trace has no memory of {place!r}; it has: {known}")
+            known = ", ".join(self._codes) or say("errors.none")
+            raise ValueError(say("errors.no_memory_of", place=repr(place), known=known))
         self.place = place
 
     @property
@@ -215,9 +216,7 @@ class Memory:
 
     def _main_place(self) -> str:
         if not self._codes:
-            raise ValueError(
-                "this trace recorded no memory; record with paddle_lab.memory() or %%paddle_mem"
-            )
+            raise ValueError(say("errors.no_memory"))
         devices = [name for name in self._codes if "cpu" not in name and "pinned" not in name]
         candidates = devices or list(self._codes)
         if len(candidates) == 1:
@@ -226,17 +225,18 @@ class Memory:
 
     def one_line(self) -> str:
         """Return the peak, and what was allocated before and after, in one line."""
-        at_least = "at least " if self.is_partial else ""
-        missing = "; not all of it was recorded" if self.is_partial else ""
-        return (
-            f"{at_least}{size_text(self.peak_bytes)} peak on {self.place}, "
-            f"{moment_text(self.peak_ns)}; {size_text(self.start_bytes)} when the trace began, "
-            f"{size_text(self.end_bytes)} when it ended{missing}"
+        return say(
+            "memory.line_partial" if self.is_partial else "memory.line",
+            size=size_text(self.peak_bytes),
+            place=self.place,
+            moment=moment_text(self.peak_ns),
+            start=size_text(self.start_bytes),
+            end=size_text(self.end_bytes),
         )
 
     def __repr__(self) -> str:
         count = len(self.allocations)
-        lines = [self.one_line(), f"{count:,} allocation" + ("" if count == 1 else "s")]
+        lines = [self.one_line(), say("memory.count", n=count)]
         if self.fragmentation().is_known:
             lines.append(repr(self.fragmentation()))
         if len(self.record.steps) > 1:

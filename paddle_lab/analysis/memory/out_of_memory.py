@@ -18,6 +18,7 @@ from paddle_lab.analysis.memory.failed_request import (
 )
 from paddle_lab.analysis.op import Op
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.analysis.memory.memory import Memory
@@ -62,7 +63,7 @@ class OutOfMemory:
             part
             for part in (
                 self.request.headline(self.allocated_bytes),
-                f"Alive when it happened, largest first\n{self.alive[:_SHOWN]!r}",
+                f"{say('memory.oom.alive')}\n{self.alive[:_SHOWN]!r}",
                 repr(self.by_line),
                 what_to_do(self.advice),
             )
@@ -72,7 +73,7 @@ class OutOfMemory:
 
 def what_to_do(sentences: Sequence[str]) -> str:
     """Return advice as a list with a title."""
-    return "\n".join(["What to do", *(f"• {sentence}" for sentence in sentences)])
+    return "\n".join([say("memory.oom.what_to_do"), *(f"• {sentence}" for sentence in sentences)])
 
 
 def out_of_memory(memory: Memory, record: Record) -> OutOfMemory | None:

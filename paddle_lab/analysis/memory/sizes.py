@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FROM_BEFORE = "before the trace"
+from paddle_lab.words import say
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -28,4 +28,4 @@ def time_text(time_ns: int) -> str:
 
 def moment_text(time_ns: int) -> str:
     """Return a moment of the trace: ``"at 12.345 ms"``."""
-    return FROM_BEFORE if time_ns < 0 else f"at {time_text(time_ns)}"
+    return say("memory.before") if time_ns < 0 else say("memory.at", time=time_text(time_ns))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from paddle_lab.capture.dtypes import describe
 from paddle_lab.capture.recorder import REGION, Recorder
+from paddle_lab.words import say
 
 MOST_BYTES = 1 << 30
 """A backward call whose region's gradients take more is not kept; a smaller region is the way."""
@@ -51,15 +52,14 @@ class GradientValues:
         chosen = {node for node in nodes if op_of.get(node, -1) in inside}
         edges = [edge for node in chosen for _, edge in edges_of.get(node, ())]
         size_bytes = self._size_bytes(edges)
-        told = f"the {len(edges):,} gradients of region {self._region!r}, {size_bytes:,} bytes"
+        told = {"n": len(edges), "region": repr(self._region), "size": size_bytes}
         if size_bytes > MOST_BYTES:
             self._recorder.notices.append(
-                f"{told[0].upper()}{told[1:]}, were not kept: the limit is {MOST_BYTES:,} bytes. "
-                "Mark a smaller region."
+                say("notices.gradients.too_large", most=MOST_BYTES, **told)
             )
             chosen = set()
         elif edges:
-            sys.stderr.write(f"paddle_lab keeps {told}.\n")
+            sys.stderr.write(say("notices.gradients.kept", **told) + "\n")
         self._wanted |= chosen
 
     def take(self, row: int, node: int, edge: int, gradient: Any) -> None:

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from paddle_lab.capture.limit.step_choice import StepsTold
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
+from paddle_lab.words import say
 
 _MOST_NAMED = 6
-_EARLIER = " What other ops made is shown as data that was there already."
-_ALLOCATED = " Allocations of other ops have no op."
 
 
 class Kept(NamedTuple):
@@ -27,30 +26,25 @@ class Kept(NamedTuple):
 
 def notice(told: Kept) -> str:
     """Return the sentences for a trace's notices: what ran, what is kept, how to keep more."""
-    allocated = _ALLOCATED if told.has_memory else ""
     if told.limit.keep == "first":
-        return (
-            f"The trace keeps the first {told.kept:,} ops: recording stopped "
-            f"{told.stopped_ns / 1e9:,.3f} s after it began, and ops after that are not in it. "
-            f"{_more(told.kept * 10)} keeps more; keep='newest' (--keep newest) keeps "
-            "the last ops."
-        )
+        seconds = f"{told.stopped_ns / 1e9:,.3f}"
+        more = _more(told.kept * 10)
+        return say("notices.limit.first", kept=told.kept, seconds=seconds, more=more)
     if told.steps is not None and told.steps.kept:
-        return (
-            f"{told.ran:,} ops ran, and the trace keeps {told.kept:,}: {_steps(told.steps)}."
-            f"{_EARLIER}{allocated} {_more(told.ran)} keeps all."
-        )
-    why = ""
-    if told.steps is not None:
-        why = (
-            ", as no training step that ended fits the limit"
-            if told.steps.ended
-            else ", as no training step ended: an optimizer's step() ends one, and "
-            "paddle_lab.step()"
-        )
-    return (
-        f"{told.ran:,} ops ran, and the trace keeps the newest {told.kept:,}{why}."
-        f"{_EARLIER}{allocated} {_more(told.ran)} keeps all."
+        which = say("notices.limit.steps", kept=told.kept, steps=_steps(told.steps))
+    elif told.steps is None:
+        which = say("notices.limit.newest", kept=told.kept)
+    elif told.steps.ended:
+        which = say("notices.limit.newest_none_fits", kept=told.kept)
+    else:
+        which = say("notices.limit.newest_no_step", kept=told.kept)
+    return say(
+        "notices.limit.ran",
+        ran=told.ran,
+        which=which,
+        earlier=say("notices.limit.earlier"),
+        allocated=say("notices.limit.allocated") if told.has_memory else "",
+        more=_more(told.ran),
     )
 
 
@@ -64,28 +58,28 @@ def blocks_notice(limit: Limit, *, kept: int, forgotten: int) -> str:
     """
     if not forgotten:
         return ""
-    which = "those of its training steps" if limit.keep == "steps" else "those freed last"
-    return (
-        f"{kept + forgotten:,} allocations were made, and the trace keeps {kept:,}: {which}, and "
-        "those that were never freed. The others are summed up, so that the total is as high as it "
-        "was, and its peak when it was; what they were for is not told. "
-        f"{_more(-(-(kept + forgotten) // ALLOCATIONS_PER_OP))} keeps all allocations."
-    )
+    made = kept + forgotten
+    which = "blocks_of_steps" if limit.keep == "steps" else "blocks_freed_last"
+    more = _more(-(-made // ALLOCATIONS_PER_OP))
+    return say(f"notices.limit.{which}", made=made, kept=kept, more=more)
 
 
 def _steps(steps: StepsTold) -> str:
     numbers = [f"{step + 1:,}" for step in steps.kept]
     if len(numbers) > _MOST_NAMED:
         numbers = [*numbers[:3], "…", *numbers[-2:]]
-    how_many = f"{len(steps.kept):,} of {steps.ended:,} training steps"
-    if len(steps.kept) > 2 and steps.every > 1:
-        how_many += (
-            f", every {steps.every}th and the newest"
-            if steps.every > 2
-            else (", every 2nd and the newest")
-        )
-    cut = ", the newest without its beginning" if steps.is_cut else ""
-    return f"{how_many} ({', '.join(numbers)}){cut}"
+    values = {
+        "kept": len(steps.kept),
+        "ended": steps.ended,
+        "numbers": say("lists.between").join(numbers),
+    }
+    if len(steps.kept) <= 2 or steps.every <= 1:
+        told = say("notices.limit.of_steps", **values)
+    elif steps.every == 2:
+        told = say("notices.limit.of_steps_second", **values)
+    else:
+        told = say("notices.limit.of_steps_every", every=steps.every, **values)
+    return say("notices.limit.cut", steps=told) if steps.is_cut else told
 
 
 def _more(ops: int) -> str:
@@ -100,4 +94,4 @@ def _more(ops: int) -> str:
 
 
 def _asked(ops: int) -> str:
-    return f"limit={ops:_} (--limit {ops})"
+    return say("notices.limit.asked", ops=f"{ops:_}", number=ops)

@@ -27,11 +27,7 @@ from paddle_lab.capture.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
-
-MISSED = (
-    "What became of {size:,} bytes is unknown: another thread freed or allocated them just when a "
-    "backward call began or ended."
-)
+from paddle_lab.words import say
 
 
 def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> None:
@@ -58,7 +54,7 @@ def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> Non
     held = block_of_storage[last_row:]
     unknown_bytes = end_missed_blocks(blocks, memory.held.counted.gaps, set(held.tolist()))
     if unknown_bytes:
-        record.origin.notices.append(MISSED.format(size=unknown_bytes))
+        record.origin.notices.append(say("notices.memory.missed", size=unknown_bytes))
     call_rows = {row[0]: key for key, row in enumerate(sorted(recorder.backward_calls))}
     spans = [(call_rows.get(call, -1), span) for call, span in memory.backward_spans]
     backward = BackwardRuns(record, memory.held.runs, spans, memory.start_ns)

@@ -29,12 +29,7 @@ from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.memory.trace_threads import TraceThreads
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
-from paddle_lab.trace.memory_notices import (
-    DEVICES_ALONE,
-    NO_PROFILER,
-    STEPPED_ASIDE,
-    STOPPED_AT_LIMIT,
-)
+from paddle_lab.trace.memory_notices import memory_notice
 
 if TYPE_CHECKING:
     from paddle_lab.capture.evidence.collector import Forgotten
@@ -127,7 +122,8 @@ class MemoryCapture:
         self.readings += read_places(self.paddle)
         if self._reader is None:
             self._history = MemoryHistory.open(self.paddle)
-            self.notices.append(NO_PROFILER if self._history is None else DEVICES_ALONE)
+            which = "no_profiler" if self._history is None else "devices_alone"
+            self.notices.append(memory_notice(which))
             if self._history is None:
                 self._storages.close()  # there will be no blocks for what it notes
 
@@ -152,7 +148,7 @@ class MemoryCapture:
         reader, self._reader = self._reader, None
         if reader is not None and ALLOCATOR_LOG.lost_ns >= self.start_ns:
             seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
-            self.notices.append(STEPPED_ASIDE.format(seconds=seconds))
+            self.notices.append(memory_notice("stepped_aside", seconds))
         if reader is not None:
             waiting = ALLOCATOR_LOG.close(reader)
             self.segments = waiting.segments
@@ -167,7 +163,7 @@ class MemoryCapture:
             seconds = (perf_counter_ns() - self.start_ns) / 1e9
             self.close()
             self._is_stopped = True
-            self.notices.append(STOPPED_AT_LIMIT.format(seconds=seconds))
+            self.notices.append(memory_notice("stopped_at_limit", seconds))
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
         """Forget what the trace met and copied with ops that it does not keep; no allocation."""

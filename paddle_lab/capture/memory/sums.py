@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from paddle_lab.capture.memory.events import Int64s
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.words import say
 
-OTHER_BLOCKS: Final = "blocks beyond the limit, summed up"
 _UNKNOWN = ALLOCATION_KINDS.index("unknown")
 _SUM = SCOPE_KINDS.index("sum")
 
@@ -41,7 +41,7 @@ def add_sums(
         found.append(np.column_stack((sums, np.full(len(sums), place))))
     start_ns, end_ns, size, place_of = np.concatenate(found).T
     scopes = record.scopes
-    own = {"kind": _SUM, "name": strings[OTHER_BLOCKS], "thread": 0}
+    own = {"kind": _SUM, "name": strings[say("notices.limit.other_blocks")], "thread": 0}
     record.tables["scopes"] = Table(
         {
             name: np.append(column, own.get(name, -1)).astype(column.dtype)

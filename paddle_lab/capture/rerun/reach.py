@@ -26,6 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle_lab.words import say
+
 _MOST_OBJECTS = 200_000
 _ATOMS = (
     type(None), bool, int, float, complex, str, bytes, range, slice, CodeType, BuiltinFunctionType,
@@ -74,7 +76,7 @@ class Reached:
                 continue
             self._seen[id(value)] = value
             if len(self._seen) > _MOST_OBJECTS:
-                raise Unrepeatable("the code reaches more objects than can be put back")
+                raise Unrepeatable(say("notices.unchecked.too_much"))
             waiting.extend(self._inside(value))
 
     def _inside(self, value: Any) -> Iterable[Any]:
@@ -161,13 +163,11 @@ def _of_function(function: FunctionType) -> Iterable[Any]:
 
 def _refuse_iterators(value: Any) -> None:
     if isinstance(value, io.IOBase):
-        raise Unrepeatable("the code can reach an open file, which cannot be put back")
+        raise Unrepeatable(say("notices.unchecked.open_file"))
     kind = type(value)
     if hasattr(kind, "__next__") and hasattr(kind, "__iter__"):
         name = kind.__name__
-        raise Unrepeatable(
-            f"the code can reach an iterator ({name}), which the first run has moved on"
-        )
+        raise Unrepeatable(say("notices.unchecked.iterator", name=name))
 
 
 def _module_of(kind: type) -> str:

@@ -14,6 +14,7 @@ from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.capture.rerun.state import StateBefore
 from paddle_lab.capture.session import CaptureSession
 from paddle_lab.trace.record import Record
+from paddle_lab.words import listing, say
 
 NONDETERMINISM, UNWRITTEN = "nondeterminism", "unwritten-output"
 
@@ -51,8 +52,8 @@ def rerun(first: Run, state: StateBefore, code: Code, checks: Sequence[str]) -> 
 def refusal(checks: Sequence[str], reason: object) -> str:
     """Return the sentence that says why checks were not made: for the code's reasons or ours."""
     if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
-        reason = f"a fault in paddle_lab ({_short(reason)})"
-    return f"Not checked for {' and '.join(checks)}: {reason}."
+        reason = say("notices.unchecked.fault", fault=_short(reason))
+    return say("notices.unchecked.because", kinds=listing(checks), reason=reason)
 
 
 def _once_more(paddle: Any, first: Run, state: StateBefore, code: Code) -> list[Difference]:
@@ -63,7 +64,7 @@ def _once_more(paddle: Any, first: Run, state: StateBefore, code: Code) -> list[
 
 def _compared(first: Run, second: Run) -> list[Difference]:
     if first.is_concurrent or second.is_concurrent:
-        raise Unrepeatable("threads took turns at calling ops, and may take others each time")
+        raise Unrepeatable(say("notices.unchecked.threads"))
     return differences(first, second)
 
 
@@ -71,10 +72,7 @@ def _with_filled_memory(
     paddle: Any, first: Run, state: StateBefore, code: Code
 ) -> list[Difference]:
     if not is_filled(paddle):
-        raise Unrepeatable(
-            "memory cannot be filled here before it is used; it can be on GPUs, and on Linux where "
-            "the C library's own allocator is at work"
-        )
+        raise Unrepeatable(say("notices.unchecked.not_filled"))
     del first
     runs = []
     for byte in BYTES:
@@ -99,7 +97,7 @@ def _recorded(state: StateBefore, code: Code) -> Run:
             session.abort()
             if isinstance(error, GeneratorExit):
                 raise
-            raise Unrepeatable(f"the second run ended in {_short(error)}") from None
+            raise Unrepeatable(say("notices.unchecked.second_run", fault=_short(error))) from None
         record = session.close()
     digests = session.digests
     assert digests is not None

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle_lab.capture.rerun.reach import Unrepeatable
+from paddle_lab.words import say
 
 
 class TensorState:
@@ -35,7 +36,7 @@ class TensorState:
         self._stops = tensor.stop_gradient
         gradient = tensor.grad if tensor.is_leaf else None
         if gradient is not None and not gradient.is_dense():
-            raise Unrepeatable("a gradient is sparse, which cannot be put back")
+            raise Unrepeatable(say("notices.unchecked.sparse_gradient"))
         self._gradient = None if gradient is None else _copy(gradient)
         self._own: Any = None
         self._own_gradient: Any = None
@@ -122,7 +123,7 @@ def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
         if not tensor._is_initialized():
             continue
         if not tensor.is_dense() or tensor.is_dist():
-            raise Unrepeatable("the code reaches a sparse or distributed tensor")
+            raise Unrepeatable(say("notices.unchecked.sparse_tensor"))
         states.append(TensorState(paddle, tensor))
     return states
 
@@ -138,16 +139,11 @@ def refuse_entangled(states: Sequence[TensorState]) -> None:
     """
     modified = [state for state in states if state.is_modified]
     if any(not state.tensor.is_leaf for state in modified):
-        raise Unrepeatable(
-            "it modified a tensor in place that belongs to a backward graph, whose history would "
-            "be another one after a second run"
-        )
+        raise Unrepeatable(say("notices.unchecked.in_graph"))
     for one in modified:
         for other in states:
             if other is not one and one.start < other.stop and other.start < one.stop:
-                raise Unrepeatable(
-                    "it modified a tensor in place whose memory another variable looks at"
-                )
+                raise Unrepeatable(say("notices.unchecked.shared"))
 
 
 def refuse_cleared(states: Sequence[TensorState]) -> None:
@@ -159,10 +155,7 @@ def refuse_cleared(states: Sequence[TensorState]) -> None:
         If there were gradients before the first run, and it cleared them.
     """
     if any(state.lost_gradient for state in states):
-        raise Unrepeatable(
-            "it added to gradients from before and cleared them, which Paddle cannot take back; "
-            "clear them before the code runs"
-        )
+        raise Unrepeatable(say("notices.unchecked.cleared"))
 
 
 def _copy(tensor: Any) -> Any:

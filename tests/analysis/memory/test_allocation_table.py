@@ -97,7 +97,7 @@ def test_its_text_is_a_table():
     assert lines[2].split() == [
         "39.1", "KiB", "parameter", "net.fc.weight", "net.fc", "before", "the", "trace", "–",
     ]  # fmt: skip
-    assert "97.7 KiB  saved_activation" in lines[3]
+    assert "97.7 KiB  saved activation" in lines[3]
     assert lines[3].endswith("0.000 ms          0.005 ms")
 
 
