@@ -8,7 +8,8 @@ const cells: CellText[] = [
   { id: "d", execution_count: 3, text: "loss = net(x)" },
   { id: "e", execution_count: 8, text: "\n  \nx = 1\ny = 2" },
 ];
-const at = { file: "/tmp/ipykernel_1/2.py", line: 1 };
+/** Of a cell that another kernel ran. */
+const at = { file: "/tmp/ipykernel_1/2.py", line: 1, cell: 99 };
 
 describe("findCell", () => {
   it("goes by the cell's id first, whatever the text says now", () => {
@@ -19,7 +20,11 @@ describe("findCell", () => {
   it("goes by the traced text where the id is gone", () => {
     expect(findCell(cells, { ...at, cell_id: "?", source_text: "import paddle" })?.index).toBe(0);
     const traced = "%%paddle_trace\nloss = net(x)";
-    expect(findCell(cells, { ...at, line: 2, source_text: traced })).toEqual({ index: 1, line: 2 });
+    expect(findCell(cells, { ...at, line: 2, source_text: traced })).toEqual({
+      index: 1,
+      line: 2,
+      isChanged: false,
+    });
     expect(findCell(cells, { ...at, source_text: "loss = net(x)\n" })?.index).toBe(2);
   });
 
@@ -31,18 +36,41 @@ describe("findCell", () => {
     expect(findCell(cells, { ...at, cell: 2, source_text: "import paddle" })?.index).toBe(0);
   });
 
-  it("falls back on the execution count when the cell was edited", () => {
-    expect(findCell(cells, { ...at, cell: 7, source_text: "import numpy" })?.index).toBe(0);
+  it("finds a cell that was edited, also where it was run again", () => {
+    const source_text = "y = 2\nx = 1";
+    const found = findCell(cells, { ...at, line: 2, source_text });
+    expect(found).toEqual({ index: 4, line: 3, isChanged: true });
+    expect(findCell(cells, { ...at, line: 2, source_text: "x = 1\nz = 2" })?.line).toBeUndefined();
+  });
+
+  it("takes the one that was run of two that were edited alike, and neither where neither was", () => {
+    const edited = [
+      { id: "a", execution_count: 5, text: "x = 1\ny = 2\nz" },
+      { id: "b", execution_count: 6, text: "x = 1\ny = 2\nw" },
+    ];
+    const source_text = "x = 1\ny = 2";
+    expect(findCell(edited, { ...at, cell: 6, source_text })?.index).toBe(1);
+    expect(findCell(edited, { ...at, source_text })).toBeNull();
+  });
+
+  it("does not take another cell that has the number of the traced one", () => {
+    expect(findCell(cells, { ...at, cell: 7, source_text: "import numpy\nx = 0" })).toBeNull();
+    expect(findCell(cells, { ...at, cell: 7 })?.index).toBe(0);
   });
 
   it("counts the empty lines at the top, which IPython drops before it counts", () => {
     const found = findCell(cells, { ...at, line: 2, cell: 8, source_text: "x = 1\ny = 2" });
-    expect(found).toEqual({ index: 4, line: 4 });
-    expect(findCell(cells, { ...at, line: 2, cell: 8 })).toEqual({ index: 4, line: 4 });
+    expect(found).toEqual({ index: 4, line: 4, isChanged: false });
+    expect(findCell(cells, { ...at, line: 2, cell: 8 })).toEqual({
+      index: 4,
+      line: 4,
+      isChanged: false,
+    });
   });
 
   it("finds nothing for a file that is no cell", () => {
-    expect(findCell(cells, { file: "/home/me/net.py", line: 3 })).toBeNull();
+    const source_text = "import paddle";
+    expect(findCell(cells, { file: "/home/me/net.py", line: 3, source_text })).toBeNull();
     expect(findCell(cells, { ...at, source_text: "import numpy" })).toBeNull();
   });
 });

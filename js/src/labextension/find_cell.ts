@@ -1,3 +1,4 @@
+import { findLine, likeness } from "./line_now.ts";
 import type { OpenSourceRequest } from "./request.ts";
 
 /** What finding needs to know of a cell. */
@@ -10,45 +11,60 @@ export interface CellText {
 /** A cell of the notebook, and the line (from 1) in its text as it stands there. */
 export interface CellLine {
   readonly index: number;
-  readonly line: number;
+  /** Undefined where the cell was edited, and the line is not in it any more. */
+  readonly line: number | undefined;
+  readonly isChanged: boolean;
 }
+
+/** An edited cell has at least this part of its lines left; with less it may be another cell. */
+const LEAST_LIKENESS = 0.5;
 
 /** Finds the cell a request means, and the line in it; `null` if it is not here. */
 export function findCell(cells: readonly CellText[], request: OpenSourceRequest): CellLine | null {
   const index = findIndex(cells, request);
   const cell = cells[index];
   if (cell === undefined) return null;
-  // IPython drops empty lines at the top of a cell before it counts.
-  const dropped = emptyLinesAbove(cell.text) - emptyLinesAbove(request.source_text ?? "");
-  return { index, line: request.line + Math.max(dropped, 0) };
+  const lines = tracedLines(request);
+  if (lines === undefined) {
+    const above = cell.text.split("\n").findIndex((line) => line.trim() !== "");
+    return { index, line: request.line + Math.max(above, 0), isChanged: false };
+  }
+  const found = findLine({ lines, firstLine: 1, isWhole: true }, request.line, cell.text);
+  return { index, line: found?.line, isChanged: found?.isChanged ?? true };
 }
 
-function emptyLinesAbove(text: string): number {
-  const lines = text.split("\n");
-  const first = lines.findIndex((line) => line.trim() !== "");
-  return Math.max(first, 0);
+function tracedLines({ source_text }: OpenSourceRequest): string[] | undefined {
+  const lines = source_text?.split("\n");
+  const first = lines?.findIndex((line) => line.trim() !== "") ?? -1;
+  return lines?.slice(Math.max(first, 0));
 }
 
 /**
  * Index of the cell a request means, or -1.
  *
  * A cell's id survives saving, edits and a new kernel. Its text survives a new kernel but not an
- * edit. An execution count survives an edit but means another cell after a restart, so it counts
- * only where no other cell has the text that was traced.
+ * edit. An execution count survives an edit but means another cell after a restart or in another
+ * notebook, so it counts only between cells with the text, or with most of it, that was traced.
  */
 function findIndex(cells: readonly CellText[], request: OpenSourceRequest): number {
   if (request.cell_id !== undefined) {
     const by_id = cells.findIndex((cell) => cell.id === request.cell_id);
     if (by_id >= 0) return by_id;
   }
-  const { source_text } = request;
-  if (source_text !== undefined) {
-    const traced = source_text.trim();
-    const same = cells.flatMap((cell, index) => (cell.text.trim() === traced ? [index] : []));
-    const again = same.find((index) => cells[index]?.execution_count === request.cell);
-    const found = again ?? same[0];
-    if (found !== undefined) return found;
-  }
   if (request.cell === undefined) return -1;
-  return cells.findIndex((cell) => cell.execution_count === request.cell);
+  const isCounted = (cell: CellText | undefined) => cell?.execution_count === request.cell;
+  const traced = request.source_text?.trim();
+  const lines = tracedLines(request);
+  if (traced === undefined || lines === undefined) return cells.findIndex(isCounted);
+  const same = cells.flatMap((cell, index) => (cell.text.trim() === traced ? [index] : []));
+  const found = same.find((index) => isCounted(cells[index])) ?? same[0];
+  if (found !== undefined) return found;
+  const alike = cells
+    .map((cell, index) => ({ index, likeness: likeness(lines, cell.text) }))
+    .filter((cell) => cell.likeness >= LEAST_LIKENESS);
+  const most = Math.max(...alike.map((cell) => cell.likeness));
+  const likest = alike.filter((cell) => cell.likeness === most);
+  const counted = likest.find(({ index }) => isCounted(cells[index]));
+  // Of copies that were all edited, none is it.
+  return (counted ?? (likest.length === 1 ? likest[0] : undefined))?.index ?? -1;
 }

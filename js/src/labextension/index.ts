@@ -1,5 +1,4 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
-import { PageConfig } from "@jupyterlab/coreutils";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { loadBokeh } from "../charts/bokeh_loader.ts";
@@ -9,9 +8,9 @@ import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
 import flash_css from "./flash.css";
 import { graphRendererFactory } from "./graph_renderer.ts";
 import { liveRendererFactory } from "./live_renderer.ts";
+import { openFile } from "./open_file.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
 import { revealCell } from "./reveal_cell.ts";
-import { serverPath } from "./server_path.ts";
 import { warmUpNotebook } from "./warm_up_notebook.ts";
 
 /** Before the widgets' own rank of -10. */
@@ -88,9 +87,23 @@ function openCell(
     text: model.sharedModel.getSource(),
   }));
   const found = findCell(cells, request);
-  if (found === null) return null;
-  if (app.shell.currentWidget !== panel) app.shell.activateById(panel.id);
-  return revealCell(panel, found.index, found.line);
+  if (found === null) {
+    if (request.cell !== undefined && request.source_text !== undefined) {
+      request.tell?.({ state: "missing" });
+    }
+    return null;
+  }
+  const { index, line, isChanged } = found;
+  const show = (words = ""): Promise<void> => {
+    if (app.shell.currentWidget !== panel) app.shell.activateById(panel.id);
+    return revealCell(panel, index, line, words);
+  };
+  if (!isChanged) return show();
+  if (line === undefined) {
+    request.tell?.({ state: "gone", show: () => void show() });
+    return Promise.resolve();
+  }
+  return show(request.tell?.({ state: line === request.line ? "kept" : "moved", line }));
 }
 
 /** The notebook the view is shown in; of a view shown elsewhere, the notebook last used. */
@@ -98,25 +111,6 @@ function panelOf(tracker: INotebookTracker, target: EventTarget | null): Noteboo
   const around =
     target instanceof Node ? tracker.find((panel) => panel.node.contains(target)) : undefined;
   return around ?? tracker.currentWidget;
-}
-
-function openFile(app: JupyterFrontEnd, request: OpenSourceRequest): Promise<void> | null {
-  // Notebook 7 opens files in another browser tab, at the first line.
-  if (app.name !== "JupyterLab" || !app.commands.hasCommand("docmanager:open")) return null;
-  const path = serverPath(request.file, {
-    root_uri: PageConfig.getOption("rootUri"),
-    server_root: PageConfig.getOption("serverRoot"),
-  });
-  if (path === null) return null;
-  return app.commands.execute("docmanager:open", { path }).then(async (opened) => {
-    const document_widget = opened as {
-      readonly context: { readonly ready: Promise<void> };
-      setFragment(fragment: string): void;
-    };
-    await document_widget.context.ready;
-    // A fragment counts the lines before the place (RFC 5147).
-    document_widget.setFragment(`#line=${request.line - 1}`);
-  });
 }
 
 export default [graphs, openSource];

@@ -10,8 +10,17 @@ declare module "@jupyterlab/application" {
       hasCommand(id: string): boolean;
       execute(id: string, args?: Record<string, unknown>): Promise<unknown>;
     };
+    readonly serviceManager: {
+      readonly contents: {
+        get(
+          path: string,
+          options: { readonly type: "file"; readonly format: "text"; readonly content: boolean },
+        ): Promise<{ readonly content: unknown }>;
+      };
+    };
     readonly shell: {
       readonly currentWidget: object | null;
+      widgets(area: string): Iterable<object>;
       activateById(id: string): void;
     };
   }

@@ -1,4 +1,6 @@
 /** What a person has chosen to see; one state shared by every part of the view. */
+
+import type { LineNow } from "../protocol.ts";
 import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
 import { firstCall, outermostCall } from "./backward_calls.ts";
 import { type Finding, Findings } from "./findings.ts";
@@ -60,6 +62,8 @@ export type FindingsShown = "one" | "all" | "count";
 
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
+/** @param now what has become of the line, where its cell or file was edited */
+export type SourceListener = (file: number, line: number, now?: LineNow) => void;
 
 const LONGEST_HISTORY = 200;
 /** In larger graphs the norms are drawn on request. */
@@ -74,6 +78,8 @@ export class Store {
   /** Called when a selection is to be brought into view. */
   readonly onReveal = new Set<RevealListener>();
   readonly #firstOpen: FirstOpen;
+  /** Called when a line of source is to be shown in the panel. */
+  readonly onSource = new Set<SourceListener>();
   #state: ViewState;
   readonly #listeners = new Set<StoreListener>();
   #past: ViewState[] = [];

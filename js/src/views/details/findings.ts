@@ -4,7 +4,7 @@ import { element } from "../element.ts";
 import { richText } from "../findings/finding_text.ts";
 import { severitySign } from "../findings/severity_sign.ts";
 import type { PanelContext } from "../panel/context.ts";
-import { askForSource } from "../panel/open_source.ts";
+import { openSource } from "../panel/open_source.ts";
 import { marksOfBox, roleWord } from "../scene/box_marks.ts";
 
 /** A note for each finding that points at the op (or, with -1, at the grad node). */
@@ -27,9 +27,7 @@ export function findingNotes(context: PanelContext, op: number, gradNode: number
       element(
         "p",
         {},
-        richText(context.trace, finding.message, (at) => {
-          if (!askForSource(note, context.trace, at)) context.showSource(at.file, at.line);
-        }),
+        richText(context.trace, finding.message, (at) => openSource(note, context.store, at)),
       ),
     );
     return note;

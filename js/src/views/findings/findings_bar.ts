@@ -8,7 +8,7 @@ import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { button, element } from "../element.ts";
 import { showFinding } from "../jump.ts";
-import { askForSource, type SourceLine } from "../panel/open_source.ts";
+import { openSource, type SourceLine } from "../panel/open_source.ts";
 import { findingSentence, findingText, richText } from "./finding_text.ts";
 import { severitySign } from "./severity_sign.ts";
 
@@ -183,10 +183,10 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
   }
 
   function open(at: SourceLine): void {
-    if (!askForSource(root, trace, at)) {
+    openSource(root, store, at, () => {
       store.update({ panelOpen: true });
       store.select({ kind: "line", file: at.file, line: at.line });
-    }
+    });
   }
 
   return () => {

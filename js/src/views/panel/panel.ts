@@ -1,5 +1,6 @@
 /** The side panel: details of the selection, and the source. */
 import type { Selection, Store } from "../../model/store.ts";
+import type { LineNow } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { allocationDetails } from "../details/allocation.ts";
@@ -13,7 +14,7 @@ import { tensorDetails } from "../details/tensor.ts";
 import { detailsText } from "../details/text.ts";
 import { button, element } from "../element.ts";
 import { type PanelContext, traceTotals } from "./context.ts";
-import { askForSource } from "./open_source.ts";
+import { openSource } from "./open_source.ts";
 import { mountSource } from "./source.ts";
 import { mountSplitter } from "./splitter.ts";
 import { showUnderlined } from "./stack.ts";
@@ -47,15 +48,15 @@ export function mountPanel(
     totals: traceTotals(trace),
     openFrame(frame) {
       const at = (column: "file" | "line" | "cell") => trace.at("frames", column, frame);
-      if (!askForSource(root, trace, { file: at("file"), line: at("line"), cell: at("cell") })) {
-        context.showSource(at("file"), at("line"));
-      }
+      openSource(root, store, { file: at("file"), line: at("line"), cell: at("cell") });
     },
-    showSource(file, line) {
-      source.show(file, line);
-      turnTo("source");
-    },
+    showSource,
   };
+  function showSource(file: number, line: number, now?: LineNow): void {
+    source.show(file, line, now);
+    turnTo("source");
+  }
+  store.onSource.add(showSource);
   // Before the source's own: it need not write what this hides.
   const unsubscribe = store.subscribe((state, previous) => {
     const isSelected = state.selection !== previous.selection;
@@ -157,6 +158,7 @@ export function mountPanel(
   }
 
   return () => {
+    store.onSource.delete(showSource);
     unsubscribe();
     source.dispose();
     disposeSplitter();

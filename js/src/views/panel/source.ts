@@ -3,11 +3,13 @@
  * lights them up.
  */
 import type { Store } from "../../model/store.ts";
+import type { LineNow } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
 import { groupChip } from "../details/parts.ts";
 import { button, element } from "../element.ts";
 import { jumpToOp } from "../jump.ts";
 import { litOpKeys, litParts } from "../scene/lit_parts.ts";
+import { changedNote } from "./changed_note.ts";
 import { codeLine, codeText } from "./code_line.ts";
 import { tintPython } from "./python_tint.ts";
 import { formatShortCount } from "./quantities.ts";
@@ -23,8 +25,13 @@ const ROOM_BELOW_PX = 80;
 const MOST_TINTED_LINES = 4000;
 
 export interface SourceView {
-  /** Shows a line, lit but not selected; false where the trace does not carry its text. */
-  show(file: number, line: number): boolean;
+  /**
+   * Shows a line, lit but not selected.
+   *
+   * @param now what has become of it, where its cell or file was edited
+   * @returns false where the trace does not carry its text
+   */
+  show(file: number, line: number, now?: LineNow): boolean;
   /** Brings the lit line into view, once the page is visible. */
   scrollToLit(): void;
   readonly hasOwnSource: boolean;
@@ -48,6 +55,8 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   let written: SourceFile | undefined;
   let lit = 0;
 
+  /** What the shown file's text is no longer; empty where nothing is known of that. */
+  const note = element("div");
   const menu = element("div", { class: "pdl-menu pdl-source-menu" });
   const picker = mountSourcePicker(menu, trace, files, pick);
   const text = element("div", { class: "pdl-source pdl-source-whole pdl-scroll", role: "group" });
@@ -55,6 +64,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   text.addEventListener("keydown", moveInGutter);
   root.append(
     element("div", { class: "pdl-source-head" }, menu),
+    note,
     files.length > 0 ? text : element("p", {}, t("source.none")),
   );
   menu.hidden = files.length < 2;
@@ -80,6 +90,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   }
 
   function pick(file: SourceFile): void {
+    note.replaceChildren();
     shown = file;
     lit = 0;
     render();
@@ -90,7 +101,8 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     mark();
   }
 
-  function light(file: number, line: number): boolean {
+  function light(file: number, line: number, now?: LineNow): boolean {
+    note.replaceChildren();
     const found = files.find((candidate) => candidate.file === file && holds(candidate, line));
     if (!found) {
       clear();
@@ -98,6 +110,10 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     }
     lit = line;
     shown = found;
+    if (now) {
+      const label = fileLabel(trace, file, found.cell);
+      note.append(changedNote(label, found.cell >= 0, line, now));
+    }
     picker.shows(found);
     mark();
     scrollToLit();

@@ -1,0 +1,50 @@
+import type { CellEditor } from "@jupyterlab/notebook";
+
+/** How long the marks stay, ms; the selection stays. The animations in `flash.css` last as long. */
+const FLASH_MS = 2400;
+/** Who is told something needs time to read it. */
+const WORDS_MS = 8000;
+
+/** Marks an element for a moment. */
+export function flash(node: HTMLElement, name: string): void {
+  node.classList.remove(name);
+  // Reading the width ends the running animation, so that a second click is seen again.
+  void node.offsetWidth;
+  node.classList.add(name);
+  setTimeout(() => node.classList.remove(name), FLASH_MS);
+}
+
+/** Selects a line (from 1) of an editor, and lays a band over it, at whose end `words` stand. */
+export async function markLine(editor: CellEditor, line: number, words: string): Promise<void> {
+  const row = Math.min(line, editor.lineCount) - 1;
+  editor.focus();
+  editor.setSelection({
+    start: { line: row, column: 0 },
+    end: { line: row, column: editor.getLine(row)?.length ?? 0 },
+  });
+  editor.revealPosition({ line: row, column: 0 });
+  // CodeMirror scrolls with the page's next frame.
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const at = editor.getCoordinateForPosition({ line: row, column: 0 });
+  // CodeMirror owns its lines and takes classes set on them off again.
+  for (const old of editor.host.querySelectorAll(".paddle-lab-line-flash")) old.remove();
+  if (at === null) return;
+  const host = editor.host.getBoundingClientRect();
+  const band = document.createElement("div");
+  band.className = "paddle-lab-line-flash";
+  band.style.top = `${at.top - host.top}px`;
+  band.style.height = `${Math.max(at.bottom - at.top, editor.lineHeight)}px`;
+  if (words) {
+    const note = document.createElement("span");
+    note.setAttribute("role", "status");
+    note.textContent = words;
+    band.classList.add("paddle-lab-line-told");
+    band.append(note);
+  }
+  editor.host.append(band);
+  // Whoever types or scrolls moves the lines away from under it.
+  for (const moving of ["keydown", "scroll"]) {
+    editor.host.addEventListener(moving, () => band.remove(), { once: true, capture: true });
+  }
+  setTimeout(() => band.remove(), words ? WORDS_MS : FLASH_MS);
+}
