@@ -166,11 +166,12 @@ class GradNodePool:
 
 
 def _row(tape: Tape, width: int, key: int) -> list[int]:
-    """Return the row with a key, which may have moved up when others were forgotten."""
-    low, high = tape.start // width, min(key + 1, len(tape) // width)
-    row: list[int] = tape.to_list(key * width, (key + 1) * width)
-    while not row or row[0] != key:
+    """Return the row with a key, which stands further back where others were forgotten."""
+    low, high = max(key, tape.start // width), len(tape) // width
+    while low < high:
         middle = (low + high) // 2
         row = tape.to_list(middle * width, (middle + 1) * width)
+        if row[0] == key:
+            return row
         low, high = (middle + 1, high) if row[0] < key else (low, middle)
-    return row
+    raise KeyError(key)

@@ -146,3 +146,13 @@ def test_as_many_ops_as_the_limit_are_all_kept() -> None:
         assert trace.record.origin.notices == []
         assert trace.record.origin.kept == ""
         assert len(trace.ops) == 2
+
+
+def test_gradients_are_looked_at_though_grad_nodes_before_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limiter, "_LEAST_SURPLUS", 1)
+    with paddle_lab.trace(limit=20, grads=True) as trace:
+        plain(12)
+    assert not any("fault" in notice for notice in trace.record.origin.notices)
+    assert len(trace.record.grad_stats)
