@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import networkx
@@ -54,7 +55,7 @@ class TraceAnswers:
             While the trace is being recorded, as from everything else that reads a trace.
         """
         if self._record is None:
-            raise RuntimeError("this trace is still being recorded; read it after its block ends")
+            raise RuntimeError(say("errors.still_recording"))
         return self._record
 
     @cached_property
@@ -197,8 +198,8 @@ class TraceAnswers:
 
         if kind == "forward":
             if call is not None or region is not None:
-                raise ValueError('call and region are options of graph("backward")')
+                raise ValueError(say("errors.backward_options"))
             return forward_graph(self.view_record)
         if kind == "backward":
             return backward_graph(self.view_record, call=call, region=region)
-        raise ValueError(f'there is no {kind!r} graph; ask for "forward" or "backward"')
+        raise ValueError(say("errors.no_graph", kind=repr(kind)))

@@ -14,6 +14,7 @@ from paddle_lab.analysis.tensors import Tensor, parse_shape
 from paddle_lab.analysis.trees import nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EDGE_KINDS, SCOPE_KINDS
+from paddle_lab.words import say
 
 RegionRole = Literal["inside", "neighbour", "leaf"]
 
@@ -134,8 +135,9 @@ def _members(record: Record, call: int | None) -> npt.NDArray[np.bool_]:
     if call is None:
         return np.ones(len(record.grad_nodes), bool)
     if not 0 <= call < count:
-        known = f"0 to {count - 1}" if count else "none: this trace has no backward call"
-        raise ValueError(f"there is no backward call {call}; there is {known}")
+        if not count:
+            raise ValueError(say("errors.no_call_at_all", call=call))
+        raise ValueError(say("errors.no_call", call=call, last=count - 1))
     members = record.backward_members
     kept = np.zeros(len(record.grad_nodes), bool)
     kept[members["grad_node"][members["backward_call"] == call]] = True
@@ -177,8 +179,10 @@ def _made_inside(record: Record, region: str) -> npt.NDArray[np.bool_]:
     is_wanted = scopes["kind"] == SCOPE_KINDS.index("region")
     names = {record.text(code) for code in np.unique(scopes["name"][is_wanted]).tolist()}
     if region not in names:
-        known = f"there are: {', '.join(sorted(names))}" if names else "this trace has none"
-        raise ValueError(f"there is no region {region!r}; {known}")
+        if not names:
+            raise ValueError(say("errors.no_region_at_all", region=repr(region)))
+        known = ", ".join(sorted(names))
+        raise ValueError(say("errors.no_region", region=repr(region), known=known))
     codes = [code for code, text in enumerate(record.strings) if text == region]
     is_wanted &= np.isin(scopes["name"], codes)
     nearest = nearest_marked(scopes["parent"], is_wanted)

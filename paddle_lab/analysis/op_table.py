@@ -11,10 +11,13 @@ import numpy as np
 
 from paddle_lab.analysis.op import Op
 from paddle_lab.analysis.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.tensors import Tensor
+from paddle_lab.analysis.text_table import padded, text_width
 from paddle_lab.analysis.trees import Keys, csr, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
@@ -60,13 +63,7 @@ class OpTable(Sequence[Op]):
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            message = (
-                "trace.ops.to_pandas() needs pandas, which is not installed: pip install pandas"
-            )
-            raise ImportError(message) from error
+        pandas = pandas_module("trace.ops.to_pandas()")
         rows = [
             {
                 "name": op.name,
@@ -125,7 +122,8 @@ class OpTable(Sequence[Op]):
         return [Tensor(self.record, key) for key in keys if key >= 0]
 
     def _lines(self) -> tuple[list[str], list[tuple[str, ...]]]:
-        header = ["op", "name", "layer", "output", "line", "host time"]
+        names = ("op", "name", "layer", "output", "line", "host_time")
+        header = [say(f"reports.column.{name}") for name in names]
         rows: list[tuple[str, ...]] = [
             (
                 str(op.key),
@@ -142,14 +140,14 @@ class OpTable(Sequence[Op]):
     def __repr__(self) -> str:
         header, rows = self._lines()
         cells = [tuple(header), *[tuple(_cut(cell, 36) for cell in row) for row in rows]]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+        widths = [max(text_width(row[i]) for row in cells) for i in range(len(header))]
         aligned = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in cells
         ]
         if len(self) > _ROWS_SHOWN:
-            aligned.append(f"… {len(self) - _ROWS_SHOWN:,} more")
-        return "\n".join([f"{len(self):,} ops", *aligned])
+            aligned.append(say("memory.more", n=len(self) - _ROWS_SHOWN))
+        return "\n".join([say("page.count.op", n=len(self)), *aligned])
 
     def _repr_html_(self) -> str:
         header, rows = self._lines()
@@ -158,8 +156,9 @@ class OpTable(Sequence[Op]):
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
         )
         more = len(self) - _ROWS_SHOWN
-        note = f"<p>… {more:,} more</p>" if more > 0 else ""
-        return f"<p>{len(self):,} ops</p><table><tr>{head}</tr>{body}</table>{note}"
+        note = f"<p>{say('memory.more', n=more)}</p>" if more > 0 else ""
+        count = say("page.count.op", n=len(self))
+        return f"<p>{count}</p><table><tr>{head}</tr>{body}</table>{note}"
 
 
 def innermost_scopes(record: Record, kind: str) -> Keys:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle_lab.words import say
+
 
 def pandas_module(wanted_by: str) -> Any:
     """Return pandas.
@@ -16,6 +18,5 @@ def pandas_module(wanted_by: str) -> Any:
     try:
         import pandas
     except ImportError as error:
-        message = f"{wanted_by} needs pandas, which is not installed: pip install pandas"
-        raise ImportError(message) from error
+        raise ImportError(say("errors.pandas", wanted_by=wanted_by)) from error
     return pandas

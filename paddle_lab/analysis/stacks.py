@@ -8,6 +8,7 @@ from functools import lru_cache
 from paddle_lab.analysis.statements import statement_at
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
+from paddle_lab.words import say
 
 
 class Frame:
@@ -70,7 +71,7 @@ class Frame:
     def where(self) -> str:
         """``"Cell 4, line 7"`` or ``"model.py:31"``."""
         if self.cell is not None:
-            return f"Cell {self.cell}, line {self.line}"
+            return say("reports.place", cell=self.cell, line=self.line)
         return f"{ntpath.basename(self.file)}:{self.line}"
 
     def _cell(self, column: str) -> int:

@@ -9,7 +9,8 @@ from time import perf_counter_ns
 from typing import Final, NamedTuple
 
 from paddle_lab.sampling.counter import ABSENT, Counter
-from paddle_lab.sampling.nvml_driver import NO_ANSWER, Device, Driver, NoDriverError, sentence
+from paddle_lab.sampling.nvml_driver import Device, Driver, NoDriverError, sentence
+from paddle_lab.words import say
 
 _PERIOD_S: Final = 0.1
 """The driver's answers are a few hundred microseconds each, and no newer than this."""
@@ -65,7 +66,11 @@ class NvmlCounters:
         self._read_ns = now_ns
         if self._thread is None or not self._thread.is_alive():
             self._begin()
-        self._read = _absent(answers.counters, NO_ANSWER) if self._is_silent(now_ns) else answers
+        self._read = (
+            _absent(answers.counters, say("devices.no_answer"))
+            if self._is_silent(now_ns)
+            else answers
+        )
         return self._read.values
 
     def close(self) -> None:
@@ -83,7 +88,7 @@ class NvmlCounters:
         if _WAITING:
             # The driver owes one an answer: another thread would only wait beside it.
             if perf_counter_ns() - min(_WAITING.values()) > _SILENCE_NS:
-                self._answers = _absent(self._answers.counters, NO_ANSWER)
+                self._answers = _absent(self._answers.counters, say("devices.no_answer"))
             return
         # What was told before is old.
         self._answers = self._answers._replace(values=(ABSENT,) * len(self._answers.values))
@@ -138,7 +143,7 @@ class NvmlCounters:
             self._miss(sentence(error))
             return False
         if not count:
-            self._miss("The NVIDIA driver lists no device.")
+            self._miss(say("devices.lists_none"))
             return False
         retry_ns = int(self._retry_s * 1e9)
         self._devices += [
@@ -151,7 +156,7 @@ class NvmlCounters:
             if index < count:
                 has_told |= device.ask(driver)
             else:
-                device.miss(f"The NVIDIA driver no longer lists {device.name}.")
+                device.miss(say("devices.lists_no_longer", device=device.name))
             self._tell()
         return has_told
 

@@ -9,23 +9,15 @@ from time import perf_counter_ns
 from typing import Any, Final
 
 from paddle_lab.sampling.counter import ABSENT, Counter
+from paddle_lab.words import say
 
-NO_PACKAGE: Final = "Device totals need the package nvidia-ml-py: run `pip install nvidia-ml-py`."
-NO_ANSWER: Final = "The NVIDIA driver has not answered for more than two seconds."
 _NO_LIBRARY: Final = "NVMLError_LibraryNotFound"
 _NOT_SUPPORTED: Final = "NVMLError_NotSupported"
-_NAMES: Final = {"used": "memory in use", "utilisation": "utilisation"}
 _SENTENCES: Final = {
-    _NO_LIBRARY: (
-        "This machine has no NVIDIA driver (its NVML library cannot be loaded), so no device "
-        "totals."
-    ),
-    "NVMLError_DriverNotLoaded": "The NVIDIA driver is not loaded, so there are no device totals.",
-    "NVMLError_NoPermission": "This user may not ask the NVIDIA driver for device totals.",
-    "NVMLError_LibRmVersionMismatch": (
-        "The NVIDIA driver was updated while it ran, so there are no device totals until the "
-        "machine is restarted."
-    ),
+    _NO_LIBRARY: "devices.no_library",
+    "NVMLError_DriverNotLoaded": "devices.not_loaded",
+    "NVMLError_NoPermission": "devices.no_permission",
+    "NVMLError_LibRmVersionMismatch": "devices.updated",
 }
 
 
@@ -46,14 +38,12 @@ class Driver:
         try:
             import pynvml
         except ImportError:
-            raise NoDriverError(NO_PACKAGE) from None
+            raise NoDriverError(say("devices.no_package")) from None
         except Exception as error:  # noqa: BLE001  (one for Python 2 alone, say)
-            raise NoDriverError(f"The module pynvml cannot be imported: {error!r}.") from None
+            raise NoDriverError(say("devices.cannot_import", error=repr(error))) from None
         if not hasattr(pynvml, "nvmlInit"):
-            raise NoDriverError(
-                f"The module pynvml in {getattr(pynvml, '__file__', None)} is not NVIDIA's: "
-                "run `pip install nvidia-ml-py`."
-            )
+            file = getattr(pynvml, "__file__", None)
+            raise NoDriverError(say("devices.not_nvidias", file=file))
         self._library = pynvml
         self.asked_ns = 0
         """When the question was asked that is not answered yet; 0 for none."""
@@ -153,8 +143,11 @@ class Device:
 def sentence(error: Exception, *, device: str = "") -> str:
     """Return for people what an error of the driver's means, and of which device it tells."""
     known = _SENTENCES.get(type(error).__name__)
-    asked = f" when asked for {device}" if device else ""
-    return known or f"The NVIDIA driver answers{asked}: {error}."
+    if known is not None:
+        return say(known)
+    if device:
+        return say("devices.answers_asked", device=device, error=error)
+    return say("devices.answers", error=error)
 
 
 def _told(counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter, int]:
@@ -163,9 +156,7 @@ def _told(counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter
     except Exception as error:  # noqa: BLE001
         if type(error).__name__ == _NOT_SUPPORTED:
             # As of a device that is divided (MIG), and under some drivers' models.
-            absence = (
-                f"The NVIDIA driver does not tell the {_NAMES[counter.name]} of {counter.device}."
-            )
+            absence = say(f"devices.does_not_tell.{counter.name}", device=counter.device)
         else:
             absence = sentence(error, device=counter.device)
         return replace(counter, absence=absence), ABSENT

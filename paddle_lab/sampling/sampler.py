@@ -14,6 +14,7 @@ from paddle_lab.sampling.counter import Counter, LastingSource, Source
 from paddle_lab.sampling.history import SECOND_NS, History
 from paddle_lab.sampling.marks import Mark, Marks
 from paddle_lab.sampling.tier import Values
+from paddle_lab.words import say
 
 LOWEST_RATE_HZ: Final = 1.0
 HIGHEST_RATE_HZ: Final = 100.0
@@ -57,10 +58,8 @@ class Sampler:
         running_layer: Callable[[], str] | None = None,
     ) -> None:
         if not LOWEST_RATE_HZ <= rate_hz <= HIGHEST_RATE_HZ:
-            raise ValueError(
-                f"a sampler reads {LOWEST_RATE_HZ:g} to {HIGHEST_RATE_HZ:g} times a second, "
-                f"not {rate_hz:g}"
-            )
+            least, most = f"{LOWEST_RATE_HZ:g}", f"{HIGHEST_RATE_HZ:g}"
+            raise ValueError(say("errors.rate", least=least, most=most, rate=f"{rate_hz:g}"))
         self._sources = tuple(sources)
         self._period_ns = int(SECOND_NS / rate_hz)
         self._running_layer = running_layer

@@ -10,18 +10,19 @@ from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.unpack import unpack
+from paddle_lab.words import say
 
 _LARGEST_FILE_BYTES = 2 << 30
 _KINDS = {
-    b"\x89PNG": "a PNG picture",
-    b"PK\x03\x04": "a zip archive (or .npz, .pdmodel or .docx file)",
-    b"\x80\x02": "a pickle file, such as paddle.save() writes",
-    b"\x80\x04": "a pickle file, such as paddle.save() writes",
-    b"\x93NUMPY": "a NumPy array",
-    b"%PDF": "a PDF document",
-    b"\x1f\x8b": "a gzip archive",
-    b"<!DO": "an HTML page; open it in a browser",
-    b"<svg": "an SVG picture",
+    b"\x89PNG": "png",
+    b"PK\x03\x04": "zip",
+    b"\x80\x02": "pickle",
+    b"\x80\x04": "pickle",
+    b"\x93NUMPY": "numpy",
+    b"%PDF": "pdf",
+    b"\x1f\x8b": "gzip",
+    b"<!DO": "html",
+    b"<svg": "svg",
 }
 
 
@@ -49,18 +50,18 @@ def load(path: str | os.PathLike[str]) -> Record:
     """
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name the trace file inside it")
+        raise IsADirectoryError(say("errors.is_folder", path=path))
     if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}; check its name and folder")
+        raise FileNotFoundError(say("errors.no_file", path=path))
     if path.stat().st_size > _LARGEST_FILE_BYTES:
-        raise TraceFileError(
-            f"{path} is larger than any trace; open a file that trace.save() wrote"
-        )
+        raise TraceFileError(say("errors.file.too_large", path=path))
     data = path.read_bytes()
     try:
         return unpack(data)
     except TraceFileError as error:
-        raise TraceFileError(f"{path}: {_explain(data, str(error))}") from None
+        raise TraceFileError(
+            say("errors.in_file", path=path, error=_explain(data, str(error)))
+        ) from None
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
@@ -73,14 +74,14 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     """
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file inside it")
+        raise IsADirectoryError(say("errors.is_folder_to_save", path=path))
     # A link is written through, as open() would.
     target = Path(os.path.realpath(path))
     try:
         # Cut, since the target's own name may be as long as a name can be.
         handle, draft = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"there is no folder {target.parent}; make it first") from error
+        raise FileNotFoundError(say("errors.no_folder", path=target.parent)) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -106,8 +107,8 @@ def _mode_of_new_file(target: Path) -> int:
 
 def _explain(data: bytes, message: str) -> str:
     if not data:
-        return "this file is empty; save the trace again"
+        return say("errors.file.empty")
     for start, kind in _KINDS.items():
         if data.startswith(start):
-            return f"this is {kind}, not a paddle_lab trace; open a file that trace.save() wrote"
+            return say("errors.file.other", kind=say(f"errors.file_kind.{kind}"))
     return message

@@ -26,9 +26,8 @@ from paddle_lab.trace.schema import (
     RECORD_TABLES,
 )
 from paddle_lab.trace.table import Table, storage_dtype
+from paddle_lab.words import say
 
-_DAMAGED = "this trace file is cut short or altered; save the trace again or copy the file anew"
-_ABSURD = "this trace file announces more data than a trace has; do not open it"
 _SMALL_PAYLOAD_BYTES = 64 << 20
 _LARGEST_PAYLOAD_BYTES = 1 << 30
 _LARGEST_HEADER_BYTES = 64 << 20
@@ -54,15 +53,12 @@ def unpack(data: bytes) -> Record:
         If the bytes are no trace, of a newer version, cut short, or altered.
     """
     if data[: len(MAGIC)] != MAGIC:
-        raise TraceFileError("this is not a paddle_lab trace; open a file that trace.save() wrote")
+        raise TraceFileError(say("errors.file.no_trace"))
     if len(data) < len(MAGIC) + 4:
-        raise TraceFileError(_DAMAGED)
+        raise TraceFileError(say("errors.file.damaged"))
     (version,) = struct.unpack_from("<I", data, len(MAGIC))
     if version > FORMAT_VERSION:
-        raise TraceFileError(
-            f"this trace was saved in format {version}, newer than this paddle_lab reads "
-            f"({FORMAT_VERSION}); update paddle_lab to open it"
-        )
+        raise TraceFileError(say("errors.file.newer", version=version, known=FORMAT_VERSION))
     try:
         header, columns = _decompress(memoryview(data)[len(MAGIC) + 4 :])
         tables = _read_tables(header, columns, version)
@@ -80,7 +76,7 @@ def unpack(data: bytes) -> Record:
         struct.error,
         zlib.error,
     ) as error:
-        raise TraceFileError(_DAMAGED) from error
+        raise TraceFileError(say("errors.file.damaged")) from error
     return Record(tables, strings, origin)
 
 
@@ -91,7 +87,7 @@ def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
     start = stream.decompress(data, 4)
     (header_length,) = struct.unpack("<I", start)
     if header_length > min(largest, _LARGEST_HEADER_BYTES):
-        raise TraceFileError(_ABSURD)
+        raise TraceFileError(say("errors.file.absurd"))
     header = _read_header(_take(stream, header_length))
     column_length = sum(
         int(table["rows"]) * _item_bytes(column) + _padding(table["rows"], column)
@@ -99,11 +95,11 @@ def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
         for column in table["columns"].values()
     )
     if header_length + column_length > largest:
-        raise TraceFileError(_ABSURD)
+        raise TraceFileError(say("errors.file.absurd"))
     columns = _take(stream, column_length)
     # The checksum is read together with the end; a single byte more than announced is damage.
     if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof or stream.unused_data:
-        raise TraceFileError(_DAMAGED)
+        raise TraceFileError(say("errors.file.damaged"))
     return header, columns
 
 
@@ -111,7 +107,7 @@ def _read_header(data: bytes) -> dict[str, Any]:
     # Text grows little when it is parsed; "[[],[],…" grows twentyfold.
     structure = _JSON_STRING.sub(b"", data)
     if structure.count(b"[") + structure.count(b"{") > _MOST_HEADER_OBJECTS:
-        raise TraceFileError(_ABSURD)
+        raise TraceFileError(say("errors.file.absurd"))
     header = json.loads(data.decode("utf-8"))
     if not isinstance(header, dict):
         raise TypeError("header is no object")
@@ -124,7 +120,7 @@ def _take(stream: Any, length: int) -> bytes:
     while length:
         part = stream.decompress(stream.unconsumed_tail, length)
         if not part:
-            raise TraceFileError(_DAMAGED)
+            raise TraceFileError(say("errors.file.damaged"))
         parts.append(part)
         length -= len(part)
     return b"".join(parts)

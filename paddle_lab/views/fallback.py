@@ -22,8 +22,10 @@ from paddle_lab.views.text import (
     backward_line,
     counts,
     failures,
+    full_title,
     layer_rows,
     program_rows,
+    shown_title,
     slowest_rows,
 )
 from paddle_lab.words import say
@@ -31,7 +33,6 @@ from paddle_lab.words import say
 _LARGEST_BYTES = 30_000
 _ROWS = (44, 36, 30, 24, 18, 12)
 _MOST_FINDINGS = 30
-_NAMES = {"error": "Error", "warning": "Warning", "info": "Note"}
 
 
 def fallback_html(record: Record) -> str:
@@ -42,22 +43,21 @@ def fallback_html(record: Record) -> str:
     record
         A record with answer tables.
     """
-    title = escape(record.origin.title or "Trace")
+    title = escape(shown_title(record))
     problems = _findings(record)
     problems += "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
-    back = (
-        "<p><i>A still picture. For the interactive graph run the cell again, or open a saved "
-        'trace with <code>paddle_lab.load("…")</code>.</i></p>'
-    )
+    load = '<code>paddle_lab.load("…")</code>'
+    back = f"<p><i>{say('reports.still', load=load)}</i></p>"
+    heading = (say("reports.column.call"),)
     calls = [(backward_line(call),) for call in backward_calls(record)]
     tables = "".join(
         (
-            _table("Layers", layer_rows(record)),
-            _table("Slowest ops", slowest_rows(record)),
+            _table(say("reports.section.layers"), layer_rows(record)),
+            _table(say("reports.section.slowest"), slowest_rows(record)),
             _table(say("reports.programs.title"), program_rows(record)),
-            _table("Backward calls", [("call",), *calls] if calls else []),
-            _table("Lines and their ops", line_rows(record)),
+            _table(say("reports.section.backward"), [heading, *calls] if calls else []),
+            _table(say("reports.section.lines"), line_rows(record)),
         )
     )
     rest = f"{problems}{notices}{back}{tables}"
@@ -70,14 +70,15 @@ def _findings(record: Record) -> str:
     """Return the findings: the worst in full, the others behind a click."""
     told = told_findings(record)
     items = [
-        f"<p><b>{finding.sign} {_NAMES[finding.severity]}</b> {sentence_html(finding.message)}"
+        f"<p><b>{finding.sign} {say(f'page.severity.{finding.severity}')}</b> "
+        f"{sentence_html(finding.message)}"
         f"{f' <i>{escape(finding.where)}</i>' if finding.where else ''}"
         f"{f'<br>{sentence_html(finding.advice)}' if finding.advice else ''}</p>"
         for finding in told[:_MOST_FINDINGS]
     ]
     if len(items) < 2:
         return "".join(items)
-    more = f"{len(told) - 1:,} more finding{'s' * (len(told) > 2)}"
+    more = say("reports.more_findings", n=len(told) - 1)
     return f"{items[0]}<details><summary>{more}</summary>{''.join(items[1:])}</details>"
 
 
@@ -94,7 +95,7 @@ def _picture(record: Record, room_bytes: int) -> str:
         fitting = len(folded.rows) * room_bytes // len(picture)
         if len(picture) <= room_bytes:
             data = base64.b64encode(picture).decode()
-            alt = escape(f"{record.origin.title or 'Trace'}: {counts(record)}")
+            alt = escape(full_title(record))
             return f'<img src="data:image/svg+xml;base64,{data}" alt="{alt}">'
     return ""
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
+from paddle_lab.words import say
 
 SIGNS = {"error": "✕", "warning": "▲", "info": "ⓘ"}
 """A sign a severity, where colour cannot be."""
-_NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,10 @@ def told_findings(record: Record) -> list[ToldFinding]:
 def finding_counts(record: Record) -> str:
     """Return ``"1 error, 2 warnings"``, ``""`` where nothing was found."""
     severities = [finding.severity for finding in told_findings(record)]
-    counted = [(severities.count(name), _NOUNS[name]) for name in SEVERITIES]
-    return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counted if count)
+    counted = [(name, severities.count(name)) for name in SEVERITIES]
+    return say("lists.between").join(
+        say(f"page.findings.count_{name}", n=count) for name, count in counted if count
+    )
 
 
 def finding_lines(record: Record) -> list[str]:
@@ -61,10 +63,17 @@ def finding_lines(record: Record) -> list[str]:
         lines.append(f"{finding.sign} {finding.message}")
         if finding.advice:
             lines.append(f"    {finding.advice}")
-    return [f"{finding_counts(record)}:", *(f"  {line}" for line in lines)] if lines else []
+    if not lines:
+        return []
+    return [
+        say("reports.findings", counts=finding_counts(record)),
+        *(f"  {line}" for line in lines),
+    ]
 
 
 def _where(file: str, line: int, cell: int) -> str:
     if line < 1:
         return ""
-    return f"Cell {cell}, line {line}" if cell >= 0 else f"{ntpath.basename(file)}:{line}"
+    if cell >= 0:
+        return say("reports.place", cell=cell, line=line)
+    return f"{ntpath.basename(file)}:{line}"

@@ -13,7 +13,8 @@ from html import escape
 from paddle_lab.trace.record import Record
 from paddle_lab.views.static_files import static_file
 from paddle_lab.views.svg import svg_picture
-from paddle_lab.views.text import counts
+from paddle_lab.views.text import full_title
+from paddle_lab.words import Language, language, say
 
 _PAGE_STYLE = """
 html, body { margin: 0; height: 100%; }
@@ -23,6 +24,7 @@ noscript p { font: 14px system-ui, sans-serif; margin: 12px 16px; }
 
 _PIECE_BYTES = 48 << 10
 """Of the payload: 64 kB of text, as much as browsers keep together while a page arrives."""
+_LANGUAGES: dict[Language, str] = {"en": "en", "zh": "zh-CN"}
 
 
 def html_page(record: Record, *, payload: bytes) -> str:
@@ -49,7 +51,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
     # Text until a chart needs it (js/src/charts/bokeh_loader.ts): it takes a while to run.
     carried = f'<script type="text/plain" id="pdl-bokeh">{bokeh}</script>' if has_charts else ""
     styles = "'unsafe-inline'" if has_charts else _hash(style)
-    title = f"{record.origin.title or 'Trace'}: {counts(record)}"
+    title = full_title(record)
     # The page may load nothing and run nothing but its own script, whatever a trace's text holds.
     policy = "; ".join(
         (
@@ -63,7 +65,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
         )
     )
     return f"""<!DOCTYPE html>
-<html lang="en">
+<html lang="{_LANGUAGES[language()]}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
@@ -74,7 +76,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
 </head>
 <body>
 <div id="pdl-root"><noscript>
-<p>Scripts are switched off, so this picture stands still.</p>
+<p>{say("reports.no_scripts")}</p>
 {svg_picture(record)}
 </noscript></div>
 {carried}

@@ -9,7 +9,7 @@ from paddle_lab.views.palette import Palette
 from paddle_lab.views.row_content import RowContent
 from paddle_lab.views.row_marks import RowMark
 from paddle_lab.views.svg_writer import Span, SvgWriter
-from paddle_lab.views.text import number
+from paddle_lab.words import say
 
 
 class RowPainter:
@@ -41,7 +41,9 @@ class RowPainter:
         if not self._has_backward:
             told = RowMark.first(content.mark, content.grad_mark)
         self._paint_box(content, x, y, colour, content.label, content.detail, told)
-        mark = "✕ raised" if content.raised else "in place" if content.in_place else ""
+        mark = ""
+        if content.raised or content.in_place:
+            mark = say("page.box.raised" if content.raised else "page.box.in_place")
         chip_x = x + BOX_WIDTH_PX + 8
         if mark:
             span = Span(mark, 10.5, colours.warn)
@@ -111,7 +113,7 @@ class RowPainter:
     def _paint_chips(self, content: RowContent, x: float, y: float, room: float) -> None:
         leaf, soft = self._colours.leaf, self._colours.soft
         if content.is_group or content.is_gap:
-            text = number(len(content.parameters), "parameter")
+            text = say("page.count.parameter", n=len(content.parameters))
             chips = [Span(text, 10, leaf)] if content.parameters else []
         else:
             chips = [Span(name, 10, leaf) for name in content.parameters]

@@ -12,9 +12,11 @@ from paddle_lab.analysis.stacks import Frame
 from paddle_lab.analysis.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
+from paddle_lab.words import say
 
 _PLACE = ("file", "cell", "line", "function")
 _MOST_LINES, _MOST_CALLERS, _MOST_NAMES = 60, 3, 8
+_COLUMNS = ("line", "source", "called_from", "first_op", "ops")
 
 
 def line_rows(record: Record) -> list[tuple[str, ...]]:
@@ -34,14 +36,14 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
     line_of_op = line[stack_of_op]
     first = np.full(len(first_stack), len(record.ops))
     np.minimum.at(first, line, first_op)
-    rows: list[tuple[str, ...]] = [("line", "source", "called from", "first op", "ops")]
+    rows: list[tuple[str, ...]] = [tuple(say(f"reports.column.{name}") for name in _COLUMNS)]
     for told in np.argsort(first)[:_MOST_LINES].tolist():
         op = int(first[told])
         keys = [frame for frame in frames[stack_of_op[op]].tolist() if frame >= 0]
         ops = np.flatnonzero(line_of_op == told)
         rows.append((*_line([Frame(record, key) for key in keys]), str(op), _names(record, ops)))
     if len(first) > _MOST_LINES:
-        rows.append((f"… {len(first) - _MOST_LINES:,} more lines", "", "", "", ""))
+        rows.append((say("reports.more_lines", n=len(first) - _MOST_LINES), "", "", "", ""))
     return rows
 
 
@@ -83,13 +85,14 @@ def _equal_rows(table: npt.NDArray[Any]) -> Keys:
 def _names(record: Record, ops: npt.NDArray[Any]) -> str:
     called = Counter(record.ops["name"][ops].tolist())
     most = [(record.text(name), count) for name, count in called.most_common(_MOST_NAMES)]
-    more = f" … {len(called) - _MOST_NAMES} more" if len(called) > _MOST_NAMES else ""
-    return ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in most) + more
+    names = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in most)
+    rest = len(called) - _MOST_NAMES
+    return say("reports.more_names", names=names, n=rest) if rest > 0 else names
 
 
 def _line(own: list[Frame]) -> tuple[str, ...]:
     if not own:
-        return ("unknown", "", "")
+        return (say("reports.unknown"), "", "")
     callers = [_place(frame) for frame in own[1 : 1 + _MOST_CALLERS]]
     if len(own) > 1 + _MOST_CALLERS:
         callers.append("…")
@@ -97,5 +100,6 @@ def _line(own: list[Frame]) -> tuple[str, ...]:
 
 
 def _place(frame: Frame) -> str:
-    function = "" if frame.function == "<module>" else f" in {frame.function}"
-    return f"{frame.where}{function}"
+    if frame.function == "<module>":
+        return frame.where
+    return say("reports.in_function", line=frame.where, function=frame.function)

@@ -16,10 +16,12 @@ from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
 from paddle_lab.views.folding import Folded
 from paddle_lab.views.group_items import Item, fold_label
 from paddle_lab.views.row_marks import RowMark, row_marks
+from paddle_lab.words import say
 
 _INPUT = ROLES.index("input")
 _PARAMETER, _BUFFER = TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer")
 _EXTERNAL = TENSOR_KINDS.index("external")
+_TOLD_KINDS = ("region", "pylayer")
 _NODE_SUFFIX = re.compile(r"Node(Final)?$")
 
 
@@ -107,17 +109,17 @@ class RowReader:
         if item.op >= 0:
             return RowContent(self._op_name(item.op))
         if not item.groups:
-            return RowContent(f"… {op_count:,} more ops")
+            return RowContent(say("reports.picture.more_ops", n=op_count))
         groups, group = self._record.groups, item.groups[0]
         title, _ = self.title(item)
         if int(groups["op_count"][group]) == 1:
             name = self._op_name(int(groups["first_op"][group]))
             detail = "" if name == title else name
             return RowContent(title, detail, repeats=len(item.groups))
-        each = " each" if len(item.groups) > 1 else ""
+        key = "reports.picture.group_each" if len(item.groups) > 1 else "reports.picture.group"
         value = self._record.text(int(groups["value"][group])) if len(item.groups) == 1 else ""
         said = " · ".join(filter(None, [self._class(group), f"= {value}" if value else ""]))
-        detail = f"{said} · {int(groups['op_count'][group]):,} ops{each}"
+        detail = f"{said} · {say(key, n=int(groups['op_count'][group]))}"
         return RowContent(
             title, detail.removeprefix(" · "), repeats=len(item.groups), is_group=True
         )
@@ -132,7 +134,8 @@ class RowReader:
     def _class(self, group: int) -> str:
         """Return a layer's class, or what else a group is where that is not plain."""
         name = self._record.text(int(self._record.groups["class"][group]))
-        return name or {"region": "region", "pylayer": "PyLayer"}.get(self._kind(group), "")
+        kind = self._kind(group)
+        return name or (say(f"page.group_kind.{kind}") if kind in _TOLD_KINDS else "")
 
     def _op_name(self, op: int) -> str:
         return self._record.text(int(self._record.ops["name"][op]))
@@ -161,7 +164,9 @@ class RowReader:
                 is_trained = kind == _PARAMETER and not record.tensors["stop_gradient"][tensor]
                 (content.parameters if is_trained else content.buffers).append(name)
             else:
-                content.data.append(record.text(int(self._tensor_shape[tensor])) or "data")
+                content.data.append(
+                    record.text(int(self._tensor_shape[tensor])) or say("reports.picture.data")
+                )
 
     def _add_grad_nodes(self, content: RowContent, ops: Keys) -> None:
         nodes = _rows_of(self._grad_nodes, ops)
@@ -169,7 +174,7 @@ class RowReader:
         for code, count in Counter(self._record.grad_nodes["name"][nodes].tolist()).items():
             names[_NODE_SUFFIX.sub("", self._record.text(code))] += count
         if content.is_group or content.is_gap or len(names) > 2:
-            content.grad_label = f"{len(nodes):,} grad nodes" if len(nodes) else ""
+            content.grad_label = say("page.count.grad_node", n=len(nodes)) if len(nodes) else ""
         else:
             content.grad_label = " · ".join(
                 name if count == 1 else f"{name} ×{count}" for name, count in names.items()

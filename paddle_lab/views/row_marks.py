@@ -9,10 +9,11 @@ from paddle_lab.trace.schema import MARK_ROLES, SEVERITIES
 from paddle_lab.views.finding_text import SIGNS
 from paddle_lab.views.folding import Folded
 from paddle_lab.views.palette import Palette
+from paddle_lab.words import say
 
 _TOLD_FIRST = ("failed", "cut", "origin", "", "path")
 """Roles that are drawn; ``""`` is where a finding leads without a mark."""
-_WORDS = {"failed": "failed", "cut": "cut", "origin": "origin"}
+_NAMED = ("failed", "cut", "origin")
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class RowMark:
     @property
     def text(self) -> str:
         """``"✕ failed"``, or the sign alone."""
-        return f"{SIGNS[self.severity]} {_WORDS.get(self.role, '')}".strip()
+        word = say(f"page.mark.{self.role}") if self.role in _NAMED else ""
+        return f"{SIGNS[self.severity]} {word}".strip()
 
     def colour(self, palette: Palette) -> str:
         """Return the severity's colour."""
@@ -69,6 +71,6 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
     columns = (marks[name].tolist() for name in ("finding", "role", "op", "grad_node"))
     for finding, role, op, grad_node in zip(*columns, strict=True):
         # Other findings' ways would hide the first one's.
-        if MARK_ROLES[role] in _WORDS or (MARK_ROLES[role] == "path" and finding == 0):
+        if MARK_ROLES[role] in _NAMED or (MARK_ROLES[role] == "path" and finding == 0):
             put(severities[finding], MARK_ROLES[role], op, grad_node)
     return of_ops, of_grad_nodes

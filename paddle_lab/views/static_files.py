@@ -8,6 +8,8 @@ import zlib
 from functools import cache
 from pathlib import Path
 
+from paddle_lab.words import say
+
 _FOLDER = Path(__file__).parents[1] / "static"
 
 
@@ -21,10 +23,7 @@ def static_file(name: str) -> Path:
     """
     path = _FOLDER / name
     if not path.is_file():
-        raise FileNotFoundError(
-            f"this installation of paddle_lab lacks its front end ({name}): install the wheel, or "
-            "run `npm install && npm run build` in the js folder of a source checkout"
-        )
+        raise FileNotFoundError(say("errors.no_front_end", name=name))
     return path
 
 

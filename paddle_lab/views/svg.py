@@ -13,7 +13,8 @@ from paddle_lab.views.folding import Folded, fold, keep_rows
 from paddle_lab.views.ladder_svg import LadderPainter
 from paddle_lab.views.palette import PALETTES, Palette
 from paddle_lab.views.svg_writer import Span, SvgWriter
-from paddle_lab.views.text import counts, failures
+from paddle_lab.views.text import counts, failures, full_title, shown_title
+from paddle_lab.words import say
 
 View = Literal["ladder", "forward", "backward"]
 _HEADER_PX = 66.0
@@ -52,11 +53,11 @@ def svg_picture(
         If there is no such view or theme, or ``depth`` is negative.
     """
     if view not in get_args(View):
-        raise ValueError(f'there is no view {view!r}; choose "ladder", "forward" or "backward"')
+        raise ValueError(say("errors.no_view", view=repr(view)))
     if theme not in PALETTES:
-        raise ValueError(f'there is no theme {theme!r}; choose "light" or "dark"')
+        raise ValueError(say("errors.no_theme", theme=repr(theme)))
     if depth is not None and depth < 0:
-        raise ValueError(f"depth counts the levels of groups to open, from 0; it is {depth}")
+        raise ValueError(say("errors.depth", depth=depth))
     palette = PALETTES[theme]
     folded = folded or fold(record, depth=depth, most_rows=most_rows)
     if view == "backward":
@@ -68,13 +69,15 @@ def svg_picture(
     width = painter.columns.width
     _paint_header(svg, record, palette, width, problems)
     columns = (painter.columns.forward, painter.columns.backward)
-    for x, caption in zip(columns, ("forward ↓", "backward ↑"), strict=True):
+    for x, caption in zip(
+        columns, (say("page.ladder.forward"), say("page.ladder.backward")), strict=True
+    ):
         if x is not None and folded.rows:
             svg.text(x + 2, top - 9, Span(caption, 11, palette.soft))
     painter.paint()
     note = _note(record, folded, view)
     svg.text(14, painter.bottom + 30, Span(note, 11, palette.soft).fitted(width - 28))
-    title = f"{record.origin.title or 'Trace'}: {counts(record)}"
+    title = full_title(record)
     return svg.document(math.ceil(width), painter.bottom + 44, title=title, ground=palette.ground)
 
 
@@ -92,7 +95,7 @@ def _paint_header(
     width: float,
     problems: list[tuple[str, str]],
 ) -> None:
-    title = Span(record.origin.title or "Trace", 14, palette.ink, is_bold=True).fitted(width * 0.5)
+    title = Span(shown_title(record), 14, palette.ink, is_bold=True).fitted(width * 0.5)
     size = Span(counts(record), 12, palette.soft).fitted(width - title.width_px - 40)
     svg.text(14, 25, title, size)
     svg.path(f"M0 38.5H{width:g}", stroke=palette.line)
@@ -110,8 +113,10 @@ def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
     if not told:
         return problems
     colours = {"error": palette.warn, "warning": palette.caution, "info": palette.soft}
-    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-    first = (f"{told[0].sign} {told[0].message}{more}", colours[told[0].severity])
+    message = told[0].message
+    if len(told) > 1:
+        message = say("reports.picture.more", message=message, n=len(told) - 1)
+    first = (f"{told[0].sign} {message}", colours[told[0].severity])
     # An error among the findings says why it failed.
     return [first] if told[0].severity == "error" else [first, *problems]
 
@@ -119,14 +124,13 @@ def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
 def _note(record: Record, folded: Folded, view: str) -> str:
     """Say what the picture does not show."""
     if not len(record.ops):
-        return "No Paddle op ran in the traced code."
+        return say("reports.picture.no_op")
     if not folded.rows:
-        return "No gradient was recorded." if view == "backward" else ""
+        return say("reports.picture.no_gradient") if view == "backward" else ""
     drawn = int(np.count_nonzero(np.bincount(folded.row_of_op[folded.is_shown]) == 1))
     total = len(record.ops)
     if drawn == total:
         return ""
-    parts = [f"{drawn:,} of {total:,} ops are drawn one by one"]
-    if any(len(frame.item.groups) > 1 for frame in folded.frames):
-        parts.append("a frame with × is drawn once for blocks that are built alike")
-    return "; ".join(parts) + "."
+    is_folded = any(len(frame.item.groups) > 1 for frame in folded.frames)
+    key = "reports.picture.drawn_folded" if is_folded else "reports.picture.drawn"
+    return say(key, drawn=drawn, total=total)

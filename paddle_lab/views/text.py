@@ -10,6 +10,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.odd_siblings import odd_siblings
 from paddle_lab.analysis.op_table import OpTable
 from paddle_lab.analysis.summaries import BackwardCall, backward_calls
+from paddle_lab.analysis.text_table import padded, text_width
 from paddle_lab.analysis.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
@@ -23,29 +24,37 @@ _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 def one_line(record: Record) -> str:
     """Return the trace's title, counts and worst finding in one line."""
     told = told_findings(record)
-    found = f" · {finding_counts(record)}: {told[0].message}" if told else ""
-    return f"{title_line(record)}{found}"
+    if not told:
+        return title_line(record)
+    found = say("reports.told", counts=finding_counts(record), message=told[0].message)
+    return f"{title_line(record)} · {found}"
 
 
 def title_line(record: Record) -> str:
     """Return the trace's title and counts in one line."""
-    return f"{record.origin.title}: {counts(record)}" if record.origin.title else counts(record)
+    title = record.origin.title
+    return say("reports.headline", title=title, counts=counts(record)) if title else counts(record)
+
+
+def shown_title(record: Record) -> str:
+    """Return the trace's title, or what a trace without one is called."""
+    return record.origin.title or say("page.toolbar.trace")
+
+
+def full_title(record: Record) -> str:
+    """Return the same and its counts, as title of a page or picture."""
+    return say("reports.headline", title=shown_title(record), counts=counts(record))
 
 
 def counts(record: Record) -> str:
     """Return ``"342 ops · 231 grad nodes · 38 ms"``."""
     return " · ".join(
         (
-            number(len(record.ops), "op"),
-            number(len(record.grad_nodes), "grad node"),
+            say("page.count.op", n=len(record.ops)),
+            say("page.count.grad_node", n=len(record.grad_nodes)),
             duration(record.origin.duration_ns),
         )
     )
-
-
-def number(count: int, noun: str) -> str:
-    """Return ``"1 op"``, ``"2,000 ops"``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def duration(duration_ns: int) -> str:
@@ -61,12 +70,15 @@ def failures(record: Record) -> list[str]:
     """Return a sentence for the exception that ended the trace and for each failed backward."""
     sentences = []
     if record.origin.exception:
-        sentences.append(f"Raised {_first_line(record.origin.exception)}")
-    for call, error in enumerate(record.backward_calls["error"].tolist()):
-        if error and record.text(error) and _first_line(record.text(error)) not in sentences[0:1]:
-            number_of_call = f" {call + 1}" if len(record.backward_calls) > 1 else ""
-            message = _first_line(record.text(error))
-            sentences.append(f"Backward{number_of_call} failed: {message}")
+        error = _first_line(record.origin.exception)
+        sentences.append(say("reports.raised", error=error))
+    errors = record.backward_calls["error"].tolist()
+    for call, code in enumerate(errors):
+        error = _first_line(record.text(code)) if code else ""
+        if error and len(errors) == 1:
+            sentences.append(say("reports.backward_failed", error=error))
+        elif error:
+            sentences.append(say("reports.backward_n_failed", n=call + 1, error=error))
     return sentences
 
 
@@ -84,16 +96,20 @@ def summary_text(record: Record) -> str:
         if part
     )
     phases = np.bincount(record.ops["phase"], minlength=len(PHASES)).tolist()
-    by_phase = ", ".join(
-        f"{count:,} {phase}" for phase, count in zip(PHASES, phases, strict=True) if count
+    by_phase = say("lists.between").join(
+        say("reports.of_phase", n=count, phase=say(f"page.phase.{phase}"))
+        for phase, count in zip(PHASES, phases, strict=True)
+        if count
     )
-    parts = [[title_line(record), *([made_by] if made_by else []), f"Ops: {by_phase or 'none'}"]]
+    ops = say("reports.ops", phases=by_phase or say("errors.none"))
+    parts = [[title_line(record), *([made_by] if made_by else []), ops]]
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
-    parts += [_section("Layers", layer_rows(record)), odd_lines(record)]
-    parts.append(_section("Slowest ops", slowest_rows(record)))
+    parts += [_section(say("reports.section.layers"), layer_rows(record)), odd_lines(record)]
+    parts.append(_section(say("reports.section.slowest"), slowest_rows(record)))
     parts.append(_section(say("reports.programs.title"), program_rows(record)))
     calls = [backward_line(call) for call in backward_calls(record)]
-    parts.append(["Backward calls", *(f"  {line}" for line in calls)] if calls else [])
+    title = say("reports.section.backward")
+    parts.append([title, *(f"  {line}" for line in calls)] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
@@ -105,7 +121,7 @@ def layer_rows(record: Record) -> list[tuple[str, ...]]:
     if not len(outer):
         return []
     spent = _time_by_group(record, depth)
-    rows: list[tuple[str, ...]] = [("layer", "class", "ops", "host time")]
+    rows: list[tuple[str, ...]] = [_heading("layer", "class", "ops", "host_time")]
     for group in outer.tolist():
         label = "  " * int(depth[group]) + record.text(int(groups["label"][group]))
         class_name = record.text(int(groups["class"][group]))
@@ -118,9 +134,15 @@ def odd_lines(record: Record) -> list[str]:
     """Return a line for each layer that is built unlike its siblings, a heading first."""
     odd = odd_siblings(record)
     path = record.groups["path"]
-    lines = [f"  {record.text(int(path[each.group]))}: {each.sentence}" for each in odd[:_LAYERS]]
-    more = [f"  and {len(odd) - _LAYERS} more"] if len(odd) > _LAYERS else []
-    return ["Unlike their siblings", *lines, *more] if odd else []
+    if not odd:
+        return []
+    lines = [say("reports.section.odd")]
+    for each in odd[:_LAYERS]:
+        name = record.text(int(path[each.group]))
+        lines.append(f"  {say('reports.odd', path=name, sentence=each.sentence)}")
+    if len(odd) > _LAYERS:
+        lines.append(f"  {say('reports.more', n=len(odd) - _LAYERS)}")
+    return lines
 
 
 def slowest_rows(record: Record) -> list[tuple[str, ...]]:
@@ -130,7 +152,7 @@ def slowest_rows(record: Record) -> list[tuple[str, ...]]:
     slowest = np.argsort(-record.ops["duration_ns"], kind="stable")[:_SLOWEST]
     ops = OpTable(record, slowest.astype(np.int32))
     return [
-        ("op", "name", "layer", "line", "host time"),
+        _heading("op", "name", "layer", "line", "host_time"),
         *((str(op.key), op.name, op.layer, op.where, duration(op.duration_ns)) for op in ops),
     ]
 
@@ -155,21 +177,30 @@ def program_rows(record: Record) -> list[tuple[str, ...]]:
 
 def backward_line(call: BackwardCall) -> str:
     """Return one line about a backward call."""
-    nodes = number(call.grad_node_count, "grad node")
+    nodes = say("page.count.grad_node", n=call.grad_node_count)
     if call.kind == "remaining":
-        return f"not run: {nodes} of tensors that were alive at the end"
-    where = f" at {call.frame.where}" if call.frame else ""
-    graph = ", create_graph" if call.create_graph else ""
-    error = f", failed: {_first_line(call.error)}" if call.error else ""
-    return f"{call.kind}{where}: {nodes}{graph}{error}"
+        return say("reports.backward.not_run", nodes=nodes)
+    told = call.kind
+    if call.frame:
+        told = say("reports.backward.at", kind=call.kind, line=call.frame.where)
+    told = say("reports.backward.ran", call=told, nodes=nodes)
+    if call.create_graph:
+        told = say("reports.backward.create_graph", told=told)
+    if call.error:
+        told = say("reports.backward.failed", told=told, error=_first_line(call.error))
+    return told
+
+
+def _heading(*columns: str) -> tuple[str, ...]:
+    return tuple(say(f"reports.column.{name}") for name in columns)
 
 
 def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
     return [title, *(f"  {line}" for line in lines)]

@@ -20,7 +20,8 @@ from paddle_lab.views.reduction.leaving_out import (
     without_evidence,
 )
 from paddle_lab.views.reduction.parts import equal_blocks, insides, middles
-from paddle_lab.views.reduction.timeline import SUMMED_UP, summed_up
+from paddle_lab.views.reduction.timeline import summed_up
+from paddle_lab.words import say
 from tests.trace.records import RecordWriter
 
 BLOCKS = 40
@@ -244,7 +245,7 @@ def test_summed_up_blocks_keep_the_peak_and_are_named(largest):
     # Sixty stretches follow the curve.
     assert np.abs(after - before).mean() < 0.1 * before.mean()
     sums = stored.allocations["scope"] == len(stored.scopes) - 1
-    assert stored.text(int(stored.scopes["name"][-1])) == SUMMED_UP
+    assert stored.text(int(stored.scopes["name"][-1])) == say("reports.reduced.blocks_here")
     assert SCOPE_KINDS[stored.scopes["kind"][-1]] == "sum"
     assert (~sums).sum() == largest
     assert (np.diff(stored.allocations["start_ns"]) >= 0).all()

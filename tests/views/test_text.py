@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.views.text import duration, number, one_line, summary_text
+from paddle_lab.views.text import duration, one_line, summary_text
 from tests.trace.records import RecordWriter
 
 
@@ -15,10 +15,6 @@ from tests.trace.records import RecordWriter
 )
 def test_durations_have_a_unit_that_suits(duration_ns, text):
     assert duration(duration_ns) == text
-
-
-def test_counts_have_commas_and_plurals():
-    assert [number(n, "op") for n in (0, 1, 2000)] == ["0 ops", "1 op", "2,000 ops"]
 
 
 def test_a_summary_has_counts_layers_slow_ops_backwards_and_notices():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.words import Text
+from paddle_lab.words import Text, say
 
 Severity = Literal["error", "warning", "info"]
 MarkRole = Literal["origin", "path", "cut", "failed", "related"]
@@ -63,6 +63,14 @@ class Finding:
     """What else the views point at."""
 
     def __str__(self) -> str:
-        where = f"Cell {self.cell}, line {self.line}" if self.cell else f"{self.file}:{self.line}"
-        place = f"{where}: " if self.line else ""
-        return f"{place}{self.severity} [{self.kind}] {self.message}"
+        values = {
+            "severity": say(f"page.severity_in_text.{self.severity}"),
+            "kind": self.kind,
+            "message": self.message,
+        }
+        if not self.line:
+            return say("reports.finding_without_place", **values)
+        place = f"{self.file}:{self.line}"
+        if self.cell:
+            place = say("reports.place", cell=self.cell, line=self.line)
+        return say("reports.finding", place=place, **values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paddle_lab.analysis.findings.finding import Finding
 from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.words import say
 
 
 class FindingList(list[Finding]):
@@ -11,15 +12,15 @@ class FindingList(list[Finding]):
 
     def __repr__(self) -> str:
         if not self:
-            return "nothing found"
+            return say("reports.nothing_found")
         return "\n".join(f"{finding}\n    {finding.advice}" for finding in self)
 
     def _repr_html_(self) -> str:
         if not self:
-            return "<p>nothing found</p>"
+            return f"<p>{say('reports.nothing_found')}</p>"
         items = "".join(
-            f"<li><b>{finding.severity}</b> {sentence_html(finding.message)}<br>"
-            f"<small>{sentence_html(finding.advice)}</small></li>"
+            f"<li><b>{say(f'page.severity_in_text.{finding.severity}')}</b> "
+            f"{sentence_html(finding.message)}<br><small>{sentence_html(finding.advice)}</small></li>"
             for finding in self
         )
         return f"<ul>{items}</ul>"

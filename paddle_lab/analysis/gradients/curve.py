@@ -19,11 +19,12 @@ from paddle_lab.analysis.pandas_frame import pandas_module
 from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
 
-_HEADER = ("layer", "class", "flows on", "per value", "parameters", "per value")
+_COLUMNS = ("layer", "class", "flows_on", "per_value", "parameters", "per_value")
 _LEAF = "GradNodeAccumulation"
 
 
@@ -119,10 +120,10 @@ class GradientCurve(Sequence[DepthPoint]):
         ]
 
     def __repr__(self) -> str:
-        return text_table(_HEADER, self._lines(), numbers=(2, 3, 4, 5))
+        return text_table(_header(), self._lines(), numbers=(2, 3, 4, 5))
 
     def _repr_html_(self) -> str:
-        return html_table(_HEADER, self._lines(), numbers=(2, 3, 4, 5))
+        return html_table(_header(), self._lines(), numbers=(2, 3, 4, 5))
 
 
 def _said(amount: Amount | None) -> tuple[str, str]:
@@ -181,3 +182,7 @@ def _point(
     else:
         label, layer_class = record.text(int(record.ops["name"][gathered.first_op])), ""
     return DepthPoint(label, layer_class, gathered.first_op, *amounts)
+
+
+def _header() -> list[str]:
+    return [say(f"reports.column.{name}") for name in _COLUMNS]

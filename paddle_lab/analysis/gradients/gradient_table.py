@@ -18,14 +18,14 @@ from paddle_lab.analysis.text_table import html_table, text_table
 from paddle_lab.analysis.trees import Keys, csr
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.record import Record
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
 
 _ROWS_SHOWN = 20
-_NONE = "No gradients were recorded: ask for them with paddle_lab.trace(grads=True) or --grads."
-_HEADER = ("gradient", "from", "to", "layer", "shape", "norm", "min", "max", "zeros", "NaN", "Inf",
-           "line")  # fmt: skip
+_COLUMNS = ("gradient", "from", "to", "layer", "shape", "norm", "min", "max", "zeros", "NaN", "Inf",
+            "line")  # fmt: skip
 _NUMBERS = (0, 5, 6, 7, 8, 9, 10)
 
 
@@ -74,11 +74,11 @@ class GradientTable(Sequence[Gradient]):
         """
         known = np.unique(self.record.grad_stats["backward_call"]).tolist()
         if not known:
-            raise ValueError(_NONE)
+            raise ValueError(say("reports.no_gradients"))
         if call is None:
             call = int(known[0])
         if call not in known:
-            raise ValueError(f"backward call {call} has no gradients; these have: {known}")
+            raise ValueError(say("errors.no_gradients_of", call=call, known=known))
         return GradientCurve.of(self.record, call)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -176,16 +176,22 @@ class GradientTable(Sequence[Gradient]):
 
     def _more(self) -> str:
         more = len(self) - _ROWS_SHOWN
-        return f"… {more:,} more" if more > 0 else ""
+        return say("memory.more", n=more) if more > 0 else ""
 
     def __repr__(self) -> str:
         if not len(self.record.grad_stats):
-            return _NONE
-        lines = [f"{len(self):,} gradients", text_table(_HEADER, self._lines(), numbers=_NUMBERS)]
+            return say("reports.no_gradients")
+        table = text_table(_header(), self._lines(), numbers=_NUMBERS)
+        lines = [say("reports.gradients", n=len(self)), table]
         return "\n".join([*lines, self._more()]).rstrip()
 
     def _repr_html_(self) -> str:
         if not len(self.record.grad_stats):
-            return f"<p>{_NONE}</p>"
-        table = html_table(_HEADER, self._lines(), numbers=_NUMBERS)
-        return f"<p>{len(self):,} gradients</p>{table}<p>{self._more()}</p>"
+            return f"<p>{say('reports.no_gradients')}</p>"
+        table = html_table(_header(), self._lines(), numbers=_NUMBERS)
+        return f"<p>{say('reports.gradients', n=len(self))}</p>{table}<p>{self._more()}</p>"
+
+
+def _header() -> list[str]:
+    same = ("NaN", "Inf")
+    return [name if name in same else say(f"reports.column.{name}") for name in _COLUMNS]

@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from paddle_lab.sampling.counter import ABSENT, Counter
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.sampling.sampler import Sampler
 
 _MOST_DEVICES: Final = 16
 """Paddle has a counter for each of so many (``stats.h``)."""
-_NOT_YET: Final = "Paddle is not imported yet."
 _READINGS: Final = (
     ("allocated", "current_value", "Allocated"),
     ("reserved", "current_value", "Reserved"),
@@ -30,7 +30,7 @@ class PaddleCounters:
     """
 
     def __init__(self) -> None:
-        self._counters = _counters_of("cpu", absence=_NOT_YET)
+        self._counters = _counters_of("cpu", absence=say("devices.paddle_not_yet"))
         self._reads: list[Callable[[], int]] = []
 
     def counters(self) -> Sequence[Counter]:
@@ -56,7 +56,7 @@ class PaddleCounters:
             counts = device_counts(core, paddle)
         except Exception as error:  # noqa: BLE001  (a driver that is too old for this Paddle, say)
             reason = str(error).strip().partition("\n")[0]
-            counts, absence = {}, f"Paddle cannot count its devices: {reason}"
+            counts, absence = {}, say("devices.paddle_cannot_count", reason=reason)
         for kind, count in counts.items():
             for index in range(count):
                 counters += _counters_of(f"{kind}:{index}")
@@ -142,5 +142,5 @@ def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
 
 def _no_device(counts: dict[str, int]) -> str:
     if counts:
-        return "Paddle sees no device here."
-    return "This Paddle is built for the CPU, so it has no counters of devices."
+        return say("devices.paddle_sees_none")
+    return say("devices.paddle_for_cpu")

@@ -12,6 +12,7 @@ from paddle_lab.views.reduction.contracted_ops import ContractedOps
 from paddle_lab.views.reduction.parts import Parts
 from paddle_lab.views.reduction.stand_ins import Counts, Numbers
 from paddle_lab.views.reduction.tidying import Kept, edges_anew, edges_left, first_of_equal
+from paddle_lab.words import say
 
 
 class ContractedNodes:
@@ -70,7 +71,7 @@ class ContractedNodes:
         part = self._part[rows]
         changed = np.flatnonzero(part >= 0)
         columns["name"][changed] = [
-            strings[f"{count:,} grad node{'s' * (count > 1)}, not stored"]
+            strings[say("reports.reduced.nodes_here", n=count)]
             for count in self._sums(counts.nodes)[part[changed]].tolist()
         ]
         columns["address"][changed] = 0

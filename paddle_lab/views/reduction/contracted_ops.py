@@ -11,6 +11,7 @@ from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.views.reduction.parts import Parts
 from paddle_lab.views.reduction.stand_ins import Counts, Numbers
 from paddle_lab.views.reduction.tidying import Flags, Kept, edges_anew, edges_left, first_of_equal
+from paddle_lab.words import say
 
 _OWN = (TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer"))
 
@@ -66,7 +67,7 @@ class ContractedOps:
             columns[name][self.first] = sums if name == "duration_ns" else np.minimum(sums, 1)
         number = self._sums(counts.ops)
         columns["name"][self.first] = [
-            strings[f"{count:,} op{'s' * (count > 1)}, not stored"] for count in number.tolist()
+            strings[say("reports.reduced.ops_here", n=count)] for count in number.tolist()
         ]
         columns["attributes"][self.first] = strings[""]
         columns["stack"][self.first] = self._shared_stacks()

@@ -13,6 +13,7 @@ from paddle_lab.views.reduction import leaving_out as without
 from paddle_lab.views.reduction.filling import least_of
 from paddle_lab.views.reduction.rungs import rungs
 from paddle_lab.views.reduction.sizes import Sizes
+from paddle_lab.words import listing, say
 
 LARGEST_STORED_BYTES: Final = 640_000
 """As base64, once in the output and once in the widget's state, it leaves room for the rest of a
@@ -78,7 +79,9 @@ def stored_payload(
         return stored if len(stored) <= limit_bytes else smallest
     empty = with_answers(Record.empty())
     empty.origin = dataclasses.replace(record.origin, exception="", notices=[], checks=[])
-    return pack(_noted(without.with_shorter_texts(empty, longest=200), ["the whole graph"]))
+    return pack(
+        _noted(without.with_shorter_texts(empty, longest=200), [say("reports.reduced.graph")])
+    )
 
 
 def _with(told: list[str], more: str) -> list[str]:
@@ -89,11 +92,7 @@ def _noted(record: Record, told: list[str]) -> Record:
     """Return the record with a notice of what its notebook does without."""
     if not told:
         return record
-    parts = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    notice = (
-        f"This notebook stores a reduced copy of the trace, without {parts}. "
-        'Run the cell again to see all of it; _trace.save("x.pdltrace") keeps all of it.'
-    )
+    notice = say("reports.reduced", parts=listing(told))
     origin = dataclasses.replace(record.origin, notices=[notice, *record.origin.notices])
     tables = {name: record.tables[name] for name in record.tables}
     assert tables.keys() >= RECORD_TABLES.keys()

@@ -11,6 +11,7 @@ from paddle_lab.views.reduction import leaving_out as without
 from paddle_lab.views.reduction.contraction import contracted
 from paddle_lab.views.reduction.parts import Parts, equal_blocks, insides, longest_row, middles
 from paddle_lab.views.reduction.timeline import summed_up
+from paddle_lab.words import say
 
 
 class Rung(NamedTuple):
@@ -30,17 +31,17 @@ class Rung(NamedTuple):
 def rungs(record: Record) -> Iterator[Rung]:
     """Yield the rungs for a record with answer tables."""
     yield Rung("", without.without_evidence)
-    yield Rung("addresses of grad nodes", without.without_addresses)
-    rounded = "nanoseconds in the times of ops"
+    yield Rung(_told("addresses"), without.without_addresses)
+    rounded = _told("times")
     for step_ns in (128, 1024):
         yield Rung(rounded, _rounding(step_ns))
-    blocks = "small blocks of memory (summed up by kind)"
+    blocks = _told("blocks")
     for largest, stretches in ((8000, 800), (3000, 300), (500, 100)):
         yield _summing(blocks, largest, stretches)
-    yield Rung("histograms of gradients", lambda r: without.without_tables(r, "grad_histograms"))
-    yield Rung("values of tensors", lambda r: without.without_tables(r, "value_stats"))
-    yield Rung("arguments of ops", without.without_attributes)
-    sources = "lines of long files that called no op"
+    yield Rung(_told("histograms"), lambda r: without.without_tables(r, "grad_histograms"))
+    yield Rung(_told("values"), lambda r: without.without_tables(r, "value_stats"))
+    yield Rung(_told("arguments"), without.without_attributes)
+    sources = _told("sources")
     yield Rung(sources, without.with_shorter_sources)
     yield _of_equal_blocks(in_a_row=True, outermost=True)
     yield _of_equal_blocks(in_a_row=True)
@@ -54,11 +55,17 @@ def rungs(record: Record) -> Iterator[Rung]:
         depth = depth - 1 if depth < 12 else depth * 2 // 3
     yield _of_middles(50)._replace(least_ops=0)
     yield _summing(blocks, 50, 20)
-    yield Rung("gradients", lambda r: without.without_tables(r, "grad_histograms", "grad_stats"))
-    yield Rung("the end of long texts", lambda r: without.with_shorter_texts(r, longest=2000))
+    yield Rung(
+        _told("gradients"), lambda r: without.without_tables(r, "grad_histograms", "grad_stats")
+    )
+    yield Rung(_told("texts"), lambda r: without.with_shorter_texts(r, longest=2000))
     for name in ("finding_marks", "holders", "steps", "memory_totals"):
-        yield Rung(name.replace("_", " "), _shortening(name, most=500))
-    yield Rung("memory", lambda r: without.without_tables(r, "allocations", "holders"))
+        yield Rung(_told(name), _shortening(name, most=500))
+    yield Rung(_told("memory"), lambda r: without.without_tables(r, "allocations", "holders"))
+
+
+def _told(name: str) -> str:
+    return say(f"reports.reduced.{name}")
 
 
 def _rounding(step_ns: int) -> Callable[[Record], Record]:
@@ -79,10 +86,10 @@ def _of_equal_blocks(*, in_a_row: bool = False, outermost: bool = False) -> Rung
         return _contracted(record, parts)
 
     return Rung(
-        "the inside of equal blocks but the first",
+        _told("equal_blocks"),
         lambda record: part(record, 1.0),
         part=part,
-        told_of_part="the inside of some equal blocks",
+        told_of_part=_told("some_equal_blocks"),
     )
 
 
@@ -91,7 +98,7 @@ def _of_middles(ends: int) -> Rung:
         more = max(0, longest_row(record) // 2 - ends)
         return _contracted(record, middles(record, ends=ends + int((1 - share) * more)))
 
-    told = "the middle of long rows of ops"
+    told = _told("middles")
     return Rung(told, lambda record: part(record, 1.0), least_ops=ends, part=part)
 
 
@@ -99,7 +106,7 @@ def _of_insides(depth: int) -> Rung:
     def part(record: Record, share: float) -> Record:
         return _contracted(record, insides(record, depth=depth, share=share))
 
-    told = "the inside of inner groups"
+    told = _told("insides")
     return Rung(told, lambda record: part(record, 1.0), part=part)
 
 

@@ -7,7 +7,7 @@ stretch, or less where the whole would seem higher than the peak.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.words import say
 
-SUMMED_UP: Final = "smaller blocks, summed up"
 _SUM = SCOPE_KINDS.index("sum")
 
 
@@ -50,7 +50,7 @@ def summed_up(record: Record, *, largest: int, stretches: int) -> Record:
     scopes = record.scopes
     scope = len(scopes)
     row: dict[str, Any] = dict.fromkeys(scopes.columns, -1)
-    row |= {"kind": _SUM, "name": strings[SUMMED_UP], "thread": 0}
+    row |= {"kind": _SUM, "name": strings[say("reports.reduced.blocks_here")], "thread": 0}
     columns = {}
     count = len(sums["bytes"])
     for name, column in blocks.columns.items():

@@ -10,7 +10,7 @@ import traitlets
 
 from paddle_lab.views.static_files import packed_script, static_file
 from paddle_lab.views.widgets.cell_widget import CellWidget
-from paddle_lab.words import language
+from paddle_lab.words import language, say
 
 # As in js/src/labextension/graph_mime.ts.
 _GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
@@ -72,12 +72,15 @@ class GraphWidget(CellWidget):
         height: int = 560,
     ) -> None:
         if view not in _VIEWS:
-            raise ValueError(
-                f'there is no view {view!r}; choose "ladder", "forward", "backward" or "memory"'
-            )
+            raise ValueError(say("errors.no_graph_view", view=repr(view)))
         if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
             raise ValueError(
-                f"a view is {_LEAST_HEIGHT_PX} to {_LARGEST_HEIGHT_PX} pixels high, not {height}"
+                say(
+                    "errors.view_height",
+                    least=_LEAST_HEIGHT_PX,
+                    most=_LARGEST_HEIGHT_PX,
+                    height=height,
+                )
             )
         self._text = text
         self._fallback_html = fallback_html
