@@ -28,6 +28,14 @@ INSTALLING = {"hooks.py", "patches.py", "session.py", "sinks.py"}
 AFTERWARDS = {"assembly.py", "frames.py"}
 
 
+@pytest.fixture(autouse=True)
+def interrupts_raise():
+    """Where the tests run as a job in the background, Python leaves SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Failure(Exception):
     """Raised by the traced code."""
 
