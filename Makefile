@@ -44,6 +44,13 @@ lab: $(DONE)/lab $(DONE)/labextension
 .PHONY: test lint types js-test pytest browser-test format
 test: lint types js-test pytest browser-test
 
+# What one runs before a commit: some minutes.
+.PHONY: check
+check: lint types
+	$(BIN)/python -m pytest -q -m "not browser and not alone" --numprocesses logical --dist loadfile \
+	  tests/trace tests/analysis tests/views tests/words tests/error_help tests/test_api.py
+	$(NPM) run --silent test -- test/model test/layout test/views
+
 lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
