@@ -7,6 +7,7 @@ import css from "built-live.css";
 import { showFailure } from "./failure.ts";
 import { installStyle } from "./live/install_style.ts";
 import { type LiveState, showLive } from "./live/live_view.ts";
+import { announce, countView } from "./presence.ts";
 
 interface RenderOptions {
   model: AnyModel<LiveState>;
@@ -15,9 +16,14 @@ interface RenderOptions {
 
 function render({ model, el }: RenderOptions): () => void {
   const controller = new AbortController();
+  countView(model, controller.signal);
   installStyle(css);
   showLive(model, el, controller.signal).catch((error: unknown) => showFailure(el, error));
   return () => controller.abort();
 }
 
-export default { initialize(): void {}, render };
+function initialize({ model }: Pick<RenderOptions, "model">): void {
+  announce(model);
+}
+
+export default { initialize, render };

@@ -15,6 +15,7 @@ import {
 import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_view.ts";
 import { importScript, unpackScript } from "./packed_script.ts";
 import type { Prepared } from "./payload.ts";
+import { announce, countView } from "./presence.ts";
 import type { WidgetState } from "./widget_view.ts";
 import { t } from "./words/loader.ts";
 import { speak } from "./words/say.ts";
@@ -55,10 +56,12 @@ function initialize({ model }: { model: Model }): void {
       }
     }, PATIENCE_MS);
   }
+  announce(model);
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const controller = new AbortController();
+  countView(model, controller.signal);
   void show(model, el, controller.signal);
   return () => controller.abort();
 }

@@ -21,6 +21,7 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     import ipywidgets
 
     from paddle_lab.views.widgets.memory_widget import LIVE_MIME_TYPE
+    from paddle_lab.views.widgets.shown_widgets import SHOWN, close_whole
 
     button = ipywidgets.Button(
         description=say("magics.free.button"),
@@ -37,6 +38,8 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
 
     button.on_click(free)
     box = ipywidgets.HBox([button, answer])
+    SHOWN.stand(box, lambda: close_whole(box))
+    box.on_msg(lambda _box, content, _buffers: SHOWN.hear(box, content))
     gone = say("magics.free.gone")
     bundle = {
         **box._repr_mimebundle_(),

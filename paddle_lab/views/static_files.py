@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import zlib
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,20 @@ def static_file(name: str) -> Path:
     if not path.is_file():
         raise FileNotFoundError(say("errors.no_front_end", name=name))
     return path
+
+
+def widget_module(name: str) -> Path | str:
+    """Return a widget's built module: its text, or its path where anywidget is to watch it.
+
+    Of a file that it watches, anywidget tells every widget that there ever was, and keeps it alive.
+
+    Raises
+    ------
+    FileNotFoundError
+        If this installation lacks it, with what to do.
+    """
+    path = static_file(name)
+    return path if os.environ.get("ANYWIDGET_HMR") else path.read_text(encoding="utf-8")
 
 
 def packed_script(name: str) -> tuple[str, str]:

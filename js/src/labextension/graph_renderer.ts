@@ -1,6 +1,7 @@
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel, Widget } from "@lumino/widgets";
+import type { ReportCleared } from "./cleared_output.ts";
 import { GRAPH_MIME_TYPE, readGraph, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
 /** How long the kernel's widget may take to appear before the saved graph stands in. */
@@ -13,23 +14,29 @@ type FindPanel = (node: HTMLElement) => NotebookPanel | null;
  * and where there is none (no kernel, a new one, widget state not saved) from the output's own data.
  * JupyterLab alone says "Loading widget…" there.
  */
-export function graphRendererFactory(findPanel: FindPanel): RendererFactory {
+export function graphRendererFactory(
+  findPanel: FindPanel,
+  reportCleared: ReportCleared,
+): RendererFactory {
   return {
     // It runs nothing of what it draws: fit for notebooks of strangers.
     safe: true,
     mimeTypes: [GRAPH_MIME_TYPE],
-    createRenderer: () => new GraphRenderer(findPanel),
+    createRenderer: () => new GraphRenderer(findPanel, reportCleared),
   };
 }
 
 class GraphRenderer extends Panel implements Renderer {
   readonly #findPanel: FindPanel;
+  readonly #reportCleared: ReportCleared;
   #model: MimeModel | null = null;
   #takeDown: (() => void) | null = null;
+  #onDisposed: (() => void) | null = null;
 
-  constructor(findPanel: FindPanel) {
+  constructor(findPanel: FindPanel, reportCleared: ReportCleared) {
     super();
     this.#findPanel = findPanel;
+    this.#reportCleared = reportCleared;
   }
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -45,6 +52,8 @@ class GraphRenderer extends Panel implements Renderer {
   override dispose(): void {
     this.#takeDown?.();
     this.#takeDown = null;
+    this.#onDisposed?.();
+    this.#onDisposed = null;
     super.dispose();
   }
 
@@ -99,6 +108,7 @@ class GraphRenderer extends Panel implements Renderer {
     const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
     widget.node.hidden = isHidden;
     this.addWidget(widget);
+    this.#onDisposed = () => this.#reportCleared(panel, model.data);
     // It says that it loads, or what failed, in text; the widget itself is an element.
     const rendered = widget.renderModel(model).catch(() => {});
     const limit = new Promise<void>((resolve) => setTimeout(resolve, limit_ms));

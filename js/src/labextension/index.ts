@@ -3,6 +3,7 @@ import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { loadBokeh } from "../charts/bokeh_loader.ts";
 import { offerView, type WidgetViewModule } from "../offered_view.ts";
+import { clearedOutputs } from "./cleared_output.ts";
 import { findCell } from "./find_cell.ts";
 import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
 import flash_css from "./flash.css";
@@ -34,8 +35,9 @@ const graphs: JupyterFrontEndPlugin<void> = {
     });
     // Run for the first time, it keeps the page from answering for longer than anything of ours does.
     onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));
-    rendermime.addFactory(graphRendererFactory(panelAround), GRAPH_RANK);
-    rendermime.addFactory(liveRendererFactory(panelAround), GRAPH_RANK);
+    const report = clearedOutputs(tracker);
+    rendermime.addFactory(graphRendererFactory(panelAround, report), GRAPH_RANK);
+    rendermime.addFactory(liveRendererFactory(panelAround, report), GRAPH_RANK);
   },
 };
 

@@ -119,18 +119,26 @@ declare module "@jupyterlab/notebook" {
       readonly sharedModel: { getSource(): string };
     };
   }
+  /** A code cell's. */
+  export interface Outputs {
+    readonly length: number;
+    get(index: number): { readonly data: Readonly<Record<string, unknown>> };
+  }
   export interface NotebookPanel {
     readonly id: string;
     readonly node: HTMLElement;
+    readonly isDisposed: boolean;
     readonly sessionContext: {
       /** What the kernel tells all its pages. */
       readonly iopubMessage: ISignal<KernelMessage>;
       readonly ready: Promise<void>;
-      readonly session: { readonly kernel: object | null } | null;
+      readonly session: { readonly kernel: { readonly id: string } | null } | null;
     };
     readonly content: {
       readonly rendermime: IRenderMimeRegistry;
       readonly widgets: readonly Cell[];
+      /** `null` until the notebook is read. */
+      readonly model: { readonly cells: Iterable<{ readonly outputs?: Outputs }> } | null;
       activeCellIndex: number;
       mode: "command" | "edit";
       scrollToCell(cell: Cell, align?: string): Promise<void>;

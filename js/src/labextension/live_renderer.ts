@@ -1,6 +1,7 @@
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
+import type { ReportCleared } from "./cleared_output.ts";
 import { LIVE_MIME_TYPE, readNote, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
 /** How long a notebook that is being opened may take to find its kernel. */
@@ -13,21 +14,27 @@ type FindPanel = (node: HTMLElement) => NotebookPanel | null;
  * "Loading widget…" for ever where there is no kernel, and speaks of a missing model where it is
  * another one.
  */
-export function liveRendererFactory(findPanel: FindPanel): RendererFactory {
+export function liveRendererFactory(
+  findPanel: FindPanel,
+  reportCleared: ReportCleared,
+): RendererFactory {
   return {
     safe: true,
     mimeTypes: [LIVE_MIME_TYPE],
-    createRenderer: () => new LiveRenderer(findPanel),
+    createRenderer: () => new LiveRenderer(findPanel, reportCleared),
   };
 }
 
 class LiveRenderer extends Panel implements Renderer {
   readonly #findPanel: FindPanel;
+  readonly #reportCleared: ReportCleared;
   #model: MimeModel | null = null;
+  #onDisposed: (() => void) | null = null;
 
-  constructor(findPanel: FindPanel) {
+  constructor(findPanel: FindPanel, reportCleared: ReportCleared) {
     super();
     this.#findPanel = findPanel;
+    this.#reportCleared = reportCleared;
   }
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -38,6 +45,12 @@ class LiveRenderer extends Panel implements Renderer {
   /** Which notebook it is in shows only once it is in the page. */
   protected override onAfterAttach(): void {
     if (this.widgets.length === 0) void this.#show();
+  }
+
+  override dispose(): void {
+    this.#onDisposed?.();
+    this.#onDisposed = null;
+    super.dispose();
   }
 
   async #show(): Promise<void> {
@@ -62,6 +75,7 @@ class LiveRenderer extends Panel implements Renderer {
     if (!panel.sessionContext.session?.kernel || this.isDisposed) return false;
     const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
     this.addWidget(widget);
+    this.#onDisposed = () => this.#reportCleared(panel, model.data);
     // A busy kernel is asked what it has when its cell is over; until then it says that it loads.
     await widget.renderModel(model).catch(() => {});
     // What failed is said in text; the chart itself is an element.

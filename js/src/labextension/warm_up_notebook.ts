@@ -3,23 +3,7 @@
  * looks for headings in the HTML beside a widget, and the notebook's widget manager has to make a model and a view.
  */
 import type { NotebookPanel } from "@jupyterlab/notebook";
-import type { Renderer } from "@jupyterlab/rendermime";
-import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
-
-interface WidgetModel {
-  once(event: "change:is_shown", listener: () => void): void;
-  trigger(event: "comm:close"): void;
-  close(comm_closed: boolean): Promise<void>;
-}
-
-/** What is used of a notebook's widget manager (`ManagerBase` of @jupyter-widgets/base-manager). */
-interface WidgetManager {
-  new_model(options: Record<string, string>, state: Record<string, unknown>): Promise<WidgetModel>;
-  create_view(model: WidgetModel): Promise<{ remove(): void }>;
-}
-
-/** A notebook has its manager once its kernel is known. */
-const PATIENCE_MS = 5000;
+import { later, managerOf, type WidgetManager } from "./widget_manager.ts";
 
 const ANYWIDGET = { model_module: "anywidget", model_module_version: "*", model_name: "AnyModel" };
 const ANYVIEW = { _view_module: "anywidget", _view_module_version: "*", _view_name: "AnyView" };
@@ -32,23 +16,8 @@ const MODULE =
 export async function warmUpNotebook(panel: NotebookPanel): Promise<void> {
   const { rendermime } = panel.content;
   rendermime.sanitizer.sanitize(sampleOfHtml());
-  const renderer = rendermime.createRenderer(WIDGET_MIME_TYPE);
-  try {
-    const manager = await managerOf(renderer);
-    if (manager) await showNothing(manager);
-  } finally {
-    renderer.dispose();
-  }
-}
-
-/** The manager that a renderer of widgets was given; nobody else tells it. */
-async function managerOf(renderer: Renderer): Promise<WidgetManager | undefined> {
-  const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
-  return Promise.race([_manager?.promise, later()]);
-}
-
-function later(): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  const manager = await managerOf(rendermime);
+  if (manager) await showNothing(manager);
 }
 
 /** A widget that no kernel knows of: it has no comm, so that no notebook stores it. */

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,8 +55,6 @@ class GradientCuts:
         The record that is asked.
     """
 
-    _made: ClassVar[WeakKeyDictionary[Facts, GradientCuts]] = WeakKeyDictionary()
-
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self.trained = Trained(facts)
@@ -68,9 +65,9 @@ class GradientCuts:
     @classmethod
     def of(cls, facts: Facts) -> GradientCuts:
         """Return the cuts of a record, found but once."""
-        cuts = cls._made.get(facts)
-        if cuts is None:
-            cuts = cls._made[facts] = cls(facts)
+        cuts = facts.derived.get(cls)
+        if not isinstance(cuts, cls):
+            cuts = facts.derived[cls] = cls(facts)
         return cuts
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any
 
 import traitlets
 
-from paddle_lab.views.static_files import packed_script, static_file
+from paddle_lab.views.static_files import packed_script, widget_module
 from paddle_lab.views.widgets.cell_widget import CellWidget
 from paddle_lab.words import language, say
 
@@ -44,7 +44,7 @@ class GraphWidget(CellWidget):
         If there is no such view, or the height is out of bounds.
     """
 
-    _esm = static_file("widget.js")
+    _esm = widget_module("widget.js")
 
     # The page drops its copy where JupyterLab's plugin has the same build (js/src/widget.ts).
     _view_script = traitlets.Unicode().tag(sync=True)
@@ -83,7 +83,7 @@ class GraphWidget(CellWidget):
                 )
             )
         self._text = text
-        self._fallback_html = fallback_html
+        self._fallback_html: Callable[[], str] | str = fallback_html
         script, build = packed_script("widget_view.js")
         data = {"payload": payload, "is_fresh": True}
         super().__init__(
@@ -100,6 +100,12 @@ class GraphWidget(CellWidget):
         if self._stored_payload is not payload:
             self._stored = {"payload": self._stored_payload}
 
+    def _fallback(self) -> str:
+        """Return the HTML; what makes it has the whole trace, and is let go of."""
+        if not isinstance(self._fallback_html, str):
+            self._fallback_html = self._fallback_html()
+        return self._fallback_html
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
@@ -115,6 +121,6 @@ class GraphWidget(CellWidget):
                 **({"is_reduced": True} if self._stored else {}),
             },
             # Shown by nbconvert and wherever else neither can be drawn.
-            "text/html": self._fallback_html(),
+            "text/html": self._fallback(),
             "text/plain": self._text,
         }, metadata

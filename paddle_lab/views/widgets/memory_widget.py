@@ -12,7 +12,7 @@ import traitlets
 
 from paddle_lab.sampling.batch import Batch
 from paddle_lab.sampling.sampler import Sampler
-from paddle_lab.views.static_files import static_file
+from paddle_lab.views.static_files import widget_module
 from paddle_lab.views.widgets.cell_widget import CellWidget
 from paddle_lab.words import language, say
 
@@ -44,7 +44,7 @@ class LiveMemory(CellWidget):
         If the height is out of bounds.
     """
 
-    _esm = static_file("live.js")
+    _esm = widget_module("live.js")
 
     _height = traitlets.Int(300).tag(sync=True)
     _notice = traitlets.Unicode("").tag(sync=True)
@@ -82,7 +82,6 @@ class LiveMemory(CellWidget):
             _epoch_ms=sampler.started_epoch_ns / 1e6,
             _language=language(),
         )
-        self.on_msg(self._answer)
 
     @property
     def sampler(self) -> Sampler:
@@ -126,6 +125,10 @@ class LiveMemory(CellWidget):
         self.stop(say("reports.live.closed"))
         super().close()
 
+    def is_at_work(self) -> bool:
+        """Whether it samples: what it saw is asked for where nobody looks, too."""
+        return self.is_running
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
@@ -151,7 +154,7 @@ class LiveMemory(CellWidget):
         message, buffers = batch.message()
         self.send({"kind": kind, **message}, buffers)
 
-    def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         """Answer a message of the page; it arrives between cells."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "opened":

@@ -20,6 +20,8 @@ class RecordColumns:
     def __init__(self, record: Record) -> None:
         self.record = record
         self._columns: dict[tuple[str, str], list[int]] = {}
+        self.derived: dict[type, object] = {}
+        """What several checks derive of them, by its type; it goes when they go."""
 
     @property
     def op_count(self) -> int:

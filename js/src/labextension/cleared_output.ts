@@ -1,0 +1,51 @@
+/** Tells the kernel of a widget whose output was cleared or deleted, so that it can let the widget go. */
+import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
+import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
+import { managerOf } from "./widget_manager.ts";
+
+/** A cell that is moved, or whose deletion is undone at once, is there again by then. */
+const PATIENCE_MS = 2000;
+
+export type ReportCleared = (panel: NotebookPanel, data: Readonly<Record<string, unknown>>) => void;
+
+/** What to call when an output of `panel` with this data is disposed of. */
+export function clearedOutputs(tracker: INotebookTracker): ReportCleared {
+  return (panel, data) => {
+    const id = modelId(data);
+    if (id === undefined) return;
+    setTimeout(() => void report(tracker, panel, id).catch(() => {}), PATIENCE_MS);
+  };
+}
+
+async function report(tracker: INotebookTracker, panel: NotebookPanel, id: string): Promise<void> {
+  // A notebook that is closed shows it when it is opened again.
+  if (panel.isDisposed || isNamed(tracker, panel, id)) return;
+  const manager = await managerOf(panel.content.rendermime);
+  if (!manager?.has_model(id)) return;
+  const model = await manager.get_model(id);
+  model.send({ kind: "cleared" }, {});
+}
+
+/** Whether an output of a notebook of the same kernel shows the widget. */
+function isNamed(tracker: INotebookTracker, panel: NotebookPanel, id: string): boolean {
+  const kernel = kernelId(panel);
+  let is_named = false;
+  tracker.forEach((each) => {
+    if (is_named || each.isDisposed || kernelId(each) !== kernel) return;
+    for (const { outputs } of each.content.model?.cells ?? []) {
+      for (let index = 0; index < (outputs?.length ?? 0); index++) {
+        is_named ||= modelId(outputs?.get(index).data) === id;
+      }
+    }
+  });
+  return is_named;
+}
+
+function kernelId({ sessionContext }: NotebookPanel): string | undefined {
+  return sessionContext.session?.kernel?.id;
+}
+
+function modelId(data: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const { model_id } = (data?.[WIDGET_MIME_TYPE] ?? {}) as Record<string, unknown>;
+  return typeof model_id === "string" ? model_id : undefined;
+}

@@ -1,0 +1,44 @@
+/** A notebook's widget manager, as far as the plugin uses it. */
+import type { IRenderMimeRegistry, Renderer } from "@jupyterlab/rendermime";
+import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
+
+export interface WidgetModel {
+  once(event: "change:is_shown", listener: () => void): void;
+  trigger(event: "comm:close"): void;
+  send(content: Record<string, unknown>, callbacks: object): void;
+  close(comm_closed: boolean): Promise<void>;
+}
+
+/** What is used of `ManagerBase` of @jupyter-widgets/base-manager. */
+export interface WidgetManager {
+  new_model(options: Record<string, string>, state: Record<string, unknown>): Promise<WidgetModel>;
+  create_view(model: WidgetModel): Promise<{ remove(): void }>;
+  has_model(model_id: string): boolean;
+  get_model(model_id: string): Promise<WidgetModel>;
+}
+
+/** A notebook has its manager once its kernel is known. */
+const PATIENCE_MS = 5000;
+
+/** `undefined` where it has none for longer than a while. */
+export async function managerOf(
+  rendermime: IRenderMimeRegistry,
+): Promise<WidgetManager | undefined> {
+  const renderer = rendermime.createRenderer(WIDGET_MIME_TYPE);
+  try {
+    return await managerOfRenderer(renderer);
+  } finally {
+    renderer.dispose();
+  }
+}
+
+/** The manager that a renderer of widgets was given; nobody else tells it. */
+function managerOfRenderer(renderer: Renderer): Promise<WidgetManager | undefined> {
+  const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
+  return Promise.race([_manager?.promise, later()]);
+}
+
+/** After as long as a manager may take. */
+export function later(): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+}

@@ -1,0 +1,215 @@
+"""Which widgets stand below which cells; those that stand below none are closed.
+
+ipywidgets keeps every widget for good, since a page may ask for it, and a page keeps every model
+until its widget is closed. So a cell that is run again would leave its earlier widget behind, with
+all that it draws from. It is closed here: when its cell has run again, was deleted or cleared, and
+no page shows it elsewhere (in a view of its own, in another widget). Whoever has a name for the
+widget keeps it, and may display it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import ipywidgets
+from IPython import get_ipython
+
+_ANSWER_LIMIT_S: Final = 5.0
+"""How long pages have to say that they show a widget, while no cell runs."""
+_ELSEWHERE: Final = "elsewhere"
+"""Below no cell that would tell: displayed by a callback of the page."""
+
+
+@dataclass(eq=False)
+class ShownWidget:
+    """A widget as notebooks and their pages have it."""
+
+    widget: Any
+    close: Callable[[], None]
+    ask: Callable[[], None] | None
+    """Has the pages say how many views they have of it."""
+    is_at_work: Callable[[], bool]
+    cells: set[str] = field(default_factory=set)
+    pages: set[str] = field(default_factory=set)
+    """Those that have it and have not said that they do not show it."""
+    viewing: set[str] = field(default_factory=set)
+    """Those that said, when they were asked, that they show it."""
+    is_asked: bool = False
+
+    @property
+    def is_in_a_box(self) -> bool:
+        """Whether another widget shows it."""
+        return any(
+            self.widget in (getattr(other, "children", None) or ())
+            for other in list(ipywidgets.widgets.widget._instances.values())  # noqa: SLF001
+        )
+
+
+class ShownWidgets:
+    """The widgets of one kernel."""
+
+    def __init__(self) -> None:
+        self._shown: dict[int, ShownWidget] = {}
+        self._shell: Any = None
+        self._depth = 0
+        self._limit: asyncio.TimerHandle | None = None
+
+    def stand(
+        self,
+        widget: Any,
+        close: Callable[[], None],
+        ask: Callable[[], None] | None = None,
+        is_at_work: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Note that a widget stands below the cell that runs.
+
+        Parameters
+        ----------
+        widget
+            An open widget.
+        close
+            Closes it.
+        ask
+            Has each page answer how many views it has (:meth:`hear`); without it the widget is
+            closed as soon as it stands below no cell.
+        is_at_work
+            Whether it does something that is worth more than its picture.
+        """
+        shell = get_ipython()
+        self._watch(shell)
+        shown = self._shown.setdefault(id(widget), ShownWidget(widget, close, ask, is_at_work))
+        cell = _running_cell(shell)
+        if cell is not None:
+            shown.cells.add(cell)
+            shown.is_asked = False
+
+    def forget(self, widget: Any) -> None:
+        """Forget a widget that was closed."""
+        self._shown.pop(id(widget), None)
+
+    def hear(self, widget: Any, content: Any) -> bool:
+        """Take a message of a page; return whether it was one about where a widget is shown."""
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind not in ("arrived", "views", "cleared"):
+            return False
+        shown = self._shown.get(id(widget))
+        if shown is None:
+            return True
+        page = str(content.get("page"))
+        if kind == "arrived":
+            shown.pages.add(page)
+        elif kind == "views" and content.get("count"):
+            shown.viewing.add(page)
+        elif kind == "views":
+            shown.viewing.discard(page)
+            shown.pages.discard(page)
+        else:
+            shown.cells.clear()
+        self._settle()
+        return True
+
+    # -- cells ------------------------------------------------------------------------------------
+
+    def _watch(self, shell: Any) -> None:
+        if shell is None or shell is self._shell:
+            return
+        self._shell, self._depth = shell, 0
+        shell.events.register("pre_run_cell", self._enter_cell)
+        shell.events.register("post_run_cell", self._leave_cell)
+
+    def _enter_cell(self, _info: Any) -> None:
+        self._depth += 1
+        if self._depth > 1:  # %run and the like: the notebook's cell goes on
+            return
+        if self._limit is not None:
+            self._limit.cancel()
+        cell = _running_cell(self._shell)
+        cleared = {*_deleted_cells(self._shell), *([] if cell is None else [cell])}
+        for shown in self._shown.values():
+            shown.cells -= cleared
+
+    def _leave_cell(self, _result: Any) -> None:
+        self._depth = max(self._depth - 1, 0)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Close what stands nowhere; ask the pages where they may show it."""
+        if self._depth:
+            return
+        is_waiting = False
+        for shown in list(self._shown.values()):
+            if shown.cells or shown.is_in_a_box:
+                continue
+            if shown.ask is None or not shown.pages:
+                if not shown.is_at_work():
+                    self._let_go(shown)
+                continue
+            if not shown.is_asked:
+                shown.is_asked = True
+                shown.viewing.clear()
+                shown.ask()
+            is_waiting |= not shown.viewing
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+        if is_waiting:
+            with suppress(RuntimeError):  # no event loop, and so no page
+                loop = asyncio.get_running_loop()
+                self._limit = loop.call_later(_ANSWER_LIMIT_S, self._close_unanswered)
+
+    def _close_unanswered(self) -> None:
+        """Close what no page shows: one that is gone answers no more."""
+        for shown in list(self._shown.values()):
+            if shown.is_asked and not shown.viewing and not shown.cells and not shown.is_in_a_box:
+                self._let_go(shown)
+
+    def _let_go(self, shown: ShownWidget) -> None:
+        self.forget(shown.widget)
+        shown.close()
+
+
+SHOWN: Final = ShownWidgets()
+
+
+def close_whole(widget: Any) -> None:
+    """Close a widget and those that it is made of: its layout, its style, what a box holds."""
+    parts = [getattr(widget, key) for key in widget.keys]
+    widget.close()
+    for part in parts:
+        for each in part if isinstance(part, tuple) else (part,):
+            if isinstance(each, ipywidgets.Widget) and each.comm is not None:
+                close_whole(each)
+
+
+def _running_cell(shell: Any) -> str | None:
+    """Return what tells the cell that runs from others; ``None`` where there is no notebook.
+
+    JupyterLab, Notebook 7 and VS Code name it; elsewhere the same text is the same cell.
+    """
+    message = _message(shell)
+    if message is None:
+        return None
+    metadata, content = message.get("metadata") or {}, message.get("content") or {}
+    if "cellId" in metadata:
+        return f"cell {metadata['cellId']}"
+    if "code" in content:
+        return f"text {content['code']}"
+    return _ELSEWHERE
+
+
+def _deleted_cells(shell: Any) -> list[str]:
+    """Return the cells that were deleted since the last one ran, as far as that is told."""
+    metadata = (_message(shell) or {}).get("metadata") or {}
+    return [f"cell {cell}" for cell in metadata.get("deletedCells") or ()]
+
+
+def _message(shell: Any) -> dict[str, Any] | None:
+    """Return the message whose answer is being made."""
+    if getattr(shell, "kernel", None) is None:
+        return None
+    message = shell.get_parent()
+    return message if isinstance(message, dict) else None
