@@ -53,7 +53,7 @@ export function zoomedAt(
 
 /** Scale at which a scene fits the view, at most 1. */
 export function fittingScale(scene: Size, view: Size): number {
-  const across = (view.width - 2 * MARGIN_PX) / Math.max(1, scene.width);
+  const across = (view.width - MARGIN_PX - BUTTONS.width) / Math.max(1, scene.width);
   const down = (view.height - 2 * MARGIN_PX) / Math.max(1, scene.height);
   return Math.max(1e-4, Math.min(1, across, down));
 }
@@ -97,10 +97,12 @@ export function kept(camera: Camera, scene: Size, view: Size): Camera {
   };
 }
 
+/** In the middle, unless its right side came beneath the buttons. */
 function centred(scene: Size, view: Size, scale: number): Camera {
+  const width = scene.width * scale;
   return {
     scale,
-    x: (view.width - scene.width * scale) / 2,
+    x: Math.min((view.width - width) / 2, view.width - BUTTONS.width - width),
     y: (view.height - scene.height * scale) / 2,
   };
 }

@@ -12,6 +12,7 @@ import { paintEdgeLabels } from "./edge_label.ts";
 import { paintFrame, paintFrameTitle } from "./frame.ts";
 import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./mark.ts";
 import type { NormInk } from "./norm_ink.ts";
+import { TitlePlaces } from "./title_places.ts";
 
 export interface Brush {
   readonly context: CanvasRenderingContext2D;
@@ -76,8 +77,9 @@ export function paint(
   const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
   paintEdges(brush, scene, edges, area, edgeAlpha);
   const titleArea = isPart ? EVERYWHERE : area;
+  const places = new TitlePlaces(found);
   for (const frame of frames) {
-    paintFrameTitle(brush, frame, titleArea);
+    paintFrameTitle(brush, frame, titleArea, places);
   }
   const boxKeys = found.boxesIn(area);
   const boxes = boxKeys.map((key) => scene.boxes[key]!);
