@@ -28,6 +28,9 @@ _AGAINST_RULES = re.compile(
     r"backward\S*\(\) (?:takes|missing)|<lambda>\(\) (?:takes|missing)"
 )
 
+_FOR = " for "
+"""As `capture/evidence/pylayer_rules.py` parts the shape that was given from the wanted one."""
+
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the calls of PyLayers that broke a rule."""
@@ -90,7 +93,11 @@ def _message(facts: Facts, op: int, rule: str, position: int, more: str) -> Text
         return _refused(facts, op, reason(more))
     place, name = facts.place(op), facts.op_name(op)
     key = f"findings.pylayer-argument.{rule}"
-    return Text(key, place=place, name=name, n=position + 1, more=more)
+    told: Text | str = more
+    if rule == "wrong-shape":
+        given, _, wanted = more.partition(_FOR)
+        told = Text("findings.pylayer-argument.shapes", given=given, wanted=wanted)
+    return Text(key, place=place, name=name, n=position + 1, more=told)
 
 
 CHECK = Check(
