@@ -24,13 +24,36 @@ from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tape import Tape, cells_of, row_starts, rows_of, sorted_rows
 from paddle_lab.capture.tensors import ROW_CELLS
 
-TRACE_A_MODEL = """
+TRACE_IT = """
 import json, sys
 import paddle, paddle_lab
 from paddle_lab.trace.schema import RECORD_TABLES
 from tests.models import MODELS
 
-model = MODELS[sys.argv[1]]
+def many_outputs():
+    net = paddle.nn.Sequential(paddle.nn.Linear(4, 6), paddle.nn.BatchNorm1D(6))
+    optimizer = paddle.optimizer.AdamW(parameters=net.parameters())
+    momentum = paddle.optimizer.Momentum(parameters=net.parameters())
+
+    def step(_):
+        hidden = net(paddle.rand([5, 4]))
+        left, *others = paddle.split(hidden, 3, axis=1)
+        values, places = paddle.topk(left, 1)
+        nothing = paddle.zeros([0, 3])
+        moved = paddle.rand([2, 6]).reshape_([3, 4]).add_(paddle.ones([3, 4]))
+        product = hidden * 2
+        product.scale_(0.5).unsqueeze_(0)
+        for parts in (paddle.concat([nothing, nothing]).unbind(1), paddle.unstack(moved)):
+            parts[0].abs()
+        (values.sum() + others[0].mean() + product.sum()).backward()
+        optimizer.step()
+        momentum.step()
+        optimizer.clear_grad()
+        net(paddle.rand([5, 4]))
+
+    return step
+
+model = {**MODELS, "many_outputs": many_outputs}[sys.argv[1]]
 paddle.seed(7)
 step = model()
 with paddle_lab.trace() as trace:
@@ -52,7 +75,7 @@ json.dump([tables, record.origin.notices], sys.stdout)
 def traced(model: str, *, pure_python: bool) -> Any:
     environment = {**os.environ, "PADDLE_LAB_PURE_PYTHON": "1" if pure_python else ""}
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", TRACE_A_MODEL, model],
+        [sys.executable, "-W", "ignore", "-c", TRACE_IT, model],
         capture_output=True,
         text=True,
         check=True,
@@ -62,7 +85,7 @@ def traced(model: str, *, pure_python: bool) -> Any:
 
 
 @pytest.mark.skipif(NATIVE is None, reason="the native hot path was not built")
-@pytest.mark.parametrize("model", ["lenet", "transformer_encoder", "gan", "lstm"])
+@pytest.mark.parametrize("model", ["lenet", "transformer_encoder", "gan", "lstm", "many_outputs"])
 def test_both_record_the_same(model):
     assert traced(model, pure_python=False) == traced(model, pure_python=True)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.trained import Trained
 
@@ -58,15 +61,18 @@ class HiddenLayers:
 
     def _chains(self, parameter: int) -> set[tuple[int, ...]]:
         """Return the layers around each use of a parameter, from the innermost out."""
+        ops = np.fromiter(self._trained.used.get(parameter, ()), np.int64)
+        layers = np.unique(self._layer_of_scope[self._facts.record.ops["scope"][ops]])
+        return {self._chain(layer) for layer in layers[layers >= 0].tolist()}
+
+    @cached_property
+    def _layer_of_scope(self) -> npt.NDArray[np.int64]:
+        """The layer whose call is the innermost around each scope; -1 for none, and last for -1."""
         scopes = self._facts.record.scopes
-        found = set()
-        for op in self._trained.used.get(parameter, ()):
-            scope = int(self._facts.record.ops["scope"][op])
-            while scope >= 0 and scopes["layer"][scope] < 0:
-                scope = int(scopes["parent"][scope])
-            if scope >= 0:
-                found.add(self._chain(int(scopes["layer"][scope])))
-        return found
+        layers, parents = scopes["layer"].astype(np.int64), scopes["parent"].astype(np.int64)
+        while (waits := (layers < 0) & (parents >= 0)).any():
+            layers[waits], parents[waits] = layers[parents[waits]], parents[parents[waits]]
+        return np.append(layers, -1)
 
     def _chain(self, layer: int) -> tuple[int, ...]:
         chain = [layer]

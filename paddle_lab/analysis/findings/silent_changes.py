@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -86,7 +87,31 @@ class _Run:
     first_op: int
 
 
-def _runs(facts: Facts) -> list[_Run]:
+class _Runs:
+    """Backward calls that succeeded.
+
+    Parameters
+    ----------
+    runs
+        The calls.
+    """
+
+    def __init__(self, runs: list[_Run]) -> None:
+        self._runs = sorted(runs, key=attrgetter("before"))
+        self._before = np.array([run.before for run in self._runs], np.int64)
+        first_ops = np.array([run.first_op for run in self._runs], np.int64)
+        self._earliest = np.minimum.accumulate(first_ops[::-1])[::-1]
+        """The first op of the graphs of a call and all later ones."""
+
+    def around(self, position: int) -> list[_Run]:
+        """Return the calls whose graphs had been begun at a position, and that ran later."""
+        start = int(np.searchsorted(self._before, position))
+        if start == len(self._runs) or self._earliest[start] >= position:
+            return []
+        return [run for run in self._runs[start:] if run.first_op < position]
+
+
+def _runs(facts: Facts) -> _Runs:
     ops_of_nodes = facts.record.grad_nodes["op"]
     runs = []
     for call in facts.user_backward_calls:
@@ -96,14 +121,14 @@ def _runs(facts: Facts) -> list[_Run]:
             ops = ops_of_nodes[nodes].astype(np.int64)
             stack = int(facts.record.backward_calls["stack"][call])
             runs.append(_Run(facts.ops_before(call), stack, nodes, ops, int(ops.min())))
-    return runs
+    return _Runs(runs)
 
 
-def _waiting_nodes(facts: Facts, runs: list[_Run], position: int, write: _Write) -> list[int]:
+def _waiting_nodes(facts: Facts, runs: _Runs, position: int, write: _Write) -> list[int]:
     """Return the grad nodes that had been made at a position, and that a later call ran."""
     found: set[int] = set()
-    for run in runs:
-        if run.first_op < position <= run.before and _is_before(facts, position, write, run):
+    for run in runs.around(position):
+        if _is_before(facts, position, write, run):
             found.update(run.nodes[run.ops < position].tolist())
     return sorted(found)
 
@@ -125,7 +150,7 @@ def _is_line_before(facts: Facts, stack: int, other: int) -> bool:
     return False
 
 
-def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, _Write, list[int]]]:
+def _moments(facts: Facts, runs: _Runs) -> Iterator[tuple[int, _Write, list[int]]]:
     """Yield the steps of optimizers and what else writes without an op.
 
     Steps before which no later run's graph had been begun are left out, as most are.
@@ -136,7 +161,7 @@ def _moments(facts: Facts, runs: list[_Run]) -> Iterator[tuple[int, _Write, list
         After how many ops it was, what was written first, and the step's ops; none of others.
     """
     for ops in facts.step_ops:
-        if any(run.first_op < ops[0] <= run.before for run in runs):
+        if runs.around(ops[0]):
             yield ops[0], _Write(facts.place(ops[0]), ops[0], -1), ops
     events = facts.record.events
     for event in facts.events("overwritten"):

@@ -165,6 +165,7 @@ typedef struct {
     Tape *scopes;
     Counter *next_scope;
     Tape *eval_scopes;
+    PyObject *attributes;
     PyObject *on_op; /* None, or called with each op's key and result */
 } Owner;
 extern PyTypeObject OwnerType;
@@ -181,7 +182,10 @@ int64_t now_ns(void);
 #define PARAMETER 1
 #define BUFFER 2
 #define EXTERNAL 4
-int64_t tensor_row_of(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
+/* -1 and an exception where it fails. */
+int64_t tensor_row_of(Owner *owner, PyObject *tensor);
+int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op);
+int is_known_kind(const Owner *owner, PyObject *value); /* a tensor that may come here */
 
 /* What an op was given: resolved.c. */
 #define FEW_INPUTS 32
@@ -199,6 +203,19 @@ int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ss
 int Resolved_has_attributes(Resolved *resolved); /* makes an empty list; 0 where it cannot */
 PyObject *arguments_tuple(PyObject *const *args, Py_ssize_t count);
 void Resolved_drop(Resolved *resolved);
+
+/* Rows of ops: op_row.c. */
+typedef struct {
+    PyObject *const *values; /* tensors, and None */
+    Py_ssize_t count;
+    Py_ssize_t tensors; /* how many of them are */
+} Made;
+/* What an op returned; 0 for anything but tensors, a tuple or a list of them: Python's part. */
+int Made_find(const Owner *owner, PyObject *const *result, Made *made);
+/* -1 and an exception where it fails. */
+int record_op(Owner *owner, int64_t name_key, const Resolved *resolved, PyObject *result,
+              const Made *made, int64_t start_ns, int64_t end_ns);
+PyObject *present_frame(void); /* borrowed; None where no Python runs */
 
 /* Return what an integer says and drop it; -1, with the exception, of NULL. */
 int64_t taken_integer(PyObject *number);

@@ -1,8 +1,5 @@
 /* What runs around every op of a traced cell: capture/op_wrapper.py, natively. */
 #include "native.h"
-#include <string.h>
-
-#define OP_CELLS 13
 
 /* An op's function in a wrapper. OpMethod binds to instances, as operators of a class must. */
 typedef struct {
@@ -14,11 +11,6 @@ typedef struct {
     PyObject *rare;    /* an OpWrapping, which records what is no fast path */
     PyObject *attributes;
 } Op;
-
-static PyObject *present_frame(void) {
-    PyObject *frame = (PyObject *)PyEval_GetFrame();
-    return frame == NULL ? Py_None : frame;
-}
 
 /* Call a method of ``rare`` with what it wants to know of a call that has ended. */
 static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *args,
@@ -44,96 +36,6 @@ static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *
     Py_XDECREF(tuple);
     Py_XDECREF(done);
     return done == NULL ? -1 : 0;
-}
-
-static int64_t attributes_key(Owner *owner, PyObject *attributes) {
-    if (attributes == NULL || PyList_GET_SIZE(attributes) == 0) {
-        return 0;
-    }
-    PyObject *key = PyObject_CallMethod(owner->recorder, "attributes_key", "O", attributes);
-    int64_t value = key == NULL ? -1 : PyLong_AsLongLong(key);
-    Py_XDECREF(key);
-    return value;
-}
-
-/* Record an op that returned one new tensor, which is what most do. */
-static int record(Owner *owner, Op *op, Resolved *resolved, PyObject *result, int64_t start_ns,
-                  int64_t end_ns) {
-    ThreadState *state = Owner_thread(owner);
-    if (state == NULL) {
-        return -1;
-    }
-    int64_t key = owner->next_op->next++;
-    /* Made by an op and new: initialised unless of no elements, which may be asked for shape,
-     * dtype and version all the same; and no leaf unless it needs no gradient. */
-    int64_t tensor = owner->next_tensor->next++;
-    int64_t version = tensor_first_version(result);
-    int is_constant = tensor_stop_gradient(result);
-    int64_t shape = tensor_shape_key(owner, result);
-    int64_t dtype = tensor_dtype_key(owner, result);
-    int64_t place = owner->reads_place ? tensor_place_key(owner, result) : 0;
-    int64_t address = is_constant ? 0 : tensor_grad_address(result);
-    if (PyErr_Occurred() ||
-        ObjectTable_note_value(owner->known, result,
-                               tensor << VERSION_BITS | (version & LARGEST_VERSION)) < 0) {
-        return -1;
-    }
-    int64_t stack =
-        StackPool_key_of(owner->stacks, present_frame(), state->anchor, state->anchor_stack);
-    int64_t attributes = attributes_key(owner, resolved->attributes);
-    if (PyErr_Occurred()) {
-        return -1;
-    }
-    const int64_t scope = TurnTracker_scope_at(owner->turns, present_frame(), state->anchor,
-                                               state->scope, state->number);
-    if (PyErr_Occurred()) {
-        return -1;
-    }
-    int64_t *row = Tape_reserve(owner->tensor_rows, TENSOR_CELLS);
-    if (row == NULL) {
-        return -1;
-    }
-    const int64_t tensor_cells[TENSOR_CELLS] = {
-        tensor,     shape, dtype,  place,  is_constant, version == NO_VERSION ? 0 : version,
-        ACTIVATION, key,   NO_KEY, NO_KEY, 0,           (int64_t)(intptr_t)result,
-        address,
-    };
-    memcpy(row, tensor_cells, sizeof tensor_cells);
-    row = Tape_reserve(owner->ops, OP_CELLS + resolved->length + 1);
-    if (row == NULL) {
-        return -1;
-    }
-    const int64_t op_cells[OP_CELLS] = {
-        key,
-        resolved->length,
-        1,
-        op->name_key,
-        scope,
-        stack,
-        state->number,
-        start_ns,
-        end_ns - start_ns,
-        state->phase,
-        attributes,
-        0,
-        0,
-    };
-    memcpy(row, op_cells, sizeof op_cells);
-    memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
-    row[OP_CELLS + resolved->length] = tensor;
-    if (owner->on_op != Py_None) {
-        PyObject *done = PyObject_CallFunction(owner->on_op, "LO", (long long)key, result);
-        Py_XDECREF(done);
-        if (done == NULL) {
-            return -1;
-        }
-    }
-    if (key >= owner->next_op->alarm) {
-        PyObject *done = PyObject_CallMethod(owner->recorder, "reach_limit", NULL);
-        Py_XDECREF(done);
-        return done == NULL ? -1 : 0;
-    }
-    return 0;
 }
 
 /* Keep the present exception while the recorder is told that the op raised it. */
@@ -180,10 +82,10 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
         record_failure(owner, op, args, count, &resolved, start_ns, end_ns);
         goto end;
     }
+    Made made;
     int failed;
-    if (Py_IS_TYPE(result, owner->tensor_type) &&
-        ObjectTable_find_value(owner->known, result) == NO_KEY) {
-        failed = record(owner, op, &resolved, result, start_ns, end_ns);
+    if (Made_find(owner, &result, &made)) {
+        failed = record_op(owner, op->name_key, &resolved, result, &made, start_ns, end_ns);
     } else {
         failed = tell_rare(owner, op, "end", args, count, &resolved, result, start_ns, end_ns);
     }

@@ -88,6 +88,7 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->scopes);                                                                          \
     VISIT(owner->next_scope);                                                                      \
     VISIT(owner->eval_scopes);                                                                     \
+    VISIT(owner->attributes);                                                                      \
     VISIT(owner->on_op)
 
 static int traverse(PyObject *self, visitproc visit, void *arg) {
@@ -135,6 +136,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->scopes = part(recorder, "scopes", &TapeType);
     owner->next_scope = part(recorder, "next_scope", &CounterType);
     owner->eval_scopes = part(recorder, "eval_scopes", &TapeType);
+    owner->attributes = part(recorder, "attributes", &PyDict_Type);
     owner->on_op = part(recorder, "on_op", NULL);
     owner->stacks = part(recorder, "stacks", &StackPoolType);
     owner->turns = part(recorder, "turns", &TurnTrackerType);

@@ -36,10 +36,6 @@ void Resolved_drop(Resolved *resolved) {
     Py_CLEAR(resolved->attributes);
 }
 
-static int is_tensor(Owner *owner, PyObject *value) {
-    return Py_IS_TYPE(value, owner->tensor_type) || Py_IS_TYPE(value, owner->parameter_type);
-}
-
 static int is_plain(PyObject *value) {
     return value == Py_None || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
            PyBool_Check(value) || PyUnicode_CheckExact(value) || PyComplex_CheckExact(value);
@@ -123,7 +119,7 @@ int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ss
     }
     for (Py_ssize_t slot = 0; slot < count; slot++) {
         PyObject *argument = args[slot];
-        if (is_tensor(owner, argument)) {
+        if (is_known_kind(owner, argument)) {
             int64_t key = tensor_row_of(owner, argument);
             if ((key < 0 && PyErr_Occurred()) || add_input(resolved, slot, key) < 0) {
                 return -1;

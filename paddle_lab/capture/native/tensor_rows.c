@@ -1,6 +1,27 @@
-/* Rows of tensors that ops are given: TensorPool.key_of() of capture/tensors.py, natively. */
+/* Rows of tensors that ops are given, and of those they make: TensorPool.key_of() and produce() of
+ * capture/tensors.py, natively. */
 #include "native.h"
 #include <string.h>
+
+int is_known_kind(const Owner *owner, PyObject *value) {
+    return Py_IS_TYPE(value, owner->tensor_type) || Py_IS_TYPE(value, owner->parameter_type);
+}
+
+/* Write a row and know the tensor by it. Returns its key; NO_KEY and an exception where it fails.
+ */
+static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSOR_CELLS],
+                       int64_t version) {
+    const int64_t value = cells[0] << VERSION_BITS | (version & LARGEST_VERSION);
+    if (ObjectTable_note_value(owner->known, tensor, value) < 0) {
+        return NO_KEY;
+    }
+    int64_t *row = Tape_reserve(owner->tensor_rows, TENSOR_CELLS);
+    if (row == NULL) {
+        return NO_KEY;
+    }
+    memcpy(row, cells, TENSOR_CELLS * sizeof *cells);
+    return cells[0];
+}
 
 /* A trace begins by meeting every parameter of the model, and the data: those are met here.
  * Returns the row's key; NO_KEY, perhaps with an exception, where Python must see to it. */
@@ -36,16 +57,9 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
         (int64_t)(intptr_t)tensor,
         has_node ? tensor_grad_address(tensor) : 0,
     };
-    if (PyErr_Occurred() ||
-        ObjectTable_note_value(owner->known, tensor,
-                               key << VERSION_BITS | (version & LARGEST_VERSION)) < 0) {
+    if (PyErr_Occurred() || add_row(owner, tensor, cells, version) == NO_KEY) {
         return NO_KEY;
     }
-    int64_t *row = Tape_reserve(owner->tensor_rows, TENSOR_CELLS);
-    if (row == NULL) {
-        return NO_KEY;
-    }
-    memcpy(row, cells, sizeof cells);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(owner->meeting_listeners); i++) {
         PyObject *done = PyObject_CallFunction(PyList_GET_ITEM(owner->meeting_listeners, i), "OL",
                                                tensor, (long long)key);
@@ -72,4 +86,41 @@ int64_t tensor_row_of(Owner *owner, PyObject *tensor) {
     return key != NO_KEY || PyErr_Occurred()
                ? key
                : taken_integer(PyObject_CallMethod(owner->tensor_pool, "key_of", "O", tensor));
+}
+
+int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op) {
+    /* First: an undefined tensor that is asked for more ends the process. */
+    const int is_initialized = tensor_is_initialized(tensor);
+    if (is_initialized != 1) {
+        return is_initialized < 0 ? NO_KEY
+                                  : taken_integer(PyObject_CallMethod(owner->tensor_pool, "produce",
+                                                                      "OL", tensor, (long long)op));
+    }
+    const int64_t known = ObjectTable_find_value(owner->known, tensor);
+    const int is_parameter = Py_IS_TYPE(tensor, owner->parameter_type);
+    const int is_named = is_parameter || (known != NO_KEY && tensor_is_persistable(tensor));
+    const int is_constant = tensor_stop_gradient(tensor);
+    /* What is new is no leaf unless it needs no gradient. */
+    const int is_old = known != NO_KEY || is_parameter;
+    const int has_node = !is_constant && !(is_old && tensor_is_leaf(tensor));
+    const int64_t key = owner->next_tensor->next++;
+    const int64_t version = tensor_first_version(tensor);
+    const int64_t cells[TENSOR_CELLS] = {
+        key,
+        tensor_shape_key(owner, tensor),
+        tensor_dtype_key(owner, tensor),
+        owner->reads_place ? tensor_place_key(owner, tensor) : 0,
+        is_constant,
+        version == NO_VERSION ? 0 : version,
+        is_parameter ? PARAMETER
+        : is_named   ? BUFFER
+                     : ACTIVATION,
+        op,
+        known == NO_KEY ? NO_KEY : known >> VERSION_BITS,
+        NO_KEY,
+        is_named ? tensor_name_key(owner, tensor) : 0,
+        (int64_t)(intptr_t)tensor,
+        has_node ? tensor_grad_address(tensor) : 0,
+    };
+    return PyErr_Occurred() ? NO_KEY : add_row(owner, tensor, cells, version);
 }

@@ -1,0 +1,131 @@
+/* The row of an op that returned tensors: Recorder.end_op() of capture/recorder.py, natively. */
+#include "native.h"
+#include <string.h>
+
+#define OP_CELLS 13
+#define FEW_OUTPUTS 16
+
+PyObject *present_frame(void) {
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    return frame == NULL ? Py_None : frame;
+}
+
+/* Recorder.attributes_key(), for those that are known. */
+static int64_t attributes_key(Owner *owner, PyObject *attributes) {
+    const Py_ssize_t count = attributes == NULL ? 0 : PyList_GET_SIZE(attributes);
+    if (count == 0) {
+        return 0;
+    }
+    PyObject *signature = PyTuple_New(2 * count);
+    if (signature == NULL) {
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *value = PyList_GET_ITEM(attributes, i);
+        PyTuple_SET_ITEM(signature, i, Py_NewRef(value));
+        PyTuple_SET_ITEM(signature, count + i, Py_NewRef((PyObject *)Py_TYPE(value)));
+    }
+    PyObject *known = PyDict_GetItemWithError(owner->attributes, signature);
+    Py_DECREF(signature);
+    if (known != NULL) {
+        return PyLong_AsLongLong(known);
+    }
+    if (PyErr_Occurred()) { /* what cannot be hashed */
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+    }
+    return taken_integer(PyObject_CallMethod(owner->recorder, "attributes_key", "O", attributes));
+}
+
+int Made_find(const Owner *owner, PyObject *const *result, Made *made) {
+    if (is_known_kind(owner, *result)) {
+        *made = (Made){result, 1, 1};
+        return 1;
+    }
+    if (!PyTuple_Check(*result) && !PyList_CheckExact(*result)) {
+        return 0;
+    }
+    *made = (Made){PySequence_Fast_ITEMS(*result), PySequence_Fast_GET_SIZE(*result), 0};
+    for (Py_ssize_t i = 0; i < made->count; i++) {
+        if (is_known_kind(owner, made->values[i])) {
+            made->tensors++;
+        } else if (made->values[i] != Py_None) {
+            return 0;
+        }
+    }
+    return made->tensors > 0;
+}
+
+/* Make the rows of what an op made, and write their keys. */
+static int produce_all(Owner *owner, const Made *made, int64_t op, int64_t *keys) {
+    for (Py_ssize_t i = 0; i < made->count; i++) {
+        if (made->values[i] != Py_None) {
+            *keys = tensor_row_made(owner, made->values[i], op);
+            if (*keys++ < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Tell those who want to know of each op, and the limit. */
+static int tell_of_op(Owner *owner, int64_t key, PyObject *result) {
+    if (owner->on_op != Py_None) {
+        PyObject *done = PyObject_CallFunction(owner->on_op, "LO", (long long)key, result);
+        Py_XDECREF(done);
+        if (done == NULL) {
+            return -1;
+        }
+    }
+    if (key >= owner->next_op->alarm) {
+        PyObject *done = PyObject_CallMethod(owner->recorder, "reach_limit", NULL);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    return 0;
+}
+
+int record_op(Owner *owner, int64_t name_key, const Resolved *resolved, PyObject *result,
+              const Made *made, int64_t start_ns, int64_t end_ns) {
+    ThreadState *state = Owner_thread(owner);
+    if (state == NULL) {
+        return -1;
+    }
+    int64_t few[FEW_OUTPUTS];
+    int64_t *outputs = few;
+    const size_t output_bytes = (size_t)made->tensors * sizeof(int64_t);
+    if (made->tensors > FEW_OUTPUTS && (outputs = PyMem_Malloc(output_bytes)) == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    const int64_t key = owner->next_op->next++;
+    int failed = produce_all(owner, made, key, outputs) < 0;
+    int64_t stack = 0, attributes = 0, scope = 0;
+    if (!failed) {
+        stack =
+            StackPool_key_of(owner->stacks, present_frame(), state->anchor, state->anchor_stack);
+        attributes = PyErr_Occurred() ? -1 : attributes_key(owner, resolved->attributes);
+        scope = PyErr_Occurred() ? -1
+                                 : TurnTracker_scope_at(owner->turns, present_frame(),
+                                                        state->anchor, state->scope, state->number);
+        failed = PyErr_Occurred() != NULL;
+    }
+    int64_t *row =
+        failed ? NULL : Tape_reserve(owner->ops, OP_CELLS + resolved->length + made->tensors);
+    if (row != NULL) {
+        const int64_t op_cells[OP_CELLS] = {
+            key,      resolved->length,  made->tensors, name_key,   scope, stack, state->number,
+            start_ns, end_ns - start_ns, state->phase,  attributes, 0,     0,
+        };
+        memcpy(row, op_cells, sizeof op_cells);
+        memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
+        memcpy(row + OP_CELLS + resolved->length, outputs, output_bytes);
+    }
+    if (outputs != few) {
+        PyMem_Free(outputs);
+    }
+    return row == NULL ? -1 : tell_of_op(owner, key, result);
+}
