@@ -4,6 +4,7 @@ import type { Emphasis } from "../scene/emphasis.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
+import { labelExtents } from "../scene/whole_parts.ts";
 import type { Theme } from "../theme.ts";
 import { paintBox } from "./box.ts";
 import { colourOfBox, mix } from "./drawing_style.ts";
@@ -77,7 +78,7 @@ export function paint(
   const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
   paintEdges(brush, scene, edges, area, edgeAlpha);
   const titleArea = isPart ? EVERYWHERE : area;
-  const places = new TitlePlaces(found);
+  const places = new TitlePlaces(found, labelExtents(scene, brush.measure));
   for (const frame of frames) {
     paintFrameTitle(brush, frame, titleArea, places);
   }

@@ -10,10 +10,12 @@ interface Found {
 
 export class TitlePlaces {
   readonly #found: Found;
-  readonly #taken: Extent[] = [];
+  readonly #taken: Extent[];
 
-  constructor(found: Found) {
+  /** @param taken where other words lie */
+  constructor(found: Found, taken: readonly Extent[]) {
     this.#found = found;
+    this.#taken = [...taken];
   }
 
   /** @returns whether the place was free; it is not any more */

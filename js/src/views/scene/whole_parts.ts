@@ -24,15 +24,16 @@ export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): 
       const width = Math.min(frame.width, titleRoom(frame, measure));
       return { left, top, right: left + width, bottom: top + TITLE_HEIGHT_PX };
     }),
-    ...scene.labels.map(({ x, y, text, align }) => {
-      const width = measure.width(text, "sublabel");
-      const left = align === "middle" ? x - width / 2 : align === "end" ? x - width : x;
-      return {
-        left,
-        right: left + width,
-        top: y - LINE_HEIGHT_PX / 2,
-        bottom: y + LINE_HEIGHT_PX / 2,
-      };
-    }),
+    ...labelExtents(scene, measure),
   ];
+}
+
+/** Where the words lie that belong to no box. */
+export function labelExtents({ labels }: Scene, measure: TextMeasure): Extent[] {
+  return labels.map(({ x, y, text, align }) => {
+    const width = measure.width(text, "sublabel");
+    const left = align === "middle" ? x - width / 2 : align === "end" ? x - width : x;
+    const [top, bottom] = [y - LINE_HEIGHT_PX / 2, y + LINE_HEIGHT_PX / 2];
+    return { left, right: left + width, top, bottom };
+  });
 }

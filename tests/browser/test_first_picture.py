@@ -1,0 +1,90 @@
+"""The first picture of real models: it can be read, and nothing of it is cut or covered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import paddle
+import pytest
+from paddle import nn
+from playwright.sync_api import expect
+
+import paddle_lab
+from tests.browser.drawn_picture import SCRIPT, complaints, drawn
+from tests.models.attention import MODELS as ATTENTION
+from tests.models.recurrent import MODELS as RECURRENT
+from tests.models.step import seed
+from tests.models.unet import MODELS as UNET
+from tests.models.vision import MODELS as VISION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from paddle_lab.api import Trace
+
+_STEPS = {
+    "lenet": VISION["lenet"],
+    "resnet18": VISION["resnet18"],
+    "encoder": ATTENTION["transformer_encoder"],
+    "lstm": RECURRENT["lstm"],
+    "unet": UNET["unet"],
+}
+_MODELS = ["forward_only", *_STEPS]
+
+
+def traced(model: str) -> Trace:
+    if model == "forward_only":
+        seed()
+        network = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        with paddle_lab.trace() as trace, paddle.no_grad():
+            network(paddle.ones([2, 4]))
+        return trace
+    step = _STEPS[model]()
+    with paddle_lab.trace() as trace:
+        step()
+    return trace
+
+
+def ladder(page: Page) -> None:
+    """Show the ladder."""
+    button = page.get_by_role("group", name="Graph").get_by_role("button", name="Ladder")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.locator(".pdl-canvas:not([aria-busy])").wait_for()
+    page.evaluate(
+        "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+    )
+
+
+@pytest.mark.parametrize("model", _MODELS)
+def test_the_first_picture_can_be_read_and_cuts_nothing(
+    browser: Browser, tmp_path: Path, screenshots: Path, model: str
+) -> None:
+    path = traced(model).to_html(tmp_path / "page.html")
+    for width in (1440, 760):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, reduced_motion="reduce"
+        )
+        context.add_init_script(path=SCRIPT)
+        page = context.new_page()
+        page.goto(path.as_uri())
+        expect(page.locator("#pdl-root[data-state=ready]")).to_be_visible()
+        for mode in ("forward", "ladder"):
+            if mode == "ladder":
+                ladder(page)
+            picture = drawn(page)
+            page.screenshot(path=screenshots / f"first_{model}_{mode}_{width}.png")
+            words = [text["text"] for text in picture["texts"]]
+            assert len(words) >= 3
+            assert complaints(picture) == [], (mode, width)
+            if mode == "ladder":
+                assert ("backward ↑" in words) == (model != "forward_only")
+        page.get_by_role("button", name="Fit", exact=True).click()
+        page.evaluate(
+            "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+        )
+        too_small = [line for line in complaints(drawn(page)) if not line.startswith("too small")]
+        assert too_small == [], ("fit", width)
+        context.close()
