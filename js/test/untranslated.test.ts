@@ -16,6 +16,8 @@ const ALLOWED: Readonly<Record<string, RegExp>> = {
   "layout/contract.ts": /^The layout was cancelled\.$/,
   "reader.ts": /^the page's policy/,
   "views/memory/view.ts": /^the memory is shown no more$/,
+  // Caught, and told to a developer's console.
+  "labextension/open_file.ts": /is no text\.$/,
   // A fault that `damaged` is the cause of, for a developer's console.
   "model/unpack.ts": /^(?:header longer|strings are|a number of|a column) /,
   "model/references.ts": /^… (?:and … differ|points )/,

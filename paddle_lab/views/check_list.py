@@ -23,7 +23,9 @@ class CheckList:
         header, rows = self._table()
         blocks = []
         for kind, title, cost, is_on in rows:
-            blocks.append(f"{kind}: {title}\n    {header[2]}: {cost}\n    {header[3]}: {is_on}")
+            lines = ((kind, title), (f"    {header[2]}", cost), (f"    {header[3]}", is_on))
+            told = [say("findings.list.line", name=name, text=text) for name, text in lines]
+            blocks.append("\n".join(told))
         return "\n".join(blocks)
 
     def _repr_html_(self) -> str:

@@ -28,8 +28,13 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 # As in js/src/words/say.ts.
 _PLACEHOLDER: Final = re.compile(r"( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)")
+# Where a room stands beside a value: a sign that no text has.
+_ROOM: Final = "\ue000"
 # Chinese, and signs that have a room of their own.
-_IS_WIDE: Final = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]")
+_WIDE: Final = "[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]"
+_NO_ROOM: Final = re.compile(
+    f"(?<={_WIDE}){_ROOM}+(?={_WIDE})|{_ROOM}+(?=[，。；：！？（）、])|(?<=[，。；：！？（）、]){_ROOM}+"
+)
 
 _chosen: Language | None = None
 
@@ -82,13 +87,13 @@ def say(key: str, /, **values: object) -> str:
             said = one if value == 1 else many
         else:
             said = f"{value:,}" if is_grouped and isinstance(value, int | float) else str(value)
-        if speaks == "zh":
-            # A room stands between Chinese and Latin, not between Chinese and Chinese.
-            before = "" if _IS_WIDE.match(said[:1]) else before
-            after = "" if _IS_WIDE.match(said[-1:]) else after
-        return f"{before}{said}{after}"
+        return f"{_ROOM if before else ''}{said}{_ROOM if after else ''}"
 
-    return _PLACEHOLDER.sub(shown, text)
+    said = _PLACEHOLDER.sub(shown, text)
+    if speaks == "zh":
+        # A room stands between Chinese and Latin, not between Chinese and Chinese.
+        said = _NO_ROOM.sub("", said)
+    return said.replace(_ROOM, " ")
 
 
 def beginnings(key: str) -> list[str]:

@@ -34,4 +34,5 @@ def suggestion(
     near = difflib.get_close_matches(name, known, n=1)
     if near:
         return say("errors.near", name=shown(near[0]))
-    return say(key, known=", ".join(known if listed is None else listed))
+    told = known if listed is None else listed
+    return say(key, known=say("lists.between").join(told))

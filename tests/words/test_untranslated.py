@@ -42,6 +42,7 @@ ALLOWED = {
     "capture/evidence/pylayer_gradients.py": r"pylayer …$",
     "capture/evidence/pylayer_rules.py": r"… for …$",
     "capture/memory/counters.py": r"peak allocated$",
+    "views/widgets/shown_widgets.py": r"(cell|text) …$",
     # Threads' names.
     "sampling/nvml.py": r"paddle_lab NVML$",
     "sampling/sampler.py": r"paddle_lab sampler$",

@@ -235,5 +235,15 @@ def test_the_chosen_language_is_spoken() -> None:
     assert say("page.count.op", n=12_345) == "12,345 个算子"
 
 
+@pytest.mark.usefixtures("in_chinese")
+def test_a_room_stands_between_chinese_and_latin_alone() -> None:
+    assert say("reports.of_phase", n=3, phase="前向") == "前向 3 个"
+    assert say("page.outline.layer", layer="头部") == "层头部"
+    assert say("page.outline.layer", layer="net") == "层 net"
+    said = say("reports.finding_without_place", severity="警告", kind="a", message="这里")
+    assert said == "警告 [a] 这里"
+    assert say("lists.last", some="（甲）", last="乙") == "（甲）和乙"
+
+
 def test_a_key_that_there_is_not_ends_nothing() -> None:
     assert say("page.no-such-key") == "page.no-such-key"

@@ -8,8 +8,11 @@ type Table<Key extends string> = Readonly<Record<Key, Readonly<Record<Language, 
 
 // As in paddle_lab/words/__init__.py.
 const PLACEHOLDER = /( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)/g;
-/** Chinese, and signs that have a room of their own. */
-const WIDE = /[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]/;
+/** Where a room stands beside a value: a sign that no text has. */
+const ROOM = "\ue000";
+/** Between Chinese and Chinese, and beside a sign that has a room of its own. */
+const NO_ROOM =
+  /(?<=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65])\ue000+(?=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65])|\ue000+(?=[，。；：！？（）、])|(?<=[，。；：！？（）、])\ue000+/g;
 
 let current: Language = "en";
 
@@ -63,8 +66,8 @@ const EVENTS = [
 export function sayFrom<Key extends string>(
   table: Table<Key>,
 ): (key: Key, values?: Values) => string {
-  return (key, values = {}) =>
-    table[key][current].replace(
+  return (key, values = {}) => {
+    const said = table[key][current].replace(
       PLACEHOLDER,
       (
         _,
@@ -84,10 +87,10 @@ export function sayFrom<Key extends string>(
             : comma && typeof value === "number"
               ? formatCount(value)
               : String(value);
-        // A room stands between Chinese and Latin, not between Chinese and Chinese.
-        const isChinese = current === "zh";
-        const left = isChinese && WIDE.test(text.at(0) ?? "") ? "" : before;
-        return left + text + (isChinese && WIDE.test(text.at(-1) ?? "") ? "" : after);
+        return (before && ROOM) + text + (after && ROOM);
       },
     );
+    // A room stands between Chinese and Latin, not between Chinese and Chinese.
+    return (current === "zh" ? said.replace(NO_ROOM, "") : said).replaceAll(ROOM, " ");
+  };
 }

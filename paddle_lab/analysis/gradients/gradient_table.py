@@ -159,7 +159,7 @@ class GradientTable(Sequence[Gradient]):
         return [
             (
                 str(row.key),
-                row.source or "(start)",
+                row.source or say("reports.start"),
                 row.parameter or row.target,
                 row.layer,
                 str(list(row.shape)),
