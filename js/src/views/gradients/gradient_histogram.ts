@@ -42,7 +42,7 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
     return svgElement(
       "rect",
       { class: `pdl-bar pdl-bar-${kind}`, x: left, y: BASE_PX - height, width, height },
-      svgElement("title", {}, `${title}: ${formatCount(count)}`),
+      svgElement("title", {}, t("histogram.bar", { name: title, n: count })),
     );
   };
   const label = (x: number, y: number, text: string, anchor = "middle") =>
@@ -93,7 +93,7 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
         "positive",
       ),
     ]),
-    column(zeroLeft, ZERO_PX, zeros, "zero", "zero"),
+    column(zeroLeft, ZERO_PX, zeros, t("histogram.zero"), "zero"),
     svgElement("line", {
       class: "pdl-axis",
       x1: SIDE_PX,

@@ -199,7 +199,7 @@ class RowWriter {
       ? {
           ...row,
           sign: SEVERITY_SIGNS[first.finding.severity],
-          name: [row.name, ...markLines(marks)].join(", "),
+          name: [row.name, ...markLines(marks)].join(t("list.between")),
         }
       : row;
   }
@@ -231,7 +231,7 @@ class RowWriter {
       through && t("outline.layer", { layer: through }),
     ]
       .filter(Boolean)
-      .join(", ");
+      .join(t("list.between"));
     return { ...NOTHING, id, label, sublabel: through, name, gradNode };
   }
 
@@ -251,7 +251,14 @@ class RowWriter {
       trace.at("ops", "raised", op) ? t("outline.raised") : "",
     ];
     const sublabel = item.through || shapes[0] || "";
-    return { ...NOTHING, id: item.id, label, sublabel, name: parts.filter(Boolean).join(", "), op };
+    return {
+      ...NOTHING,
+      id: item.id,
+      label,
+      sublabel,
+      name: parts.filter(Boolean).join(t("list.between")),
+      op,
+    };
   }
 
   #tensor(item: VisibleItem): RowContent {
@@ -281,7 +288,7 @@ class RowWriter {
         className || [isFold ? "" : trace.turnValue(item.key), count].filter(Boolean).join(" · "),
       name: [`${kind} ${label}`, className, count, isFold ? "" : oddSiblings.sentence(item.key)]
         .filter(Boolean)
-        .join(", "),
+        .join(t("list.between")),
       expanded: item.isOpen,
       group: item.key,
       fold: isFold ? item.key : -1,

@@ -62,7 +62,7 @@ export function mountSourcePicker(
       shown = file;
       const label = fileLabel(trace, file.file, file.cell);
       menu.toggle.textContent = `${label} ▾`;
-      menu.toggle.setAttribute("aria-label", `${t("panel.source")}: ${label}`);
+      menu.toggle.setAttribute("aria-label", t("source.picker", { file: label }));
       menu.toggle.title = trace.text(file.file);
     },
     dispose: menu.dispose,

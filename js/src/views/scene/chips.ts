@@ -1,6 +1,7 @@
 /** Chips beside a box: the tensors that its op was given, the leaves of its grad node. */
 import type { Trace } from "../../model/trace.ts";
 import { TENSOR_KINDS } from "../../protocol.ts";
+import { t } from "../../words/page.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { SceneChip } from "./scene.ts";
 
@@ -107,12 +108,12 @@ function chipLabel(trace: Trace, tensor: number): string {
   if (kind === "parameter" || kind === "buffer") {
     const plain = name.replace(/^_+/, "");
     const short = plain.length > LONGEST_CHIP ? `${plain.slice(0, LONGEST_CHIP - 1)}…` : plain;
-    return SYMBOLS[name] ?? (short || (kind === "parameter" ? "W" : "buffer"));
+    return SYMBOLS[name] ?? (short || (kind === "parameter" ? "W" : t("chip.buffer")));
   }
-  return kind === "gradient" ? "grad" : "data";
+  return t(kind === "gradient" ? "chip.gradient" : "chip.data");
 }
 
 function leafLabel(trace: Trace, tensor: number): string {
   const isNamed = tensor >= 0 && trace.tensorLabel(tensor) !== "";
-  return isNamed ? chipLabel(trace, tensor) : "leaf";
+  return isNamed ? chipLabel(trace, tensor) : t("chip.leaf");
 }
