@@ -60,10 +60,8 @@ class Trace(TraceAnswers):
             If the file cannot be written, or this installation lacks its built front end.
         """
         from paddle_lab.trace.file import write_atomically
-        from paddle_lab.views.html_page import html_page
 
-        page = html_page(self._told_record, payload=self.payload())
-        return write_atomically(path, page.encode("utf-8"))
+        return write_atomically(path, self.page_html().encode("utf-8"))
 
     @hints_options
     def to_svg(
@@ -187,6 +185,12 @@ class Trace(TraceAnswers):
             self._stored_payload = stored_payload(self._told_record, payload)
         return self._stored_payload
 
+    def page_html(self) -> str:
+        """Return the text of the file that :meth:`to_html` writes."""
+        from paddle_lab.views.html_page import html_page
+
+        return html_page(self._told_record, payload=self.payload())
+
     def fallback_html(self) -> str:
         """Return the HTML that stands for the graph where no widget can be drawn."""
         from paddle_lab.views.fallback import fallback_html
@@ -216,6 +220,7 @@ class Trace(TraceAnswers):
             stored=self._stored,
             text=repr(self),
             fallback_html=self.fallback_html,
+            page_of=page_of,
             view=view,
             height=height,
         )
@@ -246,3 +251,10 @@ def load(path: PathLike) -> Trace:
     from paddle_lab.trace.file import load as load_record
 
     return Trace(load_record(path))
+
+
+def page_of(payload: bytes) -> str:
+    """Return the page of a graph from :meth:`Trace.payload`: who has that needs no trace."""
+    from paddle_lab.trace.unpack import unpack
+
+    return Trace(unpack(payload)).page_html()

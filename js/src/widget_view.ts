@@ -1,5 +1,6 @@
 /** The view as a widget: in step with the traits on Python's side. */
 import type { AnyModel } from "@anywidget/types";
+import { askForPage } from "./asked_page.ts";
 import { showFailure } from "./failure.ts";
 import { installStyle } from "./install_style.ts";
 import { warmUp as warmUpLayout } from "./load_layout.ts";
@@ -55,7 +56,14 @@ export async function showWidget(
   const onSelect = (selection: Selection, trace: Trace): void =>
     tellKernel(model, inGraph(trace, selection));
   const mode = model.get("_view");
-  const options = { onSelect, isStandalone: false, view: mode, ...(height ? { height } : {}) };
+  const page = (): Promise<Blob> => askForPage(model);
+  const options = {
+    onSelect,
+    page,
+    isStandalone: false,
+    view: mode,
+    ...(height ? { height } : {}),
+  };
   const app = await showPayload(el, payload, options, signal);
   if (!app) {
     return;

@@ -80,6 +80,8 @@ export class Store {
   readonly #firstOpen: FirstOpen;
   /** Called when a line of source is to be shown in the panel. */
   readonly onSource = new Set<SourceListener>();
+  /** Called when a part of the page about the whole trace is to be shown. */
+  readonly onOverview = new Set<(part: string) => void>();
   #state: ViewState;
   readonly #listeners = new Set<StoreListener>();
   #past: ViewState[] = [];
@@ -194,6 +196,14 @@ export class Store {
     this.update({ selection, ...around, ...this.#modeFor(shown) });
     for (const listener of this.onReveal) {
       listener(selection);
+    }
+  }
+
+  /** Show a part of the page about the whole trace: nothing is selected then. */
+  showOverview(part: string): void {
+    this.update({ selection: { kind: "none" }, panelOpen: true });
+    for (const listener of this.onOverview) {
+      listener(part);
     }
   }
 

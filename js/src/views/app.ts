@@ -35,6 +35,8 @@ export interface AppOptions {
   /** Height of the whole in CSS px; a page of its own is filled. */
   readonly height?: number;
   readonly onSelect?: (selection: Selection, trace: Trace) => void;
+  /** Makes a page of the graph, to be saved; none where nobody is there who could. */
+  readonly page?: () => Promise<Blob>;
   /** Whether the view has a page to itself. */
   readonly isStandalone: boolean;
 }
@@ -225,6 +227,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     mountToolbar(parts.toolbar, store, {
       scene: () => canvas.scene,
       memory: () => (store.state.mode === "memory" ? memory : undefined),
+      page: options.page,
+      isPage: options.isStandalone,
     }),
     mountFindings(parts.findings, store),
     mountBanner(parts.banner, store),

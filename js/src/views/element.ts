@@ -16,6 +16,9 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") {
       node.addEventListener(name.slice(2), value as EventListener);
+    } else if (name === "style") {
+      // The policy of saved pages forbids the attribute.
+      node.style.cssText = String(value ?? "");
     } else if (value !== undefined && value !== false) {
       node.setAttribute(name, value === true ? "" : String(value));
     }

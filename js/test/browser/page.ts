@@ -180,6 +180,10 @@ export interface HostedWindow {
     values: Record<string, unknown>;
     saved: number;
     set(name: string, value: unknown): void;
+    /** What the widget says to the kernel. */
+    send(content: { kind: string; id: string }): void;
+    /** What the kernel says to the widget. */
+    tell(content: object, buffers?: DataView[]): void;
   };
   cleanUp(): void;
 }

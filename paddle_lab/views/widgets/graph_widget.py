@@ -33,6 +33,8 @@ class GraphWidget(CellWidget):
         What a terminal shows.
     fallback_html
         Makes the HTML that a notebook keeps for readers without widgets.
+    page_of
+        Makes the page that the export menu saves, of the payload.
     view
         ``"forward"``, ``"backward"``, ``"ladder"`` or ``"memory"``.
     height
@@ -68,6 +70,7 @@ class GraphWidget(CellWidget):
         stored: Callable[[], bytes],
         text: str,
         fallback_html: Callable[[], str],
+        page_of: Callable[[bytes], str],
         view: str = "forward",
         height: int = 560,
     ) -> None:
@@ -84,6 +87,7 @@ class GraphWidget(CellWidget):
             )
         self._text = text
         self._fallback_html: Callable[[], str] | str = fallback_html
+        self._page_of = page_of
         script, build = packed_script("widget_view.js")
         data = {"payload": payload, "is_fresh": True}
         super().__init__(
@@ -94,6 +98,7 @@ class GraphWidget(CellWidget):
             _view_script=script,
             _view_build=build,
         )
+        self.on_msg(self._answer)
         # The page is at work on it by now. One that asks later restores many at once.
         data["is_fresh"] = False
         self._stored_payload = stored()
@@ -105,6 +110,19 @@ class GraphWidget(CellWidget):
         if not isinstance(self._fallback_html, str):
             self._fallback_html = self._fallback_html()
         return self._fallback_html
+
+    def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
+        """Make the page that the export menu asks for (js/src/asked_page.ts)."""
+        if not isinstance(asked, dict) or asked.get("kind") != "page":
+            return
+        answer = {"kind": "page", "id": asked.get("id")}
+        self.send({**answer, "kind": "page_begun"})
+        try:
+            page = self._page_of(self._data["payload"]).encode("utf-8")
+        except Exception as error:  # noqa: BLE001  (whatever it is, who asked is told)
+            self.send({**answer, "error": f"{type(error).__name__}: {error}"})
+        else:
+            self.send(answer, [page])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle: Any = super()._repr_mimebundle_(**kwargs)

@@ -13,11 +13,13 @@ export function attributesFact(trace: Trace, op: number): Fact | undefined {
     element(
       "div",
       { class: "pdl-attributes" },
-      ...parts.map(({ text, isDefault }) =>
+      // Apart where they are copied, too.
+      ...parts.flatMap(({ text, isDefault }) => [
         isDefault
           ? element("code", { class: "pdl-soft", title: t("op.default") }, text)
           : element("code", {}, text),
-      ),
+        " ",
+      ]),
     ),
   ];
 }

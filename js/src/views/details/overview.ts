@@ -9,6 +9,7 @@ import { depthSection } from "../gradients/depth_curve.ts";
 import { type PanelContext, parametersOf } from "../panel/context.ts";
 import { formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
 import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "./parts.ts";
+import { slowestSection } from "./slowest.ts";
 
 export function overviewDetails(context: PanelContext): HTMLElement[] {
   const { trace, totals } = context;
@@ -43,6 +44,7 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
       !!origin.created && [t("overview.at"), readableTime(origin.created)],
     ]),
     ...depthSection(context),
+    ...slowestSection(context),
     ...backwardCalls(context),
   ];
 }

@@ -2,14 +2,17 @@
 import { t } from "../../words/page.ts";
 
 export function detailsText(page: HTMLElement): string {
-  const parts = page.querySelectorAll("h2, .pdl-chips, dd, h3, li, .pdl-frame-head");
+  const parts = page.querySelectorAll(
+    "h2, .pdl-chips, dd, h3, li, .pdl-slowest tr, .pdl-frame-head",
+  );
   return Array.from(parts, (part) => {
     const text = words(part);
     if (part.tagName === "DD") {
       return t("text.fact", { name: part.previousElementSibling?.textContent ?? "", value: text });
     }
     if (part.tagName === "H3") return t("text.title", { title: text });
-    return part.tagName === "LI" ? `- ${text}` : text;
+    const isItem = part.tagName === "LI" || part.tagName === "TR";
+    return isItem ? `- ${text}` : text;
   }).join("\n");
 }
 

@@ -1,8 +1,9 @@
-/** The export menu: the picture as SVG and PNG, the ops as text, what was alive as a table. */
+/** The export menu: the picture, a page with the graph, the ops, what was alive. */
 import type { Store } from "../../model/store.ts";
 import { t } from "../../words/page.ts";
 import { copyText } from "../clipboard.ts";
 import { element } from "../element.ts";
+import { keepInside } from "../floating.ts";
 import type { MemoryView } from "../memory/view.ts";
 import { menuItem, menuLine, mountMenu } from "../menu.ts";
 import { NormInk } from "../paint/norm_ink.ts";
@@ -10,15 +11,24 @@ import { Emphasis } from "../scene/emphasis.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
 import { readTheme } from "../theme.ts";
+import { opTable } from "./export_ops.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
 import { csvOf, tabbedOf } from "./export_table.ts";
 import { opList } from "./export_text.ts";
+
+/** What takes longer says that it works. */
+const SOON_MS = 200;
+const SAID_MS = 1600;
 
 /** What is shown now, to be made a picture of. */
 export interface Shown {
   scene(): Scene;
   /** Undefined while a graph is shown. */
   memory(): Pick<MemoryView, "alive" | "picture"> | undefined;
+  /** Makes a page of the graph; undefined where no kernel is behind it. */
+  readonly page: (() => Promise<Blob>) | undefined;
+  /** Whether it is a page already, which the browser saves. */
+  readonly isPage: boolean;
 }
 
 /**
@@ -34,33 +44,61 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
     canCopyImages() && item(t("export.copy_png"), copyPng),
     menuLine(),
+    !shown.isPage && pageItem(),
     ...aliveItems(shown.memory()),
     item(t("export.copy_ops"), async () => refuseUnless(await copyText(opText(), root))),
     item(t("export.save_ops"), () => save(opText(), "text/plain", "txt")),
+    item(t("export.save_ops_csv"), () =>
+      save(spreadsheet(opTable(trace, ops())), "text/csv", "csv", "ops"),
+    ),
   ]);
   const said = element("span", { class: "pdl-visually-hidden", role: "status" });
+  said.addEventListener("click", () => {
+    said.className = "pdl-visually-hidden";
+  });
   root.append(said);
+  let saying: ReturnType<typeof setTimeout> | undefined;
 
   function item(label: string, act: () => unknown): HTMLElement {
     return menuItem(label, async () => {
+      said.className = "pdl-visually-hidden";
+      const working = setTimeout(() => {
+        menu.toggle.textContent = t("export.working");
+      }, SOON_MS);
       try {
         await act();
         say(t("export.done"), t("export.done_of", { label }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         say(t("export.not_done"), t("export.not_done_of", { label, reason }));
+        // What to do instead is for everybody.
+        said.className = "pdl-float pdl-said";
+        keepInside(said);
+      } finally {
+        clearTimeout(working);
       }
     });
   }
 
   /** For a moment on the button, and to screen readers. */
   function say(short: string, text: string): void {
-    said.textContent = text;
-    menu.toggle.title = text;
+    // Odd parts stand between backticks.
+    const parts = text.split("`");
+    said.replaceChildren(...parts.map((part, at) => (at % 2 ? element("code", {}, part) : part)));
+    menu.toggle.title = parts.join("");
     menu.toggle.textContent = short;
-    setTimeout(() => {
+    clearTimeout(saying);
+    saying = setTimeout(() => {
       menu.toggle.textContent = t("export.export");
-    }, 1600);
+    }, SAID_MS);
+  }
+
+  function pageItem(): HTMLElement {
+    const { page } = shown;
+    const label = t("export.save_html");
+    return page
+      ? item(label, async () => save(await page(), "text/html", "html", ""))
+      : menuItem(label, () => {}, { isEnabled: false, note: t("export.needs_kernel") });
   }
 
   /** As seen: in the page's colours, with what is lit. */
@@ -96,17 +134,19 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
         ),
       memory !== undefined &&
         item(t("export.save_alive"), async () =>
-          // With the mark by which spreadsheets know that it is UTF-8.
-          save(`\ufeff${csvOf(await memory.alive())}`, "text/csv", "csv"),
+          save(spreadsheet(await memory.alive()), "text/csv", "csv"),
         ),
     ];
   }
 
-  function opText(): string {
+  /** What was searched for, or else everything. */
+  function ops(): readonly number[] {
     const { matches } = store.state;
-    // What was searched for, or else everything.
-    const ops = matches.length > 0 ? matches : Array.from({ length: trace.opCount }, (_, op) => op);
-    return opList(trace, ops);
+    return matches.length > 0 ? matches : Array.from({ length: trace.opCount }, (_, op) => op);
+  }
+
+  function opText(): string {
+    return opList(trace, ops());
   }
 
   function copyPng(): Promise<void> {
@@ -115,10 +155,16 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     return navigator.clipboard.write([item]);
   }
 
-  function save(content: string | Blob, type: string, extension: string): void {
+  /** @param what of the trace; by default the graph in view */
+  function save(
+    content: string | Blob,
+    type: string,
+    extension: string,
+    what: string = store.state.mode,
+  ): void {
     const blob = typeof content === "string" ? new Blob([content], { type }) : content;
     const address = URL.createObjectURL(blob);
-    const name = fileName(`${trace.origin.title} ${store.state.mode}`, extension);
+    const name = fileName(`${trace.origin.title} ${what}`, extension);
     const link = element("a", { href: address, download: name, hidden: true });
     root.append(link);
     link.click();
@@ -137,6 +183,11 @@ export function fileName(title: string, extension: string): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 80);
   return `${name || "trace"}.${extension}`;
+}
+
+/** CSV with the mark by which spreadsheets know that it is UTF-8. */
+function spreadsheet(rows: Parameters<typeof csvOf>[0]): string {
+  return `\ufeff${csvOf(rows)}`;
 }
 
 function canCopyImages(): boolean {

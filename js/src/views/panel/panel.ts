@@ -90,6 +90,13 @@ export function mountPanel(
   // The view may have had a selection before it had a panel.
   turnToSelection(store.state.selection);
 
+  store.onOverview.add(showOverview);
+  function showOverview(part: string): void {
+    renderDetails();
+    turnTo("details");
+    pages.details.querySelector(`[data-part="${part}"]`)?.scrollIntoView({ block: "nearest" });
+  }
+
   function catchUp(): void {
     if (isOther) turnToSelection(store.state.selection);
     if (!isWritten && !pages.details.hidden) turnTo("details");
@@ -160,6 +167,7 @@ export function mountPanel(
   return () => {
     store.onSource.delete(showSource);
     unsubscribe();
+    store.onOverview.delete(showOverview);
     source.dispose();
     disposeSplitter();
     root.replaceChildren();

@@ -1,0 +1,74 @@
+/** The ops as a table, its columns named as those of `trace.ops.to_pandas()`. */
+
+import { standInsOf } from "../../model/stand_ins.ts";
+import type { Trace } from "../../model/trace.ts";
+import type { Cell } from "./export_table.ts";
+
+const NAMES = [
+  "op",
+  "name",
+  "layer",
+  "phase",
+  "file",
+  "line",
+  "function",
+  "cell",
+  "inputs",
+  "outputs",
+  "attributes",
+  "start_ns",
+  "duration_ns",
+  "thread",
+  "is_pylayer",
+  "raised",
+];
+
+/** A row an op, the names first. In a reduced copy a row may stand for many ops, and says so. */
+export function opTable(trace: Trace, ops: readonly number[]): Cell[][] {
+  const weights = standInsOf(trace).ops;
+  const names = weights ? [...NAMES, "stands_for"] : NAMES;
+  return [
+    names,
+    ...ops.map((op) => (weights ? [...row(trace, op), weights[op]!] : row(trace, op))),
+  ];
+}
+
+function row(trace: Trace, op: number): Cell[] {
+  const frame = trace.ownFrameOf(op);
+  const cell = frame < 0 ? -1 : trace.at("frames", "cell", frame);
+  return [
+    op,
+    trace.opLabel(op),
+    trace.layerOf(op),
+    trace.phaseOf(op),
+    frame < 0 ? "" : trace.textAt("frames", "file", frame),
+    frame < 0 ? "" : trace.at("frames", "line", frame),
+    frame < 0 ? "" : trace.textAt("frames", "function", frame),
+    cell < 0 ? "" : cell,
+    tensors(trace, trace.inputsOf(op)),
+    tensors(trace, trace.outputsOf(op)),
+    trace.textAt("ops", "attributes", op),
+    trace.at("ops", "start_ns", op),
+    trace.at("ops", "duration_ns", op),
+    trace.at("ops", "thread", op),
+    truth(trace.at("ops", "is_pylayer", op)),
+    truth(trace.at("ops", "raised", op)),
+  ];
+}
+
+/** "float32 [4, 16]; int64 [4]". */
+function tensors(trace: Trace, uses: Int32Array): string {
+  return [...uses]
+    .map((use) => trace.at("uses", "tensor", use))
+    .filter((tensor) => tensor >= 0)
+    .map((tensor) =>
+      (["dtype", "shape"] as const)
+        .map((column) => trace.textAt("tensors", column, tensor))
+        .join(" "),
+    )
+    .join("; ");
+}
+
+function truth(bit: number): string {
+  return bit === 1 ? "True" : "False";
+}

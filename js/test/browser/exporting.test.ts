@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SyntheticTrace } from "../synthetic.ts";
+import { encoder } from "../synthetic_nets.ts";
+import { BrowserOfTests, type HostedWindow, hasBrowser, selected } from "./page.ts";
+
+async function choose(page: Page, menu: string, entry: string): Promise<void> {
+  await page.getByRole("button", { name: menu, exact: true }).click();
+  await page.getByRole("menuitem", { name: entry }).click();
+}
+
+async function saved(page: Page, entry: string): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    choose(page, "Export", entry),
+  ]);
+  return {
+    name: download.suggestedFilename(),
+    text: readFileSync((await download.path())!, "utf-8"),
+  };
+}
+
+describe.skipIf(!hasBrowser)("the export menu in a browser", { timeout: 30_000 }, () => {
+  const browser = new BrowserOfTests();
+  beforeAll(() => browser.start(), 60_000);
+  afterAll(() => browser.stop());
+
+  test("the ops are saved as a table", async () => {
+    const { page, errors } = await browser.open(encoder(1).bytes());
+    const { name, text } = await saved(page, "Save ops as CSV");
+    expect(name).toBe("cell-4-ops.csv");
+    const [head, ...rows] = text.trimEnd().split("\n");
+    expect(head).toMatch(/^\ufeffop,name,layer,phase,file,line,/);
+    const count = (await page.textContent(".pdl-summary"))!.split(" ")[0];
+    expect(String(rows.length)).toBe(count);
+    expect(rows[0]).toMatch(/^0,/);
+    expect(errors).toEqual([]);
+  });
+
+  test("the slowest ops are two clicks away, whatever is selected, and lead to their boxes", async () => {
+    const trace = new SyntheticTrace();
+    for (const time of [10, 4000, 7000, 20]) {
+      const { op } = trace.op(`op_${time}`);
+      trace.tables.ops.duration_ns![op] = time;
+    }
+    const { page, errors } = await browser.open(trace.bytes());
+    await page.getByRole("button", { name: "Panel", exact: true }).click();
+    await choose(page, "View", "Slowest ops");
+    const rows = page.locator(".pdl-slowest tr");
+    await expect.poll(() => rows.allTextContents()).toHaveLength(4);
+    expect(await rows.first().textContent()).toMatch(/^op_7000 #2 .*7 µs63 %$/);
+    await rows.first().getByRole("button").click();
+    expect(await selected(page)).toBe("op 2");
+    await expect.poll(() => rows.count()).toBe(0);
+    await choose(page, "View", "Slowest ops");
+    await expect.poll(() => rows.count()).toBe(4);
+    expect(errors).toEqual([]);
+  });
+
+  test("a page saves no page of itself", async () => {
+    const { page } = await browser.open(encoder(1).bytes());
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    expect(await page.getByRole("menuitem").allTextContents()).not.toContain("Save as HTML");
+  });
+
+  test("the kernel makes the page", async () => {
+    const { page, errors } = await browser.openWidget(encoder(1).bytes());
+    await page.evaluate(() => {
+      const { model } = window as unknown as HostedWindow;
+      model.send = ({ id }) => {
+        model.tell({ kind: "page_begun", id });
+        // Of another view, which asked for its own.
+        model.tell({ kind: "page", id: "other", error: "not ours" });
+        model.tell({ kind: "page", id }, [new DataView(new TextEncoder().encode("<p>é").buffer)]);
+      };
+    });
+    expect(await saved(page, "Save as HTML")).toEqual({ name: "cell-4.html", text: "<p>é" });
+    expect(errors).toEqual([]);
+  });
+
+  test("what went wrong in the kernel is told", async () => {
+    const { page } = await browser.openWidget(encoder(1).bytes());
+    await page.evaluate(() => {
+      const { model } = window as unknown as HostedWindow;
+      model.send = ({ id }) => model.tell({ kind: "page", id, error: "OSError: no front end" });
+    });
+    await choose(page, "Export", "Save as HTML");
+    const said = page.locator(".pdl-said");
+    await expect.poll(() => said.textContent()).toBe("Save as HTML: OSError: no front end");
+    await said.click();
+    expect(await said.count()).toBe(0);
+  });
+
+  test("without a kernel it says what to do instead", async () => {
+    const { page, errors } = await browser.openWidget(encoder(1).bytes());
+    await choose(page, "Export", "Save as HTML");
+    const said = page.locator(".pdl-said");
+    await expect.poll(() => said.textContent(), { timeout: 15_000 }).toContain("trace.to_html");
+    expect(errors).toEqual([]);
+  });
+});
