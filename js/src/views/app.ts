@@ -68,6 +68,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   const { trace } = store;
   speak(trace.origin.language);
   const parts = buildParts(options);
+  // Nothing is drawn: it says so, and takes no more room than that.
+  parts.app.classList.toggle("pdl-no-ops", !trace.opCount && !hasMemory(trace));
   root.append(parts.app);
   const theme = readTheme(parts.app);
   const tooltip = new Tooltip(parts.app, store);
@@ -121,6 +123,10 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       sized({ width }) {
         rememberRoom(width);
         picture.room = width;
+      },
+      shrunk() {
+        const place = placeOfSelection(store, canvas.scene);
+        if (place) canvas.uncover(place);
       },
     },
     { ownsPage: options.isStandalone },

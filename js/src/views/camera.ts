@@ -85,6 +85,12 @@ export function revealing(camera: Camera, target: Rectangle, view: Size): Camera
   return panned(grown, x - at.x, y - at.y);
 }
 
+/** How much of a rectangle, and of the margin below it, lies below the view, in px. */
+export function coveredBelow(camera: Camera, target: Rectangle, view: Size): number {
+  const { y } = toScreen(camera, target.x, target.y);
+  return Math.max(0, y + (target.height * camera.scale) / 2 + MARGIN_PX - view.height);
+}
+
 /** Some of the scene always stays in view. */
 export function kept(camera: Camera, scene: Size, view: Size): Camera {
   const keep = 60;

@@ -4,6 +4,7 @@ import { t } from "../words/page.ts";
 import { anchored } from "./anchor.ts";
 import {
   type Camera,
+  coveredBelow,
   fitted,
   fittingScale,
   kept,
@@ -38,6 +39,8 @@ export interface CanvasActions {
   hover(hit: Hit | undefined, x: number, y: number): void;
   /** The view has its first size. */
   sized(view: Size): void;
+  /** The panel below has taken some of the picture's height: what is selected may be covered. */
+  shrunk(): void;
 }
 
 export class GraphCanvas {
@@ -53,7 +56,8 @@ export class GraphCanvas {
   #hasBeenMoved = false;
   readonly #root: HTMLElement;
   readonly #measure: TextMeasure;
-  readonly #sized: CanvasActions["sized"];
+  readonly #store: Store;
+  readonly #actions: CanvasActions;
   readonly #painting: Painting;
   readonly #dispose: (() => void)[] = [];
 
@@ -67,7 +71,8 @@ export class GraphCanvas {
   ) {
     this.#root = root;
     this.#measure = measure;
-    this.#sized = (view) => actions.sized(view);
+    this.#store = store;
+    this.#actions = actions;
     this.element = element("canvas", {
       tabindex: "0",
       role: "application",
@@ -145,6 +150,15 @@ export class GraphCanvas {
   reveal(target: Rectangle): void {
     this.#hasBeenMoved = true;
     this.glideTo(revealing(this.camera, target, this.#view));
+  }
+
+  /** Move up as far as it takes for the lower edge of a rectangle to show. */
+  uncover(target: Rectangle): void {
+    const { camera } = this;
+    const covered_px = coveredBelow(camera, target, this.#view);
+    if (covered_px > 0) {
+      this.glideTo(panned(camera, 0, -covered_px));
+    }
   }
 
   moveTo(camera: Camera): void {
@@ -282,10 +296,13 @@ export class GraphCanvas {
     const before = this.#view;
     this.#view = { width, height };
     if (!before.width) {
-      this.#sized(this.#view);
+      this.#actions.sized(this.#view);
     }
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
+    // A panel below the picture grows with what is selected: who has selected something stays there.
+    const isPanelsDoing = width === before.width && this.#store.state.selection.kind !== "none";
+    this.#hasBeenMoved ||= isPanelsDoing;
     if (!this.#hasBeenMoved || !before.width) {
       this.#lookAtBeginning();
     } else {
@@ -298,6 +315,9 @@ export class GraphCanvas {
     // A resized canvas is blank: it must not wait for the next frame.
     this.#painting.forget();
     this.#drawNow(performance.now());
+    if (isPanelsDoing && height < before.height) {
+      this.#actions.shrunk();
+    }
   }
 
   /** Where the picture is, for whoever has to point at it from outside. */

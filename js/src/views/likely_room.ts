@@ -2,6 +2,7 @@
 
 /** As in the style sheets: the panel stands beside the picture, or below it where there is less room. */
 const PANEL_PX = 360;
+const LARGEST_PANEL_SHARE = 0.34;
 const NARROW_PX = 820;
 
 let last_px = 0;
@@ -18,5 +19,5 @@ export function likelyRoom(): number {
   }
   // In JupyterLab outputs are as wide as the cells' editors.
   const whole = document.querySelector(".jp-InputArea-editor")?.clientWidth || window.innerWidth;
-  return whole < NARROW_PX ? whole : whole - PANEL_PX;
+  return whole < NARROW_PX ? whole : whole - Math.min(PANEL_PX, whole * LARGEST_PANEL_SHARE);
 }

@@ -50,10 +50,20 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     title: t("toolbar.help_title"),
   });
   const { title } = trace.origin;
-  const summary = summaryOf(store);
+  const parts = summaryOf(store);
+  const summary = parts.join(" · ");
   root.append(
-    element("span", { class: "pdl-title", title }, title || t("toolbar.trace")),
-    element("span", { class: "pdl-summary", title: summary }, summary),
+    element(
+      "span",
+      // The summary has not always room.
+      { class: "pdl-title", title: title ? `${title}\n${summary}` : summary },
+      title || t("toolbar.trace"),
+    ),
+    element(
+      "span",
+      { class: "pdl-summary", title: summary },
+      ...parts.map((part) => element("span", {}, part)),
+    ),
     element("span", { class: "pdl-grow" }),
     segments,
     calls,
@@ -96,8 +106,8 @@ function setIdle(of: HTMLButtonElement, isIdle: boolean, does: string, why: stri
   of.title = isIdle ? why : does;
 }
 
-/** "342 ops · 231 grad nodes · 38 ms · Paddle 3.3.1". */
-function summaryOf({ trace }: Store): string {
+/** "342 ops", "231 grad nodes", "38 ms", "Paddle 3.3.1": the most important first. */
+function summaryOf({ trace }: Store): string[] {
   const { duration_ns, paddle } = trace.origin;
   const { opTotal, gradNodeTotal } = standInsOf(trace);
   return [
@@ -105,7 +115,5 @@ function summaryOf({ trace }: Store): string {
     gradNodeTotal ? t("count.grad_node", { n: gradNodeTotal }) : "",
     duration_ns ? formatDuration(duration_ns) : "",
     paddle ? `Paddle ${paddle}` : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  ].filter(Boolean);
 }

@@ -1,6 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SyntheticTrace } from "../synthetic.ts";
 import { encoder } from "../synthetic_nets.ts";
-import { BrowserOfTests, hasBrowser } from "./page.ts";
+import { BrowserOfTests, clickInPicture, hasBrowser, placeOf } from "./page.ts";
+
+/** A cell of as many lines, and ops that each read the one before. */
+function cellOf(lineCount: number, opCount = 1): SyntheticTrace {
+  const made = new SyntheticTrace();
+  const frame = made.frame("/tmp/4.py", 1);
+  const text = Array.from({ length: lineCount }, (_, line) => `x${line} = relu(x)`).join("\n");
+  made.add("sources", {
+    file: made.text("/tmp/4.py"),
+    first_line: 1,
+    text: made.text(text),
+    cell: 4,
+  });
+  const stack = made.stack(frame);
+  let inputs: number[] = [];
+  for (let op = 0; op < opCount; op++) inputs = made.op("relu", { stack, inputs }).out;
+  return made;
+}
 
 describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () => {
   const browser = new BrowserOfTests();
@@ -16,5 +34,81 @@ describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () =
     const panel = (await page.locator(".pdl-panel").boundingBox())!;
     expect(picture.width).toBeGreaterThan(width / 2);
     expect(panel.y >= picture.y + picture.height).toBe(isBelow);
+  });
+
+  test("below the picture the panel is as high as what it says, up to half", async () => {
+    const heights: number[] = [];
+    for (const lineCount of [2, 8, 200]) {
+      const { page } = await browser.openWidget(cellOf(lineCount).bytes());
+      await page.setViewportSize({ width: 760, height: 900 });
+      await page.waitForSelector(".pdl-source-whole [data-line]");
+      heights.push((await page.locator(".pdl-panel").boundingBox())!.height);
+      const body = (await page.locator(".pdl-body").boundingBox())!.height;
+      expect(heights.at(-1)).toBeLessThanOrEqual(body / 2);
+    }
+    expect(heights[0]).toBeLessThan(140);
+    expect(heights[1]).toBeGreaterThan(heights[0]! + 60);
+    expect(heights[2]).toBeGreaterThan(heights[1]! + 20);
+  });
+
+  test("a panel that grows below the picture does not cover what was clicked", async () => {
+    const { page } = await browser.openWidget(cellOf(2, 12).bytes());
+    await page.setViewportSize({ width: 760, height: 900 });
+    await page.waitForSelector("[data-op='11'][data-centre]", { state: "attached" });
+    const canvas = page.locator(".pdl-canvas");
+    const before = (await canvas.boundingBox())!;
+    const scaleOf = async (): Promise<string> =>
+      (await canvas.locator("canvas").getAttribute("data-camera"))!.split(" ")[2]!;
+    const scale = await scaleOf();
+    // The lowest of those in view.
+    let lowest = "";
+    for (let op = 0; op < 12; op++) {
+      const { y } = await placeOf(page, `[data-op='${op}']`);
+      if (y < before.y + before.height - 10) lowest = `[data-op='${op}']`;
+    }
+    await clickInPicture(page, lowest);
+    await expect
+      .poll(async () => (await canvas.boundingBox())!.height)
+      .toBeLessThan(before.height - 40);
+    const { y, height } = (await canvas.boundingBox())!;
+    await expect.poll(async () => (await placeOf(page, lowest)).y).toBeLessThan(y + height - 10);
+    expect(await scaleOf()).toBe(scale);
+  });
+
+  test.each([820, 1000, 1440])("the summary at %d px is not cut, only shorter", async (width) => {
+    const { page } = await browser.open(encoder(1).bytes(), { viewport: { width, height: 900 } });
+    const summary = page.locator(".pdl-summary");
+    const full = (await summary.getAttribute("title"))!;
+    expect(full).toMatch(/^[\d,]+ ops · .*Paddle/);
+    const { shown, cut } = await summary.evaluate((line) => {
+      const edge = line.getBoundingClientRect();
+      const parts = [...line.children].filter(
+        (part) => part.getBoundingClientRect().top < edge.bottom - 2,
+      );
+      return {
+        shown: parts.map((part) => part.textContent).join(" · "),
+        cut: parts.some((part) => part.getBoundingClientRect().right > edge.right + 0.5),
+      };
+    });
+    expect(cut).toBe(false);
+    expect(full.startsWith(shown)).toBe(true);
+    expect(shown).toMatch(/^[\d,]+ ops/);
+    if (width === 1440) expect(shown).toBe(full);
+    expect((await page.locator(".pdl-toolbar").boundingBox())!.height).toBeLessThan(50);
+    const help = (await page.getByRole("button", { name: "Help" }).boundingBox())!;
+    expect(width - help.x - help.width).toBeLessThan(20);
+  });
+
+  test("a cell that ran no op takes no more room than its sentence", async () => {
+    const { page } = await browser.openWidget(new SyntheticTrace().bytes());
+    await page.waitForSelector(".pdl-empty");
+    expect(await page.textContent(".pdl-empty")).toContain("This cell ran no Paddle op.");
+    for (const width of [1000, 600]) {
+      await page.setViewportSize({ width, height: 900 });
+      const { height } = (await page.locator(".pdl-app").boundingBox())!;
+      expect(height).toBeLessThan(130);
+      expect(await page.locator(".pdl-summary").isVisible()).toBe(true);
+    }
+    expect(await page.getByRole("button").count()).toBe(0);
   });
 });

@@ -139,7 +139,7 @@ export class BrowserOfTests {
       view: isConverted ? "" : this.#view,
       bytes,
     });
-    await page.waitForSelector("#out canvas, #out .pdl-error");
+    await page.waitForSelector("#out :is(canvas, .pdl-empty, .pdl-error):visible");
     return { page, errors };
   }
 

@@ -9,7 +9,6 @@ const WIDEST_PX = 900;
 const STEP_PX = 24;
 
 export function mountSplitter(panel: HTMLElement): () => void {
-  let width_px = START_PX;
   const splitter = element("div", {
     class: "pdl-splitter",
     role: "separator",
@@ -17,9 +16,9 @@ export function mountSplitter(panel: HTMLElement): () => void {
     "aria-label": t("panel.width"),
     "aria-valuemin": NARROWEST_PX,
     "aria-valuemax": WIDEST_PX,
+    "aria-valuenow": START_PX,
     tabindex: 0,
   });
-  setWidth(START_PX);
   splitter.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     event.preventDefault();
@@ -31,18 +30,22 @@ export function mountSplitter(panel: HTMLElement): () => void {
     const stop = () => splitter.removeEventListener("pointermove", move);
     splitter.addEventListener("lostpointercapture", stop, { once: true });
   });
-  splitter.addEventListener("dblclick", () => setWidth(START_PX));
+  // As wide as it was before it was dragged, which the style sheet says.
+  splitter.addEventListener("dblclick", () => {
+    panel.style.removeProperty("--pdl-panel-width");
+    splitter.setAttribute("aria-valuenow", String(START_PX));
+  });
   splitter.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: STEP_PX, ArrowRight: -STEP_PX }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    setWidth(width_px + step);
+    setWidth(panel.getBoundingClientRect().width + step);
   });
   panel.append(splitter);
 
   function setWidth(asked_px: number): void {
-    width_px = Math.round(Math.min(WIDEST_PX, Math.max(NARROWEST_PX, asked_px)));
+    const width_px = Math.round(Math.min(WIDEST_PX, Math.max(NARROWEST_PX, asked_px)));
     panel.style.setProperty("--pdl-panel-width", `${width_px}px`);
     splitter.setAttribute("aria-valuenow", String(width_px));
   }
