@@ -150,6 +150,7 @@ export const TABLES = {
   attribute_defaults: ["op", "name", "value"],
   events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
   living_tensors: ["tensor"],
+  tensor_holders: ["tensor", "name"],
   tensor_lives: ["tensor", "ops_before"],
   eval_scopes: ["scope"],
   optimizers: ["class", "steps"],

@@ -70,9 +70,13 @@ class Frame:
     @property
     def where(self) -> str:
         """``"Cell 4, line 7"`` or ``"model.py:31"``."""
+        return self.where_of(self.line)
+
+    def where_of(self, line: int) -> str:
+        """Return :attr:`where` of another line of the same cell or file."""
         if self.cell is not None:
-            return say("reports.place", cell=self.cell, line=self.line)
-        return f"{ntpath.basename(self.file)}:{self.line}"
+            return say("reports.place", cell=self.cell, line=line)
+        return f"{ntpath.basename(self.file)}:{line}"
 
     def _cell(self, column: str) -> int:
         return int(self._record.frames[column][self.key])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from itertools import chain
 from operator import itemgetter
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from paddle_lab.capture.evidence.assembly import add_evidence
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
+from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.frames import Cells, FrameAssembler
 from paddle_lab.capture.grad_columns import grad_tables
 from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS
@@ -36,8 +38,15 @@ def assemble(
     origin: Origin,
     cells: Cells,
     memory: MemoryCapture | None = None,
+    caller: FrameType | None = None,
 ) -> Record:
-    """Build the record of a trace that has ended."""
+    """Build the record of a trace that has ended.
+
+    Parameters
+    ----------
+    caller
+        The call that ended it, whose variables may hold tensors.
+    """
     strings = StringPool()
     frames = FrameAssembler(
         recorder.stacks,
@@ -58,6 +67,8 @@ def assemble(
     _add_backward_calls(recorder, builders["backward_calls"], strings, frames, keys)
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
+    holders = builders["tensor_holders"]
+    attempt(recorder, add_tensor_holders, recorder, holders, strings, tables, keys, caller)
     recorder.programs.add_rows(builders["programs"], strings, keys)
     if memory is not None:
         memory.name_rows(keys, frames.stack)

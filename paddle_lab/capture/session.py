@@ -177,7 +177,9 @@ class CaptureSession:
             checks=self._checks,
             kept="" if kept is None else kept.limit.keep,
         )
-        record = assemble(recorder, self._paddle, origin, self._cells, self._memory)
+        record = assemble(
+            recorder, self._paddle, origin, self._cells, self._memory, caller=_getframe()
+        )
         if kept is not None:
             mark_earlier(record)
         return record

@@ -71,6 +71,12 @@ def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> l
     ]
 
 
+def notebook_roots(namespace: Mapping[str, Any]) -> list[Root]:
+    """Return the variables of a notebook or a module, without what IPython always keeps."""
+    hidden = {name: value for name, value in namespace.items() if _IPYTHONS_NAME.fullmatch(name)}
+    return variable_roots(namespace, hidden)
+
+
 def hidden_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
     """Return variables that IPython does not show, such as those of a startup file."""
     return [

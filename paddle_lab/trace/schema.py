@@ -280,6 +280,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "detail": "str",  # what was called ("numpy"), which rule was broken
     },
     "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
+    # Who held living values of which one line made several, as a person writes it: ``log["a"][3]``.
+    "tensor_holders": {"tensor": "key:tensors", "name": "str"},
     # After how many ops a value was last seen alive; looked at once or twice a training step.
     "tensor_lives": {"tensor": "key:tensors", "ops_before": "i32"},
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
@@ -342,7 +344,15 @@ ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
         "grad_histograms",
         "rerun_differences",
     ),
-    4: ("grad_targets", "grad_stops", "programs", "loops", "turns", "attribute_defaults"),
+    4: (
+        "grad_targets",
+        "grad_stops",
+        "programs",
+        "loops",
+        "turns",
+        "attribute_defaults",
+        "tensor_holders",
+    ),
 }
 """Format version to the record tables that came with it."""
 

@@ -12,6 +12,14 @@ from paddle_lab.words import Text, listing, say
 
 _INPUT = ROLES.index("input")
 
+_KEEPS_ESTIMATES = frozenset(
+    name + suffix
+    for name in ("batch_norm", "sync_batch_norm", "spectral_norm")
+    for suffix in ("", "_")
+)
+_ESTIMATES = slice(1, 3)
+"""Which inputs of these ops are estimates: mean and variance, or two singular vectors."""
+
 
 class Trained:
     """Parameters and the optimizers that hold them; parameters are named by their first values.
@@ -79,9 +87,26 @@ class Trained:
         is_frozen[stopped[tensors["kind"][stopped] == PARAMETER]] = True
         return frozenset(facts.first_values(np.flatnonzero(is_frozen)).tolist())
 
+    @cached_property
+    def estimates(self) -> frozenset[int]:
+        """Parameters that their layer estimates as it runs: no gradient ever goes to them.
+
+        Paddle has them frozen, but code that thaws all parameters of a layer thaws them too.
+        """
+        facts = self._facts
+        return frozenset(
+            parameter
+            for parameter, ops in self.used.items()
+            if all(
+                facts.op_name(op) in _KEEPS_ESTIMATES
+                and parameter in map(facts.first_value, facts.inputs(op)[_ESTIMATES])
+                for op in ops
+            )
+        )
+
     def wants_gradient(self, parameter: int) -> bool:
         """Tell whether a parameter is trainable and, where an optimizer is known, held by one."""
-        if parameter in self.frozen:
+        if parameter in self.frozen or parameter in self.estimates:
             return False
         return not self.holders or parameter in self.holders
 

@@ -16,6 +16,7 @@ from paddle_lab.views.reduction.tidying import with_fewer_strings
 _UNSEEN: Final = (
     "events",
     "living_tensors",
+    "tensor_holders",
     "tensor_lives",
     "eval_scopes",
     "optimizers",

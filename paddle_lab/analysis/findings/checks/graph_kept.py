@@ -18,6 +18,7 @@ within a step, whatever is detached, and steps of several threads at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.collected import FEWEST_STEPS, Collected, collected
@@ -25,6 +26,7 @@ from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.failed_backward import failed_backwards
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES, HeldGraphs
+from paddle_lab.analysis.findings.named_holders import NamedHolders
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.steps import Steps
 from paddle_lab.analysis.memory.sizes import size_text
@@ -40,7 +42,7 @@ def find(facts: Facts) -> Iterator[Found]:
         return
     crossing = _crossing(facts, steps)
     has_failed = any(failed.cause == "twice" for failed in failed_backwards(facts))
-    graphs = HeldGraphs(facts, steps)
+    graphs, holders = HeldGraphs(facts, steps), NamedHolders(facts)
     named: set[Place] = set()
     for tensors in crossing.values():
         for tensor, consumer in tensors[:_MOST_TRIED]:
@@ -62,7 +64,8 @@ def find(facts: Facts) -> Iterator[Found]:
         if place not in named and held >= SMALLEST_BYTES:
             named.add(place)
             piles_up = len(kept.together) >= FEWEST_STEPS
-            yield (_piled_up if piles_up else _in_turn)(facts, place, kept, held)
+            said = (_piled_up if piles_up else _in_turn)(facts, place, kept, held)
+            yield replace(said, message=holders.said(kept.together, said.message))
 
 
 def _held_by_last(steps: Steps, graphs: HeldGraphs, carried: list[tuple[int, int]]) -> int:

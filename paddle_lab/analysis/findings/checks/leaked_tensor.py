@@ -4,18 +4,21 @@ A list, a dict, a layer's attribute or a hook goes on collecting tensors that no
 each step leaves some memory behind. The sign: tensors alive at one moment that one line made in
 three or more iterations, and that no later iteration used.
 
-An iteration is a training step, or a call of the outermost layer where there are no steps. Only
+An iteration is a training step, or a call of the outermost layer and what comes after it where
+there are no steps. Only
 what comes from parameters counts then: batches of data made beforehand are no leak. What is carried
 from one iteration to the next (a hidden state) was used; tensors of one forward (the outputs of all
 its blocks) are one iteration. A collection that is full or lets go of some, as a pool of images
 does, or of which some are read later, is none either. Where graphs behind them hold memory they are
-``graph-kept``. What a comprehension collects on purpose is said as information only, less than 4 kB
-not at all.
+``graph-kept``. What a comprehension or a variable collects in plain sight is said as information
+only, for a later cell may read it; of a loop without steps, as one that predicts, it is not said at
+all, nor is less than 4 kB.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby, pairwise
 from operator import itemgetter
 
@@ -24,8 +27,9 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES, HeldGraphs
+from paddle_lab.analysis.findings.named_holders import NamedHolders
 from paddle_lab.analysis.findings.steps import Steps
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.stacks import stack_of
@@ -43,7 +47,7 @@ def find(facts: Facts) -> Iterator[Found]:
     steps = Steps(facts)
     if not steps.are_of_one_thread:
         return
-    graphs = HeldGraphs(facts, steps)
+    graphs, holders = HeldGraphs(facts, steps), NamedHolders(facts)
     groups: dict[tuple[int, int], dict[int, int]] = {}
     tensors_seen, ops = _seen_activations(facts, steps)
     columns = (
@@ -66,9 +70,18 @@ def find(facts: Facts) -> Iterator[Found]:
             steps, [(maker[one], one) for one in made.values()]
         ):
             continue
+        is_in_plain_sight = holders.is_variable(tensors)
+        if is_in_plain_sight and not len(steps.ends):
+            continue
         moment = min(map(steps.end_of, tensors))
         if graphs.bytes_behind(tensors, moment) < SMALLEST_BYTES:
-            yield _found(facts, steps, tensors, size)
+            found = _found(facts, tensors, size)
+            is_meant = is_in_plain_sight or _is_on_purpose(facts, steps, tensors)
+            yield replace(
+                found,
+                severity="info" if is_meant or not _is_known(facts, steps, tensors) else "warning",
+                message=holders.said(tensors, found.message),
+            )
 
 
 def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
@@ -104,9 +117,10 @@ def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
         steps_of: list[int] = steps.intervals(ops).tolist()
         return steps_of
     call = np.append(np.array(facts.outermost_layer_calls, np.int64), -1)
-    call = call[facts.record.ops["scope"][ops]]
-    # Outside of layers each call of the line is one.
-    iterations: list[int] = np.where(call < 0, -1 - ops, call).tolist()
+    call = call[facts.record.ops["scope"]]
+    # What comes after a layer's call, and before the next one, belongs to it.
+    newest = np.maximum.accumulate(np.where(call < 0, -1, np.arange(len(call))))
+    iterations: list[int] = np.where(newest < 0, -1, call[newest])[ops].tolist()
     return iterations
 
 
@@ -148,13 +162,13 @@ def _is_bounded(steps: Steps, made: list[tuple[int, int]]) -> bool:
     return False
 
 
-def _found(facts: Facts, steps: Steps, tensors: list[int], size: int) -> Found:
+def _found(facts: Facts, tensors: list[int], size: int) -> Found:
     ops = [_origin(facts, tensor) for tensor in tensors]
     place = facts.place(ops[0])
     return Found(
         place=place,
         op=ops[0],
-        severity=_severity(facts, steps, tensors),
+        severity="warning",
         message=Text(
             "findings.leaked-tensor.found", place=place, tensors=len(tensors), size=size_text(size)
         ),
@@ -162,16 +176,16 @@ def _found(facts: Facts, steps: Steps, tensors: list[int], size: int) -> Found:
     )
 
 
-def _severity(facts: Facts, steps: Steps, tensors: list[int]) -> Severity:
-    is_on_purpose = any(
+def _is_on_purpose(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
+    return any(
         frame.function.endswith(_COMPREHENSIONS)
         for frame in stack_of(facts.record, steps.stack_of_op(_origin(facts, tensors[0])))
         if frame.kind == "user"
     )
-    if is_on_purpose:
-        return "info"
-    is_known = len(steps.ends) or _comes_from_parameter(facts, _origin(facts, tensors[-1]))
-    return "warning" if is_known else "info"
+
+
+def _is_known(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
+    return bool(len(steps.ends)) or _comes_from_parameter(facts, _origin(facts, tensors[-1]))
 
 
 def _comes_from_parameter(facts: Facts, op: int, *, most: int = 5000) -> bool:

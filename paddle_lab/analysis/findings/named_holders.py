@@ -1,0 +1,129 @@
+"""Who holds tensors when a trace ends, and the line that put them there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.stacks import Frame, stack_of
+from paddle_lab.analysis.statements import statement_at
+from paddle_lab.words import Text
+
+_ITEM = re.compile(r"\[[^\[\]]*\]$")
+_PUTS = frozenset(("append", "appendleft", "add", "insert", "extend", "setdefault", "update"))
+
+
+class NamedHolders:
+    """The names that lead to tensors, for one record.
+
+    Parameters
+    ----------
+    facts
+        The record that is asked.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def _names(self) -> dict[int, list[str]]:
+        record = self._facts.record
+        table = record.tensor_holders
+        names: dict[int, list[str]] = {}
+        for tensor, name in zip(table["tensor"].tolist(), table["name"].tolist(), strict=True):
+            names.setdefault(tensor, []).append(record.text(name))
+        return names
+
+    def container(self, tensors: Sequence[int]) -> str:
+        """Return what holds all of some tensors, as a person writes it: ``log['loss']``.
+
+        ``""`` where nothing does that a name leads to.
+        """
+        first, *others = [self._names.get(tensor, []) for tensor in tensors]
+        if others:
+            first, *others = [[_ITEM.sub("", one) for one in names] for names in (first, *others)]
+        return next((one for one in first if all(one in names for names in others)), "")
+
+    def is_variable(self, tensors: Sequence[int]) -> bool:
+        """Tell whether a variable holds tensors in plain sight: no object's attribute, no call."""
+        return self.container(tensors).partition("[")[0].isidentifier()
+
+    def said(self, tensors: Sequence[int], message: Text | str) -> Text | str:
+        """Return a message with a sentence more: who holds the tensors, and by which line."""
+        holder = self.container(tensors)
+        if not holder:
+            return message
+        written, place = self._put(self._facts.producer(tensors[0]), holder)
+        if place is None:
+            return Text("findings.held.by", said=message, holder=holder, n=len(tensors))
+        return Text(
+            "findings.held.by_line", said=message, holder=written, n=len(tensors), place=place
+        )
+
+    def _put(self, op: int, holder: str) -> tuple[str, Place | None]:
+        """Return how the holder is written where something is put into it, and that line.
+
+        That is told where one line alone, of the files and cells that called the op, does so.
+        """
+        wanted = holder.partition(" in ")[0]
+        found = {
+            place: written
+            for text, frame in self._sources(op)
+            for written, line, column in _puts(text)
+            if _last_name(written) == _last_name(wanted)
+            for place in [_place(frame, text, line, column)]
+        }
+        if len(found) != 1:
+            return holder, None
+        ((place, written),) = found.items()
+        return written, place
+
+    def _sources(self, op: int) -> Iterator[tuple[str, Frame]]:
+        """Yield the texts of files and cells that called an op, each with a frame in it."""
+        record = self._facts.record
+        sources, met = record.sources, set[tuple[str, int | None]]()
+        for frame in stack_of(record, int(record.ops["stack"][op])) if op >= 0 else ():
+            if frame.kind != "user" or (frame.file, frame.cell) in met:
+                continue
+            met.add((frame.file, frame.cell))
+            cell = -1 if frame.cell is None else frame.cell
+            for row in np.flatnonzero((sources["cell"] == cell) & (sources["first_line"] == 1)):
+                if record.text(int(sources["file"][row])) == frame.file:
+                    yield record.text(int(sources["text"][row])), frame
+
+
+def _place(frame: Frame, text: str, line: int, column: int) -> Place:
+    lines = text.splitlines()
+    code = statement_at(lines[line - 1], column).strip() if line <= len(lines) else ""
+    return Place(frame.file, line, frame.cell, code, frame.where_of(line))
+
+
+@lru_cache(maxsize=8)
+def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
+    """Return what a program's statements put something into, as it is written, and where."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):  # a cell with magics, say
+        return ()
+    holders: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _PUTS:
+                holders.append(node.func.value)
+        elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            # An empty list is put nowhere: it is where others come.
+            if not isinstance(node.value, (ast.List, ast.Dict, ast.Constant, type(None))):
+                holders += [one.value if isinstance(one, ast.Subscript) else one for one in targets]
+    return tuple((ast.unparse(holder), holder.lineno, holder.col_offset) for holder in holders)
+
+
+def _last_name(written: str) -> str:
+    """Return what two ways to write a holder have in common: ``self.seen``, ``net.seen``."""
+    return re.sub(r"\(.*\)$", "", written).rpartition(".")[2].replace('"', "'")

@@ -1,0 +1,105 @@
+"""Who holds tensors that one line made again and again: ``tensor_holders``.
+
+A search through all that names lead to costs milliseconds, so it is made only where such tensors
+are alive when the trace ends, as in few traces they are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.capture.row_keys import RecordKeys
+from paddle_lab.capture.tensors import ACTIVATION
+from paddle_lab.holders.frames import open_call
+from paddle_lab.holders.roots import Root, is_user_file, module_roots, notebook_roots
+from paddle_lab.holders.search import HolderSearch
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder import Recorder
+
+_FEWEST = 3
+"""Living tensors of one stack that are worth a search."""
+_BUDGET_S = 0.3
+
+
+def add_tensor_holders(
+    recorder: Recorder,
+    builder: TableBuilder,
+    strings: StringPool,
+    tables: dict[str, Table],
+    keys: RecordKeys,
+    caller: FrameType | None,
+) -> None:
+    """Fill ``tensor_holders``.
+
+    Parameters
+    ----------
+    tables
+        The record's ``tensors`` and ``ops``.
+    caller
+        The call whose variables may hold tensors, and its callers'.
+    """
+    living = recorder.tensors.living()
+    rows = keys.tensors.rows(np.array([key for _, key in living], np.int64))
+    wanted = _made_at_one_stack(rows, tables)
+    sought = {
+        id(tensor): row
+        for (tensor, _), row in zip(living, rows.tolist(), strict=True)
+        if row in wanted
+    }
+    if not sought:
+        return
+    kinds = {type(tensor) for tensor, _ in living}
+    search = HolderSearch(kinds.__contains__, excluded=[living, sought], budget_s=_BUDGET_S)
+    search.walk(_variables(caller))
+    search.walk(module_roots(libraries=False))
+    for holding in search.holdings:
+        row = sought.get(id(holding.target), -1)
+        if row >= 0:
+            builder.append(row, strings[holding.name])
+
+
+def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
+    """Return the tensors that are of several of which the ops have one stack."""
+    tensors, stacks = tables["tensors"], tables["ops"]["stack"]
+    rows = rows[rows >= 0]
+    rows = rows[tensors["kind"][rows] == ACTIVATION]
+    source, producer, detached_from = rows, tensors["producer"], tensors["detached_from"]
+    while True:
+        is_detached = (producer[source] < 0) & (detached_from[source] >= 0)
+        if not is_detached.any():
+            break
+        source = np.where(is_detached, detached_from[source], source)
+    rows, made = rows[producer[source] >= 0], producer[source]
+    _, group, count = np.unique(stacks[made[made >= 0]], return_inverse=True, return_counts=True)
+    return frozenset(rows[count[group] >= _FEWEST].tolist())
+
+
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        module = frame.f_globals.get("__name__")
+        is_ours = isinstance(module, str) and module.startswith("paddle_lab.")
+        if not is_ours and is_user_file(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def _variables(caller: FrameType | None) -> Iterator[Root]:
+    """Yield the variables of calls, each before those of its module, then the notebook's."""
+    met: set[int] = set()
+    main = sys.modules.get("__main__")
+    for frame in _frames(caller):
+        if frame.f_locals is not frame.f_globals:
+            for name, value in open_call(frame).variables.items():
+                yield Root("variable", name, value)
+        if id(frame.f_globals) not in met:
+            met.add(id(frame.f_globals))
+            yield from notebook_roots(frame.f_globals)
+    if main is not None and id(vars(main)) not in met:
+        yield from notebook_roots(vars(main))
