@@ -102,6 +102,10 @@ class CellOptions:
         variable = options.output
         if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
             raise UsageError(say("magics.no_variable_name", magic=self._name, name=repr(variable)))
+        if options.view not in self._views:
+            advice = suggestion(options.view, self._views, key="errors.one_of")
+            told = say("errors.cannot_be", option="--view", value=repr(options.view), advice=advice)
+            raise UsageError(say("magics.bad_option", magic=self._name, error=told))
         if not LEAST_HEIGHT_PX <= options.height <= LARGEST_HEIGHT_PX:
             raise UsageError(
                 say(
@@ -131,7 +135,8 @@ class CellOptions:
         parser = MagicArgumentParser(self._name[1:], description=str(self._does))
         add = parser.add_argument
         add("-o", "--output", metavar="NAME", help=say("magics.help.output"))
-        add("--view", choices=self._views, default=self._views[0], help=str(self._view_help))
+        views = "{" + ",".join(self._views) + "}"
+        add("--view", metavar=views, default=self._views[0], help=str(self._view_help))
         add(
             "--height",
             type=int,

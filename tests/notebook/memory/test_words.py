@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         ("%%paddle_mem off\nran = True", "%paddle_mem off, with one %, is a line by itself"),
         ("%%paddle_trace off\nran = True", "%%paddle_trace has no option off; it has --output"),
         ("%%paddle_mem --vew memory\nran = True", "%%paddle_mem has no option --vew; did you mean"),
-        ("%%paddle_mem --view sideways\nran = True", "invalid choice: 'sideways'"),
+        ("%%paddle_mem --view sideways\nran = True", "--view cannot be 'sideways'; it is one of "),
     ],
 )
 def test_a_wrong_word_is_one_sentence(

@@ -38,7 +38,7 @@ def test_a_trace_that_cannot_be_saved_is_still_there(
     ("options", "sentence"),
     [
         ("--vew ladder", "has no option --vew; did you mean --view?"),
-        ("--view sideways", "invalid choice: 'sideways'"),
+        ("--view sideways", "--view cannot be 'sideways'; it is one of "),
         ("--height 3", "--height is 240 to 4000 pixels, not 3"),
         ("--height tall", "invalid int value: 'tall'"),
         ("-o 3x", "-o needs a variable name"),

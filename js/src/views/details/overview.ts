@@ -3,6 +3,7 @@ import { standInsOf } from "../../model/stand_ins.ts";
 import { hasMemory, type Trace } from "../../model/trace.ts";
 import { PHASES } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
+import { language } from "../../words/say.ts";
 import { lineOfBackwardCall } from "../backward_call.ts";
 import { button, element } from "../element.ts";
 import { depthSection } from "../gradients/depth_curve.ts";
@@ -97,5 +98,7 @@ function backwardCalls({ store, trace }: PanelContext): HTMLElement[] {
 
 function readableTime(iso: string): string {
   const time = new Date(iso);
-  return Number.isNaN(time.getTime()) ? iso : time.toLocaleString();
+  return Number.isNaN(time.getTime())
+    ? iso
+    : time.toLocaleString(language() === "zh" ? "zh-CN" : undefined);
 }
