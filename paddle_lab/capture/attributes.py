@@ -26,7 +26,7 @@ def is_keyword(attribute: Any) -> bool:
 
 
 def _value_text(value: Any) -> str:
-    if isinstance(value, (bool, int, float, str, type(None))):
+    if isinstance(value, (bool, int, float, complex, str, type(None))):
         return repr(value)
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"

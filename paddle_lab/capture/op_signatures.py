@@ -96,6 +96,7 @@ def _cpp_parameters(text: str) -> Iterator[Parameter]:
 
 def _parts(text: str) -> Iterator[str]:
     """Split at the commas outside of brackets."""
+    text = text.replace("<<", "  ")  # shifts a number, opens nothing
     depth = start = 0
     for position, character in enumerate(text):
         if character in "<({":

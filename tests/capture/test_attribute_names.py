@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import paddle
@@ -131,6 +133,32 @@ def text_of(run: Callable[[Any], Any], name: str) -> str:
     with paddle_lab.trace() as trace:
         run(x)
     return next(op.attributes for op in trace.ops if op.name == name)
+
+
+STUB = Path(paddle.__file__).parent / "_typing/libs/libpaddle/eager/ops/__init__.pyi"
+UNTYPED = "scale"
+"""A list of floats of the ``interp`` ops, which the stub leaves out and the program has."""
+
+
+@pytest.mark.skipif(not STUB.exists(), reason="this Paddle has no stubs of its ops")
+def test_every_op_agrees_with_the_stub_that_paddle_has_of_it() -> None:
+    compared = 0
+    for function in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        if not isinstance(function, ast.FunctionDef) or function.args.vararg:
+            continue
+        signature = signature_of(function.name)
+        if signature is None:
+            continue
+        # A word of Python's has a mark behind it.
+        told = [one.arg.removesuffix("_") for one in function.args.args]
+        own = [one.name.removesuffix("_") for one in signature.parameters]
+        if function.name.endswith(("_interp", "_antialias")):
+            own.remove(UNTYPED)
+        if own[-1:] == ["name"] != told[-1:]:
+            own.pop()
+        assert own == told, function.name
+        compared += 1
+    assert compared > 600
 
 
 def test_what_stands_beside_a_tensor_has_no_name() -> None:
