@@ -107,6 +107,9 @@ describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () =
       await page.setViewportSize({ width, height: 900 });
       const { height } = (await page.locator(".pdl-app").boundingBox())!;
       expect(height).toBeLessThan(130);
+      const sentence = (await page.locator(".pdl-empty > strong").boundingBox())!;
+      const body = (await page.locator(".pdl-body").boundingBox())!;
+      expect(sentence.y + sentence.height).toBeLessThan(body.y + body.height);
       expect(await page.locator(".pdl-summary").isVisible()).toBe(true);
     }
     expect(await page.getByRole("button").count()).toBe(0);
