@@ -109,7 +109,16 @@ def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
 
 
 def _watch(opened: list[_OpenCall]) -> BackwardSpan | None:
-    return ALLOCATOR_LOG.enter_backward([(call.recorder, call.row[0]) for call in opened])
+    calls: list[tuple[object, int]] = [(call.recorder, call.row[0]) for call in opened]
+    familiar = opened[0].recorder.familiar_calls if len(opened) == 1 else None
+    if familiar is None or not ALLOCATOR_LOG.is_recording:
+        return ALLOCATOR_LOG.enter_backward(calls)
+    kind, *_, create_graph, retain_graph = opened[0].row[1:]
+    recorder = opened[0].recorder
+    modes = (kind, create_graph, retain_graph)
+    signature = attempt(recorder, familiar.signature, modes) or b""
+    is_familiar = bool(signature) and familiar.is_familiar(signature)
+    return ALLOCATOR_LOG.enter_backward(calls, signature, is_familiar=is_familiar)
 
 
 def _open_all(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
     from paddle_lab.capture.limit.limiter import Limiter
     from paddle_lab.capture.limit.trimming import KeptOps
+    from paddle_lab.capture.memory.familiar_calls import FamiliarCalls
 
 INPUT = ROLES.index("input")
 OUTPUT = ROLES.index("output")
@@ -72,6 +73,8 @@ class Recorder:
 
     limiter: Limiter | None = None
     """Sees to it that the trace grows no longer than it may."""
+    familiar_calls: FamiliarCalls | None = None
+    """Tells which backward calls are like earlier ones, where memory is recorded."""
     on_step_end: Callable[[int], None] | None = None
     """Called with the scope of an optimizer's step that has ended."""
     forgetting: Callable[[KeptOps, Forgotten], None] | None = None

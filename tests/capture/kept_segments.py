@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddle_lab.capture.memory import assembly
+from paddle_lab.capture.limit import limiter
+from paddle_lab.capture.memory import capture
 
 if TYPE_CHECKING:
     import pytest
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
 def keep_segments(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
     """Return a list that is filled when memory traces end."""
     segments: list[Segment] = []
-    read = assembly.read_segments
+    monkeypatch.setattr(limiter, "_FIRST_SETTLE_OPS", 100_000)
+    read = capture.read_segments
 
     def read_and_keep(found, **options):
         segments.extend(found)
         return read(found, **options)
 
-    monkeypatch.setattr(assembly, "read_segments", read_and_keep)
+    monkeypatch.setattr(capture, "read_segments", read_and_keep)
     return segments

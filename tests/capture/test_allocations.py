@@ -10,7 +10,8 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.user_frames import user_stacks
-from paddle_lab.capture.memory import assembly as memory_assembly
+from paddle_lab.capture.limit import limiter
+from paddle_lab.capture.memory import capture as memory_capture
 from paddle_lab.trace.schema import PHASES
 from tests.capture.running_total import RunningTotal
 from tests.models import MODELS, STATIC_MODELS
@@ -21,14 +22,15 @@ from tests.oracles.allocator_counter import peak_bytes, readings_around_layers, 
 def seen_events(monkeypatch):
     """The allocator's raw events, each with Paddle's counter after it."""
     seen = []
-    read = memory_assembly.read_segments
+    monkeypatch.setattr(limiter, "_FIRST_SETTLE_OPS", 100_000)
+    read = memory_capture.read_segments
 
     def read_and_keep(segments, **_options):
         events, runs = read(segments)
         seen.append(events)
         return events, runs
 
-    monkeypatch.setattr(memory_assembly, "read_segments", read_and_keep)
+    monkeypatch.setattr(memory_capture, "read_segments", read_and_keep)
     return seen
 
 

@@ -10,7 +10,9 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import assembly as memory_assembly
+from paddle_lab.capture.memory import capture as memory_capture
 from paddle_lab.capture.memory import event_walk
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.event_columns import NOT_READ
@@ -274,13 +276,14 @@ def test_nothing_is_kept_alive():
 
 def test_on_a_host_alone_less_is_read_and_all_else_is_the_same(monkeypatch):
     both = []
-    read = memory_assembly.read_segments
+    monkeypatch.setattr(limiter, "_FIRST_SETTLE_OPS", 100_000)
+    read = memory_capture.read_segments
 
     def read_twice(found, **options):
         both.extend(read(found, has_devices=has_devices)[0] for has_devices in (False, True))
         return read(found, **options)
 
-    monkeypatch.setattr(memory_assembly, "read_segments", read_twice)
+    monkeypatch.setattr(memory_capture, "read_segments", read_twice)
     # Where events are read in place, their counters cost nothing.
     monkeypatch.setattr(event_walk, "NATIVE", None)
     data = paddle.rand([3, 5])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.limit.spans import Keys
     from paddle_lab.capture.recorder import Recorder
 
-_FIRST_SETTLE_OPS = 4_000
+_FIRST_SETTLE_OPS = 500
 _LEAST_SURPLUS = 1024
 """A trim has a cost of its own, which so many ops share at least."""
 

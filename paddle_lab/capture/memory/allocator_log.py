@@ -67,6 +67,12 @@ class BackwardSpan:
     """The operating system's thread id."""
     start_ns: int
     end_ns: int = -1
+    signature: bytes = b""
+    """Equal for calls that should be alike; see :mod:`paddle_lab.capture.memory.familiar_calls`."""
+    has_runs: bool = True
+    """Whether its grad nodes were recorded."""
+    has_inner: bool = False
+    """Whether another call began before it ended."""
 
 
 @dataclass
@@ -98,6 +104,7 @@ class AllocatorLog:
         self._readers: dict[int, Waiting] = {}
         self._next_reader = 0
         self._backward_depth = 0
+        self._outermost: BackwardSpan | None = None
         self._keeps_grad_nodes = False
         self._process = -1
         self._patches: list[AttributePatch] = []
@@ -117,8 +124,13 @@ class AllocatorLog:
 
     @property
     def _level(self) -> int:
-        is_detailed = self._keeps_grad_nodes or self._backward_depth
+        is_detailed = self._keeps_grad_nodes or self._has_cut
         return WITH_GRAD_NODES if is_detailed else MEMORY_ONLY
+
+    @property
+    def _has_cut(self) -> bool:
+        """Whether the backward call that runs has a segment of its own."""
+        return self._outermost is not None and self._outermost.has_runs
 
     def open(self, paddle: Any) -> int | None:
         """Start recording, or cut a recording that runs already.
@@ -153,7 +165,8 @@ class AllocatorLog:
     def take(self, reader: int) -> Waiting:
         """Return what was recorded since the last call, or since :meth:`open`.
 
-        Inside of a backward call its segment goes on: a grad node that runs belongs to one segment.
+        Inside of a backward call its segment goes on: a grad node that runs belongs to one segment,
+        and so do the events of one call.
         """
         with self._lock:
             if not self._backward_depth:
@@ -180,25 +193,42 @@ class AllocatorLog:
                 waiting.segments.append(last)
             if not self._readers:
                 self._restore_flags()  # an interrupt may have hit between a stop and a start
-                self._backward_depth = 0
+                self._backward_depth, self._outermost = 0, None
                 self._keeps_grad_nodes = False
             return waiting
 
-    def enter_backward(self, calls: list[tuple[object, int]]) -> BackwardSpan | None:
+    def enter_backward(
+        self, calls: list[tuple[object, int]], signature: bytes = b"", *, is_familiar: bool = False
+    ) -> BackwardSpan | None:
         """Record the grad nodes that run, too, until :meth:`leave_backward`.
 
         Parameters
         ----------
         calls
             The recorders that listen, and their keys of the backward call that begins.
+        signature
+            What calls have in common that should be alike.
+        is_familiar
+            Whether the grad nodes need not be recorded.
         """
         if self._profiler is None:
             return None
         with self._lock:
             self._backward_depth += 1
-            if self._backward_depth == 1 and not self._keeps_grad_nodes:
-                self._cut()
-            return BackwardSpan(calls, get_native_id(), perf_counter_ns())
+            outer = self._outermost
+            has_runs = self._keeps_grad_nodes or (
+                not is_familiar if outer is None else outer.has_runs
+            )
+            span = BackwardSpan(calls, get_native_id(), 0, has_runs=has_runs)
+            if outer is None:
+                self._outermost = span
+                span.signature = signature
+                if has_runs and not self._keeps_grad_nodes:
+                    self._cut()
+            else:
+                outer.has_inner = True
+            span.start_ns = perf_counter_ns()
+            return span
 
     def leave_backward(self, span: BackwardSpan | None) -> None:
         """Go back to memory alone, if this was the outermost backward call."""
@@ -209,8 +239,10 @@ class AllocatorLog:
             for waiting in self._readers.values():
                 waiting.spans.append(span)
             self._backward_depth = max(self._backward_depth - 1, 0)
-            if self._backward_depth == 0 and not self._keeps_grad_nodes:
-                self._cut()
+            if self._backward_depth == 0:
+                has_cut, self._outermost = self._has_cut, None
+                if has_cut and not self._keeps_grad_nodes:
+                    self._cut()
 
     def keep_grad_nodes(self) -> None:
         """Record grad nodes all the time from now on, and be cut at no further backward call.
@@ -225,7 +257,9 @@ class AllocatorLog:
         with self._lock:
             if self._profiler is not None and not self._keeps_grad_nodes:
                 self._keeps_grad_nodes = True
-                if not self._backward_depth:
+                if not self._has_cut:
+                    if self._outermost is not None:
+                        self._outermost.signature = b""  # recorded in part
                     self._cut()
 
     @property

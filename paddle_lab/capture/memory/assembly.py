@@ -14,7 +14,6 @@ from paddle_lab.capture.memory.events import (
     RESERVED_ALLOCATE,
     RESERVED_FREE,
     AllocatorEvents,
-    read_segments,
 )
 from paddle_lab.capture.memory.foreign_storages import paddles_own
 from paddle_lab.capture.memory.gaps import end_missed_blocks
@@ -41,9 +40,7 @@ def add_memory(record: Record, memory: MemoryCapture, recorder: Recorder) -> Non
         What the trace saw.
     """
     strings = StringPool(record.strings)
-    has_devices = recorder.tensors.reads_place
-    events, runs = read_segments(memory.segments, has_devices=has_devices)
-    memory.held.add(events, runs, memory.segments)
+    memory.hold(memory.segments)
     left_out = memory.keep_within_limit()
     events = memory.history or memory.held.events()
     for found in (memory.met, memory.living, memory.living_gradients):

@@ -20,6 +20,7 @@ from paddle_lab.capture.memory.allocator_log import (
 )
 from paddle_lab.capture.memory.blocks import NO_BLOCK, blocks_at
 from paddle_lab.capture.memory.events import AllocatorEvents, read_early, read_segments
+from paddle_lab.capture.memory.familiar_calls import FamiliarCalls
 from paddle_lab.capture.memory.handovers import Handovers
 from paddle_lab.capture.memory.held_events import HeldEvents
 from paddle_lab.capture.memory.highs import Interval
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     from paddle_lab.capture.row_keys import RecordKeys
 
 MOST_SETTLE_OPS = 20_000
-_SETTLE_EVENTS = 200_000
-"""So many events are read at once, as far as can be told before."""
+_SETTLE_EVENTS = 5_000
+"""So many events are read at once, as far as can be told before: as long as that takes, the traced
+code waits, and a long wait would be a hole in the timeline."""
 _LEAST_SURPLUS = 1024
 """Forgetting has a cost of its own, which so many blocks share at least."""
 
@@ -92,6 +94,9 @@ class MemoryCapture:
     _history: MemoryHistory | None = None
     _storages: StorageNotes = field(init=False)
 
+    _familiar: FamiliarCalls = field(init=False)
+    _fresh_spans: list[tuple[int, BackwardSpan]] = field(default_factory=list)
+    """The backward calls that the segments tell of which are still to be read."""
     _is_stopped: bool = False
     _most_held: int = 0
     """How many blocks may be held before some are forgotten."""
@@ -101,6 +106,7 @@ class MemoryCapture:
         self.met = self._storages.met
         self.handovers = Handovers(self.recorder)
         self.held = HeldEvents()
+        self._familiar = FamiliarCalls(self.recorder)
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
 
     @property
@@ -118,6 +124,7 @@ class MemoryCapture:
         self.threads.note()
         self._storages.open()
         OPEN_CAPTURES.append(self)
+        self.recorder.familiar_calls = self._familiar
         self._reader = ALLOCATOR_LOG.open(self.paddle)
         self.readings += read_places(self.paddle)
         if self._reader is None:
@@ -152,7 +159,7 @@ class MemoryCapture:
         if reader is not None:
             waiting = ALLOCATOR_LOG.close(reader)
             self.segments = waiting.segments
-            self.backward_spans += waiting.spans_of(self.recorder)
+            self._fresh_spans = waiting.spans_of(self.recorder)
         self.living = self._storages.living()
         self.buffers = self._storages.living_buffers(self.recorder.layers)
         self.living_gradients = self._storages.living_gradients()
@@ -186,16 +193,24 @@ class MemoryCapture:
         if self._reader is None:
             return MOST_SETTLE_OPS
         waiting = ALLOCATOR_LOG.take(self._reader)
-        has_devices = self.recorder.tensors.reads_place
-        read_early(waiting.segments, has_devices=has_devices)
+        self._fresh_spans = waiting.spans_of(self.recorder)
+        read_early(waiting.segments, has_devices=self.recorder.tensors.reads_place)
+        self.hold(waiting.segments)
         tables = [segment.part.table for segment in waiting.segments if segment.part]
-        self.held.add(*read_segments(waiting.segments, has_devices=has_devices), waiting.segments)
-        self.backward_spans += waiting.spans_of(self.recorder)
         if self.held.block_count > self._most_held:
             self._forget_blocks()
             self._most_held = self.held.block_count + self.most_blocks + _LEAST_SURPLUS
         fresh = sum(map(len, tables)) or 1
         return max(1, min(MOST_SETTLE_OPS, ops * _SETTLE_EVENTS // fresh))
+
+    def hold(self, segments: list[Segment]) -> None:
+        """Read segments and hold what they tell."""
+        has_devices = self.recorder.tensors.reads_place
+        events, runs = read_segments(segments, has_devices=has_devices)
+        spans, self._fresh_spans = self._fresh_spans, []
+        runs = self._familiar.complete(events, runs, [span for _, span in spans])
+        self.held.add(events, runs, segments)
+        self.backward_spans += spans
 
     def keep_within_limit(self) -> str:
         """Forget the blocks that the trace does not keep, now that all are held.

@@ -79,11 +79,13 @@ class GradNodeRuns:
         names = list(map(self.names.__getitem__, rows.tolist()))
         return GradNodeRuns(names, self.start_ns[rows], self.end_ns[rows], self.thread[rows])
 
-    def __add__(self, later: GradNodeRuns) -> GradNodeRuns:
-        """Return these and then others."""
-        ours, others = ((one.start_ns, one.end_ns, one.thread) for one in (self, later))
-        columns = np.concatenate([np.stack(ours), np.stack(others)], axis=1)
-        return GradNodeRuns(self.names + later.names, *columns)
+    @classmethod
+    def in_turn(cls, parts: Sequence[GradNodeRuns]) -> GradNodeRuns:
+        """Return some and then others."""
+        names = [name for part in parts for name in part.names]
+        columns = [(part.start_ns, part.end_ns, part.thread) for part in parts]
+        joined = np.concatenate([np.empty((3, 0), np.int64), *map(np.stack, columns)], axis=1)
+        return cls(names, *joined)
 
 
 def read_segments(

@@ -43,11 +43,12 @@ class HeldEvents:
     """Events of one trace, by time, and the grad nodes that ran."""
 
     def __init__(self) -> None:
-        self.runs = GradNodeRuns.joined([])
         self.counted = CountedTotals()
         self.highs = Highs()
         self.forgotten = 0
         """How many blocks were."""
+        self._blocks = 0
+        self._runs: list[GradNodeRuns] = []
         self._parts: list[AllocatorEvents] = []
         self._totals: list[Int64s] = []
         self._places: list[str] = []
@@ -58,7 +59,14 @@ class HeldEvents:
     @property
     def block_count(self) -> int:
         """How many allocations are held."""
-        return sum(int((part.kind == ALLOCATE).sum()) for part in self._parts)
+        return self._blocks
+
+    @property
+    def runs(self) -> GradNodeRuns:
+        """The grad nodes that ran, by start as far as segments do not overlap."""
+        if len(self._runs) != 1:
+            self._runs = [GradNodeRuns.in_turn(self._runs)]
+        return self._runs[0]
 
     def add(self, events: AllocatorEvents, runs: GradNodeRuns, segments: list[Segment]) -> None:
         """Hold what was read of segments that follow those of the last call."""
@@ -75,7 +83,8 @@ class HeldEvents:
         part = replace(part, allocated_bytes=np.where(is_late, totals, part.allocated_bytes))
         self._parts.append(part)
         self._totals.append(totals)
-        self.runs += runs
+        self._runs.append(runs)
+        self._blocks += int((part.kind == ALLOCATE).sum())
 
     def events(self) -> AllocatorEvents:
         """Return all that are held."""
@@ -143,12 +152,13 @@ class HeldEvents:
         kept = [span for span, is_kept in zip(spans, keeps, strict=True) if is_kept]
         intervals = [[(one.start_ns, one.end_ns + 1) for _, one in some] for some in (spans, kept)]
         is_gone = is_in(runs, intervals[0]) & ~is_in(runs, intervals[1])
-        self.runs = self.runs.chosen(np.flatnonzero(~is_gone))
+        self._runs = [self.runs.chosen(np.flatnonzero(~is_gone))]
         return kept
 
     def _hold(self, columns: dict[str, Int64s], totals: Int64s) -> None:
         self._parts = [AllocatorEvents(**columns, places=self._places)]
         self._totals = [totals]
+        self._blocks = int((columns["kind"] == ALLOCATE).sum())
 
 
 def _choice(
