@@ -27,6 +27,9 @@ HALF_WIDTH = re.compile(
 # A full-width sign has its own room.
 SPACED = re.compile(r" [，。；：！？（）、]|[，。；：！？、（] |） (?![A-Za-z`{])")
 TOUCHING = re.compile(rf"{CHINESE}[A-Za-z0-9`]|[A-Za-z0-9`]{CHINESE}")
+# A value has a space on either side, which goes where the value is Chinese; but for sentences.
+TOUCHING_VALUE = re.compile(rf"{CHINESE}{{\w+(?::,)?}}|{{(?!said|line|advice)\w+(?::,)?}}{CHINESE}")
+WHOLE_PARTS = {"{who}", "{left}"}
 
 
 def table(room: str) -> dict[str, dict[str, str]]:
@@ -51,10 +54,15 @@ def placeholders(text: str) -> set[str]:
 
 def faults(chinese: str) -> list[str]:
     """Return what is not as Chinese is set; code stands between backticks."""
-    bare = re.sub(r"`[^`]*`", "`", chinese)
+    code_left_out = re.sub(r"`[^`]*`", "`", chinese)
     # A placeholder is what it stands for: nothing is known of its ends.
-    bare = PLACEHOLDER.sub("\ufffc", bare)
-    return [found[0] for sign in (HALF_WIDTH, SPACED, TOUCHING) for found in sign.finditer(bare)]
+    bare = PLACEHOLDER.sub("\ufffc", code_left_out)
+    wrong = [found[0] for sign in (HALF_WIDTH, SPACED, TOUCHING) for found in sign.finditer(bare)]
+    return wrong + [
+        found[0]
+        for found in TOUCHING_VALUE.finditer(code_left_out)
+        if not any(part in found[0] for part in WHOLE_PARTS)
+    ]
 
 
 @pytest.mark.parametrize("texts", SENTENCES)
@@ -83,6 +91,8 @@ def test_such_faults_are_seen() -> None:
         "结束.",
         "算子 ，",
         "等等...",
+        "共{n}个",
+        "{place}在此",
     ):
         assert faults(text), text
     for text in ("张量，梯度", "在 `a, b` 处", "第 3 行（`x`）", "{n} 个算子", "`a.b`：见 x.py"):
