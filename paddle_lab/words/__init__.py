@@ -42,8 +42,8 @@ _chosen: Language | None = None
 def language(name: Language | None = None) -> Language:
     """Return the language of what is shown, after choosing it where one is given.
 
-    What is shown from now on speaks it: findings, reports, errors of magics and pictures. What is
-    on the page already stays as it is.
+    What is shown from now on speaks it: views, findings, reports, messages and errors. What is on
+    the page already stays as it is, and a trace's own sentences speak as when it was recorded.
 
     Parameters
     ----------
