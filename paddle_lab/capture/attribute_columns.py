@@ -75,8 +75,14 @@ def _masks(inputs: tuple[Cells, Cells], count: int) -> Cells:
 def _distinct(columns: tuple[Cells, ...]) -> tuple[Cells, Cells]:
     """Return the first row of each combination, and each row's combination."""
     each = np.zeros(len(columns[0]), np.int64)
+    room = 2**62
     for column in columns:
-        values, at = np.unique(column, return_inverse=True)
-        each = each * len(values) + at
+        numbers = column - column.min(initial=0)
+        size = int(numbers.max(initial=0)) + 1
+        if size > room:  # argument positions from 62 on, or many of everything
+            numbers = np.unique(numbers, return_inverse=True)[1]
+            size = int(numbers.max(initial=0)) + 1
+        each = each * size + numbers
+        room //= size
     _, first, each = np.unique(each, return_index=True, return_inverse=True)
     return first, each
