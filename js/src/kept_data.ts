@@ -71,6 +71,14 @@ export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal
   });
 }
 
+/** Let go of a closed widget's data: whoever still has its model shall not have that, too. */
+export function dropData(model: AnyModel<DataTraits>): void {
+  const data = model.get("_data");
+  keptOf.delete(data);
+  data.payload = NOTHING;
+  model.get("_stored").payload = NOTHING;
+}
+
 /** True the first time for a model whose kernel has made it just now. */
 export function takeFreshness(model: AnyModel<DataTraits>): boolean {
   const data = model.get("_data");

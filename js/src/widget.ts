@@ -7,6 +7,7 @@ import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";
 import {
   type DataTraits,
+  dropData,
   keepData,
   payloadOf,
   storeWhileShown,
@@ -28,8 +29,11 @@ interface ViewScript {
   _view_build: string;
 }
 
-/** What was made ready before a view asked for it, by the model's data. */
-const prepared = new WeakMap<object, Promise<Prepared>>();
+/** What was made ready before a view asked for it, by the model's data; and the end of waiting for one. */
+const prepared = new WeakMap<
+  object,
+  { preparing: Promise<Prepared>; limit: ReturnType<typeof setTimeout> }
+>();
 /** How long it waits for a view. */
 const PATIENCE_MS = 30_000;
 
@@ -47,16 +51,30 @@ function initialize({ model }: { model: Model }): void {
     const preparing = loadView(model).then((view) =>
       view.prepare(payloadOf(data), model.get("_view")),
     );
-    prepared.set(key, preparing);
     // Whoever shows it tells of a failure.
     preparing.catch(() => {});
-    setTimeout(() => {
-      if (prepared.delete(key)) {
-        void preparing.then(({ dispose }) => dispose()).catch(() => {});
-      }
-    }, PATIENCE_MS);
+    const limit = setTimeout(() => void takePrepared(key)?.then(disposeOf, () => {}), PATIENCE_MS);
+    prepared.set(key, { preparing, limit });
   }
+  model.on("destroy", () => {
+    void takePrepared(data.get("_data"))?.then(disposeOf, () => {});
+    dropData(data);
+    // Once for what it has, once for what it had before.
+    for (let set = 0; set < 2; set++) model.set("_view_script", "");
+  });
   announce(model);
+}
+
+/** The timer goes with it: it would keep the view's data until it rings. */
+function takePrepared(key: object): Promise<Prepared> | undefined {
+  const { preparing, limit } = prepared.get(key) ?? {};
+  clearTimeout(limit);
+  prepared.delete(key);
+  return preparing;
+}
+
+function disposeOf({ dispose }: Prepared): void {
+  dispose();
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
@@ -68,9 +86,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 
 async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise<void> {
   const data = model as unknown as AnyModel<DataTraits>;
-  const key = data.get("_data");
-  const ready = prepared.get(key);
-  prepared.delete(key);
+  const ready = takePrepared(data.get("_data"));
   storeWhileShown(data, signal);
   try {
     speak(model.get("_language"));

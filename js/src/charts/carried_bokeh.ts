@@ -3,7 +3,7 @@
  * twice as long to run. It is found where the loader looks for the whole.
  */
 import { logger } from "@bokeh/bokehjs/build/js/lib/core/logging";
-import { Document } from "@bokeh/bokehjs/build/js/lib/document/document";
+import { Document, documents } from "@bokeh/bokehjs/build/js/lib/document/document";
 import { add_document_standalone } from "@bokeh/bokehjs/build/js/lib/embed/standalone";
 import * as annotation from "@bokeh/bokehjs/build/js/lib/models/annotations/annotation";
 import { version } from "@bokeh/bokehjs/build/js/lib/version";
@@ -11,7 +11,7 @@ import type { CarriedBokeh } from "./bokeh_loader.ts";
 import * as models from "./carried_models.ts";
 
 const modules: Readonly<Record<string, object>> = {
-  document: { Document },
+  document: { Document, documents },
   "models/annotations/annotation": annotation,
   "models/index": models,
 };

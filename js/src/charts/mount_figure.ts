@@ -1,5 +1,5 @@
 /** From Bokeh's models to a figure in the page. */
-import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
+import type * as documentModule from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { CanvasView } from "@bokeh/bokehjs/build/js/lib/models/canvas/canvas";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import type { BokehModels, CarriedBokeh } from "./bokeh_loader.ts";
@@ -19,16 +19,32 @@ export async function mountFigure(
   root: Root,
   element: HTMLElement,
 ): Promise<MountedFigure> {
-  const { Document } = bokeh.require("document") as { Document: typeof BokehDocument };
-  const document = new Document();
+  const { document, close } = openDocument(bokeh);
   document.add_root(root);
   const views = await bokeh.embed.add_document_standalone(document, element);
   takeFromTabOrder(views);
   return {
     viewOf: (plot) => views.find_one(plot) as PlotView | null,
     dispose: () => {
-      document.clear();
+      close();
       element.replaceChildren();
+    },
+  };
+}
+
+/** Make a document for a figure; BokehJS keeps each there ever was, with all its models, until it is closed. */
+export function openDocument(bokeh: CarriedBokeh): {
+  document: documentModule.Document;
+  close: () => void;
+} {
+  const { Document, documents } = bokeh.require("document") as typeof documentModule;
+  const document = new Document();
+  return {
+    document,
+    close() {
+      document.clear();
+      const at = documents.indexOf(document);
+      if (at >= 0) documents.splice(at, 1);
     },
   };
 }

@@ -1,8 +1,7 @@
 /** The timeline's figures, drawn by Bokeh: the stack of blocks, and below it the whole run. */
-import type { Document as BokehDocument } from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import { type CarriedBokeh, type CarriedModels, carriedModels } from "../../charts/bokeh_loader.ts";
-import { takeFromTabOrder } from "../../charts/mount_figure.ts";
+import { openDocument, takeFromTabOrder } from "../../charts/mount_figure.ts";
 import type { Blocks } from "../../memory/blocks.ts";
 import type { PhaseSpan } from "../../memory/marks.ts";
 import type { StackPicture } from "../../memory/stack_window.ts";
@@ -38,7 +37,6 @@ export interface MemoryFigure extends LineMarks {
 
 export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): MemoryFigure {
   const models = carriedModels(bokeh);
-  const { Document } = bokeh.require("document") as { Document: typeof BokehDocument };
   const x_range = new models.Range1d({ start: 0, end: 1 });
   const y_range = new models.Range1d({ start: 0, end: 1 });
   const main = emptyPlot(models, x_range, y_range, FRAME);
@@ -56,7 +54,7 @@ export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): Memor
     main[side] = [axis];
     main.center = [...main.center, grid];
   }
-  const page = new Document();
+  const { document: page, close } = openDocument(bokeh);
   let views: Awaited<ReturnType<typeof bokeh.embed.add_document_standalone>> | undefined;
   const figure: MemoryFigure = {
     ...lines,
@@ -97,7 +95,7 @@ export function memoryFigure(bokeh: CarriedBokeh, palette: MemoryPalette): Memor
         const view = views?.find_one(plot) as PlotView | null | undefined;
         return view ? [view.export("png").canvas] : [];
       }),
-    dispose: () => page.clear(),
+    dispose: close,
   };
   figure.setTheme(palette);
   return figure;
