@@ -40,6 +40,7 @@ LIMITS_S = {
     "recorded_steps.py": 600,
     "sampler.py": 600,
     "crossings.mjs": 1200,
+    "reruns.py": 2400,
 }
 # Where `crossings.mjs` keeps its graphs and what dot drew of them, which takes long the first time.
 CORPUS = Path(os.environ.get("BENCH_CORPUS", FOLDER / "quick" / "corpus"))
@@ -62,6 +63,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "timeline.mjs": (),
     "format.py": (),
     "sampler.py": (),
+    "reruns.py": (),
 }
 
 

@@ -18,6 +18,10 @@ export function clearedOutputs(tracker: INotebookTracker): ReportCleared {
 }
 
 async function report(tracker: INotebookTracker, panel: NotebookPanel, id: string): Promise<void> {
+  // The cell that runs may show it again; and the kernel would hear of it only then.
+  while (!panel.isDisposed && panel.sessionContext.session?.kernel?.status === "busy") {
+    await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  }
   // A notebook that is closed shows it when it is opened again.
   if (panel.isDisposed || isNamed(tracker, panel, id)) return;
   const manager = await managerOf(panel.content.rendermime);

@@ -132,7 +132,9 @@ declare module "@jupyterlab/notebook" {
       /** What the kernel tells all its pages. */
       readonly iopubMessage: ISignal<KernelMessage>;
       readonly ready: Promise<void>;
-      readonly session: { readonly kernel: { readonly id: string } | null } | null;
+      readonly session: {
+        readonly kernel: { readonly id: string; readonly status: string } | null;
+      } | null;
     };
     readonly content: {
       readonly rendermime: IRenderMimeRegistry;

@@ -43,10 +43,9 @@ class ShownWidget:
     @property
     def is_in_a_box(self) -> bool:
         """Whether another widget shows it."""
-        return any(
-            self.widget in (getattr(other, "children", None) or ())
-            for other in list(ipywidgets.widgets.widget._instances.values())  # noqa: SLF001
-        )
+        others = list(ipywidgets.widgets.widget._instances.values())  # noqa: SLF001
+        boxes = [getattr(other, "children", None) for other in others]
+        return any(self.widget in box for box in boxes if isinstance(box, (tuple, list)))
 
 
 class ShownWidgets:
@@ -102,6 +101,8 @@ class ShownWidgets:
         page = str(content.get("page"))
         if kind == "arrived":
             shown.pages.add(page)
+            # The page that it was may have gone without a word.
+            shown.is_asked = False
         elif kind == "views" and content.get("count"):
             shown.viewing.add(page)
         elif kind == "views":
@@ -129,7 +130,7 @@ class ShownWidgets:
             self._limit.cancel()
         cell = _running_cell(self._shell)
         cleared = {*_deleted_cells(self._shell), *([] if cell is None else [cell])}
-        for shown in self._shown.values():
+        for shown in list(self._shown.values()):
             shown.cells -= cleared
 
     def _leave_cell(self, _result: Any) -> None:
