@@ -218,6 +218,11 @@ class Recording:
         record.origin.checks = [kind for kind in record.origin.checks if kind not in dropped]
         record.origin.notices.append(_unchecked(dropped, "left_out"))
 
+    @property
+    def op_count(self) -> int:
+        """How many ops have run while this records; 0 when it does not."""
+        return 0 if self._session is None else self._session.op_count
+
     def __enter__(self) -> Trace:
         from paddle_lab.capture.session import CaptureSession
 

@@ -106,6 +106,11 @@ class CaptureSession:
         self._within = within
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
+    @property
+    def op_count(self) -> int:
+        """How many ops have run so far, those included that are not kept."""
+        return self._recorder.next_op.next
+
     def open(self) -> None:
         """Install the hooks and start the clock."""
         self._recorder.start_ns = perf_counter_ns()

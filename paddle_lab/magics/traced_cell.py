@@ -8,12 +8,12 @@ from types import FrameType, NoneType
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.display import display
 
 from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
 from paddle_lab.api import Trace, WidgetView
 from paddle_lab.garbage import collection_paused
 from paddle_lab.magics.cell_rerun import CellRerun
+from paddle_lab.magics.waiting_note import WaitingNote
 from paddle_lab.recording import Recording
 from paddle_lab.words import say
 
@@ -53,6 +53,7 @@ class TracedCell:
         memory: bool = False,
     ) -> None:
         self._shell = shell
+        self._note = WaitingNote(0)
         self.options = options
         self._refuse_to_replace(options.output)
         self.number = number
@@ -75,6 +76,9 @@ class TracedCell:
 
     def end(self, error: BaseException | None) -> None:
         """End the recording; where a check needs it, run the cell once more."""
+        if error is None and not self.options.quiet:
+            self._note = WaitingNote(self._recording.op_count)
+            self._note.tell(say("magics.waiting.record", n=self._recording.op_count))
         self._recording.__exit__(type(error) if error else None, error, None)
         again, self._rerun = self._rerun, None
         if again is not None and self._recording.run is not None:
@@ -92,8 +96,12 @@ class TracedCell:
         """Show the trace below the cell."""
         try:
             with collection_paused():
-                display(self.trace.widget(view=view, height=self.options.height))
+                self._note.tell(say("magics.waiting.checks", n=len(self.trace.record.ops)))
+                _ = self.trace.findings
+                self._note.tell(say("magics.waiting.picture", n=len(self.trace.record.ops)))
+                self._note.give_way(self.trace.widget(view=view, height=self.options.height))
         except OSError as error:  # a checkout whose front end has not been built
+            self._note.tell("")
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _refuse_to_replace(self, name: str | None) -> None:

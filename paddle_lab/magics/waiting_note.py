@@ -1,0 +1,42 @@
+"""What is done between the end of a large cell and its picture, said where that will stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.display import display
+
+_MANY_OPS = 20_000
+"""With fewer the picture is there before the sentence is read."""
+
+
+class WaitingNote:
+    """One output: sentences one after the other, and in the end what was waited for.
+
+    Parameters
+    ----------
+    ops
+        How many ops ran.
+    """
+
+    def __init__(self, ops: int) -> None:
+        self._is_wanted = ops >= _MANY_OPS
+        self._handle: Any = None
+
+    def tell(self, sentence: str) -> None:
+        """Say what is being done now."""
+        if not self._is_wanted:
+            return
+        data = {"text/plain": sentence}
+        if self._handle is None:
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+    def give_way(self, shown: Any) -> None:
+        """Show what was waited for, in place of the sentences."""
+        if self._handle is None:
+            display(shown)
+        else:
+            self._handle.update(shown)
+            self._handle = None
