@@ -18,11 +18,19 @@ export function slowestSection(context: PanelContext): HTMLElement[] {
   const rows = ops.map((op) => {
     const duration_ns = trace.at("ops", "duration_ns", op);
     const frame = trace.ownFrameOf(op);
-    const place = [trace.layerOf(op), frame >= 0 ? frameLabel(trace, frame) : ""];
+    const layer = trace.layerOf(op);
+    const line = frame >= 0 ? frameLabel(trace, frame) : "";
     return element(
       "tr",
       {},
-      element("td", {}, opLink(context, op), " ", small(place.filter(Boolean).join(" · "))),
+      element(
+        "td",
+        {},
+        opLink(context, op),
+        " ",
+        small(layer && line ? `${layer} · ` : layer),
+        element("small", { class: "pdl-place" }, line),
+      ),
       element("td", {}, formatDuration(duration_ns)),
       element("td", {}, formatShare(duration_ns, totals.duration_ns)),
     );
