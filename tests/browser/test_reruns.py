@@ -145,14 +145,33 @@ def test_a_widget_with_a_name_is_shown_as_long_as_a_cell_shows_it_and_again(
     expect_alive(notebook, [1, 3, 2, 0, 4])
 
 
-def test_a_view_of_its_own_keeps_the_graph_until_it_is_closed(lab_page: OpenNotebook) -> None:
+def test_a_page_that_was_loaded_again_keeps_the_graph_until_its_cell_runs_again(
+    lab_page: OpenNotebook,
+) -> None:
+    notebook = opened(lab_page, TRACE)
+    notebook.run_cell(2)
+    graph = notebook.cell(2).locator(".pdl-canvas > canvas")
+    expect(graph).to_be_visible()
+    first = alive(notebook)
+    notebook.save()
+    notebook.page.goto("about:blank")
+    notebook.open()
+    expect(notebook.cell(2).locator(".pdl-canvas > canvas")).to_be_visible(timeout=60_000)
+    assert alive(notebook) == first
+    notebook.run_cell(2)
+    expect(notebook.cell(2).locator(".pdl-canvas > canvas")).to_be_visible()
+    # The page that had it before answers no more.
+    expect_alive(notebook, first)
+
+
+def test_a_view_of_its_own_shows_the_graph_when_its_cell_is_gone(lab_page: OpenNotebook) -> None:
     notebook = opened(lab_page, TRACE, TRACE)
     notebook.run_cell(2)
     expect(notebook.cell(2).locator(".pdl-canvas > canvas")).to_be_visible()
     select(notebook, 2)
     notebook.command("notebook:create-output-view")
-    view = notebook.page.locator(".jp-LinkedOutputView .pdl-canvas > canvas")
-    expect(view).to_be_visible()
+    view = notebook.page.locator(".jp-LinkedOutputView")
+    expect(view.locator(".pdl-canvas > canvas")).to_be_visible()
     notebook.page.evaluate(
         """() => {
           const { shell } = window.jupyterapp;
@@ -161,5 +180,11 @@ def test_a_view_of_its_own_keeps_the_graph_until_it_is_closed(lab_page: OpenNote
         }"""
     )
     notebook.run_cell(2)
-    expect(view).to_be_visible()
+    expect(view.locator(".pdl-canvas > canvas")).to_be_visible()
     expect_alive(notebook, [1, 3, 1, 0, 2])
+
+    select(notebook, 2)
+    notebook.command("notebook:delete-cell")
+    # It draws what the output stores, and needs no kernel.
+    expect_alive(notebook, [1, 3, 0, 0, 0])
+    expect(view.locator(".pdl-canvas > canvas")).to_be_visible()

@@ -10,6 +10,7 @@ widget keeps it, and may display it again.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,9 @@ import ipywidgets
 from IPython import get_ipython
 
 _ANSWER_LIMIT_S: Final = 5.0
-"""How long pages have to say that they show a widget, while no cell runs."""
+"""How long pages have to say that they show a widget."""
+_LEAST_QUIET_S: Final = 0.5
+"""For so long no cell has run then: what a page has answered waits while one does."""
 _ELSEWHERE: Final = "elsewhere"
 """Below no cell that would tell: displayed by a callback of the page."""
 
@@ -38,7 +41,13 @@ class ShownWidget:
     """Those that have it and have not said that they do not show it."""
     viewing: set[str] = field(default_factory=set)
     """Those that said, when they were asked, that they show it."""
-    is_asked: bool = False
+    asked_s: float | None = None
+    """When they were asked, by ``time.monotonic``."""
+
+    @property
+    def left_s(self) -> float:
+        """How long those that were asked still have to answer."""
+        return 0.0 if self.asked_s is None else self.asked_s + _ANSWER_LIMIT_S - time.monotonic()
 
     @property
     def is_in_a_box(self) -> bool:
@@ -84,7 +93,7 @@ class ShownWidgets:
         cell = _running_cell(shell)
         if cell is not None:
             shown.cells.add(cell)
-            shown.is_asked = False
+            shown.asked_s = None
 
     def forget(self, widget: Any) -> None:
         """Forget a widget that was closed."""
@@ -102,7 +111,7 @@ class ShownWidgets:
         if kind == "arrived":
             shown.pages.add(page)
             # The page that it was may have gone without a word.
-            shown.is_asked = False
+            shown.asked_s = None
         elif kind == "views" and content.get("count"):
             shown.viewing.add(page)
         elif kind == "views":
@@ -141,7 +150,7 @@ class ShownWidgets:
         """Close what stands nowhere; ask the pages where they may show it."""
         if self._depth:
             return
-        is_waiting = False
+        waiting = []
         for shown in list(self._shown.values()):
             if shown.cells or shown.is_in_a_box:
                 continue
@@ -149,24 +158,28 @@ class ShownWidgets:
                 if not shown.is_at_work():
                     self._let_go(shown)
                 continue
-            if not shown.is_asked:
-                shown.is_asked = True
+            if shown.asked_s is None:
+                shown.asked_s = time.monotonic()
                 shown.viewing.clear()
                 shown.ask()
-            is_waiting |= not shown.viewing
+            if not shown.viewing:
+                waiting.append(shown.left_s)
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
-        if is_waiting:
+        if waiting:
             with suppress(RuntimeError):  # no event loop, and so no page
                 loop = asyncio.get_running_loop()
-                self._limit = loop.call_later(_ANSWER_LIMIT_S, self._close_unanswered)
+                delay_s = max(_LEAST_QUIET_S, min(waiting))
+                self._limit = loop.call_later(delay_s, self._close_unanswered)
 
     def _close_unanswered(self) -> None:
         """Close what no page shows: one that is gone answers no more."""
         for shown in list(self._shown.values()):
-            if shown.is_asked and not shown.viewing and not shown.cells and not shown.is_in_a_box:
+            is_placed = shown.cells or shown.viewing or shown.is_in_a_box
+            if shown.asked_s is not None and shown.left_s <= 0 and not is_placed:
                 self._let_go(shown)
+        self._settle()
 
     def _let_go(self, shown: ShownWidget) -> None:
         self.forget(shown.widget)
