@@ -231,6 +231,11 @@ export interface Origin {
   device: string;
   duration_ns: number;
   exception: string;
+  /** The user's line that it was raised from; 0 for none. */
+  stopped_line: number;
+  stopped_file: string;
+  /** Execution count of the notebook cell, -1 for a file. */
+  stopped_cell: number;
   notices: string[];
   /** What the views speak: "en" or "zh". */
   language: string;

@@ -24,6 +24,7 @@ from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.stacks import NO_STACK
+from paddle_lab.capture.stopped_line import stopped_at
 from paddle_lab.trace.limit import Limit
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.version import __version__
@@ -178,6 +179,7 @@ class CaptureSession:
             device=str(self._paddle.device.get_device()),
             duration_ns=end_ns - recorder.start_ns,
             exception="" if error is None else described_with_causes(error),
+            **stopped_at(error, self._cells),
             notices=list(recorder.notices),
             checks=self._checks,
             kept="" if kept is None else kept.limit.keep,

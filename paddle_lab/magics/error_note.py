@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from IPython.display import display
 
@@ -10,8 +11,11 @@ from paddle_lab.api import Trace
 from paddle_lab.capture.faults import described
 from paddle_lab.words import say
 
+if TYPE_CHECKING:
+    from paddle_lab.analysis.findings.finding import Finding
 
-def show_error_note(trace: Trace, error: BaseException | None) -> None:
+
+def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool) -> None:
     """Show what is known of the error that ended a cell; nothing where nothing is.
 
     Parameters
@@ -20,31 +24,36 @@ def show_error_note(trace: Trace, error: BaseException | None) -> None:
         The cell's trace.
     error
         What ended the cell.
+    has_page
+        Whether the view follows, which tells findings above its graph: then they are not told here.
     """
     if error is None:
         return
     try:
-        _show(trace)
+        _show(trace, has_page=has_page)
     except Exception as fault:  # noqa: BLE001  (the user's own error is above, and comes first)
         sys.stderr.write(say("magics.no_advice", fault=described(fault)) + "\n")
 
 
-def _show(trace: Trace) -> None:
+def _show(trace: Trace, *, has_page: bool) -> None:
     from paddle_lab.error_help.lookup import error_help, kinds_that_explain
     from paddle_lab.views.error_note import ErrorNote
 
     raised = trace.record.origin.exception
     kinds = set(kinds_that_explain(raised))
-    if _ended_in_backward(trace, raised):
-        kinds |= {"inplace-modified", "backward-failed"}
+    is_of_backward = _ended_in_backward(trace, raised)
     explaining = [
         finding
         for finding in trace.findings
-        if finding.severity == "error" and finding.kind in kinds
+        if finding.severity == "error"
+        and (finding.kind in kinds or (is_of_backward and _tells_of_failure(finding)))
     ][:1]
+    explained = {one.kind for one in explaining}
+    if any(map(_tells_of_failure, explaining)):
+        explained.add("backward-failed")  # which the finding stands for
     note = ErrorNote(
-        explaining,
-        error_help(raised, explained={one.kind for one in explaining}, reported=False),
+        [] if has_page else explaining,
+        error_help(raised, explained=explained, reported=False),
     )
     if note:
         display(note)
@@ -54,3 +63,8 @@ def _ended_in_backward(trace: Trace, raised: str) -> bool:
     """Tell whether it was a backward call that ended the cell, and nothing later."""
     errors = [call.error for call in trace.backward_calls if call.error]
     return bool(errors) and errors[-1] in raised
+
+
+def _tells_of_failure(finding: Finding) -> bool:
+    """Tell whether a finding names the cause of a backward call that failed."""
+    return any(mark.role == "failed" for mark in finding.marks)

@@ -53,7 +53,7 @@ class MeasuredCell:
         cell.keep()
         entry = self._enter(tensors)
         if not cell.options.quiet:
-            show_error_note(cell.trace, error)
+            show_error_note(cell.trace, error, has_page=self._memory.has_page)
             cell.show(cell.options.view)
             report_out_of_memory(cell.trace, error, self._memory)
             if entry is not None:

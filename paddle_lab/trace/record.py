@@ -27,6 +27,12 @@ class Origin:
     duration_ns: int = 0
     exception: str = ""
     """``"ValueError: …"`` where the traced code raised."""
+    stopped_file: str = ""
+    """The file, or the kernel's name for the cell, of the user's line that it was raised from."""
+    stopped_line: int = 0
+    """That line, from 1; 0 where none is known."""
+    stopped_cell: int = -1
+    """Execution count of the notebook cell, -1 for a file."""
     notices: list[str] = field(default_factory=list)
     """Sentences about what the trace could not see."""
     checks: list[str] = field(default_factory=list)
@@ -39,6 +45,7 @@ class Origin:
     def __post_init__(self) -> None:
         self.title = _encodable(self.title)
         self.exception = _encodable(self.exception)
+        self.stopped_file = _encodable(self.stopped_file)
 
 
 @dataclass

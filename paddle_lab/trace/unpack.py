@@ -188,12 +188,14 @@ def _read_texts(header: dict[str, Any]) -> tuple[list[str], Origin]:
         if type(value) is not type(default):
             raise TypeError(f"origin.{field.name} is of another type")
         setattr(origin, field.name, value)
-    if not -(1 << 63) <= origin.duration_ns < 1 << 63:
-        raise ValueError("origin.duration_ns does not fit 8 bytes")
+    for name in ("duration_ns", "stopped_line", "stopped_cell"):
+        if not -(1 << 63) <= getattr(origin, name) < 1 << 63:
+            raise ValueError(f"origin.{name} does not fit 8 bytes")
     texts = [
         origin.title,
         origin.created,
         origin.exception,
+        origin.stopped_file,
         *origin.notices,
         *origin.checks,
         *strings,

@@ -171,6 +171,9 @@ function readOrigin(origin: Partial<Origin>): Origin {
     device: text(origin.device),
     duration_ns: Number(origin.duration_ns) || 0,
     exception: text(origin.exception),
+    stopped_line: Number(origin.stopped_line) || 0,
+    stopped_file: text(origin.stopped_file),
+    stopped_cell: typeof origin.stopped_cell === "number" ? origin.stopped_cell : -1,
     notices: Array.isArray(origin.notices) ? origin.notices.map(text) : [],
     language: text(origin.language),
   };

@@ -237,7 +237,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       isPage: options.isStandalone,
     }),
     mountFindings(parts.findings, store),
-    mountBanner(parts.banner, store),
+    mountBanner(parts.banner, store, options.isStandalone),
     mountNormLegend(parts.canvas, store),
     listenToKeys(parts.app, store, canvas, () => picture.cancel()),
     keepNotebookKeysAway(parts.app),

@@ -2,79 +2,125 @@
 import type { Store } from "../model/store.ts";
 import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
+import { baseName } from "./panel/file_names.ts";
+import { openSource } from "./panel/open_source.ts";
 
 /**
  * @param root the `.pdl-banner` element; it stays empty where there is nothing to say
+ * @param isPage whether it is a page of its own: no traceback stands beside it that tells the error
  * @returns what takes the banner down
  */
-export function mountBanner(root: HTMLElement, store: Store): () => void {
-  const { trace } = store;
+export function mountBanner(root: HTMLElement, store: Store, isPage: boolean): () => void {
+  const { trace, findings } = store;
   const { exception, notices } = trace.origin;
   const calls = Array.from({ length: trace.table("backward_calls").length }, (_, call) => ({
     call,
     error: trace.textAt("backward_calls", "error", call),
   }));
   const failed = calls.find(({ error }) => error !== "");
-  if (failed) {
+  const showCall = (call: number): HTMLElement =>
+    button(t("banner.show"), () => store.update({ mode: "ladder", backwardCall: call }), {
+      title: t("banner.show_call"),
+    });
+  // An exception that came out of a backward call is that call's error once more.
+  const isOfBackward = !!failed && !!exception && sameError(exception, failed.error);
+  const isTold = findings.tellsOfFailure;
+  if (failed && !isOfBackward) {
     root.append(
-      errorRow(
-        store.findings.tellsOfFailure ? "" : t("banner.backward_failed"),
-        failed.error,
-        button(
-          t("banner.show"),
-          () => store.update({ mode: "ladder", backwardCall: failed.call }),
-          {
-            title: t("banner.show_call"),
-          },
-        ),
-      ),
+      errorRow({
+        title: isTold ? t("banner.paddles_message") : t("banner.backward_failed"),
+        message: failed.error,
+        isQuiet: isTold,
+        isFolded: false,
+        action: !isTold && showCall(failed.call),
+      }),
     );
   }
-  // An exception that came out of a backward call is that call's error once more.
-  if (exception && !(failed && sameError(exception, failed.error))) {
-    const op = raisedOp(store);
+  if (exception) {
+    const op = trace.table("ops").column("raised").lastIndexOf(1);
+    const isQuiet = isOfBackward && isTold;
+    const showOp = (): HTMLElement =>
+      button(t("banner.show"), () => store.select({ kind: "op", op }, { reveal: true }), {
+        title: t("banner.show_op"),
+      });
     root.append(
-      errorRow(
-        t("banner.stopped_by"),
-        exception,
-        op >= 0 &&
-          button(t("banner.show"), () => store.select({ kind: "op", op }, { reveal: true }), {
-            title: t("banner.show_op"),
-          }),
-      ),
+      errorRow({
+        title: isOfBackward && !isTold ? t("banner.backward_failed") : t("banner.stopped_by"),
+        place: stoppedAt(root, store),
+        message: exception,
+        isQuiet,
+        isFolded: !isPage || isQuiet,
+        action: isOfBackward ? !isTold && showCall(failed.call) : op >= 0 && showOp(),
+      }),
     );
   }
   if (notices.length > 0) root.append(noticesRow(notices));
   return () => root.replaceChildren();
 }
 
-/**
- * The first line, the rest on request: Paddle's messages run over many lines.
- *
- * @param title "" where a finding has told it already: the message is only kept at hand
- */
-function errorRow(title: string, message: string, action: HTMLElement | false): HTMLElement {
+interface ErrorRow {
+  readonly title: string;
+  /** The error's name and its line. */
+  readonly place?: HTMLElement;
+  readonly message: string;
+  /** Whether a finding has told it already. */
+  readonly isQuiet: boolean;
+  /** Whether the message is told elsewhere, and only kept at hand. */
+  readonly isFolded: boolean;
+  readonly action: HTMLElement | false;
+}
+
+/** What is told at once, the rest on request: Paddle's messages run over many lines. */
+function errorRow({ title, place, message, isQuiet, isFolded, action }: ErrorRow): HTMLElement {
   const lines = message.trim().split("\n");
   const summary = summaryLine(lines);
-  const text = element("code", { class: "pdl-one-line", title: summary }, summary);
+  const brief = isFolded ? "" : summary;
+  const text = element("code", { class: "pdl-one-line", title: summary }, brief);
   const more = button(
     t("banner.more"),
     () => {
       const isOpen = text.classList.toggle("pdl-one-line");
       more.setAttribute("aria-expanded", String(!isOpen));
       more.textContent = isOpen ? t("banner.more") : t("banner.less");
-      text.textContent = isOpen ? summary : message.trim();
+      text.textContent = isOpen ? brief : message.trim();
     },
-    { "aria-expanded": "false" },
+    { "aria-expanded": "false", title: t("banner.message") },
   );
   return element(
     "div",
-    { class: title ? "pdl-banner-row pdl-warn" : "pdl-banner-row pdl-quiet-row", role: "note" },
-    element("strong", {}, title || t("banner.paddles_message")),
+    { class: `pdl-banner-row ${isQuiet ? "pdl-quiet-row" : "pdl-warn"}`, role: "note" },
+    element("strong", {}, title),
+    !!place && place,
     text,
-    !!title && action,
-    (lines.length > 1 || summary.length > 120) && more,
+    action,
+    (isFolded || lines.length > 1 || summary.length > 120) && more,
   );
+}
+
+/** "ValueError · Cell 3, line 5", the place a link where the trace knows its file. */
+function stoppedAt(root: HTMLElement, store: Store): HTMLElement {
+  const { trace } = store;
+  const { exception, stopped_file, stopped_line, stopped_cell } = trace.origin;
+  const made = element("span", { class: "pdl-banner-place" });
+  made.append(element("code", {}, exception.match(/^[\w.]+/)?.[0] ?? ""));
+  if (stopped_line <= 0) return made;
+  const files = trace.table("frames").column("file");
+  const file = files.find((code) => trace.text(code) === stopped_file);
+  const at = { file: file ?? -1, line: stopped_line, cell: stopped_cell };
+  const name = stopped_cell >= 0 ? t("place.cell", { cell: stopped_cell }) : baseName(stopped_file);
+  const label = t("place.file_line", { file: name, line: stopped_line });
+  const open = (): void =>
+    openSource(root, store, at, () => {
+      store.update({ panelOpen: true });
+      store.select({ kind: "line", file: at.file, line: at.line });
+    });
+  const link = button(label, open, {
+    class: "pdl-link",
+    title: t("place.show_line"),
+    "data-line": String(stopped_line),
+  });
+  made.append(" · ", file === undefined ? label : link);
+  return made;
 }
 
 function noticesRow(notices: readonly string[]): HTMLElement {
@@ -108,8 +154,4 @@ export function summaryLine(lines: readonly string[]): string {
 
 function sameError(exception: string, error: string): boolean {
   return exception.includes(error.trim()) || error.includes(exception.replace(/^\w+: /, "").trim());
-}
-
-function raisedOp({ trace }: Store): number {
-  return trace.table("ops").column("raised").lastIndexOf(1);
 }
