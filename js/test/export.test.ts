@@ -78,6 +78,7 @@ function scene(label: string): Scene {
     ...EMPTY_SCENE,
     width: 200,
     focusX: 100,
+    mains: [],
     height: 140,
     boxes: [
       { ...BOX, label, chips: [chip] },

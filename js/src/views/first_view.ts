@@ -1,5 +1,6 @@
 /** Where to look at first: text can be read, and nothing that is seen is cut. */
 import { BUTTONS, type Camera, type Size } from "./camera.ts";
+import type { Reach } from "./scene/main_groups.ts";
 import type { Extent } from "./scene/spatial_index.ts";
 
 /** At this scale the smallest text, of 11 px, is 10 px high. */
@@ -23,6 +24,8 @@ const TOPS_PX = [28, 24, 20, 16, 12, 8, 4, 32, 36, 40, 44, 48, 52];
 export interface Sights extends Size {
   /** What lies in the middle of the view where the whole is too wide. */
   readonly focusX: number;
+  /** What it is mostly about, from the outermost in: the first that has room is seen whole. */
+  readonly mains?: readonly Reach[];
 }
 
 /** Below this nothing of a first picture is seen, in world px. */
@@ -54,7 +57,8 @@ export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = 
   const across = scaleFor(view.width, size.width, LEAST_MARGIN_PX + LEAST_RIGHT_PX);
   const down = scaleFor(view.height, size.height, 2 * LEAST_MARGIN_PX);
   const isHigh = down < LEGIBLE_SCALE;
-  const largest = isWide ? LARGEST_WIDE_SCALE : isHigh ? across : Math.min(across, down);
+  const main = isWide ? mainIn(scene, view) : undefined;
+  const largest = isWide ? largestWide(view, main) : isHigh ? across : Math.min(across, down);
   const isSearched = parts.length <= MOST_PARTS;
   const stepBy = isWide ? WIDE_SCALE_STEP : SCALE_STEP;
   const steps = isSearched ? Math.ceil((largest - LEGIBLE_SCALE) / stepBy) : 0;
@@ -65,7 +69,7 @@ export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = 
     const spare = view.height - size.height * scale;
     const tops = isHigh ? TOPS_PX : [spare / 2, Math.min(spare / 2, LEAST_MARGIN_PX)];
     const xs = isWide
-      ? shiftsAcross({ scene, view, parts, bounds }, scale)
+      ? shiftsAcross({ scene, view, parts, bounds, main }, scale)
       : [shiftWhole(size.width * scale, view.width) - bounds.left * scale];
     for (const x of xs) {
       for (const top of tops) {
@@ -119,30 +123,57 @@ function cutsIn({ scale, x, y }: Camera, view: Size, parts: readonly Extent[]): 
   return cuts;
 }
 
-/** Of a scene that is too wide: shifts with the focus in view, those first that leave it near the middle. */
-function shiftsAcross(
-  {
-    scene,
-    view,
-    parts,
-    bounds,
-  }: { scene: Sights; view: Size; parts: readonly Extent[]; bounds: Extent },
-  scale: number,
-): number[] {
-  const least = view.width - LEAST_RIGHT_PX - bounds.right * scale;
-  const most = LEAST_MARGIN_PX - bounds.left * scale;
-  const kept = (x: number): number => Math.round(Math.min(most, Math.max(least, x)));
-  const middle = kept(view.width / 2 - scene.focusX * scale);
+/** What is seen whole of a scene that is too wide. */
+function mainIn({ mains = [] }: Sights, view: Size): Reach | undefined {
+  const room = roomForMain(view) / LEGIBLE_SCALE;
+  return mains.find(({ left, right }) => right - left <= room);
+}
+
+/** Its frame may come beneath the buttons, what is in the frame does not. */
+function roomForMain(view: Size): number {
+  return view.width - 2 * LEAST_MARGIN_PX;
+}
+
+function largestWide(view: Size, main: Reach | undefined): number {
+  const most = main ? roomForMain(view) / (main.right - main.left) : LARGEST_WIDE_SCALE;
+  return Math.min(LARGEST_WIDE_SCALE, most);
+}
+
+interface Wide {
+  readonly scene: Sights;
+  readonly view: Size;
+  readonly parts: readonly Extent[];
+  readonly bounds: Extent;
+  readonly main: Reach | undefined;
+}
+
+/** Of a scene that is too wide: shifts that keep in view what it is about, those first that bring that to the middle. */
+function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number): number[] {
+  const focus = main ? (main.left + main.right) / 2 : scene.focusX;
+  const within = (x: number, least: number, most: number): number =>
+    Math.round(Math.min(most, Math.max(least, x)));
+  // No room is left beside what is cut, unless that is for what it is about.
+  const middle = within(
+    view.width / 2 - focus * scale,
+    view.width - LEAST_RIGHT_PX - bounds.right * scale,
+    LEAST_MARGIN_PX - bounds.left * scale,
+  );
   const reach = view.width / 3;
-  const shifts = new Set([middle]);
+  const [least, most] = main
+    ? [LEAST_MARGIN_PX - main.left * scale, view.width - LEAST_MARGIN_PX - main.right * scale]
+    : [middle - reach, middle + reach];
+  const shifts = new Set([within(middle, least, most)]);
   for (const { left, right, top } of parts) {
     if ((top - bounds.top) * scale < view.height) {
-      shifts.add(kept(LEAST_MARGIN_PX - left * scale));
-      shifts.add(kept(view.width - LEAST_MARGIN_PX - right * scale));
+      shifts.add(Math.round(LEAST_MARGIN_PX - left * scale));
+      shifts.add(Math.round(view.width - LEAST_MARGIN_PX - right * scale));
+      // Just out of view.
+      shifts.add(Math.ceil(view.width - left * scale));
+      shifts.add(Math.floor(-right * scale));
     }
   }
   return [...shifts]
-    .filter((x) => Math.abs(x - middle) <= reach)
+    .filter((x) => x >= least - 1 && x <= most + 1)
     .sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))
     .slice(0, MOST_SHIFTS);
 }

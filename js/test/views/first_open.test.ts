@@ -146,3 +146,21 @@ test("what is wide without any group stays as it is", async () => {
   await settled();
   expect(scenes).toHaveLength(1);
 });
+
+test("what holds most of it stays open where it fits by itself", async () => {
+  const made = new SyntheticTrace();
+  const net = made.group("net");
+  let x = [made.tensor("[4]", { kind: "external" })];
+  for (let i = 0; i < 9; i++) x = made.op("relu", { group: net, inputs: x }).out;
+  const others = Array.from({ length: 4 }, (_, at) => {
+    const group = made.group(`other ${at}`);
+    const first = made.op("tanh", { group, inputs: x }).out;
+    return made.op("tanh", { group, inputs: first }).out[0]!;
+  });
+  made.op("add_n", { inputs: others });
+  const { picture, settled, openNames } = await pictureOf(made);
+  picture.room = 420;
+  await picture.refresh();
+  await settled();
+  expect(openNames()).toEqual(["net"]);
+});

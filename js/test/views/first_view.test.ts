@@ -88,3 +88,20 @@ test("words that reach over the scene's sides are seen too", () => {
   const camera = firstView({ width: 800, height: 500, focusX: 400 }, VIEW, [words]);
   expect(cut(camera, [words])).toEqual([]);
 });
+
+test("of what is too wide that is seen whole which it is about, and beside it nothing in part", () => {
+  const main = { left: 300, right: 900 };
+  const beside = [box(200, 300), box(1010, 300), box(1010, 400)];
+  for (const parts of [beside, beside.slice(0, 1), beside.slice(1)]) {
+    const scene = {
+      width: 2000,
+      height: 5000,
+      focusX: 1010,
+      mains: [{ left: 0, right: 2000 }, main],
+    };
+    const camera = firstView(scene, VIEW, [box(600, 300), ...parts]);
+    expect(cut(camera, parts)).toEqual([]);
+    expect(toScreen(camera, main.left, 0).x).toBeGreaterThan(7);
+    expect(toScreen(camera, main.right, 0).x).toBeLessThan(793);
+  }
+});

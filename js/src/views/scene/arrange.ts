@@ -15,6 +15,7 @@ import { backwardEdges, forwardEdges, type VisibleEdges } from "../../model/visi
 import { t } from "../../words/page.ts";
 import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
 import { oddNote, refoldLabel } from "./group_label.ts";
+import { mainReaches } from "./main_groups.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "./scene.ts";
 import { titleRoom } from "./title_room.ts";
@@ -160,6 +161,7 @@ export function* composeSteps(
     width: result.totalWidth,
     height: result.totalHeight,
     focusX: trunkX(result),
+    mains: mainReaches(tree, frames),
     boxes,
     frames,
     edges: yield* sceneEdgesSteps(store, arrangement, result, boxOfItem, boxOfItem),

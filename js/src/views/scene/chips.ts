@@ -16,6 +16,8 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   _mean: "μ",
   _variance: "σ²",
 };
+/** Weights of a recurrent layer: of what (input or hidden state), in which layer, in which direction. */
+const RECURRENT = /^(weight|bias)_(ih|hh)(?:_l(\d+)(_reverse)?)?$/;
 const LONGEST_CHIP = 7;
 
 export const NO_CHIPS: readonly SceneChip[] = [];
@@ -108,9 +110,16 @@ function chipLabel(trace: Trace, tensor: number): string {
   if (kind === "parameter" || kind === "buffer") {
     const plain = name.replace(/^_+/, "");
     const short = plain.length > LONGEST_CHIP ? `${plain.slice(0, LONGEST_CHIP - 1)}…` : plain;
-    return SYMBOLS[name] ?? (short || (kind === "parameter" ? "W" : t("chip.buffer")));
+    const symbol = SYMBOLS[name] ?? recurrentSymbol(name);
+    return symbol ?? (short || (kind === "parameter" ? "W" : t("chip.buffer")));
   }
   return t(kind === "gradient" ? "chip.gradient" : "chip.data");
+}
+
+/** "W ih0" of `weight_ih_l0`; "W ih0′" of the reverse direction. */
+function recurrentSymbol(name: string): string | undefined {
+  const [, what, of, layer = "", reverse] = RECURRENT.exec(name) ?? [];
+  return what && `${SYMBOLS[what]} ${of}${layer}${reverse ? "′" : ""}`;
 }
 
 function leafLabel(trace: Trace, tensor: number): string {

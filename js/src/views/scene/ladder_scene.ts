@@ -16,6 +16,7 @@ import {
   takenByFrames,
 } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
+import { mainReaches } from "./main_groups.ts";
 import type { Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
 import { SPACING } from "./spacing.ts";
 
@@ -67,12 +68,14 @@ export function* composeLadderSteps(
   const toRight = (x: number): number => atRight.narrowing.at(x) + shift;
   const rungs = rungsBetween(arrangement, result, right, toLeft, toRight);
   const head = headX(arrangement, result);
+  const frames = ladderFrames(store, arrangement, result, isWide, shown, toLeft, toRight);
   return {
     width: Math.max(atLeft.narrowing.width, hasRight ? atRight.narrowing.width + shift : 0),
     height: result.totalHeight,
     focusX: toLeft(head),
+    mains: mainReaches(arrangement.tree, frames),
     boxes: [...moved(left.boxes, toLeft), ...moved(right.boxes, toRight)],
-    frames: ladderFrames(store, arrangement, result, isWide, shown, toLeft, toRight),
+    frames,
     edges: [...bent(left.edges, toLeft), ...bent(right.edges, toRight)],
     labels: left.boxes.length
       ? columnHeads(toLeft(head), hasRight ? toRight(head) : undefined, result, withoutRow)

@@ -1,5 +1,7 @@
 /** What is drawn, in world px: the one source of the canvas and of the exported picture. */
 
+import type { Reach } from "./main_groups.ts";
+
 export type BoxKind =
   | "op"
   | "group"
@@ -102,6 +104,8 @@ export interface Scene {
   readonly height: number;
   /** What lies in the middle of the view where the whole is too wide. */
   readonly focusX: number;
+  /** How far what the picture is mostly about reaches, from the outermost in. */
+  readonly mains: readonly Reach[];
   readonly boxes: readonly SceneBox[];
   readonly frames: readonly SceneFrame[];
   readonly edges: readonly SceneEdge[];
@@ -114,6 +118,7 @@ export const EMPTY_SCENE: Scene = {
   width: 0,
   height: 0,
   focusX: 0,
+  mains: [],
   boxes: [],
   frames: [],
   edges: [],

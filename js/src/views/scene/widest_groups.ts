@@ -1,10 +1,13 @@
 /** Which open groups make a picture wider than its view. */
 import type { VisibleTree } from "../../model/visible.ts";
+import { mainGroups, reachOf } from "./main_groups.ts";
 import type { Scene } from "./scene.ts";
 import type { Extent } from "./spatial_index.ts";
 
 /** Height of the bands in which a picture's width is taken. */
 const BAND_PX = 24;
+/** What a picture is mostly about fits by itself, with some room to leave out what stands beside it. */
+const MAIN_SHARE = 0.9;
 /** What comes so near to a side of the picture makes it wide. */
 const NEAR_PX = 40;
 
@@ -53,7 +56,15 @@ export function widestGroups(
   const reaches = ({ x, width }: { x: number; width: number }): boolean =>
     x - width / 2 < NEAR_PX || x + width / 2 > scene.width - NEAR_PX;
 
+  // What the picture is mostly about is closed only if it does not fit by itself.
+  const kept = mainGroups(tree).filter((group) => {
+    const reach = reachOf(group, scene.frames);
+    return reach && reach.right - reach.left <= MAIN_SHARE * room;
+  });
   const innermost = innermostOpen(tree);
+  for (const group of kept) {
+    innermost.delete(group);
+  }
   const [wide, reaching] = [isBesideMuch, reaches].map((asked) => {
     const widths = new Map<number, number>();
     for (const frame of scene.frames) {

@@ -1,0 +1,44 @@
+/** The open groups that a picture is mostly about. */
+import type { VisibleTree } from "../../model/visible.ts";
+import type { SceneFrame } from "./scene.ts";
+
+/** From left to right, in world px. */
+export interface Reach {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** The open group that holds more than half of all, in it the one that holds more than half of its own, and so on. */
+export function mainGroups({ items }: VisibleTree): number[] {
+  const groups: number[] = [];
+  let around = -1;
+  for (;;) {
+    const inside = items.filter(({ parent }) => parent === around);
+    const all = inside.reduce((sum, { leafCount }) => sum + leafCount, 0);
+    const main = inside.find(({ isOpen, leafCount }) => isOpen && 2 * leafCount > all);
+    if (!main) {
+      return groups;
+    }
+    groups.push(main.key);
+    around = items.indexOf(main);
+  }
+}
+
+/** How far a group reaches: in a ladder over both columns. */
+export function reachOf(group: number, frames: readonly SceneFrame[]): Reach | undefined {
+  const own = frames.filter((frame) => frame.group === group);
+  if (!own.length) {
+    return undefined;
+  }
+  return {
+    left: Math.min(...own.map(({ x, width }) => x - width / 2)),
+    right: Math.max(...own.map(({ x, width }) => x + width / 2)),
+  };
+}
+
+/** How far the main groups reach, from the outermost in. */
+export function mainReaches(tree: VisibleTree, frames: readonly SceneFrame[]): Reach[] {
+  return mainGroups(tree)
+    .map((group) => reachOf(group, frames))
+    .filter((reach) => reach !== undefined);
+}
