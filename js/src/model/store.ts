@@ -159,9 +159,10 @@ export class Store {
     this.#become(next);
   }
 
-  /** Whether nobody has opened or closed anything. */
+  /** Whether nobody has opened or closed anything, or looks at something that must not be closed. */
   get isAsAtFirst(): boolean {
-    return !this.#state.unfolded.size && this.#firstOpen.is(this.#state);
+    const { unfolded, selection } = this.#state;
+    return !unfolded.size && selection.kind === "none" && this.#firstOpen.is(this.#state);
   }
 
   /** Keep groups closed at first: the picture is too wide with them. Nothing to undo. */

@@ -164,3 +164,16 @@ test("what holds most of it stays open where it fits by itself", async () => {
   await settled();
   expect(openNames()).toEqual(["net"]);
 });
+
+test("nothing is closed around what somebody follows into another graph", async () => {
+  const { store, picture, settled, openNames } = await pictureOf(model(4));
+  picture.room = 800;
+  await picture.refresh();
+  await settled();
+  const inWide = 3;
+  store.select({ kind: "op", op: inWide });
+  store.update({ mode: "ladder" });
+  store.select({ kind: "op", op: inWide }, { reveal: true });
+  await settled();
+  expect(openNames()).toEqual(["head", "stem", "wide"]);
+});

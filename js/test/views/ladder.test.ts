@@ -164,3 +164,19 @@ test("a trace without ops has no columns to name", async () => {
   const { scene } = await ladderOf(new SyntheticTrace());
   expect(scene.labels).toEqual([]);
 });
+
+test("what has no grad nodes does not stand between what has", async () => {
+  const made = new SyntheticTrace();
+  const weight = made.tensor("[4]", { kind: "parameter", path: "w" });
+  let x = [weight];
+  for (let i = 0; i < 4; i++) x = made.op("relu", { inputs: x }).out;
+  let label = [made.tensor("[4]", { kind: "external" })];
+  for (let i = 0; i < 4; i++) label = made.op("cast", { inputs: label, hasGrad: false }).out;
+  const loss = made.op("mse", { inputs: [...x, ...label] });
+  made.backward(loss.gradNode);
+  const { scene } = await ladderOf(made);
+  const xOf = (name: string): number => scene.boxes.find(({ label: it }) => it === name)!.x;
+  expect(xOf("cast")).toBeLessThan(xOf("relu"));
+  const nodes = scene.boxes.filter(({ gradNode }) => gradNode >= 0);
+  expect(Math.min(...nodes.map((box) => box.x)) - xOf("relu")).toBeLessThan(230);
+});

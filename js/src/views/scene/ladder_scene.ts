@@ -4,8 +4,10 @@ import type { Pictured } from "../../model/pictured.ts";
 import type { Steps } from "../../model/visible.ts";
 import { t } from "../../words/page.ts";
 import { composeSteps, trunkX } from "./arrange.ts";
+import { extentOf } from "./box_content.ts";
 import { type Column, rightColumn } from "./ladder_column.ts";
 import { columnFrames, ladderFrames, spanning } from "./ladder_frames.ts";
+import { pairedToTheRight } from "./ladder_mirror.ts";
 import {
   type ColumnFrame,
   ladderShift,
@@ -16,7 +18,7 @@ import {
   takenByFrames,
 } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
-import { mainReaches } from "./main_groups.ts";
+import { mainReaches, type Reach } from "./main_groups.ts";
 import type { Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
 import { SPACING } from "./spacing.ts";
 
@@ -29,9 +31,10 @@ const RUNG_AWAY_PX = 6;
 export function* composeLadderSteps(
   store: Pictured,
   arrangement: LadderArrangement,
-  result: NestedResult,
+  laidOut: NestedResult,
 ): Steps<Scene> {
   const { measure, withoutRow } = arrangement;
+  const result = pairedToTheRight(arrangement, laidOut);
   const left = yield* composeSteps(store, arrangement, result);
   const shown = shownItems(arrangement);
   const isWide = spanning(arrangement, result, shown);
@@ -72,8 +75,11 @@ export function* composeLadderSteps(
   return {
     width: Math.max(atLeft.narrowing.width, hasRight ? atRight.narrowing.width + shift : 0),
     height: result.totalHeight,
-    focusX: toLeft(head),
-    mains: mainReaches(arrangement.tree, frames),
+    focusX: hasRight ? (toLeft(head) + toRight(head)) / 2 : toLeft(head),
+    mains: [
+      ...mainReaches(arrangement.tree, frames),
+      ...pairsReach(arrangement, result, right, toLeft, toRight),
+    ],
     boxes: [...moved(left.boxes, toLeft), ...moved(right.boxes, toRight)],
     frames,
     edges: [...bent(left.edges, toLeft), ...bent(right.edges, toRight)],
@@ -128,6 +134,26 @@ function rungsBetween(
     }
   });
   return [...rungs.values()].filter(({ fromX, toX }) => fromX < toX);
+}
+
+/** From the leftmost op with grad nodes to the rightmost of these. */
+function pairsReach(
+  { contents }: LadderArrangement,
+  result: NestedResult,
+  { boxes, bottom }: Column,
+  toLeft: (x: number) => number,
+  toRight: (x: number) => number,
+): Reach[] {
+  let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  bottom.forEach((at, item) => {
+    const forward = contents[item];
+    if (at >= 0 && forward) {
+      const box = boxes[at]!;
+      left = Math.min(left, toLeft(result.x[item]!) - extentOf(forward));
+      right = Math.max(right, toRight(box.x) + extentOf(box));
+    }
+  });
+  return left < right ? [{ left, right }] : [];
 }
 
 /** Over what the columns' heads stand: the main path where it has grad nodes, or what has. */

@@ -1,0 +1,34 @@
+/** Which way round the left column of a ladder stands: what has grad nodes beside them, what has none away from them. */
+import type { NestedResult } from "../../layout/index.ts";
+import type { LadderArrangement } from "./ladder_rows.ts";
+
+/** So much nearer the columns must come for the left one to be turned round. */
+const LEAST_GAIN_PX = 60;
+
+/** The layout, or its mirror image where that brings the ops with grad nodes nearer to these. */
+export function pairedToTheRight(
+  { rows, contents }: LadderArrangement,
+  result: NestedResult,
+): NestedResult {
+  let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [pairedLeft, pairedRight] = [left, right];
+  rows.forEach((row, item) => {
+    if (contents[item]) {
+      const [from, to] = [
+        result.x[item]! - result.width[item]! / 2,
+        result.x[item]! + result.width[item]! / 2,
+      ];
+      [left, right] = [Math.min(left, from), Math.max(right, to)];
+      if (row.length) {
+        [pairedLeft, pairedRight] = [Math.min(pairedLeft, from), Math.max(pairedRight, to)];
+      }
+    }
+  });
+  const gain = right - pairedRight - (pairedLeft - left);
+  return Number.isFinite(pairedLeft) && gain > LEAST_GAIN_PX ? mirrored(result) : result;
+}
+
+function mirrored(result: NestedResult): NestedResult {
+  const turn = (x: number): number => result.totalWidth - x;
+  return { ...result, x: result.x.map(turn), pathX: result.pathX.map(turn) };
+}
