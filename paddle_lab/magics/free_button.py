@@ -6,6 +6,7 @@ from typing import Any
 
 from IPython.display import display
 
+from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.words import say
@@ -14,9 +15,9 @@ from paddle_lab.words import say
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     """Show a button with what it would free at least beside it, then with what came back.
 
-    Where there is nothing to free, or no page that could show it, there is none.
+    Where there is less to free than findings speak of, or no page to show it, there is none.
     """
-    if releasable_bytes == 0 or not memory.has_page:
+    if releasable_bytes < SMALLEST_BYTES or not memory.has_page:
         return
     import ipywidgets
 

@@ -6,7 +6,11 @@ import gc
 import traceback
 from typing import TYPE_CHECKING
 
+from IPython.utils.capture import capture_output
+
 from paddle_lab.holders.search import HolderSearch
+from paddle_lab.magics.free_button import show_free_button
+from paddle_lab.magics.notebook_memory import NotebookMemory
 from tests.notebook.memory.measured_shell import X_BYTES, allocated
 from tests.notebook.shell import run
 
@@ -155,3 +159,14 @@ def test_a_report_marks_as_the_notebooks_what_ipython_keeps_in_hidden_places(
     run(shell, "%paddle_mem free")
     assert allocated() == before - 2 * X_BYTES
     assert shell.user_ns["_"] == ""
+
+
+def test_a_button_frees_nothing_below_what_findings_speak_of(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NotebookMemory, "has_page", True)
+    memory = NotebookMemory(shell)
+    for size, buttons in ((0, 0), (4, 0), (4095, 0), (4096, 1)):
+        with capture_output() as captured:
+            show_free_button(memory, size)
+        assert len(captured.outputs) == buttons, size
