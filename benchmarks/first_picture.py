@@ -63,7 +63,7 @@ TIMERS = """
 timed("paddle_lab.recording", "Recording.__exit__", "close")
 timed("paddle_lab.api", "Trace.payload", "payload")
 timed("paddle_lab.api", "Trace.fallback_html", "fallback")
-timed("paddle_lab.magics.traced_cell", "display", "display")
+timed("paddle_lab.magics.waiting_note", "WaitingNote.give_way", "display")
 """
 
 # Places of boxes on the screen, ops before groups, and whether they are ops.
@@ -149,7 +149,7 @@ def measure_subject(
         context.add_init_script(path=MARKS)
         notebook = notebook_of(
             SETUP + subject.prepare + TIMERS,
-            f"%%paddle_trace\n{subject.cell}\nend_s = time.time()",
+            f"{subject.magic}\n{subject.cell}\nend_s = time.time()",
             READ,
         )
         file = f"{subject.title.split(',')[0].replace(' ', '_')}_{kernel}.ipynb"

@@ -71,6 +71,18 @@ ids = paddle.randint(0, 100, [1, 4])
 network(ids).mean().backward()
 network.clear_gradients()
 """
+TRAINING = """
+layers = [layer for _ in range(15) for layer in (nn.Linear(32, 32), nn.ReLU())]
+network = nn.Sequential(*layers)
+optimizer = paddle.optimizer.SGD(parameters=network.parameters())
+x = paddle.rand([4, 32])
+
+def train(steps):
+    for _ in range(steps):
+        network(x).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
 HUB = "hub = paddle.rand([4])"
 STEP = "loss = network(x).mean()\nloss.backward()\noptimizer.step()\noptimizer.clear_grad()"
 FORWARD_BACKWARD = "network(ids).mean().backward()"
@@ -87,6 +99,7 @@ class Subject:
     cell: str
     bar_s: float | None = None
     """From its end to the first picture."""
+    magic: str = "%%paddle_trace"
 
 
 def straight(count: int, *, bar_s: float | None = None) -> Subject:
@@ -124,4 +137,8 @@ SUBJECTS = {
     "loop-20000": loop(20_000),
     "straight-100000": straight(100_000, bar_s=3.0),
     "loop-100000": loop(100_000),
+    "training-180000": Subject("180,000 ops of a training", TRAINING, "train(2950)", bar_s=2.5),
+    "training-180000-memory": Subject(
+        "180,000 ops of a training, with memory", TRAINING, "train(2950)", 4.0, "%%paddle_mem"
+    ),
 }

@@ -1,0 +1,96 @@
+"""What tracing, and recording memory, add to training steps of small ops: ratios in turns.
+
+``python benchmarks/small_steps.py [--quick] [--groups 8] [--json FILE]`` prints a Markdown table.
+Each turn is a trace of its own with so many steps that what is done once does not decide
+(``pairs.py``); the ratio is of CPU time, which holds on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.figures import Figure, Figures, options
+from benchmarks.pairs import Guard, Work, in_pairs
+
+BAR = 1.5
+
+
+def perceptron() -> Work:
+    """Return a training step of 30 times (Linear, ReLU), width 64, with SGD: 121 ops."""
+    import paddle
+    from paddle import nn
+
+    layers = [layer for _ in range(30) for layer in (nn.Linear(64, 64), nn.ReLU())]
+    network = nn.Sequential(*layers)
+    optimizer = paddle.optimizer.SGD(parameters=network.parameters())
+    return training_step(network, optimizer, paddle.rand([8, 64]))
+
+
+def adamw() -> Work:
+    """Return a training step of 100 Linear layers, width 32, with AdamW: 301 ops."""
+    import paddle
+    from paddle import nn
+
+    network = nn.Sequential(*[nn.Linear(32, 32) for _ in range(100)])
+    optimizer = paddle.optimizer.AdamW(parameters=network.parameters())
+    return training_step(network, optimizer, paddle.rand([4, 32]))
+
+
+def training_step(network: Work, optimizer: object, batch: object) -> Work:
+    def step() -> None:
+        network(batch).mean().backward()  # type: ignore[call-arg]
+        optimizer.step()  # type: ignore[attr-defined]
+        optimizer.clear_grad()  # type: ignore[attr-defined]
+
+    return step
+
+
+SUBJECTS = {
+    "a step of 30 × (Linear, ReLU), SGD": (perceptron, 100),
+    "a step of 100 × Linear, AdamW": (adamw, 40),
+}
+
+
+def main() -> None:
+    parser = options(__doc__ or "")
+    parser.add_argument("--groups", type=int, default=8, help="groups of four turns")
+    given = parser.parse_args()
+    figures = Figures(given.json)
+    import paddle
+
+    import paddle_lab
+
+    ways: dict[str, tuple[Guard, str]] = {
+        "traced": (paddle_lab.trace, "traced to plain, CPU time"),
+        "with memory": (paddle_lab.memory, "with memory to plain, CPU time"),
+    }
+    print(f"paddle {paddle.__version__}, Python {sys.version.split()[0]}\n")
+    print("| a step | | plain, CPU | ratio, CPU | least CPU: plain, added |")
+    print("|---|---|---:|---:|---:|")
+    for subject, (made, runs) in SUBJECTS.items():
+        work = made()
+        for _ in range(3):
+            work()
+        for way, (guard, what) in ways.items():
+            turns = 10 if given.quick else runs
+            found = in_pairs(guard, work, groups=2 if given.quick else given.groups, runs=turns)
+            ratio = found.ratio("cpu_s")
+            least_ms = found.least_cpu_s["plain"] * 1e3
+            print(
+                f"| {subject} | {way} | {found.plain_s('cpu_s') * 1e3:.2f} ms | {ratio.text()} "
+                f"| {least_ms:.2f} + {found.least_added_s * 1e3:.2f} ms |",
+                flush=True,
+            )
+            note = f"95 %: {ratio.low:.2f} to {ratio.high:.2f}; {runs} steps a trace"
+            figures.add(Figure(subject, what, value=ratio.median, unit="x", bar=BAR, note=note))
+    print()
+    figures.print_table()
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
