@@ -11,6 +11,7 @@ from paddle_lab.trace_answers import TraceAnswers
 
 if TYPE_CHECKING:
     from paddle_lab.trace.record import Record
+    from paddle_lab.views.still_graph import StillGraph
     from paddle_lab.views.widgets.graph_widget import GraphWidget
 
 PathLike = str | os.PathLike[str]
@@ -197,6 +198,12 @@ class Trace(TraceAnswers):
 
         return fallback_html(self._told_record)
 
+    def _still_content(self) -> str:
+        """Return what stands for the graph, without the sentence that says why."""
+        from paddle_lab.views.fallback import still_content
+
+        return still_content(self._told_record)
+
     @hints_options
     def widget(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget:
         """Return the trace as a notebook widget.
@@ -219,16 +226,41 @@ class Trace(TraceAnswers):
             payload=self.payload(),
             stored=self._stored,
             text=repr(self),
-            fallback_html=self.fallback_html,
+            still_content=self._still_content,
             page_of=page_of,
             view=view,
             height=height,
         )
 
+    def shown(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget | StillGraph:
+        """Return what a notebook shows of the trace: a widget, or what needs none.
+
+        Parameters
+        ----------
+        view, height
+            As of :meth:`widget`.
+        """
+        try:
+            import paddle_lab.views.widgets.graph_widget  # noqa: F401
+        except ImportError as error:
+            from paddle_lab.views.kernel_lacks import kernel_lacks
+            from paddle_lab.views.still_graph import StillGraph
+
+            return StillGraph(
+                kernel_lacks(error),
+                payload=self.payload(),
+                stored=self._stored,
+                text=repr(self),
+                still_content=self._still_content,
+                view=view,
+                height=height,
+            )
+        return self.widget(view=view, height=height)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self._record is None:
             return {"text/plain": repr(self)}
-        return self.widget()._repr_mimebundle_(**kwargs)
+        return self.shown()._repr_mimebundle_(**kwargs)
 
     def __repr__(self) -> str:
         if self._record is None:

@@ -8,6 +8,7 @@ import { showFailure } from "./failure.ts";
 import { installStyle } from "./live/install_style.ts";
 import { type LiveState, showLive } from "./live/live_view.ts";
 import { announce, countView } from "./presence.ts";
+import { type StandInTrait, takePlace } from "./take_place.ts";
 
 interface RenderOptions {
   model: AnyModel<LiveState>;
@@ -23,6 +24,7 @@ function render({ model, el }: RenderOptions): () => void {
 }
 
 function initialize({ model }: Pick<RenderOptions, "model">): void {
+  takePlace(model as unknown as AnyModel<StandInTrait>);
   announce(model);
 }
 

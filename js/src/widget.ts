@@ -17,11 +17,12 @@ import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_v
 import { importScript, unpackScript } from "./packed_script.ts";
 import type { Prepared } from "./payload.ts";
 import { announce, countView } from "./presence.ts";
+import { type StandInTrait, takePlace } from "./take_place.ts";
 import type { WidgetState } from "./widget_view.ts";
 import { t } from "./words/loader.ts";
 import { speak } from "./words/say.ts";
 
-type Model = AnyModel<WidgetState & DataTraits & ViewScript>;
+type Model = AnyModel<WidgetState & DataTraits & StandInTrait & ViewScript>;
 
 interface ViewScript {
   /** The packed script of the view, or "". */
@@ -42,6 +43,7 @@ const PATIENCE_MS = 30_000;
  * notebook stores; meanwhile the view is loaded and the data read.
  */
 function initialize({ model }: { model: Model }): void {
+  takePlace(model as unknown as AnyModel<StandInTrait>);
   const data = model as unknown as AnyModel<DataTraits>;
   keepData(data);
   data.on("change:_data", () => keepData(data));

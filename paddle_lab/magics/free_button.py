@@ -9,19 +9,35 @@ from IPython.display import display
 from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.views.mime_types import LIVE_MIME_TYPE
 from paddle_lab.words import say
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     """Show a button with what it would free at least beside it, then with what came back.
 
-    Where there is less to free than findings speak of, or no page to show it, there is none.
+    Where there is less to free than findings speak of, or no page to show it, there is none. Where
+    it cannot be shown, a sentence says what does the same.
     """
     if releasable_bytes < SMALLEST_BYTES or not memory.has_page:
         return
-    import ipywidgets
+    gone = say("magics.free.gone")
+    bundle = {
+        **_button(memory, releasable_bytes),
+        LIVE_MIME_TYPE: {"text": gone},
+        "text/html": f"<p>{gone}</p>",
+        "text/plain": gone,
+    }
+    display(bundle, raw=True)
 
-    from paddle_lab.views.widgets.memory_widget import LIVE_MIME_TYPE
+
+def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
+    """Return the button as an output's data; nothing where the kernel has no widgets."""
+    try:
+        import ipywidgets
+    except ImportError:
+        return {}
+
     from paddle_lab.views.widgets.shown_widgets import SHOWN, close_whole
 
     button = ipywidgets.Button(
@@ -41,11 +57,5 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     box = ipywidgets.HBox([button, answer])
     SHOWN.stand(box, lambda: close_whole(box))
     box.on_msg(lambda _box, content, _buffers: SHOWN.hear(box, content))
-    gone = say("magics.free.gone")
-    bundle = {
-        **box._repr_mimebundle_(),
-        LIVE_MIME_TYPE: {"text": gone},
-        "text/html": f"<p>{gone}</p>",
-        "text/plain": gone,
-    }
-    display(bundle, raw=True)
+    view: dict[str, Any] = box._repr_mimebundle_()
+    return view

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.views.kernel_lacks import kernel_lacks
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class LiveChart:
         if not self.is_on:
             try:
                 self._widget = self._begin(height)
+            except ImportError as error:
+                sys.stderr.write(f"{kernel_lacks(error)}\n")
+                return
             except OSError as error:  # a checkout whose front end has not been built
                 sys.stderr.write(say("magics.no_chart", error=error) + "\n")
                 return

@@ -99,7 +99,7 @@ class TracedCell:
                 self._note.tell(say("magics.waiting.checks", n=len(self.trace.record.ops)))
                 _ = self.trace.findings
                 self._note.tell(say("magics.waiting.picture", n=len(self.trace.record.ops)))
-                self._note.give_way(self.trace.widget(view=view, height=self.options.height))
+                self._note.give_way(self.trace.shown(view=view, height=self.options.height))
         except OSError as error:  # a checkout whose front end has not been built
             self._note.tell("")
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")

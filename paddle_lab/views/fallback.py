@@ -31,12 +31,38 @@ from paddle_lab.views.text import (
 from paddle_lab.words import say
 
 _LARGEST_BYTES = 30_000
+_NOTE_BYTES = 500
 _ROWS = (44, 36, 30, 24, 18, 12)
 _MOST_FINDINGS = 30
 
 
 def fallback_html(record: Record) -> str:
-    """Return the HTML: a picture, the summary, and the lines that called ops.
+    """Return the HTML for any reader: a picture, the summary, and the lines that called ops.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    """
+    return still_html(still_content(record), say("environments.still_elsewhere"))
+
+
+def still_html(content: str, note: str) -> str:
+    """Return the HTML that stands for a graph.
+
+    Parameters
+    ----------
+    content
+        As :func:`still_content` makes it.
+    note
+        Why the graph itself is not shown, and what to do; code stands between backticks.
+    """
+    sentences = sentence_html(say("environments.still", reason=note))
+    return f"<div><p><i>{sentences}</i></p>{content}</div>"
+
+
+def still_content(record: Record) -> str:
+    """Return what the HTML has below its sentence.
 
     Parameters
     ----------
@@ -47,8 +73,6 @@ def fallback_html(record: Record) -> str:
     problems = _findings(record)
     problems += "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
-    load = '<code>paddle_lab.load("…")</code>'
-    back = f"<p><i>{say('reports.still', load=load)}</i></p>"
     heading = (say("reports.column.call"),)
     calls = [(backward_line(call),) for call in backward_calls(record)]
     tables = "".join(
@@ -60,10 +84,10 @@ def fallback_html(record: Record) -> str:
             _table(say("reports.section.lines"), line_rows(record)),
         )
     )
-    rest = f"{problems}{notices}{back}{tables}"
-    room = _LARGEST_BYTES - len(rest.encode())
+    rest = f"{problems}{notices}{tables}"
+    room = _LARGEST_BYTES - _NOTE_BYTES - len(rest.encode())
     head = _picture(record, room) or f"<p><b>{title}</b> {escape(counts(record))}</p>"
-    return f"<div>{head}{rest}</div>"
+    return f"{head}{rest}"
 
 
 def _findings(record: Record) -> str:

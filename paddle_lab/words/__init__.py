@@ -9,7 +9,8 @@ A file is a room of the product, a key in it is one sentence or label in both la
 
 ``{name}`` stands for a value, ``{name:,}`` for a number with its thousands apart, and
 ``{name|tensor|tensors}`` for a word that follows the number ``name``: for 1, and for all others.
-``js/src/words/`` reads ``page.json``, ``live.json`` and ``loader.json`` when the page is built.
+``js/src/words/`` reads ``page.json``, ``live.json``, ``loader.json`` and ``environments.json`` when
+the page is built.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _KERNEL_READY = """() => {
 _SAVE_WIDGET_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 
 
-def notebook_of(*cells: str) -> nbformat.NotebookNode:
+def notebook_of(*cells: str, kernel: str = "python3") -> nbformat.NotebookNode:
     """Build a notebook with these code cells; a cell that begins with ``#md`` is text."""
     made = [
         nbformat.v4.new_markdown_cell(text[3:].lstrip())
@@ -41,8 +41,8 @@ def notebook_of(*cells: str) -> nbformat.NotebookNode:
         for text in cells
     ]
     # Without a kernelspec the application asks for a kernel and waits.
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel})
+    spec = {"name": kernel, "display_name": kernel, "language": "python"}
+    return nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": spec})
 
 
 class NotebookPage:

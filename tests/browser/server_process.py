@@ -76,8 +76,13 @@ def _free_port() -> int:
 
 
 @contextmanager
-def jupyter_server(application: Application, directory: Path) -> Iterator[JupyterServer]:
-    """Start JupyterLab or Notebook 7 below ``directory`` and stop it afterwards."""
+def jupyter_server(
+    application: Application, directory: Path, *more: str
+) -> Iterator[JupyterServer]:
+    """Start JupyterLab or Notebook 7 below ``directory`` and stop it afterwards.
+
+    ``more`` is passed on to it; below ``directory / "data"`` it finds kernels beside its own.
+    """
     root = directory / "root"
     root.mkdir(parents=True)
     runtime = directory / "runtime"
@@ -112,6 +117,7 @@ def jupyter_server(application: Application, directory: Path) -> Iterator[Jupyte
                 "--IdentityProvider.token=",
                 "--ServerApp.disable_check_xsrf=True",
                 f"--ServerApp.root_dir={root}",
+                *more,
             ],
             env=environment,
             cwd=root,

@@ -17,7 +17,7 @@ from paddle_lab.words import LANGUAGES, say
 ROOT = Path(__file__).parents[2]
 WORDS = ROOT / "paddle_lab/words"
 ROOMS = sorted(file.stem for file in WORDS.glob("*.json"))
-PAGE_ROOMS = ("page", "live", "loader")
+PAGE_ROOMS = ("page", "live", "loader", "environments")
 PLACEHOLDER = re.compile(r"\{(\w+)(?::,|\|[^|{}]*\|[^|{}]*)?\}")
 CHINESE = "[\u3007\u4e00-\u9fff]"
 # What a sentence in Chinese has no half-width sign of: between Chinese, or after it.

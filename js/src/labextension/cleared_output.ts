@@ -1,6 +1,6 @@
 /** Tells the kernel of a widget whose output was cleared or deleted, so that it can let the widget go. */
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
-import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
+import { modelId } from "./graph_mime.ts";
 import { managerOf } from "./widget_manager.ts";
 
 /** A cell that is moved, or whose deletion is undone at once, is there again by then. */
@@ -47,9 +47,4 @@ function isNamed(tracker: INotebookTracker, panel: NotebookPanel, id: string): b
 
 function kernelId({ sessionContext }: NotebookPanel): string | undefined {
   return sessionContext.session?.kernel?.id;
-}
-
-function modelId(data: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const { model_id } = (data?.[WIDGET_MIME_TYPE] ?? {}) as Record<string, unknown>;
-  return typeof model_id === "string" ? model_id : undefined;
 }

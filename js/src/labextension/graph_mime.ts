@@ -8,6 +8,13 @@ export const WIDGET_MIME_TYPE = "application/vnd.jupyter.widget-view+json";
 
 const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
 
+/** A widget of the kernel's that an output shows where it can. */
+export interface KernelWidget {
+  readonly modelId: string;
+  /** The version of anywidget that the kernel has. */
+  readonly anywidget: string;
+}
+
 export interface SavedGraph {
   /** The packed trace in base64. */
   readonly payload: string;
@@ -17,23 +24,62 @@ export interface SavedGraph {
   readonly view?: Mode;
   /** Whether its kernel has more of the trace than was stored. */
   readonly isReduced: boolean;
+  readonly widget?: KernelWidget;
+  /** Why the kernel had no widget. */
+  readonly note?: string;
+  readonly language?: string;
+}
+
+/** What an output says where its live chart is not shown. */
+export interface SavedNote {
+  readonly text: string;
+  readonly widget?: KernelWidget;
+  readonly language?: string;
 }
 
 /** Reads an output's data; `null` if it is not of this kind. Nothing in it is trusted. */
 export function readGraph(data: unknown): SavedGraph | null {
-  if (typeof data !== "object" || data === null) return null;
-  const { payload, height, view, is_reduced } = data as Record<string, unknown>;
+  const { payload, height, view, is_reduced, note, ...more } = fieldsOf(data);
   if (typeof payload !== "string" || payload === "") return null;
   return {
     payload,
     isReduced: is_reduced === true,
     ...(typeof height === "number" && height >= 100 && height <= 10_000 ? { height } : {}),
     ...(MODES.includes(view as Mode) ? { view: view as Mode } : {}),
+    ...(typeof note === "string" && note !== "" ? { note } : {}),
+    ...readWidget(more),
   };
 }
 
-/** Reads what an output says where its live chart is gone; text, whatever is in it. */
-export function readNote(data: unknown): string {
-  const { text } = (typeof data === "object" && data ? data : {}) as Record<string, unknown>;
-  return typeof text === "string" ? text : "";
+/** Reads what an output says where its live chart is not shown; text, whatever is in it. */
+export function readNote(data: unknown): SavedNote {
+  const { text, ...more } = fieldsOf(data);
+  return { text: typeof text === "string" ? text : "", ...readWidget(more) };
+}
+
+/** An output's widget: its own, where another stands for it. */
+export function modelId(data: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  for (const type of [GRAPH_MIME_TYPE, LIVE_MIME_TYPE]) {
+    const { widget } = readWidget(fieldsOf(data?.[type]));
+    if (widget) return widget.modelId;
+  }
+  const { model_id } = fieldsOf(data?.[WIDGET_MIME_TYPE]);
+  return typeof model_id === "string" ? model_id : undefined;
+}
+
+function readWidget(
+  fields: Readonly<Record<string, unknown>>,
+): Pick<SavedNote, "widget" | "language"> {
+  const { model_id, anywidget } = fieldsOf(fields.widget);
+  const { language } = fields;
+  return {
+    ...(typeof model_id === "string" && typeof anywidget === "string"
+      ? { widget: { modelId: model_id, anywidget } }
+      : {}),
+    ...(typeof language === "string" ? { language } : {}),
+  };
+}
+
+function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
+  return (typeof data === "object" && data ? data : {}) as Record<string, unknown>;
 }

@@ -2,7 +2,9 @@ import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel, Widget } from "@lumino/widgets";
 import type { ReportCleared } from "./cleared_output.ts";
-import { GRAPH_MIME_TYPE, readGraph, WIDGET_MIME_TYPE } from "./graph_mime.ts";
+import { GRAPH_MIME_TYPE, readGraph } from "./graph_mime.ts";
+import { type Outcome, showKernelWidget } from "./kernel_widget.ts";
+import { type Plugins, whyWithoutKernel } from "./missing.ts";
 
 /** How long the kernel's widget may take to appear before the saved graph stands in. */
 const WIDGET_LIMIT_MS = 2000;
@@ -17,26 +19,29 @@ type FindPanel = (node: HTMLElement) => NotebookPanel | null;
 export function graphRendererFactory(
   findPanel: FindPanel,
   reportCleared: ReportCleared,
+  plugins: Plugins,
 ): RendererFactory {
   return {
     // It runs nothing of what it draws: fit for notebooks of strangers.
     safe: true,
     mimeTypes: [GRAPH_MIME_TYPE],
-    createRenderer: () => new GraphRenderer(findPanel, reportCleared),
+    createRenderer: () => new GraphRenderer(findPanel, reportCleared, plugins),
   };
 }
 
 class GraphRenderer extends Panel implements Renderer {
   readonly #findPanel: FindPanel;
   readonly #reportCleared: ReportCleared;
+  readonly #plugins: Plugins;
   #model: MimeModel | null = null;
   #takeDown: (() => void) | null = null;
   #onDisposed: (() => void) | null = null;
 
-  constructor(findPanel: FindPanel, reportCleared: ReportCleared) {
+  constructor(findPanel: FindPanel, reportCleared: ReportCleared, plugins: Plugins) {
     super();
     this.#findPanel = findPanel;
     this.#reportCleared = reportCleared;
+    this.#plugins = plugins;
   }
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -61,15 +66,17 @@ class GraphRenderer extends Panel implements Renderer {
     const model = this.#model;
     if (model === null || this.isDisposed) return;
     this.#model = null;
-    if (await this.#showWidget(model, WIDGET_LIMIT_MS)) return;
+    const outcome = await this.#showWidget(model, { limit_ms: WIDGET_LIMIT_MS });
     const graph = readGraph(model.data[GRAPH_MIME_TYPE]);
-    if (graph === null || this.isDisposed) return;
+    if (outcome === "shown" || graph === null || this.isDisposed) return;
     const { showSavedGraph } = await import("./saved_graph.ts");
     if (this.isDisposed) return;
     const view = new Widget();
     this.addWidget(view);
-    this.#takeDown = showSavedGraph(view.node, graph);
-    if (graph.isReduced) await this.#giveWay(model, view);
+    const hasKernel = !!this.#findPanel(this.node)?.sessionContext.session?.kernel;
+    const notice = hasKernel ? whyWithoutKernel(this.#plugins, graph, outcome) : "";
+    this.#takeDown = showSavedGraph(view.node, graph, notice);
+    if (graph.isReduced && outcome !== "failed") await this.#giveWay(model, view);
   }
 
   /** Where a kernel that is found later has all of the trace, its widget takes the copy's place. */
@@ -84,7 +91,9 @@ class GraphRenderer extends Panel implements Renderer {
     // A widget's renderer that is made before the notebook has its widget manager waits for ever,
     // and nothing tells when it has one.
     for (let limit_ms = 1000; limit_ms <= 16_000 && !this.isDisposed; limit_ms *= 2) {
-      if (await this.#showWidget(model, limit_ms, true)) {
+      const outcome = await this.#showWidget(model, { limit_ms, isHidden: true });
+      if (outcome === "failed") return;
+      if (outcome === "shown") {
         this.#takeDown?.();
         this.#takeDown = null;
         saved.dispose();
@@ -94,31 +103,12 @@ class GraphRenderer extends Panel implements Renderer {
     }
   }
 
-  /** True once the kernel's widget is drawn; false where that takes longer than the limit. */
-  async #showWidget(model: MimeModel, limit_ms: number, isHidden = false): Promise<boolean> {
+  #showWidget(
+    { data }: MimeModel,
+    options: { limit_ms: number; isHidden?: boolean },
+  ): Promise<Outcome> {
     const panel = this.#findPanel(this.node);
-    const rendermime = panel?.content.rendermime;
-    if (
-      !panel?.sessionContext.session?.kernel ||
-      model.data[WIDGET_MIME_TYPE] === undefined ||
-      rendermime?.getFactory(WIDGET_MIME_TYPE) === undefined
-    ) {
-      return false;
-    }
-    const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
-    widget.node.hidden = isHidden;
-    this.addWidget(widget);
-    this.#onDisposed = () => this.#reportCleared(panel, model.data);
-    // It says that it loads, or what failed, in text; the widget itself is an element.
-    const rendered = widget.renderModel(model).catch(() => {});
-    const limit = new Promise<void>((resolve) => setTimeout(resolve, limit_ms));
-    await Promise.race([rendered, limit]);
-    if (this.isDisposed) return false;
-    if (widget.node.childElementCount > 0) {
-      widget.node.hidden = false;
-      return true;
-    }
-    widget.dispose();
-    return false;
+    if (panel) this.#onDisposed = () => this.#reportCleared(panel, data);
+    return showKernelWidget(this, panel, data, options);
   }
 }

@@ -23,7 +23,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
   description: "Shows the graph of a traced cell with and without a kernel.",
   autoStart: true,
   requires: [IRenderMimeRegistry, INotebookTracker],
-  activate(_app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) {
+  activate(app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) {
     const panelAround = (node: HTMLElement) =>
       tracker.find((panel) => panel.node.contains(node)) ?? null;
     const load = () => import("../widget_view.ts");
@@ -36,8 +36,8 @@ const graphs: JupyterFrontEndPlugin<void> = {
     // Run for the first time, it keeps the page from answering for longer than anything of ours does.
     onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));
     const report = clearedOutputs(tracker);
-    rendermime.addFactory(graphRendererFactory(panelAround, report), GRAPH_RANK);
-    rendermime.addFactory(liveRendererFactory(panelAround, report), GRAPH_RANK);
+    rendermime.addFactory(graphRendererFactory(panelAround, report, app), GRAPH_RANK);
+    rendermime.addFactory(liveRendererFactory(panelAround, report, app), GRAPH_RANK);
   },
 };
 

@@ -6,6 +6,7 @@
 declare module "@jupyterlab/application" {
   export interface JupyterFrontEnd {
     readonly name: string;
+    hasPlugin(id: string): boolean;
     readonly commands: {
       hasCommand(id: string): boolean;
       execute(id: string, args?: Record<string, unknown>): Promise<unknown>;

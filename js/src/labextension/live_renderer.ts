@@ -1,8 +1,11 @@
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
+import { codeText } from "../views/code_text.ts";
 import type { ReportCleared } from "./cleared_output.ts";
 import { LIVE_MIME_TYPE, readNote, WIDGET_MIME_TYPE } from "./graph_mime.ts";
+import { type Outcome, showKernelWidget } from "./kernel_widget.ts";
+import { type Plugins, whyNoChart } from "./missing.ts";
 
 /** How long a notebook that is being opened may take to find its kernel. */
 const KERNEL_LIMIT_MS = 20_000;
@@ -17,24 +20,27 @@ type FindPanel = (node: HTMLElement) => NotebookPanel | null;
 export function liveRendererFactory(
   findPanel: FindPanel,
   reportCleared: ReportCleared,
+  plugins: Plugins,
 ): RendererFactory {
   return {
     safe: true,
     mimeTypes: [LIVE_MIME_TYPE],
-    createRenderer: () => new LiveRenderer(findPanel, reportCleared),
+    createRenderer: () => new LiveRenderer(findPanel, reportCleared, plugins),
   };
 }
 
 class LiveRenderer extends Panel implements Renderer {
   readonly #findPanel: FindPanel;
   readonly #reportCleared: ReportCleared;
+  readonly #plugins: Plugins;
   #model: MimeModel | null = null;
   #onDisposed: (() => void) | null = null;
 
-  constructor(findPanel: FindPanel, reportCleared: ReportCleared) {
+  constructor(findPanel: FindPanel, reportCleared: ReportCleared, plugins: Plugins) {
     super();
     this.#findPanel = findPanel;
     this.#reportCleared = reportCleared;
+    this.#plugins = plugins;
   }
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -57,30 +63,23 @@ class LiveRenderer extends Panel implements Renderer {
     const model = this.#model;
     if (model === null || this.isDisposed) return;
     this.#model = null;
-    if (await this.#showChart(model)) return;
-    if (this.isDisposed) return;
+    const outcome = await this.#showChart(model);
+    if (outcome === "shown" || this.isDisposed) return;
     const note = document.createElement("p");
     note.className = "pdl-live-gone";
-    note.textContent = readNote(model.data[LIVE_MIME_TYPE]);
+    const saved = readNote(model.data[LIVE_MIME_TYPE]);
+    note.append(codeText(whyNoChart(this.#plugins, saved, outcome)));
     this.node.replaceChildren(note);
   }
 
-  /** True once the chart is drawn; false where its kernel is not, or no more. */
-  async #showChart(model: MimeModel): Promise<boolean> {
+  async #showChart({ data }: MimeModel): Promise<Outcome> {
     const panel = this.#findPanel(this.node);
-    const rendermime = panel?.content.rendermime;
-    if (!panel || rendermime?.getFactory(WIDGET_MIME_TYPE) === undefined) return false;
+    if (!panel?.content.rendermime.getFactory(WIDGET_MIME_TYPE)) return "absent";
     const limit = new Promise<void>((resolve) => setTimeout(resolve, KERNEL_LIMIT_MS));
     await Promise.race([panel.sessionContext.ready, limit]);
-    if (!panel.sessionContext.session?.kernel || this.isDisposed) return false;
-    const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
-    this.addWidget(widget);
-    this.#onDisposed = () => this.#reportCleared(panel, model.data);
+    if (this.isDisposed) return "absent";
+    this.#onDisposed = () => this.#reportCleared(panel, data);
     // A busy kernel is asked what it has when its cell is over; until then it says that it loads.
-    await widget.renderModel(model).catch(() => {});
-    // What failed is said in text; the chart itself is an element.
-    if (widget.node.childElementCount > 0) return true;
-    widget.dispose();
-    return false;
+    return showKernelWidget(this, panel, data);
   }
 }

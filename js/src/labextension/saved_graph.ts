@@ -5,12 +5,17 @@ import { showPayload } from "../payload.ts";
 import type { SavedGraph } from "./graph_mime.ts";
 
 /** @returns what takes the graph down again */
-export function showSavedGraph(root: HTMLElement, graph: SavedGraph): () => void {
+export function showSavedGraph(root: HTMLElement, graph: SavedGraph, notice: string): () => void {
   installStyle();
   const controller = new AbortController();
   const bytes = decodeBase64(graph.payload);
   const { height, view } = graph;
-  const options = { isStandalone: false, ...(height && { height }), ...(view && { view }) };
+  const options = {
+    isStandalone: false,
+    notices: notice ? [notice] : [],
+    ...(height && { height }),
+    ...(view && { view }),
+  };
   void showPayload(root, bytes, options, controller.signal).then((app) => {
     if (app === undefined) return;
     if (controller.signal.aborted) app.dispose();

@@ -39,6 +39,8 @@ export interface AppOptions {
   readonly page?: () => Promise<Blob>;
   /** Whether the view has a page to itself. */
   readonly isStandalone: boolean;
+  /** What is said of this view, beside what is said of the trace. */
+  readonly notices?: readonly string[];
 }
 
 /** A trace that is read, and its first picture, which is being made. */
@@ -237,7 +239,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       isPage: options.isStandalone,
     }),
     mountFindings(parts.findings, store),
-    mountBanner(parts.banner, store, options.isStandalone),
+    mountBanner(parts.banner, store, options.isStandalone, options.notices),
     mountNormLegend(parts.canvas, store),
     listenToKeys(parts.app, store, canvas, () => picture.cancel()),
     keepNotebookKeysAway(parts.app),

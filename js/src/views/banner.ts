@@ -1,6 +1,7 @@
 /** What went wrong, or is missing, above the picture. */
 import type { Store } from "../model/store.ts";
 import { t } from "../words/page.ts";
+import { codeText } from "./code_text.ts";
 import { button, element } from "./element.ts";
 import { baseName } from "./panel/file_names.ts";
 import { openSource } from "./panel/open_source.ts";
@@ -8,11 +9,18 @@ import { openSource } from "./panel/open_source.ts";
 /**
  * @param root the `.pdl-banner` element; it stays empty where there is nothing to say
  * @param isPage whether it is a page of its own: no traceback stands beside it that tells the error
+ * @param more said of this view alone, before what is said of the trace
  * @returns what takes the banner down
  */
-export function mountBanner(root: HTMLElement, store: Store, isPage: boolean): () => void {
+export function mountBanner(
+  root: HTMLElement,
+  store: Store,
+  isPage: boolean,
+  more: readonly string[] = [],
+): () => void {
   const { trace, findings } = store;
-  const { exception, notices } = trace.origin;
+  const { exception } = trace.origin;
+  const notices = [...more, ...trace.origin.notices];
   const calls = Array.from({ length: trace.table("backward_calls").length }, (_, call) => ({
     call,
     error: trace.textAt("backward_calls", "error", call),
@@ -125,11 +133,7 @@ function stoppedAt(root: HTMLElement, store: Store): HTMLElement {
 
 function noticesRow(notices: readonly string[]): HTMLElement {
   if (notices.length === 1) {
-    return element(
-      "div",
-      { class: "pdl-banner-row", role: "note" },
-      element("span", {}, notices[0]!),
-    );
+    return element("div", { class: "pdl-banner-row", role: "note" }, codeText(notices[0]!));
   }
   return element(
     "div",
@@ -137,8 +141,12 @@ function noticesRow(notices: readonly string[]): HTMLElement {
     element(
       "details",
       {},
-      element("summary", {}, t("banner.notices", { n: notices.length, first: notices[0]! })),
-      element("ul", {}, ...notices.slice(1).map((notice) => element("li", {}, notice))),
+      element(
+        "summary",
+        {},
+        codeText(t("banner.notices", { n: notices.length, first: notices[0]! })),
+      ),
+      element("ul", {}, ...notices.slice(1).map((notice) => element("li", {}, codeText(notice)))),
     ),
   );
 }

@@ -1,14 +1,22 @@
-"""What a widget says, said by the cell that made it; and how it comes and goes."""
+"""What a widget says, said by its cell; how it comes and goes; and what stands for it."""
 
 from __future__ import annotations
 
 import contextvars
+import sys
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import anywidget
+import ipywidgets
+import traitlets
+from comm import get_comm_manager
 
-from paddle_lab.views.widgets.shown_widgets import SHOWN
+from paddle_lab.views.widgets.shown_widgets import SHOWN, close_whole
+
+ANYWIDGET_VERSION: Final[str] = anywidget.__version__
+"""The one that a page has to have as well."""
+_WIDGET_MIME_TYPE: Final = "application/vnd.jupyter.widget-view+json"
 
 
 class CellWidget(anywidget.AnyWidget):
@@ -23,8 +31,13 @@ class CellWidget(anywidget.AnyWidget):
     whoever kept it displays it.
     """
 
+    # "model_id" of what stands for this widget, and its "outputs" once a page has loaded this one
+    # (js/src/take_place.ts).
+    _stand_in = traitlets.Dict().tag(sync=True)
+
     def __init__(self, **state: Any) -> None:
         self._cell = contextvars.copy_context()
+        self._substitute: ipywidgets.Output | None = None
         super().__init__(**state)
         self.on_msg(self._hear)
         self._stand()
@@ -38,6 +51,9 @@ class CellWidget(anywidget.AnyWidget):
         # Which would keep it from being displayed again.
         self.__dict__.pop("_repr_mimebundle_", None)
         self.layout.close()
+        if self._substitute is not None:
+            close_whole(self._substitute)
+            self._substitute, self._stand_in = None, {}
 
     def is_at_work(self) -> bool:
         """Whether it does something though no page shows it."""
@@ -64,3 +80,48 @@ class CellWidget(anywidget.AnyWidget):
             self.open()
         self._stand()
         return super()._repr_mimebundle_(**kwargs)
+
+    @traitlets.observe("comm")
+    def _keep_open(self, change: Any) -> None:
+        """Let the next page answer.
+
+        A page without a manager of widgets closes the comm of each widget that it is told of; what
+        a page with one says later would be said to nobody.
+        """
+        comm = change["new"]
+
+        def open_again(_message: Any) -> None:
+            comm._closed = False  # noqa: SLF001
+            get_comm_manager().register_comm(comm)
+
+        if comm is not None:
+            comm.on_close(open_again)
+
+    def _view_of(self, html: str) -> dict[str, Any]:
+        """Return the view of this widget, as an output's data.
+
+        Of a widget that a page cannot load it shows a red error; and a Jupyter server may be
+        without anywidget, which no kernel can know. So the output shows a widget that any page has
+        which shows widgets at all, with HTML in it. A page that loads this one puts it there.
+
+        Parameters
+        ----------
+        html
+            What stands for this widget.
+        """
+        view = _view(self.model_id)
+        # Colab's page makes a widget when it is to be shown: this one would never be.
+        if "google.colab" in sys.modules:
+            return view
+        if self._substitute is None:
+            self._substitute = ipywidgets.Output(outputs=_outputs({"text/html": html}))
+            self._stand_in = {"model_id": self._substitute.model_id, "outputs": _outputs(view)}
+        return _view(self._substitute.model_id)
+
+
+def _view(model_id: str) -> dict[str, Any]:
+    return {_WIDGET_MIME_TYPE: {"version_major": 2, "version_minor": 0, "model_id": model_id}}
+
+
+def _outputs(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    return ({"output_type": "display_data", "data": data, "metadata": {}},)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
 import traitlets
 
+from paddle_lab.views.fallback import still_html
+from paddle_lab.views.graph_bundle import graph_bundle
 from paddle_lab.views.static_files import packed_script, widget_module
-from paddle_lab.views.widgets.cell_widget import CellWidget
+from paddle_lab.views.widgets.cell_widget import ANYWIDGET_VERSION, CellWidget
 from paddle_lab.words import language, say
 
-# As in js/src/labextension/graph_mime.ts.
-_GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json"
 _VIEWS = ("ladder", "forward", "backward", "memory")
 _LEAST_HEIGHT_PX = 240
 _LARGEST_HEIGHT_PX = 4000
@@ -31,8 +30,8 @@ class GraphWidget(CellWidget):
         page has what it draws from by then.
     text
         What a terminal shows.
-    fallback_html
-        Makes the HTML that a notebook keeps for readers without widgets.
+    still_content
+        Makes what a notebook keeps for readers without widgets.
     page_of
         Makes the page that the export menu saves, of the payload.
     view
@@ -69,7 +68,7 @@ class GraphWidget(CellWidget):
         payload: bytes,
         stored: Callable[[], bytes],
         text: str,
-        fallback_html: Callable[[], str],
+        still_content: Callable[[], str],
         page_of: Callable[[bytes], str],
         view: str = "forward",
         height: int = 560,
@@ -86,7 +85,7 @@ class GraphWidget(CellWidget):
                 )
             )
         self._text = text
-        self._fallback_html: Callable[[], str] | str = fallback_html
+        self._still_content: Callable[[], str] | str = still_content
         self._page_of = page_of
         script, build = packed_script("widget_view.js")
         data = {"payload": payload, "is_fresh": True}
@@ -105,11 +104,11 @@ class GraphWidget(CellWidget):
         if self._stored_payload is not payload:
             self._stored = {"payload": self._stored_payload}
 
-    def _fallback(self) -> str:
-        """Return the HTML; what makes it has the whole trace, and is let go of."""
-        if not isinstance(self._fallback_html, str):
-            self._fallback_html = self._fallback_html()
-        return self._fallback_html
+    def _still_html(self, note: str) -> str:
+        """Return a still picture's HTML; what makes it has the whole trace, and is let go of."""
+        if not isinstance(self._still_content, str):
+            self._still_content = self._still_content()
+        return still_html(self._still_content, note)
 
     def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
         """Make the page that the export menu asks for (js/src/asked_page.ts)."""
@@ -128,17 +127,18 @@ class GraphWidget(CellWidget):
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        missing = say("environments.page_lacks_anywidget", version=ANYWIDGET_VERSION)
         return {
-            **data,
-            # Drawn by our JupyterLab plugin where there is no kernel and no widget state.
-            _GRAPH_MIME_TYPE: {
-                "payload": base64.b64encode(self._stored_payload).decode("ascii"),
-                "height": self._height,
-                "view": self._view,
-                **({"is_reduced": True} if self._stored else {}),
-            },
-            # Shown by nbconvert and wherever else neither can be drawn.
-            "text/html": self._fallback(),
-            "text/plain": self._text,
+            **self._view_of(self._still_html(missing)),
+            **graph_bundle(
+                stored=self._stored_payload,
+                is_reduced=bool(self._stored),
+                view=self._view,
+                height=self._height,
+                html=self._still_html(say("environments.still_elsewhere")),
+                text=self._text,
+                widget={"model_id": self.model_id, "anywidget": ANYWIDGET_VERSION},
+                language=language(),
+            ),
         }, metadata

@@ -10,17 +10,16 @@ from typing import Any, Final
 
 import traitlets
 
+from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.sampling.batch import Batch
 from paddle_lab.sampling.sampler import Sampler
+from paddle_lab.views.mime_types import LIVE_MIME_TYPE
 from paddle_lab.views.static_files import widget_module
-from paddle_lab.views.widgets.cell_widget import CellWidget
+from paddle_lab.views.widgets.cell_widget import ANYWIDGET_VERSION, CellWidget
 from paddle_lab.words import language, say
 
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
-# As in js/src/labextension/graph_mime.ts: where the kernel is gone, our JupyterLab plugin says the
-# text of it and not that a widget loads, or has no model.
-LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
 _ANSWER_LIMIT_S: Final = 5.0
 """How long the views of a chart have to say that they are still there."""
 
@@ -133,11 +132,16 @@ class LiveMemory(CellWidget):
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        missing = say("environments.page_lacks_anywidget", version=ANYWIDGET_VERSION)
         return {
-            **data,
-            LIVE_MIME_TYPE: {"text": say("reports.live.gone")},
-            "text/html": f"<p>{say('reports.live.gone')}</p>",
+            **self._view_of(f"<p>{sentence_html(missing)}</p>"),
+            LIVE_MIME_TYPE: {
+                "text": say("reports.live.gone"),
+                "widget": {"model_id": self.model_id, "anywidget": ANYWIDGET_VERSION},
+                "language": language(),
+            },
+            "text/html": f"<p>{say('environments.chart_elsewhere')}</p>",
             "text/plain": say("reports.live.text"),
         }, metadata
 

@@ -1,0 +1,50 @@
+/** Shows a kernel's widget in an output, and tells whether that was possible. */
+import type { NotebookPanel } from "@jupyterlab/notebook";
+import type { Panel } from "@lumino/widgets";
+import { modelId, WIDGET_MIME_TYPE } from "./graph_mime.ts";
+
+/** "failed": the page cannot load what draws it. "absent": no kernel, or none that knows of it. */
+export type Outcome = "shown" | "failed" | "absent";
+
+/** What JupyterLab's manager of widgets shows instead of one. */
+const ERROR = ".jupyter-widgets-error-widget";
+
+/**
+ * Show a widget at the end of `parent`, or leave `parent` as it was.
+ *
+ * @param data the output's data
+ * @param limit_ms how long it may take; for ever, where a busy kernel has to answer
+ */
+export async function showKernelWidget(
+  parent: Panel,
+  panel: NotebookPanel | null,
+  data: Readonly<Record<string, unknown>>,
+  { limit_ms = Number.POSITIVE_INFINITY, isHidden = false } = {},
+): Promise<Outcome> {
+  const rendermime = panel?.content.rendermime;
+  const model_id = modelId(data);
+  if (
+    model_id === undefined ||
+    !panel?.sessionContext.session?.kernel ||
+    rendermime?.getFactory(WIDGET_MIME_TYPE) === undefined
+  ) {
+    return "absent";
+  }
+  const widget = rendermime.createRenderer(WIDGET_MIME_TYPE);
+  widget.node.hidden = isHidden;
+  parent.addWidget(widget);
+  const view = { version_major: 2, version_minor: 0, model_id };
+  const rendered = widget.renderModel({ data: { [WIDGET_MIME_TYPE]: view } }).catch(() => {});
+  await (limit_ms === Number.POSITIVE_INFINITY
+    ? rendered
+    : Promise.race([rendered, new Promise((resolve) => setTimeout(resolve, limit_ms))]));
+  if (parent.isDisposed) return "absent";
+  const isError = widget.node.querySelector(ERROR) !== null;
+  // It says that it loads, or that there is none, in text; the widget itself is an element.
+  if (widget.node.childElementCount > 0 && !isError) {
+    widget.node.hidden = false;
+    return "shown";
+  }
+  widget.dispose();
+  return isError ? "failed" : "absent";
+}

@@ -1,0 +1,64 @@
+/** What a page lacks for a kernel's widget, in words: the kernel cannot know, and the page can. */
+import { PageConfig } from "@jupyterlab/coreutils";
+import { t } from "../words/environments.ts";
+import { joined, speak } from "../words/say.ts";
+import type { SavedGraph, SavedNote } from "./graph_mime.ts";
+import type { Outcome } from "./kernel_widget.ts";
+
+/** JupyterLab, which knows what it has loaded. */
+export interface Plugins {
+  hasPlugin(id: string): boolean;
+}
+
+/** A package on the server, and how its extension and its plugin are called. */
+const ANYWIDGET = { name: "anywidget", extension: "anywidget", plugin: "anywidget:plugin" };
+const MANAGER = {
+  name: "jupyterlab_widgets",
+  extension: "@jupyter-widgets/jupyterlab-manager",
+  plugin: "@jupyter-widgets/jupyterlab-manager:plugin",
+};
+
+/** Why a graph is drawn from the output's own data; "" where only its kernel is gone. */
+export function whyWithoutKernel(
+  plugins: Plugins,
+  { widget, note, language }: SavedGraph,
+  outcome: Outcome,
+): string {
+  speak(language);
+  const reasons = [note, whatPageLacks(plugins, widget?.anywidget, outcome)].filter(Boolean);
+  return reasons.length > 0 ? t("drawn_without_kernel", { reason: joined(reasons) }) : "";
+}
+
+/** What stands where a chart cannot. */
+export function whyNoChart(plugins: Plugins, saved: SavedNote, outcome: Outcome): string {
+  if (!saved.widget) return saved.text;
+  speak(saved.language);
+  return whatPageLacks(plugins, saved.widget.anywidget, outcome) || saved.text;
+}
+
+function whatPageLacks(plugins: Plugins, version: string | undefined, outcome: Outcome): string {
+  const served = servedExtensions();
+  const missing = [ANYWIDGET, MANAGER].filter(
+    ({ extension, plugin }) => !served.has(extension) && !plugins.hasPlugin(plugin),
+  );
+  if (missing.length > 0) {
+    const requirements = missing.map((it) =>
+      it === ANYWIDGET && version ? `${it.name}==${version}` : it.name,
+    );
+    return t("server_lacks", {
+      packages: missing.map(({ name }) => name).join(t("and")),
+      requirements: requirements.join(" "),
+    });
+  }
+  return outcome === "failed" && version ? t("anywidget_fails", { version }) : "";
+}
+
+/** What the server has; one that needs another that is missing is served, and does not start. */
+function servedExtensions(): ReadonlySet<unknown> {
+  try {
+    const served: unknown = JSON.parse(PageConfig.getOption("federated_extensions") || "[]");
+    return new Set((served as readonly { readonly name: unknown }[]).map(({ name }) => name));
+  } catch {
+    return new Set();
+  }
+}

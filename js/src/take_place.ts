@@ -1,0 +1,24 @@
+/**
+ * Puts a widget in the place of the still picture that its output shows until then: in a page
+ * without anywidget nobody does (paddle_lab/views/widgets/cell_widget.py).
+ */
+import type { AnyModel } from "@anywidget/types";
+
+export interface StandInTrait {
+  /** The model that stands for this one, and its outputs once this one is there. */
+  _stand_in: { model_id?: string; outputs?: unknown };
+}
+
+export function takePlace(model: AnyModel<StandInTrait>): void {
+  const take = async (): Promise<void> => {
+    const { model_id, outputs } = model.get("_stand_in") ?? {};
+    if (!model_id) return;
+    const standIn = await model.widget_manager.get_model<{ outputs: unknown }>(model_id);
+    // In this page alone: another of the same kernel may have to show the picture.
+    standIn.set("outputs", outputs);
+  };
+  // Where it is not found, nothing shows it.
+  const tryIt = (): void => void take().catch(() => {});
+  model.on("change:_stand_in", tryIt);
+  tryIt();
+}
