@@ -67,7 +67,7 @@ export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = 
   for (let step = 0; step <= steps && fewest > 0; step++) {
     const scale = Math.max(LEGIBLE_SCALE, largest - step * stepBy);
     const spare = view.height - size.height * scale;
-    const tops = isHigh ? TOPS_PX : [spare / 2, Math.min(spare / 2, LEAST_MARGIN_PX)];
+    const tops = isHigh ? TOPS_PX : [Math.max(LEAST_MARGIN_PX, spare / 2), LEAST_MARGIN_PX];
     const xs = isWide
       ? shiftsAcross({ scene, view, parts, bounds, main }, scale)
       : [shiftWhole(size.width * scale, view.width) - bounds.left * scale];

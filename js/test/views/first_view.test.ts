@@ -105,3 +105,11 @@ test("of what is too wide that is seen whole which it is about, and beside it no
     expect(toScreen(camera, main.right, 0).x).toBeLessThan(793);
   }
 });
+
+test("the upper end is in view, however wide the scene", () => {
+  for (let height = 400; height < 700; height += 20) {
+    const parts = [box(60, 14), box(500, 14), box(1500, 14), box(60, height - 14)];
+    const camera = firstView({ width: 1600, height, focusX: 60 }, VIEW, parts);
+    expect(toScreen(camera, 0, 0).y).toBeGreaterThan(3);
+  }
+});

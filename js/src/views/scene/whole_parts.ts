@@ -5,7 +5,6 @@ import type { TextMeasure } from "./measure.ts";
 import type { Scene } from "./scene.ts";
 import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 import type { Extent } from "./spatial_index.ts";
-import { titleRoom } from "./title_room.ts";
 
 const LINE_HEIGHT_PX = 16;
 
@@ -20,9 +19,9 @@ export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): 
     ...takenByBoxes(boxes, measure),
     ...takenByEdges(edges, measure).filter(({ isWords }) => isWords),
     ...frames.map((frame) => {
+      // A title moves along its strip to stay in sight.
       const [left, top] = [frame.x - frame.width / 2, frame.y - frame.height / 2];
-      const width = Math.min(frame.width, titleRoom(frame, measure));
-      return { left, top, right: left + width, bottom: top + TITLE_HEIGHT_PX };
+      return { left, top, right: left + frame.width, bottom: top + TITLE_HEIGHT_PX };
     }),
     ...labelExtents(scene, measure),
   ];
