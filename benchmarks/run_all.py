@@ -48,7 +48,7 @@ CORPUS = Path(os.environ.get("BENCH_CORPUS", FOLDER / "quick" / "corpus"))
 PARTS: dict[str, tuple[str, ...]] = {
     "capture.py": (),
     "recorded_steps.py": ("--minutes", "2"),
-    "small_steps.py": (),
+    "small_steps.py": ("--groups", "3"),
     "guards.py": ("--limit", "60"),
     "saved.py": (),
     "first_picture.py": ("--kernels", "3", "--runs", "2"),
