@@ -93,10 +93,12 @@ async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise
   try {
     speak(model.get("_language"));
     const { showWidget } = await loadView(model);
-    if (!signal.aborted) {
-      const state = model as unknown as AnyModel<WidgetState>;
-      await showWidget(state, ready ?? payloadOf(data), el, signal);
+    if (signal.aborted) {
+      void ready?.then(disposeOf, () => {});
+      return;
     }
+    const state = model as unknown as AnyModel<WidgetState>;
+    await showWidget(state, ready ?? payloadOf(data), el, signal);
   } catch (error) {
     showFailure(el, error);
   }

@@ -3,6 +3,7 @@ import type * as documentModule from "@bokeh/bokehjs/build/js/lib/document/index
 import type { CanvasView } from "@bokeh/bokehjs/build/js/lib/models/canvas/canvas";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import type { BokehModels, CarriedBokeh } from "./bokeh_loader.ts";
+import { endListenersWithViews } from "./viewport_listeners.ts";
 
 type Plot = InstanceType<BokehModels["Plot"]>;
 type Root = InstanceType<BokehModels["LayoutDOM"]>;
@@ -37,8 +38,11 @@ export function openDocument(bokeh: CarriedBokeh): {
   document: documentModule.Document;
   close: () => void;
 } {
+  endListenersWithViews(bokeh);
   const { Document, documents } = bokeh.require("document") as typeof documentModule;
   const document = new Document();
+  // No figure of ours has any, and their view would stay when the document is cleared.
+  document.config.notifications = null;
   return {
     document,
     close() {
