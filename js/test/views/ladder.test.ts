@@ -180,3 +180,23 @@ test("what has no grad nodes does not stand between what has", async () => {
   const nodes = scene.boxes.filter(({ gradNode }) => gradNode >= 0);
   expect(Math.min(...nodes.map((box) => box.x)) - xOf("relu")).toBeLessThan(230);
 });
+
+test("turns that stand beside each other are read from the left, whichever has gradients", async () => {
+  const made = new SyntheticTrace();
+  const weight = made.tensor("[4]", { kind: "parameter", path: "w" });
+  for (const [turn, names] of [
+    ["epoch 1", ["relu", ...Array(12).fill("tanh"), "mean"]],
+    ["epoch 2", ["cast", ...Array(12).fill("abs"), "sum"]],
+  ] as const) {
+    const group = made.group(turn, { kind: "turn" });
+    let inputs = [weight];
+    for (const name of names) {
+      const step = made.op(name, { group, inputs, hasGrad: turn === "epoch 1" });
+      inputs = step.out;
+      if (name === "mean") made.backward(step.gradNode);
+    }
+  }
+  const { scene } = await ladderOf(made);
+  const xOf = (name: string): number => scene.boxes.find(({ label: it }) => it === name)!.x;
+  expect(xOf("relu")).toBeLessThan(xOf("cast"));
+});

@@ -1,5 +1,7 @@
 /** Which way round the left column of a ladder stands: what has grad nodes beside them, what has none away from them. */
 import type { NestedResult } from "../../layout/index.ts";
+import type { Trace } from "../../model/trace.ts";
+import type { VisibleItem } from "../../model/visible.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 
 /** So much nearer the columns must come for the left one to be turned round. */
@@ -7,9 +9,11 @@ const LEAST_GAIN_PX = 60;
 
 /** The layout, or its mirror image where that brings the ops with grad nodes nearer to these. */
 export function pairedToTheRight(
-  { rows, contents }: LadderArrangement,
+  trace: Trace,
+  { rows, contents, tree }: LadderArrangement,
   result: NestedResult,
 ): NestedResult {
+  if (hasTurnsInARow(trace, tree.items, result)) return result;
   let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [pairedLeft, pairedRight] = [left, right];
   rows.forEach((row, item) => {
@@ -26,6 +30,25 @@ export function pairedToTheRight(
   });
   const gain = right - pairedRight - (pairedLeft - left);
   return Number.isFinite(pairedLeft) && gain > LEAST_GAIN_PX ? mirrored(result) : result;
+}
+
+/** Whether turns of a loop stand beside each other: read from the left, they are in order. */
+function hasTurnsInARow(
+  trace: Trace,
+  items: readonly VisibleItem[],
+  { x, y, height }: NestedResult,
+): boolean {
+  const before = new Map<number, number>();
+  for (let item = 0; item < items.length; item++) {
+    const { kind, key, parent } = items[item]!;
+    if ((kind !== "group" && kind !== "fold") || trace.groupKind(key) !== "turn") continue;
+    const last = before.get(parent);
+    before.set(parent, item);
+    if (last === undefined) continue;
+    const apartPx = Math.abs(y[item]! - y[last]!);
+    if (x[item]! > x[last]! && 2 * apartPx < height[item]! + height[last]!) return true;
+  }
+  return false;
 }
 
 function mirrored(result: NestedResult): NestedResult {

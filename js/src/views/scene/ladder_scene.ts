@@ -34,7 +34,7 @@ export function* composeLadderSteps(
   laidOut: NestedResult,
 ): Steps<Scene> {
   const { measure, withoutRow } = arrangement;
-  const result = pairedToTheRight(arrangement, laidOut);
+  const result = pairedToTheRight(store.trace, arrangement, laidOut);
   const left = yield* composeSteps(store, arrangement, result);
   const shown = shownItems(arrangement);
   const isWide = spanning(arrangement, result, shown);
