@@ -67,10 +67,14 @@ declare module "@jupyterlab/rendermime" {
 }
 
 declare module "@lumino/widgets" {
+  import type { ISignal } from "@lumino/signaling";
+
   export class Widget {
     readonly node: HTMLElement;
     readonly isAttached: boolean;
     readonly isDisposed: boolean;
+    readonly disposed: ISignal<void>;
+    parent: Widget | null;
     dispose(): void;
     protected onAfterAttach(): void;
   }

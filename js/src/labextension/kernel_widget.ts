@@ -34,17 +34,27 @@ export async function showKernelWidget(
   widget.node.hidden = isHidden;
   parent.addWidget(widget);
   const view = { version_major: 2, version_minor: 0, model_id };
-  const rendered = widget.renderModel({ data: { [WIDGET_MIME_TYPE]: view } }).catch(() => {});
+  const rendered = widget
+    .renderModel({ data: { [WIDGET_MIME_TYPE]: view } })
+    .catch(() => {})
+    .then(() => {});
+  // A view that is made for a renderer that is gone would never go.
+  const takeAway = (): void => {
+    widget.parent = null;
+    void rendered.then(() => widget.dispose());
+  };
+  parent.disposed.connect(takeAway);
   await (limit_ms === Number.POSITIVE_INFINITY
     ? rendered
     : Promise.race([rendered, new Promise((resolve) => setTimeout(resolve, limit_ms))]));
   if (parent.isDisposed) return "absent";
+  parent.disposed.disconnect(takeAway);
   const isError = widget.node.querySelector(ERROR) !== null;
   // It says that it loads, or that there is none, in text; the widget itself is an element.
   if (widget.node.childElementCount > 0 && !isError) {
     widget.node.hidden = false;
     return "shown";
   }
-  widget.dispose();
+  takeAway();
   return isError ? "failed" : "absent";
 }
