@@ -74,12 +74,12 @@ declare module "@lumino/widgets" {
     readonly isAttached: boolean;
     readonly isDisposed: boolean;
     readonly disposed: ISignal<void>;
-    parent: Widget | null;
     dispose(): void;
     protected onAfterAttach(): void;
   }
   export class Panel extends Widget {
     readonly widgets: readonly Widget[];
+    readonly layout: { removeWidget(widget: Widget): void } | null;
     addWidget(widget: Widget): void;
   }
 }

@@ -40,7 +40,8 @@ export async function showKernelWidget(
     .then(() => {});
   // A view that is made for a renderer that is gone would never go.
   const takeAway = (): void => {
-    widget.parent = null;
+    // A parent that is being disposed of takes with it whatever its layout has.
+    parent.layout?.removeWidget(widget);
     void rendered.then(() => widget.dispose());
   };
   parent.disposed.connect(takeAway);
