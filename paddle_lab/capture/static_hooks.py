@@ -147,9 +147,10 @@ def _end(
     tells_programs: bool,
 ) -> None:
     inputs, attributes = resolved
-    slot, runs = len(args), runs_of_layers(layers)
+    runs = runs_of_layers(layers)
     read = {id(parameter): parameter for run in runs for parameter in run.parameters}
-    for parameter in read.values():
+    # A slot each: several tensors in one are a list, whose grad nodes take no hooks.
+    for slot, parameter in enumerate(read.values(), len(args)):
         inputs.extend((slot, recorder.tensors.key_of(parameter)))
     op = recorder.end_op(_NAME, args, (inputs, attributes), values, *times_and_frame)
     is_sot = "Symbolic" in type(function).__name__
