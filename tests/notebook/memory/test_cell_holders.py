@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -105,6 +106,7 @@ def test_a_name_of_ipythons_that_the_user_took_is_a_variable(
 ) -> None:
     run(shell, "%%paddle_mem -q\n_, first = x * 2, 1").raise_error()
     assert held(shell.user_ns["_trace"])["variable", "_"] == X_BYTES
+    gc.collect()  # what other tests left in cycles
     run(shell, "%paddle_mem free")
     assert "Nothing to free" in capsys.readouterr().out
     assert shell.user_ns["_"].shape == [512, 256]
