@@ -39,7 +39,6 @@ CELLS = {
     "trace": TRACE,
     "mem": "%%paddle_mem\nnet()",
     "chart": "%paddle_mem\nnet()\n%paddle_mem off",
-    "with": "with paddle_lab.trace() as kept:\n    net()\ndisplay(kept)",
     "loop": """for turn in range(3):
     with paddle_lab.trace() as kept:
         net()
