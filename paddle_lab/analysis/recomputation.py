@@ -76,7 +76,9 @@ def _ops_beside(record: Record) -> Keys:
         for op in ran_in[scope]:
             partners = first[signs[op]]
             beside[op] = partners.pop() if partners else pylayer
-    # Of recomputation in recomputation, the op of the outermost forward.
+    # Of recomputation in recomputation, the op of the outermost forward. What runs again comes
+    # after what ran: a pair that says otherwise, in a damaged file, is none.
+    beside = np.minimum(beside, np.arange(len(beside), dtype=np.int32))
     while not np.array_equal(beside, beside[beside]):
         beside = beside[beside]
     return beside

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import paddle
 import pytest
 from paddle import nn
 from paddle.distributed.fleet.utils import recompute
 
 import paddle_lab
+from paddle_lab.analysis.answers import with_answers
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.table import Table
 
 
 class Once(paddle.autograd.PyLayer):
@@ -123,6 +127,19 @@ def test_what_has_no_partner_stands_beside_its_pylayer():
     (node,) = record.inner_grad_nodes["grad_node"].tolist()
     assert record.text(int(record.grad_nodes["name"][node])) == "TanhGradNode"
     assert [call.inside for call in trace.backward_calls] == [None, 0]
+
+
+def test_pylayers_of_a_damaged_file_that_lead_in_a_circle_come_to_an_end():
+    record = traced(once).record
+    scopes = record.scopes
+    # In its backward, each of three PyLayers is said to run the next one's op.
+    inside = np.flatnonzero(scopes["op"] >= 0)[-3:]
+    ops = scopes["op"][inside]
+    scope = record.ops["scope"].copy()
+    scope[ops] = inside[[1, 2, 0]]
+    tables = {**record.tables, "ops": Table({**record.ops.columns, "scope": scope})}
+    damaged = with_answers(Record(tables, record.strings, record.origin))
+    assert (damaged.inner_grad_nodes["op"] <= ops.max()).all()
 
 
 def test_ops_of_a_hook_stand_by_themselves():
