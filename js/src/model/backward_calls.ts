@@ -16,7 +16,8 @@ export function callsAround(trace: Trace): Int32Array {
     for (let at = 0; at < around.length; at++) {
       around[at] = call[at]! >= 0 ? call[at]! : parent[at]! >= 0 ? around[parent[at]!]! : -1;
     }
-    return Int32Array.from(scope, (at) => (at >= 0 ? around[at]! : -1));
+    // A call inside of another begins after it: what says otherwise, in a damaged file, is none.
+    return Int32Array.from(scope, (at, call) => (at >= 0 && around[at]! < call ? around[at]! : -1));
   });
 }
 

@@ -42,6 +42,14 @@ test("the first call is the program's own, whatever ran inside of it or never", 
   expect([0, 1, 2].map((call) => outermostCall(trace, call))).toEqual([0, 0, 2]);
 });
 
+test("calls that say they are inside of themselves are the program's own", async () => {
+  const made = recomputed();
+  made.tables.backward_calls.scope![0] = 0;
+  const trace = await made.trace();
+  expect([0, 1].map((call) => outermostCall(trace, call))).toEqual([0, 0]);
+  expect(firstCall(trace)).toBe(0);
+});
+
 test("a call shows what the calls inside of it ran", async () => {
   const trace = await recomputed().trace();
   const shown = (call: number): string => Array.from(membersOf(trace, call)).join("");
