@@ -26,7 +26,7 @@ _WORD = 8
 _NODES, _EVENTS = 128, 64
 _TRIES = 32
 """So many recordings may teach; after that what is unknown stays so."""
-# The first readings are confirmed, and after that every so manieth.
+# The first readings are confirmed, and after that every 16th.
 _DOUBTED, _DOUBTED_AGAIN = 4, 16
 _UNKNOWN = -1
 

@@ -1,13 +1,12 @@
 """Backward calls that are like ones before: which of their events were which grad node's.
 
-To have grad nodes among the events, the log must be cut around a backward call, and Paddle builds
-trees of all that ran in it: in a step of small ops that takes half as long as the step. A training
-does the same in every step. So where the graph of a call, and the tensors since the call before,
-are like those of two calls that were recorded with their grad nodes and were like each other, the
-allocator's events alone are recorded. If these are, one by one, of the kinds and sizes of the
-earlier calls', the grad nodes ran between the same of them. If not, the grad nodes of that one call
-stay unknown, and calls like it are recorded with theirs from then on. Every so manieth is recorded
-so anyway.
+Recording grad nodes among the events is dear: the log is cut around the backward call, and
+Paddle builds trees of all that ran in it. In a step of small ops that takes half as long as the
+step. But a training does the same in every step. So two equal calls are recorded with their grad
+nodes. A later call with an equal graph is recorded by the allocator's events alone. If its events
+have the kinds and sizes of the earlier ones, it gets their grad nodes. If one differs, its grad
+nodes stay unknown, and calls like it are recorded in full from then on. Every 32nd call is recorded
+in full as a check.
 """
 
 from __future__ import annotations
