@@ -52,7 +52,8 @@ class ShownWidget:
     @property
     def is_in_a_box(self) -> bool:
         """Whether another widget shows it."""
-        others = list(ipywidgets.widgets.widget._instances.values())  # noqa: SLF001
+        # Where a newer ipywidgets keeps them elsewhere, boxes are not known.
+        others = list(getattr(ipywidgets.widgets.widget, "_instances", {}).values())
         boxes = [getattr(other, "children", None) for other in others]
         return any(self.widget in box for box in boxes if isinstance(box, (tuple, list)))
 
