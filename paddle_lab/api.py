@@ -276,7 +276,7 @@ def load(path: PathLike) -> Trace:
     Raises
     ------
     TraceFileError
-        If the file is not a trace, is of a newer version, cut short, or altered.
+        If the file is not a trace, is of another format, cut short, or altered.
     OSError
         If the file cannot be read.
     """

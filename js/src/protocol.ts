@@ -3,7 +3,7 @@
  * `paddle_lab/trace/pack.py` (bytes). Change both sides together and raise FORMAT_VERSION.
  */
 
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 1;
 export const MAGIC = [0x93, 0x50, 0x44, 0x4c, 0x41, 0x42, 0x0d, 0x0a] as const;
 
 export const PHASES = ["forward", "backward", "optimizer"] as const;

@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Record:
     Raises
     ------
     TraceFileError
-        If the file is empty, not a trace, of a newer version, cut short, or altered. The message
+        If the file is empty, not a trace, of another format, cut short, or altered. The message
         names the file and says what to do.
     OSError
         If there is no such file, or it cannot be read.

@@ -4,16 +4,16 @@ One trace is a set of columnar tables. A row's *key* is its position in its tabl
 is an array of positions; ``-1`` stands for "none". Strings are dictionary-encoded: a ``str``
 column holds positions in the trace's list of strings.
 
-``js/src/protocol.ts`` mirrors this file. Whoever changes a table changes both and raises
-``FORMAT_VERSION``; a reader refuses a newer version than its own. Tables that an older version did
-not have (:data:`ADDED_TABLES`) are read as empty ones.
+``js/src/protocol.ts`` mirrors this file. A new table leaves ``FORMAT_VERSION`` as it is: a table
+that a file lacks is read as an empty one, and a table that a reader does not know is left out. Any
+other change raises it, and a reader refuses every version but its own.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-FORMAT_VERSION: Final = 4
+FORMAT_VERSION: Final = 1
 
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
@@ -329,32 +329,6 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # Ops whose outputs differed when the code ran once more.
     "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
 }
-
-ADDED_TABLES: Final[dict[int, tuple[str, ...]]] = {
-    2: ("allocations", "memory_totals", "holders", "steps", "counters", "samples"),
-    3: (
-        "events",
-        "living_tensors",
-        "tensor_lives",
-        "eval_scopes",
-        "optimizers",
-        "optimizer_parameters",
-        "value_stats",
-        "grad_stats",
-        "grad_histograms",
-        "rerun_differences",
-    ),
-    4: (
-        "grad_targets",
-        "grad_stops",
-        "programs",
-        "loops",
-        "turns",
-        "attribute_defaults",
-        "tensor_holders",
-    ),
-}
-"""Format version to the record tables that came with it."""
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {
     # What a view needs beside the record; computed by ``analysis``, sent to the front end,

@@ -19,12 +19,7 @@ import numpy.typing as npt
 from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.pack import ALIGNMENT_BYTES, DTYPES, MAGIC
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import (
-    ADDED_TABLES,
-    ENUMERATIONS,
-    FORMAT_VERSION,
-    RECORD_TABLES,
-)
+from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, RECORD_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
 from paddle_lab.words import say
 
@@ -50,18 +45,18 @@ def unpack(data: bytes) -> Record:
     Raises
     ------
     TraceFileError
-        If the bytes are no trace, of a newer version, cut short, or altered.
+        If the bytes are no trace, of another format, cut short, or altered.
     """
     if data[: len(MAGIC)] != MAGIC:
         raise TraceFileError(say("errors.file.no_trace"))
     if len(data) < len(MAGIC) + 4:
         raise TraceFileError(say("errors.file.damaged"))
     (version,) = struct.unpack_from("<I", data, len(MAGIC))
-    if version > FORMAT_VERSION:
-        raise TraceFileError(say("errors.file.newer", version=version, known=FORMAT_VERSION))
+    if version != FORMAT_VERSION:
+        raise TraceFileError(say("errors.file.other_format", version=version, known=FORMAT_VERSION))
     try:
         header, columns = _decompress(memoryview(data)[len(MAGIC) + 4 :])
-        tables = _read_tables(header, columns, version)
+        tables = _read_tables(header, columns)
         strings, origin = _read_texts(header)
         _check_references(tables, len(strings))
     except TraceFileError:
@@ -138,13 +133,8 @@ def _padding(rows: Any, column: dict[str, Any]) -> int:
     return -rows * _item_bytes(column) % ALIGNMENT_BYTES
 
 
-def _read_tables(header: dict[str, Any], data: bytes, version: int) -> dict[str, Table]:
-    tables: dict[str, Table] = {
-        name: Table.empty(RECORD_TABLES[name])
-        for added_in, names in ADDED_TABLES.items()
-        if version < added_in
-        for name in names
-    }
+def _read_tables(header: dict[str, Any], data: bytes) -> dict[str, Table]:
+    tables = {name: Table.empty(schema) for name, schema in RECORD_TABLES.items()}
     offset = 0
     for table_name, description in header["tables"].items():
         schema = RECORD_TABLES.get(table_name, {})

@@ -29,8 +29,8 @@ const ALIGNMENT_BYTES = 8;
 /**
  * Read a packed record.
  *
- * @throws Error with one sentence for people, if the bytes are no trace, of a newer version, cut
- *   short or altered.
+ * @throws Error with one sentence for people, if the bytes are no trace, of another format,
+ *   cut short or altered.
  */
 export async function unpack(bytes: Uint8Array): Promise<Packed> {
   const start = streamStart(bytes);
@@ -47,7 +47,7 @@ export async function unpack(bytes: Uint8Array): Promise<Packed> {
  * Position of a packed record's zlib stream.
  *
  * @param bytes the record's first ones
- * @throws Error with one sentence for people, if it is no trace or of a newer version
+ * @throws Error with one sentence for people, if it is no trace or of another format
  */
 export function streamStart(bytes: Uint8Array): number {
   if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
@@ -57,8 +57,8 @@ export function streamStart(bytes: Uint8Array): number {
     throw damaged();
   }
   const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
-  if (version > FORMAT_VERSION) {
-    throw new Error(t("newer", { version, known: FORMAT_VERSION }));
+  if (version !== FORMAT_VERSION) {
+    throw new Error(t("other_format", { version, known: FORMAT_VERSION }));
   }
   return HEADER_START_BYTES;
 }
