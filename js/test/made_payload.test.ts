@@ -1,9 +1,10 @@
 /** The trace that warms the page up is one as kernels send them. */
 import { expect, test } from "vitest";
+import { atOnce } from "../src/model/steps.ts";
 import { Store } from "../src/model/store.ts";
 import { Trace } from "../src/model/trace.ts";
 import { unpack } from "../src/model/unpack.ts";
-import { atOnce, visibleBackwardSteps, visibleForwardSteps } from "../src/model/visible.ts";
+import { visibleBackwardSteps, visibleForwardSteps } from "../src/model/visible.ts";
 import { madePayload } from "../src/warm_up/made_payload.ts";
 
 const COUNT = 512;

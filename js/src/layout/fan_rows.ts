@@ -1,12 +1,20 @@
 /** Where the branches of a fan stand: in rows, each with a bus, which a spine joins to the fan's end. */
 
-import type { Fan } from "./fans.ts";
 import type { Boxes } from "./flow.ts";
 import type { PointList } from "./points.ts";
 
 /** Rows are this many times as wide as all of them are high. */
 const SHAPE = 1.8;
 const LEAST_ROW_PX = 600;
+
+/** Branches between the same ends. Each is a path of boxes without any other edge. */
+export interface Fan {
+  /** The branches read one tensor; they feed one consumer. One of the two at least. */
+  reads: boolean;
+  feeds: boolean;
+  /** The boxes of each branch, downwards. */
+  branches: number[][];
+}
 
 /** Offsets in px: x from the anchor of the box that stands for the fan, y from its top. */
 export interface FanRows {

@@ -3,7 +3,7 @@
  * branches between two boxes, such as the ten thousand consumers of one tensor whose results are added up.
  */
 
-import { type FanRows, layRows } from "./fan_rows.ts";
+import { type Fan, type FanRows, layRows } from "./fan_rows.ts";
 import type { Boxes } from "./flow.ts";
 
 /** A fan of leaves is folded if its boxes side by side would be wider than this, in px. */
@@ -11,15 +11,6 @@ const WIDEST_LEAVES_PX = 1200;
 /** A fan between two boxes, where a picture side by side says more. */
 const WIDEST_BRANCHES_PX = 3000;
 const FEW_BRANCHES = 3;
-
-/** Branches between the same ends. Each is a path of boxes without any other edge. */
-export interface Fan {
-  /** The branches read one tensor; they feed one consumer. One of the two at least. */
-  reads: boolean;
-  feeds: boolean;
-  /** The boxes of each branch, downwards. */
-  branches: number[][];
-}
 
 export interface FoldedFans {
   fans: Fan[];

@@ -7,7 +7,6 @@ import type { Boxes } from "./flow.ts";
 import { type BoxLayout, layoutBoxes } from "./layered.ts";
 import { ENTRY, EXIT, type Links } from "./lift.ts";
 import type { Settings } from "./part.ts";
-import type { PortOrder } from "./port_order.ts";
 
 /** Half the room a line takes where it passes a frame, in px. */
 const PORT_PX = 4;
@@ -29,6 +28,12 @@ export interface Frame {
   /** x of the ports, by the tensor that passes. */
   entry: Map<number, number>;
   exit: Map<number, number>;
+}
+
+/** The tensors that pass a group's frame, from left to right. */
+export interface PortOrder {
+  entry: number[];
+  exit: number[];
 }
 
 /** A number for each item, kept from one group to the next. */

@@ -3,10 +3,11 @@
 import { groupBy } from "./adjacency.ts";
 import { assemble } from "./assemble.ts";
 import type { NestedGraph, NestedOptions, NestedResult } from "./contract.ts";
+import type { PortOrder } from "./frame.ts";
 import { type Frame, layoutGroup } from "./frame.ts";
 import { liftEdges } from "./lift.ts";
 import { settingsOf } from "./part.ts";
-import { type PortOrder, wantedOrder } from "./port_order.ts";
+import { wantedOrder } from "./port_order.ts";
 
 /**
  * Lay out the visible tree.

@@ -1,13 +1,7 @@
 /** The order in which the lines round an open group come to its ports. */
 
-import type { Frame } from "./frame.ts";
+import type { Frame, PortOrder } from "./frame.ts";
 import type { Links } from "./lift.ts";
-
-/** Tensors from left to right. */
-export interface PortOrder {
-  entry: number[];
-  exit: number[];
-}
 
 /** @returns null where the group's ports are in that order already. */
 export function wantedOrder(

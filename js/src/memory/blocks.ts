@@ -1,7 +1,7 @@
 /** The blocks of one device, by start. */
 import type { Trace } from "../model/trace.ts";
 import { SCOPE_KINDS } from "../protocol.ts";
-import { AliveIndex, aliveBounds } from "./alive.ts";
+import { AliveIndex, aliveBounds } from "./alive_index.ts";
 import { type Events, eventsOf } from "./events.ts";
 import { EARLIER, MEMORY_KINDS } from "./kinds.ts";
 import { countedSpan, unmetBytes } from "./known_totals.ts";

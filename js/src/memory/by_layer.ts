@@ -1,7 +1,7 @@
 /** Blocks by layer. */
 import type { Trace } from "../model/trace.ts";
 import { t } from "../words/page.ts";
-import type { Groups } from "./grouping.ts";
+import type { Groups } from "./groups.ts";
 import { LayerNames } from "./layer_names.ts";
 import { remembered } from "./numbering.ts";
 

@@ -2,7 +2,7 @@
 import type { Trace } from "../model/trace.ts";
 import { FRAME_KINDS } from "../protocol.ts";
 import { t } from "../words/page.ts";
-import type { Groups } from "./grouping.ts";
+import type { Groups } from "./groups.ts";
 import { remembered } from "./numbering.ts";
 
 const NO_FRAME = -1;

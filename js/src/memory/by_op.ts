@@ -1,8 +1,9 @@
 /** Blocks by what made them in the graph. */
-import type { Selection } from "../model/store.ts";
+
 import type { Trace } from "../model/trace.ts";
+import type { Selection } from "../model/view_state.ts";
 import { t } from "../words/page.ts";
-import type { Groups } from "./grouping.ts";
+import type { Groups } from "./groups.ts";
 import { kindLabel } from "./kinds.ts";
 import { LayerNames } from "./layer_names.ts";
 import { Numbers } from "./numbering.ts";

@@ -1,6 +1,6 @@
 /** The rows of the table in the order that is wanted: only as many as are shown are sorted. */
 import type { GroupSums } from "./group_sums.ts";
-import { type Groups, UNMET, unmetLabel } from "./grouping.ts";
+import { type Groups, UNMET, unmetLabel } from "./groups.ts";
 
 export type SortColumn = "name" | "bytes" | "counts" | "allocated_bytes";
 

@@ -1,6 +1,6 @@
 /** What each group has of some blocks: columns by group, not an object a group. */
 import type { Blocks } from "./blocks.ts";
-import { type Groups, UNMET } from "./grouping.ts";
+import { type Groups, UNMET } from "./groups.ts";
 import { MEMORY_KINDS } from "./kinds.ts";
 
 export interface GroupSums {

@@ -3,7 +3,7 @@ import type { Column, Table } from "../model/columns.ts";
 import { Trace } from "../model/trace.ts";
 import { type UnreadColumns, UnreadTable } from "../model/unread_table.ts";
 import { type Origin, TABLES, type TableName } from "../protocol.ts";
-import { AliveIndex } from "./alive.ts";
+import { AliveIndex } from "./alive_index.ts";
 import { type Blocks, blocksByPlace } from "./blocks.ts";
 import { type OpNumbers, opNumbers } from "./by_op.ts";
 import { HighestEvents } from "./highest_events.ts";

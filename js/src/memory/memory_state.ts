@@ -1,7 +1,8 @@
 /** What of the memory a person has chosen to see; beside the store, which every view shares. */
 import type { Trace } from "../model/trace.ts";
 import type { Blocks } from "./blocks.ts";
-import { type Grouping, type Groups, groupAllocations } from "./grouping.ts";
+import { type Grouping, groupAllocations } from "./grouping.ts";
+import type { Groups } from "./groups.ts";
 import { type Ledger, ledgerOf } from "./ledger.ts";
 import { type Moment, momentOf } from "./moment.ts";
 

@@ -1,7 +1,7 @@
 /** The moment that is looked at: of a span, that of its peak. */
 import { aliveAt, startedWithin } from "./alive.ts";
 import type { Blocks } from "./blocks.ts";
-import { peakWithin, totalAt } from "./events.ts";
+import { peakWithin, totalAt } from "./totals.ts";
 
 export interface Moment {
   readonly time_ns: number;

@@ -1,6 +1,6 @@
 /** Every group open, or none: the states at both ends, and whether one is there. */
 import type { Hierarchy } from "./hierarchy.ts";
-import type { ViewState } from "./store.ts";
+import type { ViewState } from "./view_state.ts";
 
 type Opened = Pick<ViewState, "open" | "unfolded" | "taken">;
 

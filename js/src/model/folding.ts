@@ -3,7 +3,7 @@
  * member, or members are taken out of it one at a time.
  */
 import type { Hierarchy } from "./hierarchy.ts";
-import type { ViewState } from "./store.ts";
+import type { ViewState } from "./view_state.ts";
 
 export type FoldState = Pick<ViewState, "unfolded" | "taken">;
 

@@ -4,8 +4,8 @@ import { callsInside } from "./backward_calls.ts";
 import { countInside, type Hierarchy } from "./hierarchy.ts";
 import { kept } from "./kept.ts";
 import { standInsOf } from "./stand_ins.ts";
-import type { ViewState } from "./store.ts";
 import type { Trace } from "./trace.ts";
+import type { ViewState } from "./view_state.ts";
 
 /** What the walk over the group tree asks about one kind of leaf. */
 export interface Leaves {

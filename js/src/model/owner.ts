@@ -1,6 +1,7 @@
 /** Whose a block of memory is in the graph. */
-import type { Selection } from "./store.ts";
+
 import type { Trace } from "./trace.ts";
+import type { Selection } from "./view_state.ts";
 
 /** The block's grad node, or else its op, or else its tensor. */
 export function ownerOf(trace: Trace, allocation: number): Selection {

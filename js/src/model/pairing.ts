@@ -1,7 +1,7 @@
 /** What a selection lights up: pairing of ops with grad nodes, with lines, layers and tensors. */
 import type { Hierarchy } from "./hierarchy.ts";
-import type { Selection } from "./store.ts";
 import type { Trace } from "./trace.ts";
+import type { Selection } from "./view_state.ts";
 
 /** Ops that a selection means: 1 at an op's key where it is lit. */
 export function litOps(trace: Trace, selection: Selection): Uint8Array {

@@ -1,5 +1,7 @@
 /** What a picture is made of: the store as it is, or as it would be after a change. */
-import type { Store, ViewState } from "./store.ts";
+
+import type { Store } from "./store.ts";
+import type { ViewState } from "./view_state.ts";
 
 export type Pictured = Readonly<
   Pick<Store, "trace" | "hierarchy" | "findings" | "oddSiblings" | "state">

@@ -1,5 +1,5 @@
 /** Which parts of the state shape the picture: it is laid out anew for them, and undo brings them back. */
-import type { ViewState } from "./store.ts";
+import type { ViewState } from "./view_state.ts";
 
 const SHAPING = [
   "mode",

@@ -12,9 +12,9 @@ import {
 } from "../protocol.ts";
 import type { Column } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
+import type { Steps } from "./steps.ts";
 import type { Packed } from "./unpack.ts";
 import { UnreadTable } from "./unread_table.ts";
-import type { Steps } from "./visible.ts";
 
 export interface TableView<T extends TableName> {
   readonly length: number;

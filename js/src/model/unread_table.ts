@@ -3,7 +3,7 @@ import type { PackedColumn } from "../protocol.ts";
 import type { Column, Table } from "./columns.ts";
 import { readColumn } from "./packed_column.ts";
 import { checkEarlier, checkRange, damaged, type ValueRange } from "./references.ts";
-import type { Steps } from "./visible.ts";
+import type { Steps } from "./steps.ts";
 
 /** A column as it lies in the payload. */
 export interface StoredColumn {

@@ -3,8 +3,9 @@ import { callsInside } from "./backward_calls.ts";
 import { foldAround, isFolded } from "./folding.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 import { backwardLeaves, forwardLeaves, type Leaves } from "./leaves.ts";
-import type { ViewState } from "./store.ts";
+import type { Steps } from "./steps.ts";
 import type { Trace } from "./trace.ts";
+import type { ViewState } from "./view_state.ts";
 
 export type ItemKind = "op" | "grad_node" | "group" | "fold" | "tensor";
 
@@ -39,19 +40,6 @@ export type TreeState = Pick<
   ViewState,
   "open" | "unfolded" | "taken" | "showOptimizer" | "showParameters" | "backwardCall"
 >;
-
-/** Work that can be done piece by piece: it pauses at every `yield`, and returns what it made. */
-export type Steps<T> = Generator<void, T, void>;
-
-/** Do all of it at once. */
-export function atOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) {
-      return step.value;
-    }
-  }
-}
 
 export function* visibleForwardSteps(
   trace: Trace,

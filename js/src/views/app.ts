@@ -1,7 +1,8 @@
 /** The graph view as a whole: builds its parts and keeps them in step. */
 
-import type { Selection, Store } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
 import { hasMemory, type Trace } from "../model/trace.ts";
+import type { Selection } from "../model/view_state.ts";
 import type { VisibleTree } from "../model/visible.ts";
 import { t } from "../words/page.ts";
 import { language, speak, speakIn } from "../words/say.ts";

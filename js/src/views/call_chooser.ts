@@ -1,6 +1,7 @@
 /** Which backward call is shown, where a cell made several. */
 
-import type { Store, ViewState } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
+import type { ViewState } from "../model/view_state.ts";
 import { t } from "../words/page.ts";
 import { backwardCallName } from "./backward_call.ts";
 import { element } from "./element.ts";

@@ -1,6 +1,6 @@
 /** Where to look at first: text can be read, and nothing that is seen is cut. */
 import { BUTTONS, type Camera, type Size } from "./camera.ts";
-import type { Reach } from "./scene/main_groups.ts";
+import type { Reach } from "./scene/scene.ts";
 import type { Extent } from "./scene/spatial_index.ts";
 
 /** At this scale the smallest text, of 11 px, is 10 px high. */

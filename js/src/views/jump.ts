@@ -1,7 +1,8 @@
 /** Selects and shows what may lie in a part of the graph that is not on screen. */
 import { callsInside, outermostCall } from "../model/backward_calls.ts";
 import type { Finding } from "../model/findings.ts";
-import type { Mode, Store } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
+import type { Mode } from "../model/view_state.ts";
 
 /** From the forward picture, a grad node is shown beside its op: in the ladder. */
 export function jumpToGradNode(store: Store, gradNode: number): void {

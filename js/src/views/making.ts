@@ -1,8 +1,9 @@
 /** One picture being made: arranged, laid out in the background, composed. */
 import { LayoutCancelled, type LayoutRunner, type NestedResult } from "../layout/index.ts";
 import type { Pictured } from "../model/pictured.ts";
-import type { ViewState } from "../model/store.ts";
-import type { Steps, VisibleTree } from "../model/visible.ts";
+import type { Steps } from "../model/steps.ts";
+import type { ViewState } from "../model/view_state.ts";
+import type { VisibleTree } from "../model/visible.ts";
 import { t } from "../words/page.ts";
 import { type Arrangement, arrangeSteps, composeSteps } from "./scene/arrange.ts";
 import { arrangeLadderSteps } from "./scene/ladder_rows.ts";

@@ -1,6 +1,7 @@
 /** Opening and closing: what a double click, Enter and the outline's signs do. */
 import { isFolded } from "../model/folding.ts";
-import type { Store, ViewState } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
+import type { ViewState } from "../model/view_state.ts";
 
 /**
  * Open a group, or close it.

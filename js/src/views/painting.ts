@@ -1,10 +1,12 @@
 /** What is drawn in a frame: the picture itself, or, where much is in view, what is kept of it, moved. */
 import type { Store } from "../model/store.ts";
 import { type Camera, fitted, fittingScale, type Size } from "./camera.ts";
+import type { Brush } from "./paint/brush.ts";
 import { MovingPicture } from "./paint/moving_picture.ts";
 import { NormInk } from "./paint/norm_ink.ts";
-import { type Brush, type Found, paint, paintOneBox } from "./paint/paint.ts";
+import { paint, paintOneBox } from "./paint/paint.ts";
 import { Emphasis } from "./scene/emphasis.ts";
+import type { Found } from "./scene/found.ts";
 import type { TextMeasure } from "./scene/measure.ts";
 import type { SceneBox } from "./scene/scene.ts";
 import type { Theme } from "./theme.ts";

@@ -2,7 +2,8 @@
 import { LayoutCancelled, type LayoutRunner } from "../layout/index.ts";
 import { pictured } from "../model/pictured.ts";
 import { hasSameShape, makesSamePicture } from "../model/shaping.ts";
-import type { Store, ViewState } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
+import type { ViewState } from "../model/view_state.ts";
 import type { VisibleTree } from "../model/visible.ts";
 import { isTooWide, roomFor } from "./first_view.ts";
 import { type Made, Making, type MakingListener } from "./making.ts";

@@ -1,6 +1,7 @@
 /** From what is drawn to what is selected, and back. */
 import { foldAround } from "../model/folding.ts";
-import type { Selection, Store } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
+import type { Selection } from "../model/view_state.ts";
 import type { Rectangle } from "./camera.ts";
 import type { Scene, SceneBox, SceneEdge } from "./scene/scene.ts";
 import { type Hit, isGroup, TITLE_HEIGHT_PX } from "./scene/scene_index.ts";

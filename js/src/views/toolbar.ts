@@ -1,7 +1,8 @@
 /** The toolbar: which graph is shown, and how. */
 import { standInsOf } from "../model/stand_ins.ts";
-import type { Mode, Store, ViewState } from "../model/store.ts";
+import type { Store } from "../model/store.ts";
 import { hasMemory } from "../model/trace.ts";
+import type { Mode, ViewState } from "../model/view_state.ts";
 import { t } from "../words/page.ts";
 import { mountCallChooser } from "./call_chooser.ts";
 import { button, element } from "./element.ts";

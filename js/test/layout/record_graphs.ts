@@ -1,10 +1,10 @@
 /** The graphs that a record's views lay out: forward, backward and ladder, as first shown and all opened. */
 
 import type { NestedGraph } from "../../src/layout/contract.ts";
+import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
-import { atOnce } from "../../src/model/visible.ts";
 import { arrangeSteps } from "../../src/views/scene/arrange.ts";
 import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { aliveAt } from "../../src/memory/alive.ts";
 import { type Blocks, blocksByPlace } from "../../src/memory/blocks.ts";
-import { peakWithin, totalAt } from "../../src/memory/events.ts";
 import { hitAt } from "../../src/memory/hit.ts";
 import { windowAround } from "../../src/memory/locate.ts";
 import type { StackPicture, Window } from "../../src/memory/stack_window.ts";
 import { stackBlocks } from "../../src/memory/stacking.ts";
+import { peakWithin, totalAt } from "../../src/memory/totals.ts";
 import type { Trace } from "../../src/model/trace.ts";
 import {
   loopOfSteps,

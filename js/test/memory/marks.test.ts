@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { mapBlocks } from "../../src/memory/block_map.ts";
 import { blocksByPlace } from "../../src/memory/blocks.ts";
-import { totalColumns } from "../../src/memory/events.ts";
 import { heldAtEnd } from "../../src/memory/held.ts";
 import { hitAt } from "../../src/memory/hit.ts";
 import { phaseSpans, reservedSteps } from "../../src/memory/marks.ts";
 import { stackBlocks } from "../../src/memory/stacking.ts";
 import { timeOrder } from "../../src/memory/time_order.ts";
+import { totalColumns } from "../../src/memory/totals.ts";
 import { HOLDER_KINDS } from "../../src/protocol.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 import { MemoryWriter, randomNumbers } from "./made_memory.ts";

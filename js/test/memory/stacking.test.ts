@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { aliveAt } from "../../src/memory/alive.ts";
 import { blocksByPlace } from "../../src/memory/blocks.ts";
-import { peakWithin, totalAt } from "../../src/memory/events.ts";
 import type { StackPicture, Window } from "../../src/memory/stack_window.ts";
 import { stackBlocks } from "../../src/memory/stacking.ts";
+import { peakWithin, totalAt } from "../../src/memory/totals.ts";
 import { SCOPE_KINDS } from "../../src/protocol.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 import { loopOfSteps, MemoryWriter, randomNumbers } from "./made_memory.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { edgesWithin } from "../../src/model/edge_holders.ts";
+import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";
-import { atOnce, visibleBackwardSteps, visibleForwardSteps } from "../../src/model/visible.ts";
+import { visibleBackwardSteps, visibleForwardSteps } from "../../src/model/visible.ts";
 import { encoder } from "../synthetic_nets.ts";
 
 /** As one would find them by looking at every edge of the trace. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";
-import { atOnce, visibleForwardSteps } from "../../src/model/visible.ts";
+import { visibleForwardSteps } from "../../src/model/visible.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 import { encoder } from "../synthetic_nets.ts";
 

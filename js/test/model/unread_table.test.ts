@@ -1,8 +1,8 @@
 /** Allocations of a large trace are read when they are asked for, and are what they were. */
 import { expect, test } from "vitest";
+import { atOnce } from "../../src/model/steps.ts";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
-import { atOnce } from "../../src/model/visible.ts";
 import { TABLES } from "../../src/protocol.ts";
 import { MemoryWriter } from "../memory/made_memory.ts";
 import { SyntheticTrace } from "../synthetic.ts";

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { Hierarchy } from "../../src/model/hierarchy.ts";
 import { withParameters } from "../../src/model/parameters.ts";
 import { runLabel } from "../../src/model/runs.ts";
+import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";
 import {
-  atOnce,
   type VisibleTree,
   visibleBackwardSteps,
   visibleForwardSteps,

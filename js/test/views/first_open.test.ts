@@ -1,7 +1,8 @@
 /** What is open in a first picture: as much as its view has room for. */
 import { describe, expect, test } from "vitest";
 import { type LayoutRunner, layoutNested } from "../../src/layout/index.ts";
-import { type Mode, Store } from "../../src/model/store.ts";
+import { Store } from "../../src/model/store.ts";
+import type { Mode } from "../../src/model/view_state.ts";
 import { LEGIBLE_SCALE } from "../../src/views/first_view.ts";
 import { Picture } from "../../src/views/picture.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";

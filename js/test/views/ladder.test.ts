@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { layoutNested } from "../../src/layout/index.ts";
+import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";
-import { atOnce } from "../../src/model/visible.ts";
 import { arrangeLadderSteps } from "../../src/views/scene/ladder_rows.ts";
 import { composeLadderSteps } from "../../src/views/scene/ladder_scene.ts";
 import type { TextMeasure } from "../../src/views/scene/measure.ts";

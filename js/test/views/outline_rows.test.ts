@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { membersOf } from "../../src/model/leaves.ts";
 import { withParameters } from "../../src/model/parameters.ts";
+import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";
-import { atOnce, visibleForwardSteps } from "../../src/model/visible.ts";
+import { visibleForwardSteps } from "../../src/model/visible.ts";
 import { OutlineRows } from "../../src/views/outline/outline_rows.ts";
 import { encoder } from "../synthetic_nets.ts";
 

@@ -1,7 +1,8 @@
 /** A whole scene as a picture: SVG, or PNG in pixels. */
 
 import { t } from "../../words/page.ts";
-import { type Brush, paint } from "../paint/paint.ts";
+import type { Brush } from "../paint/brush.ts";
+import { paint } from "../paint/paint.ts";
 import { SvgContext } from "../paint/svg_context.ts";
 import type { Scene } from "../scene/scene.ts";
 import { SceneIndex } from "../scene/scene_index.ts";

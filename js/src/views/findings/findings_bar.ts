@@ -3,7 +3,8 @@
  * to its place; the others on request. Where nothing was found there is nothing.
  */
 import type { Finding } from "../../model/findings.ts";
-import type { FindingsShown, Store, ViewState } from "../../model/store.ts";
+import type { Store } from "../../model/store.ts";
+import type { FindingsShown, ViewState } from "../../model/view_state.ts";
 import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { button, element } from "../element.ts";

@@ -1,7 +1,8 @@
 /** The timeline as a picture: its figures, with a line above them and the kinds below. */
-import { totalAt } from "../../memory/events.ts";
+
 import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
+import { totalAt } from "../../memory/totals.ts";
 import { t } from "../../words/page.ts";
 import { formatBytes, formatDuration } from "../panel/quantities.ts";
 import type { MemoryPalette } from "./palette.ts";

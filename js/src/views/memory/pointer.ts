@@ -1,16 +1,34 @@
 /** Mouse, touch, wheel and keys on the timeline. */
 
 import { listenToPointer } from "../pointer.ts";
-import type { Timeline } from "./timeline.ts";
 
 const STEP = 0.01;
 const PAGE = 0.1;
 const ZOOM_STEP = 1.5;
 
+/** What the pointer and the keys ask for; places are fractions of the frame, from its upper left. */
+export interface TimelineMoves {
+  pick(x: number, y: number): void;
+  brush(from: number, to: number): void;
+  hover(x: number, y: number, event: PointerEvent): void;
+  leave(): void;
+  /** By `factor` around a place; of the height too where `isBoth`. */
+  zoom(x: number, y: number, factor: number, isBoth?: boolean): void;
+  zoomBy(factor: number): void;
+  /** By a fraction of the frame. */
+  pan(dx: number, dy?: number): void;
+  fit(): void;
+  /** Moves the moment, or with `isSpan` the end of the span. */
+  step(by: number, isSpan: boolean): void;
+  jump(to: "first" | "last" | "peak"): void;
+  /** To the span, or where there is none to the block that is selected. */
+  zoomToChoice(): boolean;
+}
+
 /** @returns a function that ends the listening */
 export function listenToTimeline(
   target: HTMLElement,
-  timeline: Timeline,
+  timeline: TimelineMoves,
   options: { ownsPage: boolean },
 ): () => void {
   const { width, height } = { width: () => target.clientWidth, height: () => target.clientHeight };

@@ -1,8 +1,9 @@
 /** What of a run is marked on its timeline: in the whole of it, and in the part that is shown. */
-import { totalColumns } from "../../memory/events.ts";
+
 import { phaseSpans, reservedSteps, stepEnds } from "../../memory/marks.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
 import type { Window } from "../../memory/stack_window.ts";
+import { totalColumns } from "../../memory/totals.ts";
 import type { MemoryFigure } from "./figure.ts";
 
 const OVERVIEW_COLUMNS = 1000;

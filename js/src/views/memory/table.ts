@@ -1,10 +1,12 @@
 /** What was alive in the chosen moment, by op, layer, line or kind: a table that is sorted and clicked. */
 import { firstGroups, labelOf, type SortColumn, type Sorting } from "../../memory/group_order.ts";
 import { type GroupSums, kindsOfGroups, sumGroups } from "../../memory/group_sums.ts";
-import { GROUPINGS, type Groups, UNMET } from "../../memory/grouping.ts";
+import { GROUPINGS } from "../../memory/grouping.ts";
+import { type Groups, UNMET } from "../../memory/groups.ts";
 import { EARLIER } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
-import type { Selection, Store } from "../../model/store.ts";
+import type { Store } from "../../model/store.ts";
+import type { Selection } from "../../model/view_state.ts";
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import type { Cell } from "../export/export_table.ts";

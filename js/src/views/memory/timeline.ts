@@ -16,14 +16,14 @@ import { jumpToMoment, stepMoment, zoomToChoice } from "./moment_moves.ts";
 import { readMemoryPalette } from "./palette.ts";
 import { memoryPicture } from "./picture.ts";
 import { pixel_ns, serves, windowFor } from "./picture_window.ts";
-import { listenToTimeline } from "./pointer.ts";
+import { listenToTimeline, type TimelineMoves } from "./pointer.ts";
 import { markRun, markWindow } from "./run_marks.ts";
 import { ShownWindow } from "./shown_window.ts";
 import type { LitBlocks } from "./stack_paint.ts";
 import { timelineButtons } from "./timeline_buttons.ts";
 import { tooltipParts } from "./tooltip.ts";
 
-export class Timeline {
+export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
   readonly #frame: ChartFrame;
   readonly #overview = element("div", { class: "pdl-timeline-overview" });
@@ -127,8 +127,6 @@ export class Timeline {
     this.#frame.dispose();
   }
 
-  // What the pointer and the keys ask for; places are fractions of the frame, from its upper left.
-
   pick(x: number, y: number): void {
     const time_ns = this.#window.timeAt(x);
     this.memory.update({ from_ns: time_ns, to_ns: time_ns });
@@ -154,7 +152,6 @@ export class Timeline {
     this.#frame.hush();
   }
 
-  /** By `factor` around a place; of the height too where `isBoth`. */
   zoom(x: number, y: number, factor: number, isBoth = false): void {
     this.leave();
     this.#window.zoom(x, y, factor, isBoth);
@@ -164,7 +161,6 @@ export class Timeline {
     this.zoom(0.5, 0.5, factor);
   }
 
-  /** By a fraction of the frame. */
   pan(dx: number, dy = 0): void {
     this.leave();
     this.#window.pan(dx, dy);
@@ -174,7 +170,6 @@ export class Timeline {
     this.#window.fit();
   }
 
-  /** Moves the moment, or with `isSpan` the end of the span. */
   step(by: number, isSpan: boolean): void {
     if (stepMoment(this.memory, this.#window, by, isSpan)) {
       this.leave();
@@ -185,7 +180,6 @@ export class Timeline {
     jumpToMoment(this.memory, this.#window, to);
   }
 
-  /** To the span, or where there is none to the block that is selected. */
   zoomToChoice(): boolean {
     this.leave();
     return zoomToChoice(this.memory, this.store, this.#window, this.#frame.size);

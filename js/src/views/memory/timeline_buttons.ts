@@ -2,11 +2,11 @@
 
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
-import type { Timeline } from "./timeline.ts";
+import type { TimelineMoves } from "./pointer.ts";
 
 const ZOOM_STEP = 1.5;
 
-export function timelineButtons(timeline: Timeline): HTMLElement {
+export function timelineButtons(timeline: Pick<TimelineMoves, "zoomBy" | "fit">): HTMLElement {
   const icon = (label: string, title: string, act: () => void): HTMLButtonElement =>
     button(label, act, { class: "pdl-button pdl-icon", title, "aria-label": title });
   return element(

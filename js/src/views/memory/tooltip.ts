@@ -1,8 +1,9 @@
 /** What is under the pointer in the timeline, in a few lines. */
-import { totalAt } from "../../memory/events.ts";
+
 import type { TimelineHit } from "../../memory/hit.ts";
 import { kindLabel } from "../../memory/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
+import { totalAt } from "../../memory/totals.ts";
 import { ownerOf } from "../../model/owner.ts";
 import { t } from "../../words/page.ts";
 import { blockLine, lifetime } from "../details/allocation.ts";

@@ -1,7 +1,8 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
 import { foldAround } from "../../model/folding.ts";
 import { isLeaf } from "../../model/leaves.ts";
-import type { Selection, Store } from "../../model/store.ts";
+import type { Store } from "../../model/store.ts";
+import type { Selection } from "../../model/view_state.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";
 import { t } from "../../words/page.ts";
 import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";

@@ -4,7 +4,8 @@
  */
 
 import { membersOf } from "../../model/leaves.ts";
-import type { Selection, Store } from "../../model/store.ts";
+import type { Store } from "../../model/store.ts";
+import type { Selection } from "../../model/view_state.ts";
 import type { VisibleTree } from "../../model/visible.ts";
 import { t } from "../../words/page.ts";
 import { element } from "../element.ts";

@@ -2,6 +2,7 @@
 
 import type { SceneBox } from "../scene/scene.ts";
 import { isGroup } from "../scene/scene_index.ts";
+import type { Brush } from "./brush.ts";
 import {
   BOX_PADDING_PX,
   BOX_RADIUS_PX,
@@ -17,7 +18,6 @@ import {
 } from "./drawing_style.ts";
 import { paintChevron } from "./frame.ts";
 import { colourOfMark } from "./mark.ts";
-import type { Brush } from "./paint.ts";
 
 export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void {
   const { context, theme, emphasis } = brush;

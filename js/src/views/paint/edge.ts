@@ -2,9 +2,9 @@
 import type { Mark } from "../../model/findings.ts";
 import type { Scene, SceneEdge } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
+import type { Brush } from "./brush.ts";
 import { type Stroke, strokeOfEdge } from "./drawing_style.ts";
 import { colourOfMark } from "./mark.ts";
-import type { Brush } from "./paint.ts";
 import { traceEdges } from "./shared_stretches.ts";
 
 /** Below this scale edges have no curves and no round corners. */

@@ -7,9 +7,9 @@ import {
 } from "../scene/edge_label_places.ts";
 import type { Scene, SceneEdge, SceneFrame } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
+import type { Brush } from "./brush.ts";
 import { fillOfFrame, mix } from "./drawing_style.ts";
 import { isWithin } from "./edge.ts";
-import type { Brush } from "./paint.ts";
 
 /**
  * Each tensor's shape once, where it leaves its box.

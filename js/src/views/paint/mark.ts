@@ -3,8 +3,8 @@ import type { Mark, Severity } from "../../model/findings.ts";
 import { roleWord } from "../scene/box_marks.ts";
 import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
 import type { ColourName, Theme } from "../theme.ts";
+import type { Brush } from "./brush.ts";
 import { mix } from "./drawing_style.ts";
-import type { Brush } from "./paint.ts";
 
 const SIGN_PX = 12;
 /** On screen a sign does not get smaller than this. */

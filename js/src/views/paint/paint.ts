@@ -1,39 +1,17 @@
 /** Draws what is in view of a scene on a canvas. */
 import type { Camera, Size } from "../camera.ts";
-import type { Emphasis } from "../scene/emphasis.ts";
-import type { TextMeasure } from "../scene/measure.ts";
+import type { Found } from "../scene/found.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
 import { labelExtents } from "../scene/whole_parts.ts";
-import type { Theme } from "../theme.ts";
 import { paintBox } from "./box.ts";
+import type { Brush } from "./brush.ts";
 import { colourOfBox, mix } from "./drawing_style.ts";
 import { paintEdges } from "./edge.ts";
 import { paintEdgeLabels } from "./edge_label.ts";
 import { paintFrame, paintFrameTitle } from "./frame.ts";
 import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./mark.ts";
-import type { NormInk } from "./norm_ink.ts";
 import { TitlePlaces } from "./title_places.ts";
-
-export interface Brush {
-  readonly context: CanvasRenderingContext2D;
-  readonly theme: Theme;
-  readonly measure: TextMeasure;
-  readonly emphasis: Emphasis;
-  readonly camera: Camera;
-  readonly showShapes: boolean;
-  readonly hovered: string;
-  /** The gradients' norms, where they are shown. */
-  readonly norms: NormInk | undefined;
-}
-
-/** A scene and what of it lies where, by position in its lists. */
-export interface Found {
-  readonly scene: Scene;
-  boxesIn(area: Extent): number[];
-  edgesIn(area: Extent): number[];
-  framesIn(area: Extent): number[];
-}
 
 /** What has been drawn. */
 export interface Drawn {

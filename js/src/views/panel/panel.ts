@@ -1,5 +1,7 @@
 /** The side panel: details of the selection, and the source. */
-import type { Selection, Store } from "../../model/store.ts";
+
+import type { Store } from "../../model/store.ts";
+import type { Selection } from "../../model/view_state.ts";
 import type { LineNow } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";

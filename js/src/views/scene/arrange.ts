@@ -4,8 +4,8 @@ import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
 import { membersOf } from "../../model/leaves.ts";
 import { withParameters } from "../../model/parameters.ts";
 import type { Pictured } from "../../model/pictured.ts";
+import type { Steps } from "../../model/steps.ts";
 import {
-  type Steps,
   type VisibleItem,
   type VisibleTree,
   visibleBackwardSteps,

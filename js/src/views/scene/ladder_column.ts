@@ -1,7 +1,7 @@
 /** The right column of a ladder, at the heights of the left one, before it finds its place beside it. */
 import { layoutLadder, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/pictured.ts";
-import type { Steps } from "../../model/visible.ts";
+import type { Steps } from "../../model/steps.ts";
 import { sceneEdgesSteps } from "./arrange.ts";
 import type { BoxContent } from "./box_content.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";

@@ -1,7 +1,7 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
 import { Narrowing, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/pictured.ts";
-import type { Steps } from "../../model/visible.ts";
+import type { Steps } from "../../model/steps.ts";
 import { t } from "../../words/page.ts";
 import { composeSteps, trunkX } from "./arrange.ts";
 import { extentOf } from "./box_content.ts";
@@ -18,8 +18,8 @@ import {
   takenByFrames,
 } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
-import { mainReaches, type Reach } from "./main_groups.ts";
-import type { Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
+import { mainReaches } from "./main_groups.ts";
+import type { Reach, Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
 import { SPACING } from "./spacing.ts";
 
 /** Between anything of the left column and anything of the right one beside it. */

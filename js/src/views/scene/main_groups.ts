@@ -1,12 +1,6 @@
 /** The open groups that a picture is mostly about. */
 import type { VisibleTree } from "../../model/visible.ts";
-import type { SceneFrame } from "./scene.ts";
-
-/** From left to right, in world px. */
-export interface Reach {
-  readonly left: number;
-  readonly right: number;
-}
+import type { Reach, SceneFrame } from "./scene.ts";
 
 /** The open group that holds more than half of all, in it the one that holds more than half of its own, and so on. */
 export function mainGroups({ items }: VisibleTree): number[] {

@@ -1,7 +1,5 @@
 /** What is drawn, in world px: the one source of the canvas and of the exported picture. */
 
-import type { Reach } from "./main_groups.ts";
-
 export type BoxKind =
   | "op"
   | "group"
@@ -97,6 +95,12 @@ export interface SceneLabel {
   readonly text: string;
   readonly align: "start" | "middle" | "end";
   readonly tone: "ink" | "soft" | "warn" | Phase;
+}
+
+/** From left to right, in world px. */
+export interface Reach {
+  readonly left: number;
+  readonly right: number;
 }
 
 export interface Scene {

@@ -1,6 +1,6 @@
 /** Does long work on the main thread in slices, so that the page answers in between. */
 import { LayoutCancelled } from "../../layout/index.ts";
-import type { Steps } from "../../model/visible.ts";
+import type { Steps } from "../../model/steps.ts";
 
 /** A slice, with what the browser does beside it, still leaves the page at rest for its next frame. */
 const SLICE_MS = 12;

@@ -1,5 +1,5 @@
 /** Moves a picture from one scene to the next, so that the eye can follow. */
-import type { Found } from "../paint/paint.ts";
+import type { Found } from "./found.ts";
 import type { Scene, SceneBox, SceneFrame } from "./scene.ts";
 import type { Extent } from "./spatial_index.ts";
 

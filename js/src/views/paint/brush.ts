@@ -1,0 +1,18 @@
+/** What every part of a picture is drawn with. */
+import type { Camera } from "../camera.ts";
+import type { Emphasis } from "../scene/emphasis.ts";
+import type { TextMeasure } from "../scene/measure.ts";
+import type { Theme } from "../theme.ts";
+import type { NormInk } from "./norm_ink.ts";
+
+export interface Brush {
+  readonly context: CanvasRenderingContext2D;
+  readonly theme: Theme;
+  readonly measure: TextMeasure;
+  readonly emphasis: Emphasis;
+  readonly camera: Camera;
+  readonly showShapes: boolean;
+  readonly hovered: string;
+  /** The gradients' norms, where they are shown. */
+  readonly norms: NormInk | undefined;
+}
