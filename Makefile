@@ -41,7 +41,7 @@ lab: $(DONE)/lab $(DONE)/labextension
 
 # Tests, by rising cost. `make --keep-going test` goes on after one that fails.
 
-.PHONY: test lint types js-test pytest browser-test format
+.PHONY: test lint types js-test pytest browser-test format generate
 test: lint types js-test pytest browser-test
 
 # What one runs before a commit: some minutes.
@@ -56,6 +56,7 @@ lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
+	$(BIN)/python -m codegen --check
 	$(NPM) run --silent lint
 
 types: $(DONE)/test js/node_modules/.package-lock.json
@@ -88,6 +89,10 @@ format: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE_SOURCES)
 	$(NPM) run --silent format
+
+# Writes what other languages share with Python from its definitions.
+generate: $(DONE)/test
+	$(BIN)/python -m codegen
 
 # Figures of this machine, beside those of other tools, which have an environment of their own.
 # Writes benchmarks/FIGURES.md; BENCH=quick is a few minutes, into benchmarks/quick.

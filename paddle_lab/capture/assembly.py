@@ -15,16 +15,16 @@ from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.frames import Cells, FrameAssembler
 from paddle_lab.capture.grad_columns import grad_tables
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS
 from paddle_lab.capture.memory.assembly import add_memory
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.op_columns import OpRows, op_tables
 from paddle_lab.capture.optimizer_ops import optimizer_reads
-from paddle_lab.capture.recorder import SCOPE_CELLS, Recorder
+from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.row_keys import RecordKeys, RowKeys, first_uses
+from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, TENSOR_CELLS
 from paddle_lab.capture.tape import sorted_rows
 from paddle_lab.capture.tensor_columns import tensor_table
-from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER, ROW_CELLS
+from paddle_lab.capture.tensors import EXTERNAL, GRADIENT, PARAMETER
 from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import RECORD_TABLES
@@ -55,7 +55,7 @@ def assemble(
         cells=cells,
     )
     recorder.backward.name_dead_leaves()
-    ops, tensor_rows = OpRows(recorder), sorted_rows(recorder.tensors.rows, ROW_CELLS)
+    ops, tensor_rows = OpRows(recorder), sorted_rows(recorder.tensors.rows, TENSOR_CELLS)
     keys = _keys(recorder, ops, tensor_rows)
     tables: dict[str, Table] = {}
     builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}

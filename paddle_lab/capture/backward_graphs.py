@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, GradNodePool, Reached
+from paddle_lab.capture.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.op_names import OP_NAMES
+from paddle_lab.capture.rows import EDGE_CELLS, NO_KEY, NODE_CELLS
 from paddle_lab.capture.tape import cells_of
-from paddle_lab.capture.tensors import NO_KEY, TensorPool
+from paddle_lab.capture.tensors import TensorPool
 
 PADDLE_GRAD_OP = "paddle.grad"
 """What a call of ``paddle.grad`` is recorded as."""

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
-from paddle_lab.capture.op_columns import IS_PYLAYER, SCOPE, OpRows
+from paddle_lab.capture.op_columns import OpRows
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.row_keys import RecordKeys, Rows, first_uses
+from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, OpCell
 from paddle_lab.capture.tape import cells_of, sorted_rows
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
@@ -42,7 +42,7 @@ def grad_tables(
         "address": address,
         "op": op_row,
         "parameter": leaf,
-        "scope": np.append(keys.scopes.rows(ops.column(SCOPE)), -1)[op_row],
+        "scope": np.append(keys.scopes.rows(ops.column(OpCell.SCOPE)), -1)[op_row],
     }
     _, source, target, slot, tensor = sorted_rows(pool.edges, EDGE_CELLS).T
     source, target = keys.grad_nodes.rows(source), keys.grad_nodes.rows(target)
@@ -84,7 +84,7 @@ def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np
     finds its node from the next op that is seen, which did not make it.
     """
     named = [name_ for name_ in np.unique(name) if OP_NAMES.name(int(name_)).startswith(_PYLAYER)]
-    is_pylayer = np.append(ops.column(IS_PYLAYER), False).astype(np.bool_)
+    is_pylayer = np.append(ops.column(OpCell.IS_PYLAYER), False).astype(np.bool_)
     unseen: npt.NDArray[np.bool_] = np.isin(name, named) & ~is_pylayer[op_row]
     return unseen
 

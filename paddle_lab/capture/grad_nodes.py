@@ -24,16 +24,12 @@ from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_walk import LEAF_NAME, NO_OP, NO_TENSOR, Reached, walk_grad_nodes
 from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.op_names import OP_NAMES
+from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, NodeCell
 from paddle_lab.capture.tape import Cells, Tape, rows_of
 
 __all__ = [
-    "EDGE_CELLS", "LEAF_NAME", "NODE_CELLS", "NO_OP", "NO_TENSOR", "ROOT_CELLS", "GradNodePool",
-    "Reached",
+    "LEAF_NAME", "NO_OP", "NO_TENSOR", "GradNodePool", "Reached",
 ]  # fmt: skip
-
-NODE_CELLS = 4
-EDGE_CELLS = 5
-ROOT_CELLS = 2
 
 
 class GradNodePool:
@@ -47,13 +43,11 @@ class GradNodePool:
 
     def __init__(self, lineage: Lineage) -> None:
         self.rows = Tape()
-        """Of each grad node :data:`NODE_CELLS` cells: key, name (a key of
-        :data:`~paddle_lab.capture.op_names.OP_NAMES`), address, op."""
+        """Rows of :class:`~paddle_lab.capture.rows.NodeCell`."""
         self.edges = Tape()
-        """Of each edge :data:`EDGE_CELLS` cells: key, source, target, slot, tensor whose gradient
-        it carries."""
+        """Rows of :class:`~paddle_lab.capture.rows.EdgeCell`."""
         self.roots = Tape()
-        """Of each root :data:`ROOT_CELLS` cells: backward call, grad node."""
+        """Rows of :class:`~paddle_lab.capture.rows.RootCell`."""
         self.targets = Tape()
         """Of each tensor that ``paddle.grad`` was asked for, as many: backward call, grad node."""
         self.leaf_keys: dict[int, int] = {}
@@ -118,7 +112,7 @@ class GradNodePool:
 
     def name_of(self, key: int) -> str:
         """Return the name of a recorded node."""
-        return OP_NAMES.name(_row(self.rows, NODE_CELLS, key)[1])
+        return OP_NAMES.name(_row(self.rows, NODE_CELLS, key)[NodeCell.NAME])
 
     def edge(self, key: int) -> list[int]:
         """Return source, target, slot and tensor of an edge."""

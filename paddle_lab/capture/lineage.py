@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.rows import NO_KEY, OP_CELLS, TENSOR_CELLS, OpCell, TensorCell
 
 if TYPE_CHECKING:
     from paddle_lab.capture.tape import Tape
 
-NO_KEY = -1
-OP_CELLS = 13
-ROW_CELLS = 13
+_INPUT_CELLS, _OUTPUTS, _NAME = OpCell.INPUT_CELLS, OpCell.OUTPUTS, OpCell.NAME
+_PRODUCER, _GRAD_NODE = TensorCell.PRODUCER, TensorCell.GRAD_NODE
 
 Upstream = dict[int, tuple[int, int]]
 """Of one op's inputs: address of the input's grad node to (op that made it, input tensor)."""
@@ -49,7 +49,7 @@ class Lineage:
         """Return the key of an op's name, -1 for no op."""
         self._index()
         row = self._op_rows.get(op)
-        return row[3] if row is not None else NO_KEY
+        return row[_NAME] if row is not None else NO_KEY
 
     def grad_address(self, tensor: int) -> int:
         """Return the address of the grad node that a row came with; 0 for leaves and no row."""
@@ -101,13 +101,13 @@ class Lineage:
         cells = ops.to_list(at, end)
         start = 0
         while start < len(cells):
-            inputs_end = start + OP_CELLS + cells[start + 1]
+            inputs_end = start + OP_CELLS + cells[start + _INPUT_CELLS]
             self._op_rows[cells[start]] = cells[start:inputs_end]
-            start = inputs_end + cells[start + 2]
+            start = inputs_end + cells[start + _OUTPUTS]
         cells = tensors.to_list(first_tensor, last_tensor)
-        for start in range(0, len(cells), ROW_CELLS):
-            address = cells[start + 12]
+        for start in range(0, len(cells), TENSOR_CELLS):
+            address = cells[start + _GRAD_NODE]
             if address:
-                self._made_with[cells[start]] = cells[start + 7], address
+                self._made_with[cells[start]] = cells[start + _PRODUCER], address
                 self._rows_at[address] = cells[start]
         self._indexed = end, last_tensor

@@ -11,16 +11,12 @@ import numpy as np
 from paddle_lab.capture.attribute_columns import attribute_columns
 from paddle_lab.capture.frames import FrameAssembler
 from paddle_lab.capture.op_names import OP_NAMES
-from paddle_lab.capture.recorder import INPUT, OP_CELLS, OUTPUT, RESULT, Recorder
+from paddle_lab.capture.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.row_keys import RecordKeys, first_uses
+from paddle_lab.capture.rows import OP_CELLS, OpCell
 from paddle_lab.capture.tape import Cells, cells_of, row_starts
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
-
-(
-    KEY, INPUT_CELLS, OUTPUTS, NAME, SCOPE, STACK, THREAD, START, DURATION, PHASE, ATTRIBUTES,
-    IS_PYLAYER, RAISED,
-) = range(OP_CELLS)  # fmt: skip
 
 
 class OpRows:
@@ -42,12 +38,12 @@ class OpRows:
     @cached_property
     def keys(self) -> Cells:
         """The ops' keys, ascending."""
-        return self.column(KEY)
+        return self.column(OpCell.KEY)
 
     @cached_property
     def inputs(self) -> tuple[Cells, Cells, Cells]:
         """Row of an op, argument position and tensor of all inputs, by op."""
-        counts = self.column(INPUT_CELLS) // 2
+        counts = self.column(OpCell.INPUT_CELLS) // 2
         op, at = spread(counts)
         position = self.starts[op] + OP_CELLS + 2 * at
         return op, self.cells[position], self.cells[position + 1]
@@ -55,8 +51,8 @@ class OpRows:
     @cached_property
     def outputs(self) -> tuple[Cells, Cells, Cells]:
         """Row of an op, slot and tensor of all outputs, by op."""
-        op, at = spread(self.column(OUTPUTS))
-        position = self.starts[op] + OP_CELLS + self.column(INPUT_CELLS)[op] + at
+        op, at = spread(self.column(OpCell.OUTPUTS))
+        position = self.starts[op] + OP_CELLS + self.column(OpCell.INPUT_CELLS)[op] + at
         return op, at, self.cells[position]
 
 
@@ -68,12 +64,12 @@ def op_tables(
     frames: FrameAssembler,
 ) -> dict[str, Table]:
     """Return the tables ``ops``, ``uses`` and ``attribute_defaults``."""
-    name, stack = rows.column(NAME), rows.column(STACK)
+    name, stack = rows.column(OpCell.NAME), rows.column(OpCell.STACK)
     attributes, defaults = attribute_columns(
         recorder.attributes,
-        rows.column(ATTRIBUTES),
+        rows.column(OpCell.ATTRIBUTES),
         # A PyLayer's own op may be called as one of Paddle's.
-        np.where(rows.column(IS_PYLAYER), -1, name),
+        np.where(rows.column(OpCell.IS_PYLAYER), -1, name),
         rows.inputs[:2],
         strings,
     )
@@ -87,15 +83,15 @@ def op_tables(
         name_codes[name[row]] = strings[text]
     ops: dict[str, Any] = {
         "name": name_codes[name],
-        "scope": keys.scopes.rows(rows.column(SCOPE)),
+        "scope": keys.scopes.rows(rows.column(OpCell.SCOPE)),
         "stack": frames.stacks(stack),
-        "thread": rows.column(THREAD),
-        "start_ns": rows.column(START) - recorder.start_ns,
-        "duration_ns": rows.column(DURATION),
-        "phase": rows.column(PHASE),
+        "thread": rows.column(OpCell.THREAD),
+        "start_ns": rows.column(OpCell.START) - recorder.start_ns,
+        "duration_ns": rows.column(OpCell.DURATION),
+        "phase": rows.column(OpCell.PHASE),
         "attributes": attributes,
-        "is_pylayer": rows.column(IS_PYLAYER),
-        "raised": rows.column(RAISED),
+        "is_pylayer": rows.column(OpCell.IS_PYLAYER),
+        "raised": rows.column(OpCell.RAISED),
     }
     return {
         "ops": Table.from_sequences(RECORD_TABLES["ops"], ops),

@@ -29,10 +29,11 @@ from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.programs import ProgramLog
+from paddle_lab.capture.rows import NO_KEY, OP_CELLS, SCOPE_CELLS, OpCell
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.stacks import NO_STACK, StackPool
 from paddle_lab.capture.tape import Tape, rows_of
-from paddle_lab.capture.tensors import NO_KEY, TensorPool
+from paddle_lab.capture.tensors import TensorPool
 from paddle_lab.capture.thread_state import Saved, ThreadState
 from paddle_lab.capture.turns.describe import CodeDescriber, LoopRow
 from paddle_lab.capture.turns.turns import TurnTracker
@@ -52,8 +53,6 @@ OUTPUT = ROLES.index("output")
 RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KINDS))
 
-OP_CELLS = 13
-SCOPE_CELLS = 7
 BackwardCallRow = tuple[int, int, int, int, int, bool, bool, str]
 """key, kind, stack, scope, how many ops had a key, create_graph, retain_graph, error."""
 
@@ -88,10 +87,7 @@ class Recorder:
     ) -> None:
         self.stacks = StackPool()
         self.ops = Tape()
-        """Of each op: :data:`OP_CELLS` cells, its inputs (argument position and tensor in turn) and
-        its outputs. The cells: key, number of input cells, number of outputs, name (a key of
-        :data:`~paddle_lab.capture.op_names.OP_NAMES`), scope, stack,
-        thread, start, duration, phase, attributes, is_pylayer, raised."""
+        """Rows of :class:`~paddle_lab.capture.rows.OpCell`, each with its inputs and outputs."""
         self.parameter_type = paddle.base.framework.EagerParamBase
         self.tensors = TensorPool(
             self.parameter_type,
@@ -104,12 +100,11 @@ class Recorder:
         self.attributes: dict[Any, int] = {(): 0}
         self._next_attributes = count(1).__next__
         self.scopes = Tape()
-        """Of each scope :data:`SCOPE_CELLS` cells: key, kind, name (a key of :attr:`scope_names`),
-        parent, layer, backward call, thread."""
+        """Rows of :class:`~paddle_lab.capture.rows.ScopeCell`."""
         self.scope_names: dict[str, int] = {"": 0}
         self.loops: list[LoopRow] = []
         self.turn_rows = Tape()
-        """Of each turn :data:`~paddle_lab.capture.turns.turns.TURN_CELLS` cells."""
+        """Rows of :class:`~paddle_lab.capture.rows.TurnCell`."""
         self.turn_values: list[Any] = []
         """What loops' variables had: numbers and texts."""
         self.backward_calls: list[BackwardCallRow] = []
@@ -309,10 +304,10 @@ class Recorder:
         cells, position = self.ops.to_list(start), 0
         while position < len(cells):
             inputs_start = position + OP_CELLS
-            inputs_end = inputs_start + cells[position + 1]
-            outputs_end = inputs_end + cells[position + 2]
+            inputs_end = inputs_start + cells[position + OpCell.INPUT_CELLS]
+            outputs_end = inputs_end + cells[position + OpCell.OUTPUTS]
             head: list[Any] = cells[position:inputs_start]
-            head[3] = OP_NAMES.name(head[3])
+            head[OpCell.NAME] = OP_NAMES.name(head[OpCell.NAME])
             yield (
                 head,
                 cells[inputs_start:inputs_end],

@@ -22,7 +22,7 @@ def tensor_table(recorder: Recorder, rows: Cells, keys: RecordKeys, strings: Str
     Parameters
     ----------
     rows
-        The recorder's rows of tensors by key, shape ``[tensors, ROW_CELLS]``.
+        The recorder's rows of tensors by key, shape ``[tensors, TENSOR_CELLS]``.
     """
     pool, paths = recorder.tensors, recorder.layers.tensor_paths
     (

@@ -17,6 +17,13 @@ from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.object_table import ObjectTable
+from paddle_lab.capture.rows import (
+    LARGEST_VERSION,
+    NO_KEY,
+    NO_VERSION,
+    TENSOR_CELLS,
+    VERSION_BITS,
+)
 from paddle_lab.capture.tape import Tape, rows_of
 from paddle_lab.trace.schema import TENSOR_KINDS
 
@@ -25,17 +32,6 @@ PARAMETER = TENSOR_KINDS.index("parameter")
 BUFFER = TENSOR_KINDS.index("buffer")
 GRADIENT = TENSOR_KINDS.index("gradient")
 EXTERNAL = TENSOR_KINDS.index("external")
-
-NO_KEY = -1
-
-ROW_CELLS = 13
-KIND = 6
-"""Which of the cells is a row's kind."""
-
-VERSION_BITS = 24
-LARGEST_VERSION = (1 << VERSION_BITS) - 1
-NO_VERSION = LARGEST_VERSION
-"""Of sparse tensors, which Paddle does not count; where it is asked, it warns."""
 
 
 class TensorPool:
@@ -53,10 +49,7 @@ class TensorPool:
 
     def __init__(self, parameter_type: type, ops: Tape, *, reads_place: bool) -> None:
         self.rows = Tape()
-        """Of each row :data:`ROW_CELLS` cells: key, shape, dtype, place (keys of :attr:`shapes`,
-        :attr:`dtypes`, :attr:`places`), stop_gradient, version, kind, producer, previous,
-        detached_from, name (a key of :attr:`names`), id of the object, address of its grad node or
-        0."""
+        """Rows of :class:`~paddle_lab.capture.rows.TensorCell`."""
         self.shapes: dict[tuple[int, ...], int] = {(): 0}
         self.dtypes: dict[Any, int] = {}
         self.places: dict[Any, int] = {None: 0}
@@ -209,7 +202,7 @@ class TensorPool:
         """Iterate over the rows by key, with shapes, dtypes, places and names for their keys."""
         shapes, dtypes = list(self.shapes), list(self.dtypes)
         places, names = list(self.places), list(self.names)
-        for row in sorted(rows_of(self.rows, ROW_CELLS)):
+        for row in sorted(rows_of(self.rows, TENSOR_CELLS)):
             key, shape, dtype, place, *cells, name, identity, address = row
             yield (
                 key, shapes[shape], dtypes[dtype], places[place], *cells, names[name], identity,

@@ -19,10 +19,9 @@ from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.object_table import ObjectTable
-from paddle_lab.capture.recorder import OP_CELLS
+from paddle_lab.capture.rows import OP_CELLS, TENSOR_CELLS
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tape import Tape, cells_of, row_starts, rows_of, sorted_rows
-from paddle_lab.capture.tensors import ROW_CELLS
 
 TRACE_IT = """
 import json, sys
@@ -231,7 +230,7 @@ def op_row(key, name, inputs, outputs):
 
 
 def tensor_row(key, producer, address):
-    row = [0] * ROW_CELLS
+    row = [0] * TENSOR_CELLS
     row[0], row[7], row[12] = key, producer, address
     return row
 
@@ -264,7 +263,7 @@ def test_lineage_forgets_what_is_no_more_on_the_tapes():
     assert lineage.upstream(5) == {80: (4, 5)}
     width = OP_CELLS + 3
     ops.replace(5 * width, cells_of(ops, width, 2 * width).tobytes())
-    tensors.replace(5 * ROW_CELLS, cells_of(tensors, ROW_CELLS, 2 * ROW_CELLS).tobytes())
+    tensors.replace(5 * TENSOR_CELLS, cells_of(tensors, TENSOR_CELLS, 2 * TENSOR_CELLS).tobytes())
     assert [lineage.name_key(op) for op in range(6)] == [-1, 1, -1, -1, -1, 5]
     assert [lineage.grad_address(tensor) for tensor in range(1, 7)] == [0, 32, 0, 0, 0, 96]
     assert lineage.row_at(80) == -1

@@ -16,8 +16,8 @@ from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.rows import NO_KEY
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tensors import NO_KEY
 from paddle_lab.capture.tracebacks import drop_frame
 
 

@@ -15,8 +15,9 @@ from paddle_lab.capture.evidence.gradient_values import GradientValues
 from paddle_lab.capture.evidence.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.scan import Scanned
 from paddle_lab.capture.evidence.statistics import Look, look_at
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, LEAF_NAME
+from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.capture.row_keys import RecordKeys
+from paddle_lab.capture.rows import EDGE_CELLS
 from paddle_lab.capture.tape import rows_of
 from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder

@@ -11,10 +11,11 @@ import numpy as np
 
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.rows import TENSOR_CELLS, TensorCell
 from paddle_lab.capture.search import instances_among
 from paddle_lab.capture.sinks import SINKS
 from paddle_lab.capture.tape import cells_of
-from paddle_lab.capture.tensors import KIND, PARAMETER, ROW_CELLS
+from paddle_lab.capture.tensors import PARAMETER
 from paddle_lab.capture.tracebacks import drop_frame
 from paddle_lab.trace.table import StringPool, TableBuilder
 
@@ -93,8 +94,8 @@ class OptimizerLog:
                 seen.parameters = self._rows(parameters_of(optimizer))
 
     def _has_met_parameters(self) -> bool:
-        rows = cells_of(self._recorder.tensors.rows).reshape(-1, ROW_CELLS)
-        return bool((rows[:, KIND] == PARAMETER).any())
+        rows = cells_of(self._recorder.tensors.rows).reshape(-1, TENSOR_CELLS)
+        return bool((rows[:, TensorCell.KIND] == PARAMETER).any())
 
     def _rows(self, parameters: Iterable[Any]) -> list[int]:
         tensors = self._recorder.tensors

@@ -13,7 +13,7 @@ from paddle_lab.capture.copy_hooks import noting_copies
 from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.tensors import NO_KEY
+from paddle_lab.capture.rows import NO_KEY
 
 
 def read_patches(paddle: Any) -> list[AttributePatch]:

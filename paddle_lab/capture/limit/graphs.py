@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
+from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
 from paddle_lab.capture.tape import cells_of
 
 if TYPE_CHECKING:

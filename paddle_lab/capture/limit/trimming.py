@@ -16,11 +16,9 @@ import numpy as np
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.limit.graphs import forget_graphs
 from paddle_lab.capture.limit.spans import Keys, Mask, Span, is_between, is_inside, is_of_kept
-from paddle_lab.capture.op_columns import ATTRIBUTES, SCOPE, START, OpRows
-from paddle_lab.capture.recorder import OP_CELLS, SCOPE_CELLS
+from paddle_lab.capture.op_columns import OpRows
+from paddle_lab.capture.rows import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
 from paddle_lab.capture.tape import Tape, cells_of, row_starts
-from paddle_lab.capture.tensors import ROW_CELLS
-from paddle_lab.capture.turns.turns import TURN_CELLS
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
@@ -89,7 +87,8 @@ class KeptOps:
 
     def has_time(self, times_ns: Iterable[int]) -> Mask:
         """Tell which moments lie between kept ops, by ``perf_counter_ns``."""
-        return is_of_kept(np.fromiter(times_ns, np.int64), self.ops.column(START), self.is_kept)
+        starts_ns = self.ops.column(OpCell.START)
+        return is_of_kept(np.fromiter(times_ns, np.int64), starts_ns, self.is_kept)
 
 
 def op_keys(recorder: Recorder) -> Keys:
@@ -144,7 +143,7 @@ def _forget_events(recorder: Recorder, kept: KeptOps) -> None:
 
 def _forget_tensors(recorder: Recorder, kept: KeptOps) -> list[int]:
     pool = recorder.tensors
-    rows, end = _rows(pool.rows, ROW_CELLS)
+    rows, end = _rows(pool.rows, TENSOR_CELLS)
     highest = np.full(len(kept.ops.keys), -1, np.int64)
     for op, _, tensor in (kept.ops.inputs, kept.ops.outputs):
         np.maximum.at(highest, op, tensor)
@@ -174,9 +173,9 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
         *(state.scope for state in recorder.threads.values()),
         *(outer for state in recorder.threads.values() for outer in state.closed_regions),
         # The calls and turns that the latest op is in may go on.
-        *kept.ops.column(SCOPE)[-1:].tolist(),
+        *kept.ops.column(OpCell.SCOPE)[-1:].tolist(),
     ]
-    is_kept = kept.keeps(keys, SCOPE) | np.isin(keys, others)
+    is_kept = kept.keeps(keys, OpCell.SCOPE) | np.isin(keys, others)
     # What PyLayers ran backward, and the calls around all that is kept.
     kept_keys = set(keys[is_kept].tolist())
     needed = [recorder.backward_of[scope] for scope in kept_keys if scope in recorder.backward_of]
@@ -206,9 +205,10 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
 
 
 def _forget_attributes(recorder: Recorder, kept: KeptOps) -> None:
-    used = kept.ops.column(ATTRIBUTES)
+    used = kept.ops.column(OpCell.ATTRIBUTES)
     # Beyond the highest are those of ops that are still to be written down.
-    forgotten = set(used[~kept.is_kept].tolist()).difference(kept.column(ATTRIBUTES).tolist(), (0,))
+    still_used = kept.column(OpCell.ATTRIBUTES).tolist()
+    forgotten = set(used[~kept.is_kept].tolist()).difference(still_used, (0,))
     attributes = recorder.attributes
     for signature in [one for one, key in list(attributes.items()) if key in forgotten]:
         del attributes[signature]

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.grad_nodes import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
 from paddle_lab.capture.memory.allocator_log import BackwardSpan
 from paddle_lab.capture.memory.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
+from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
 from paddle_lab.capture.tape import cells_of
-from paddle_lab.capture.tensors import ROW_CELLS
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder
@@ -99,7 +98,7 @@ class FamiliarCalls:
         tensors, nodes, edges, roots = (
             cells_of(tape, start).reshape(-1, width)
             for tape, start, width in zip(
-                tapes, before, (ROW_CELLS, NODE_CELLS, EDGE_CELLS, ROOT_CELLS), strict=True
+                tapes, before, (TENSOR_CELLS, NODE_CELLS, EDGE_CELLS, ROOT_CELLS), strict=True
             )
         )
         if not len(nodes):

@@ -1,10 +1,6 @@
 /* Rows of what a walk over a backward graph has reached: nodes, edges, roots. */
 #include "grad_walk.h"
 
-#define NODE_CELLS 4
-#define EDGE_CELLS 5
-#define ROOT_CELLS 2
-
 /* Record a node that is not recorded yet; -1 and an exception where it fails. */
 static int record_node(Walk *walk, Node *node) {
     node->key = AddressTable_get(walk->keys, node->address, node->op);
@@ -25,10 +21,10 @@ static int record_node(Walk *walk, Node *node) {
     if (row == NULL) {
         return -1;
     }
-    row[0] = node->key;
-    row[1] = named;
-    row[2] = node->address;
-    row[3] = node->op;
+    row[NODE_KEY] = node->key;
+    row[NODE_NAME] = named;
+    row[NODE_ADDRESS] = node->address;
+    row[NODE_OP] = node->op;
     if (node->op == NO_KEY && note_at(walk->held, node->address, Node_with_op(node)) < 0) {
         return -1;
     }
@@ -59,11 +55,11 @@ int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call) {
                 return -1;
             }
             if (node->is_fresh) {
-                row[0] = walk->next_edge->next++;
-                row[1] = node->key;
-                row[2] = key_at(walk, one->target);
-                row[3] = one->slot;
-                row[4] = one->tensor;
+                row[EDGE_KEY] = walk->next_edge->next++;
+                row[EDGE_SOURCE] = node->key;
+                row[EDGE_TARGET] = key_at(walk, one->target);
+                row[EDGE_SLOT] = one->slot;
+                row[EDGE_TENSOR] = one->tensor;
             }
         }
     }
@@ -80,8 +76,8 @@ int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call) {
                            : Tape_reserve(walk->roots, ROOT_CELLS);
         failed = row == NULL;
         if (!failed) {
-            row[0] = backward_call;
-            row[1] = key_at(walk, address);
+            row[ROOT_BACKWARD_CALL] = backward_call;
+            row[ROOT_GRAD_NODE] = key_at(walk, address);
         }
     }
     AddressTable_clear(&seen);

@@ -2,9 +2,6 @@
 #include "native.h"
 #include <string.h>
 
-#define SCOPE_CELLS 7
-#define LAYER 0 /* the first of SCOPE_KINDS */
-
 typedef struct {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *function;
@@ -66,7 +63,10 @@ static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *fr
         return -1;
     }
     int64_t scope = owner->next_scope->next++;
-    const int64_t cells[SCOPE_CELLS] = {scope, LAYER, 0, parent, key, NO_KEY, state->number};
+    const int64_t cells[SCOPE_CELLS] = {
+        [SCOPE_KEY] = scope, [SCOPE_KIND] = SCOPE_KIND_LAYER, [SCOPE_PARENT] = parent,
+        [SCOPE_LAYER] = key, [SCOPE_BACKWARD_CALL] = NO_KEY,  [SCOPE_THREAD] = state->number,
+    };
     memcpy(row, cells, sizeof cells);
     if (note_mode(owner, layer, scope) < 0) {
         return -1;

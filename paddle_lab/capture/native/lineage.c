@@ -2,11 +2,6 @@
 #include "native.h"
 #include <string.h>
 
-#define OP_CELLS 13
-#define OP_NAME 3
-#define ROW_PRODUCER 7
-#define ROW_ADDRESS 12
-
 /* Where the rows with some keys begin, sorted by key; most keys follow each other. */
 typedef struct {
     int64_t key;
@@ -89,17 +84,17 @@ static int update(Lineage *self) {
     Index *index = &self->op_index;
     while (index->indexed - ops->start < ops->length) {
         const int64_t *row = ops->cells + (index->indexed - ops->start);
-        if (append(index, row[0], index->indexed) < 0) {
+        if (append(index, row[OP_KEY], index->indexed) < 0) {
             return -1;
         }
-        index->indexed += OP_CELLS + row[1] + row[2];
+        index->indexed += OP_CELLS + row[OP_INPUT_CELLS] + row[OP_OUTPUTS];
     }
     index = &self->tensor_index;
     while (index->indexed - tensors->start < tensors->length) {
         const int64_t *row = tensors->cells + (index->indexed - tensors->start);
-        if (append(index, row[0], index->indexed) < 0 ||
-            (row[ROW_ADDRESS] != 0 &&
-             AddressTable_set(&self->rows_at, row[ROW_ADDRESS], 0, row[0]) < 0)) {
+        if (append(index, row[TENSOR_KEY], index->indexed) < 0 ||
+            (row[TENSOR_GRAD_NODE] != 0 &&
+             AddressTable_set(&self->rows_at, row[TENSOR_GRAD_NODE], 0, row[TENSOR_KEY]) < 0)) {
             return -1;
         }
         index->indexed += TENSOR_CELLS;
@@ -113,20 +108,20 @@ static const int64_t *op_row(const Lineage *self, int64_t op) {
 
 static int64_t address_of(const Lineage *self, int64_t tensor) {
     const int64_t *row = row_of(&self->tensor_index, self->tensors, tensor);
-    return row == NULL ? 0 : row[ROW_ADDRESS];
+    return row == NULL ? 0 : row[TENSOR_GRAD_NODE];
 }
 
 static int64_t find_maker(const Lineage *self, int64_t *tensor) {
     const int64_t *row = row_of(&self->tensor_index, self->tensors, *tensor);
-    const int64_t address = row == NULL ? 0 : row[ROW_ADDRESS];
+    const int64_t address = row == NULL ? 0 : row[TENSOR_GRAD_NODE];
     if (address == 0) {
         return NO_KEY;
     }
     for (;;) {
-        const int64_t producer = row[ROW_PRODUCER];
+        const int64_t producer = row[TENSOR_PRODUCER];
         const int64_t *op = op_row(self, producer);
         int64_t same = NO_KEY;
-        for (int64_t i = 1; op != NULL && i < op[1] && same == NO_KEY; i += 2) {
+        for (int64_t i = 1; op != NULL && i < op[OP_INPUT_CELLS] && same == NO_KEY; i += 2) {
             if (address_of(self, op[OP_CELLS + i]) == address) {
                 same = op[OP_CELLS + i];
             }
@@ -144,7 +139,7 @@ int Lineage_sources(Lineage *self, int64_t op, Sources *sources) {
         return -1;
     }
     const int64_t *row = op_row(self, op);
-    const int64_t count = row == NULL ? 0 : row[1];
+    const int64_t count = row == NULL ? 0 : row[OP_INPUT_CELLS];
     const Py_ssize_t most = sources->length + (Py_ssize_t)count / 2;
     if (most > sources->capacity) {
         Source *larger = PyMem_Realloc(sources->sources, (size_t)most * sizeof(Source));
@@ -185,7 +180,7 @@ static PyObject *inputs(PyObject *object, PyObject *number) {
         return NULL;
     }
     const int64_t *row = op_row(self, key);
-    const Py_ssize_t count = row == NULL ? 0 : (Py_ssize_t)row[1];
+    const Py_ssize_t count = row == NULL ? 0 : (Py_ssize_t)row[OP_INPUT_CELLS];
     const int64_t position = row == NULL ? 0 : row - self->ops->cells;
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
@@ -242,7 +237,7 @@ static PyObject *upstream(PyObject *object, PyObject *number) {
     }
     const int64_t *row = op_row(self, key);
     const int64_t position = row == NULL ? 0 : row - self->ops->cells;
-    const int64_t count = row == NULL ? 0 : row[1];
+    const int64_t count = row == NULL ? 0 : row[OP_INPUT_CELLS];
     PyObject *found = PyDict_New();
     for (int64_t i = 1; found != NULL && i < count; i += 2) {
         /* Making objects may run Python code, which may make the tape move. */

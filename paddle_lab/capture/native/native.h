@@ -14,11 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NO_KEY (-1)
-/* As in capture/tensors.py: a row and an in-place version as one number. */
-#define VERSION_BITS 24
-#define LARGEST_VERSION ((1 << VERSION_BITS) - 1)
-#define NO_VERSION LARGEST_VERSION /* of sparse tensors, which are not asked for one */
+#include "constants.h"
 
 /* A list of 64-bit integers: capture/tape.py. */
 typedef struct {
@@ -177,11 +173,6 @@ int Owner_abandon(Owner *owner); /* 0: the recorder knows of the exception, whic
 int64_t now_ns(void);
 
 /* Rows of tensors: tensor_rows.c. */
-#define TENSOR_CELLS 13 /* ROW_CELLS of capture/tensors.py */
-#define ACTIVATION 0    /* TENSOR_KINDS of trace/schema.py */
-#define PARAMETER 1
-#define BUFFER 2
-#define EXTERNAL 4
 /* -1 and an exception where it fails. */
 int64_t tensor_row_of(Owner *owner, PyObject *tensor);
 int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op);

@@ -2,7 +2,6 @@
 #include "native.h"
 #include <string.h>
 
-#define OP_CELLS 13
 #define FEW_OUTPUTS 16
 
 PyObject *present_frame(void) {
@@ -117,8 +116,17 @@ int record_op(Owner *owner, int64_t name_key, const Resolved *resolved, PyObject
         failed ? NULL : Tape_reserve(owner->ops, OP_CELLS + resolved->length + made->tensors);
     if (row != NULL) {
         const int64_t op_cells[OP_CELLS] = {
-            key,      resolved->length,  made->tensors, name_key,   scope, stack, state->number,
-            start_ns, end_ns - start_ns, state->phase,  attributes, 0,     0,
+            [OP_KEY] = key,
+            [OP_INPUT_CELLS] = resolved->length,
+            [OP_OUTPUTS] = made->tensors,
+            [OP_NAME] = name_key,
+            [OP_SCOPE] = scope,
+            [OP_STACK] = stack,
+            [OP_THREAD] = state->number,
+            [OP_START] = start_ns,
+            [OP_DURATION] = end_ns - start_ns,
+            [OP_PHASE] = state->phase,
+            [OP_ATTRIBUTES] = attributes,
         };
         memcpy(row, op_cells, sizeof op_cells);
         memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));

@@ -24,8 +24,6 @@
 #define EXPONENTS 2304 /* of doubles: from -1074 to 1023 */
 #define LEAST_EXPONENT (-1100)
 
-enum { FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, KINDS };
-
 typedef struct {
     int64_t zeros, nans, infs;
     double smallest, largest, total, squares;
@@ -190,23 +188,23 @@ static void scan(const char *data, Py_ssize_t count, int kind, Found *found) {
         int size = count - start < BLOCK ? (int)(count - start) : BLOCK;
         const uint16_t *halves = (const uint16_t *)data + start;
         switch (kind) {
-        case FLOAT16:
+        case ELEMENT_FLOAT16:
             widen_halves(halves, size, floats);
             scan_floats(floats, size, found);
             break;
-        case BFLOAT16:
+        case ELEMENT_BFLOAT16:
             for (int i = 0; i < size; i++) {
                 floats[i] = (uint32_t)halves[i] << 16;
             }
             scan_floats(floats, size, found);
             break;
-        case FLOAT32:
+        case ELEMENT_FLOAT32:
             scan_floats((const uint32_t *)data + start, size, found);
             break;
-        case FLOAT64:
+        case ELEMENT_FLOAT64:
             scan_doubles((const double *)data + start, size, found);
             break;
-        case COMPLEX64:
+        case ELEMENT_COMPLEX64:
             for (int i = 0; i < size; i++) {
                 const float *parts = (const float *)data + 2 * (start + i);
                 doubles[i] = hypot((double)parts[0], (double)parts[1]);
@@ -267,7 +265,7 @@ PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with
     found.smallest = INFINITY;
     found.largest = -INFINITY;
     found.counts_exponents = with_histogram;
-    if (with_histogram && kind >= FLOAT64) {
+    if (with_histogram && kind >= ELEMENT_FLOAT64) {
         memset(doubles, 0, sizeof doubles);
         found.doubles = doubles;
     }
@@ -302,7 +300,7 @@ PyObject *scan_array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssiz
     if (PyErr_Occurred()) {
         return NULL;
     }
-    if (kind < 0 || kind >= KINDS || count < 0 || (count > 0 && data == NULL)) {
+    if (kind < 0 || kind >= ELEMENTS || count < 0 || (count > 0 && data == NULL)) {
         return PyErr_Format(PyExc_ValueError, "scan() was given no such array");
     }
     return statistics_scan(data, count, (int)kind, with_histogram);

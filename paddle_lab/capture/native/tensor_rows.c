@@ -37,25 +37,25 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
     if (PyErr_Occurred() || (has_node && !is_persistable)) {
         return NO_KEY; /* perhaps another object of a tensor that is known */
     }
-    const int64_t kind = !is_persistable                             ? EXTERNAL
-                         : Py_IS_TYPE(tensor, owner->parameter_type) ? PARAMETER
-                                                                     : BUFFER;
+    const int64_t kind = !is_persistable                             ? TENSOR_KIND_EXTERNAL
+                         : Py_IS_TYPE(tensor, owner->parameter_type) ? TENSOR_KIND_PARAMETER
+                                                                     : TENSOR_KIND_BUFFER;
     const int64_t key = owner->next_tensor->next++;
     const int64_t version = tensor_first_version(tensor);
     const int64_t cells[TENSOR_CELLS] = {
-        key,
-        tensor_shape_key(owner, tensor),
-        tensor_dtype_key(owner, tensor),
-        owner->reads_place ? tensor_place_key(owner, tensor) : 0,
-        is_constant,
-        version == NO_VERSION ? 0 : version,
-        kind,
-        NO_KEY,
-        NO_KEY,
-        NO_KEY,
-        is_persistable ? tensor_name_key(owner, tensor) : 0,
-        (int64_t)(intptr_t)tensor,
-        has_node ? tensor_grad_address(tensor) : 0,
+        [TENSOR_KEY] = key,
+        [TENSOR_SHAPE] = tensor_shape_key(owner, tensor),
+        [TENSOR_DTYPE] = tensor_dtype_key(owner, tensor),
+        [TENSOR_PLACE] = owner->reads_place ? tensor_place_key(owner, tensor) : 0,
+        [TENSOR_STOP_GRADIENT] = is_constant,
+        [TENSOR_VERSION] = version == NO_VERSION ? 0 : version,
+        [TENSOR_KIND] = kind,
+        [TENSOR_PRODUCER] = NO_KEY,
+        [TENSOR_PREVIOUS] = NO_KEY,
+        [TENSOR_DETACHED_FROM] = NO_KEY,
+        [TENSOR_NAME] = is_persistable ? tensor_name_key(owner, tensor) : 0,
+        [TENSOR_IDENTITY] = (int64_t)(intptr_t)tensor,
+        [TENSOR_GRAD_NODE] = has_node ? tensor_grad_address(tensor) : 0,
     };
     if (PyErr_Occurred() || add_row(owner, tensor, cells, version) == NO_KEY) {
         return NO_KEY;
@@ -106,21 +106,21 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op) {
     const int64_t key = owner->next_tensor->next++;
     const int64_t version = tensor_first_version(tensor);
     const int64_t cells[TENSOR_CELLS] = {
-        key,
-        tensor_shape_key(owner, tensor),
-        tensor_dtype_key(owner, tensor),
-        owner->reads_place ? tensor_place_key(owner, tensor) : 0,
-        is_constant,
-        version == NO_VERSION ? 0 : version,
-        is_parameter ? PARAMETER
-        : is_named   ? BUFFER
-                     : ACTIVATION,
-        op,
-        known == NO_KEY ? NO_KEY : known >> VERSION_BITS,
-        NO_KEY,
-        is_named ? tensor_name_key(owner, tensor) : 0,
-        (int64_t)(intptr_t)tensor,
-        has_node ? tensor_grad_address(tensor) : 0,
+        [TENSOR_KEY] = key,
+        [TENSOR_SHAPE] = tensor_shape_key(owner, tensor),
+        [TENSOR_DTYPE] = tensor_dtype_key(owner, tensor),
+        [TENSOR_PLACE] = owner->reads_place ? tensor_place_key(owner, tensor) : 0,
+        [TENSOR_STOP_GRADIENT] = is_constant,
+        [TENSOR_VERSION] = version == NO_VERSION ? 0 : version,
+        [TENSOR_KIND] = is_parameter ? TENSOR_KIND_PARAMETER
+                        : is_named   ? TENSOR_KIND_BUFFER
+                                     : TENSOR_KIND_ACTIVATION,
+        [TENSOR_PRODUCER] = op,
+        [TENSOR_PREVIOUS] = known == NO_KEY ? NO_KEY : known >> VERSION_BITS,
+        [TENSOR_DETACHED_FROM] = NO_KEY,
+        [TENSOR_NAME] = is_named ? tensor_name_key(owner, tensor) : 0,
+        [TENSOR_IDENTITY] = (int64_t)(intptr_t)tensor,
+        [TENSOR_GRAD_NODE] = has_node ? tensor_grad_address(tensor) : 0,
     };
     return PyErr_Occurred() ? NO_KEY : add_row(owner, tensor, cells, version);
 }

@@ -3,13 +3,7 @@
 #include <string.h>
 #include <structmember.h>
 
-#define SCOPE_CELLS 7
-#define TURN_CELLS 4
-#define CALL_SCOPE 5 /* positions in SCOPE_KINDS of trace/schema.py */
-#define TURN_SCOPE 6
 #define BEGAN_BEFORE (-2)
-#define IS_HEADER 1 /* as in capture/turns/code_loops.py */
-#define IS_REPEATING 2
 #define MOST_LEVELS 6
 #define MOST_NAMES 3
 #define MOST_FRAMES 64
@@ -309,7 +303,11 @@ static int64_t open_scope(Tracker *tracker, int64_t kind, int64_t name, int64_t 
         return NO_KEY;
     }
     const int64_t scope = tracker->next_scope->next++;
-    const int64_t cells[SCOPE_CELLS] = {scope, kind, name, parent, NO_KEY, NO_KEY, thread};
+    const int64_t cells[SCOPE_CELLS] = {
+        [SCOPE_KEY] = scope,     [SCOPE_KIND] = kind,    [SCOPE_NAME] = name,
+        [SCOPE_PARENT] = parent, [SCOPE_LAYER] = NO_KEY, [SCOPE_BACKWARD_CALL] = NO_KEY,
+        [SCOPE_THREAD] = thread,
+    };
     memcpy(row, cells, sizeof cells);
     return scope;
 }
@@ -434,7 +432,12 @@ static int enter(Tracker *tracker, OpenTurn *turn, const Watched *at, int order)
     if (row == NULL) {
         return -1;
     }
-    const int64_t cells[TURN_CELLS] = {turn->scope, loop->key, turn->number, position};
+    const int64_t cells[TURN_CELLS] = {
+        [TURN_SCOPE] = turn->scope,
+        [TURN_LOOP] = loop->key,
+        [TURN_NUMBER] = turn->number,
+        [TURN_VALUE] = position,
+    };
     memcpy(row, cells, sizeof cells);
     return 0;
 }
@@ -539,7 +542,8 @@ static int64_t turn_at(Tracker *tracker, CallMark *mark, const Watched *at, int 
     mark->level_count = level;
     for (; level < count; level++) {
         const int is_last = level == count - 1;
-        const int64_t opened = open_scope(tracker, TURN_SCOPE, path[level]->name, scope, thread);
+        const int64_t opened =
+            open_scope(tracker, SCOPE_KIND_TURN, path[level]->name, scope, thread);
         if (opened == NO_KEY) {
             return NO_KEY;
         }
@@ -609,7 +613,7 @@ int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *an
             continue;
         }
         if (mark->scope == NO_KEY && one->entry->name >= 0) {
-            mark->scope = open_scope(tracker, CALL_SCOPE, one->entry->name, scope, thread);
+            mark->scope = open_scope(tracker, SCOPE_KIND_CALL, one->entry->name, scope, thread);
             if (mark->scope == NO_KEY) {
                 return NO_KEY;
             }

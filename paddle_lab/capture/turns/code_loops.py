@@ -19,7 +19,6 @@ IS_REPEATING: Final = 2
 """A call that may call others several times."""
 
 _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
-_MOST_LEVELS: Final = 6
 
 
 @dataclass

@@ -9,8 +9,8 @@ import numpy as np
 from paddle_lab.capture.frames import Cells
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.row_keys import RecordKeys
+from paddle_lab.capture.rows import TURN_CELLS
 from paddle_lab.capture.tape import cells_of
-from paddle_lab.capture.turns.turns import TURN_CELLS
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 

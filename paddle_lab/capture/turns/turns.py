@@ -19,8 +19,6 @@ from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.turns.code_loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
 from paddle_lab.trace.schema import SCOPE_KINDS
 
-TURN_CELLS: Final = 4
-
 _CALL: Final = SCOPE_KINDS.index("call")
 _TURN: Final = SCOPE_KINDS.index("turn")
 _NONE: Final = -1
@@ -123,7 +121,7 @@ class TurnTracker:
     next_scope
         Gives keys.
     rows
-        The tape of turns. Of each: scope, loop, number, value (a position in ``values``, or -1).
+        The tape of turns: rows of :class:`~paddle_lab.capture.rows.TurnCell`.
     values
         What the loops' variables had, where it is a number or text.
     describe

@@ -1,0 +1,1 @@
+"""Writes the definitions that other languages share with Python: ``make generate``."""

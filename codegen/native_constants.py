@@ -1,0 +1,65 @@
+"""The C header with the constants that the native part shares with Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Final
+
+from paddle_lab.capture import rows
+from paddle_lab.capture.evidence.scan import KINDS
+from paddle_lab.capture.turns import code_loops
+from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
+
+_NUMBERS: Final = {
+    "NO_KEY": rows.NO_KEY,
+    "VERSION_BITS": rows.VERSION_BITS,
+    "LARGEST_VERSION": rows.LARGEST_VERSION,
+    "NO_VERSION": rows.NO_VERSION,
+    "IS_HEADER": code_loops.IS_HEADER,
+    "IS_REPEATING": code_loops.IS_REPEATING,
+}
+_ROWS: Final[dict[str, type[IntEnum]]] = {
+    "OP": rows.OpCell,
+    "TENSOR": rows.TensorCell,
+    "SCOPE": rows.ScopeCell,
+    "TURN": rows.TurnCell,
+    "NODE": rows.NodeCell,
+    "EDGE": rows.EdgeCell,
+    "ROOT": rows.RootCell,
+}
+_ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
+    "TENSOR_KIND": TENSOR_KINDS,
+    "SCOPE_KIND": SCOPE_KINDS,
+    "ELEMENT": KINDS,
+}
+_HEAD: Final = """\
+/* The constants that C and Python share. `make generate` writes this file from capture/rows.py,
+ * capture/turns/code_loops.py, capture/evidence/scan.py and trace/schema.py. */
+#ifndef PADDLE_LAB_CONSTANTS_H
+#define PADDLE_LAB_CONSTANTS_H
+
+"""
+
+
+def native_constants() -> str:
+    """Return the text of ``paddle_lab/capture/native/constants.h``."""
+    numbers = "".join(
+        f"#define {name} {value if value >= 0 else f'({value})'}\n"
+        for name, value in _NUMBERS.items()
+    )
+    cells = (
+        _enum(prefix, (cell.name for cell in row), count=f"{prefix}_CELLS")
+        for prefix, row in _ROWS.items()
+    )
+    enumerations = (
+        _enum(prefix, (name.upper() for name in names), count=f"{prefix}S")
+        for prefix, names in _ENUMERATIONS.items()
+    )
+    return "\n".join((_HEAD + numbers, *cells, *enumerations, "#endif\n"))
+
+
+def _enum(prefix: str, names: Iterable[str], *, count: str) -> str:
+    """Return an enumeration whose last constant says how many others it has."""
+    constants = [*(f"{prefix}_{name}" for name in names), count]
+    return "enum {\n" + "".join(f"    {name},\n" for name in constants) + "};\n"

@@ -1,0 +1,120 @@
+/* The constants that C and Python share. `make generate` writes this file from capture/rows.py,
+ * capture/turns/code_loops.py, capture/evidence/scan.py and trace/schema.py. */
+#ifndef PADDLE_LAB_CONSTANTS_H
+#define PADDLE_LAB_CONSTANTS_H
+
+#define NO_KEY (-1)
+#define VERSION_BITS 24
+#define LARGEST_VERSION 16777215
+#define NO_VERSION 16777215
+#define IS_HEADER 1
+#define IS_REPEATING 2
+
+enum {
+    OP_KEY,
+    OP_INPUT_CELLS,
+    OP_OUTPUTS,
+    OP_NAME,
+    OP_SCOPE,
+    OP_STACK,
+    OP_THREAD,
+    OP_START,
+    OP_DURATION,
+    OP_PHASE,
+    OP_ATTRIBUTES,
+    OP_IS_PYLAYER,
+    OP_RAISED,
+    OP_CELLS,
+};
+
+enum {
+    TENSOR_KEY,
+    TENSOR_SHAPE,
+    TENSOR_DTYPE,
+    TENSOR_PLACE,
+    TENSOR_STOP_GRADIENT,
+    TENSOR_VERSION,
+    TENSOR_KIND,
+    TENSOR_PRODUCER,
+    TENSOR_PREVIOUS,
+    TENSOR_DETACHED_FROM,
+    TENSOR_NAME,
+    TENSOR_IDENTITY,
+    TENSOR_GRAD_NODE,
+    TENSOR_CELLS,
+};
+
+enum {
+    SCOPE_KEY,
+    SCOPE_KIND,
+    SCOPE_NAME,
+    SCOPE_PARENT,
+    SCOPE_LAYER,
+    SCOPE_BACKWARD_CALL,
+    SCOPE_THREAD,
+    SCOPE_CELLS,
+};
+
+enum {
+    TURN_SCOPE,
+    TURN_LOOP,
+    TURN_NUMBER,
+    TURN_VALUE,
+    TURN_CELLS,
+};
+
+enum {
+    NODE_KEY,
+    NODE_NAME,
+    NODE_ADDRESS,
+    NODE_OP,
+    NODE_CELLS,
+};
+
+enum {
+    EDGE_KEY,
+    EDGE_SOURCE,
+    EDGE_TARGET,
+    EDGE_SLOT,
+    EDGE_TENSOR,
+    EDGE_CELLS,
+};
+
+enum {
+    ROOT_BACKWARD_CALL,
+    ROOT_GRAD_NODE,
+    ROOT_CELLS,
+};
+
+enum {
+    TENSOR_KIND_ACTIVATION,
+    TENSOR_KIND_PARAMETER,
+    TENSOR_KIND_BUFFER,
+    TENSOR_KIND_GRADIENT,
+    TENSOR_KIND_EXTERNAL,
+    TENSOR_KINDS,
+};
+
+enum {
+    SCOPE_KIND_LAYER,
+    SCOPE_KIND_REGION,
+    SCOPE_KIND_PYLAYER,
+    SCOPE_KIND_BACKWARD,
+    SCOPE_KIND_OPTIMIZER,
+    SCOPE_KIND_CALL,
+    SCOPE_KIND_TURN,
+    SCOPE_KIND_SUM,
+    SCOPE_KINDS,
+};
+
+enum {
+    ELEMENT_FLOAT16,
+    ELEMENT_BFLOAT16,
+    ELEMENT_FLOAT32,
+    ELEMENT_FLOAT64,
+    ELEMENT_COMPLEX64,
+    ELEMENT_COMPLEX128,
+    ELEMENTS,
+};
+
+#endif
