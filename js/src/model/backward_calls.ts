@@ -42,6 +42,23 @@ export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   });
 }
 
+/** 1 for every grad node of one backward call's graph, and of the calls inside of it. */
+export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
+  return kept(trace, `members ${backwardCall}`, () => {
+    const isMember = new Uint8Array(trace.gradNodeCount);
+    const members = trace.table("backward_members");
+    const call = members.column("backward_call");
+    const node = members.column("grad_node");
+    const isInside = callsInside(trace, backwardCall);
+    for (let row = 0; row < members.length; row++) {
+      if (isInside[call[row]!] && node[row]! >= 0) {
+        isMember[node[row]!] = 1;
+      }
+    }
+    return isMember;
+  });
+}
+
 /**
  * The backward call to begin with, -1 where there is none: of those that the program itself made, the
  * one with the largest graph; of equals the first, since of a loop of training steps the first is the

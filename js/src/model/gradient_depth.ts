@@ -1,7 +1,9 @@
 /** How large gradients are by layer, in the order of the forward: where they vanish or explode. */
+
+import { membersOf } from "./backward_calls.ts";
+import { isLeaf } from "./grad_leaves.ts";
 import type { Gradients } from "./gradients.ts";
 import type { Hierarchy } from "./hierarchy.ts";
-import { isLeaf, membersOf } from "./leaves.ts";
 import type { Trace } from "./trace.ts";
 
 /** One layer's call, or one op outside of layers. */

@@ -1,6 +1,7 @@
 /** The ops of a forward picture and the grad nodes of a backward one: which are shown, and where. */
 import { PHASES } from "../protocol.ts";
-import { callsInside } from "./backward_calls.ts";
+import { membersOf } from "./backward_calls.ts";
+import { leafMask } from "./grad_leaves.ts";
 import { countInside, type Hierarchy } from "./hierarchy.ts";
 import { kept } from "./kept.ts";
 import { standInsOf } from "./stand_ins.ts";
@@ -80,53 +81,5 @@ export function backwardLeaves(
       order,
       direction: -1,
     };
-  });
-}
-
-/** 1 for every grad node of one backward call's graph, and of the calls inside of it. */
-export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
-  return kept(trace, `members ${backwardCall}`, () => {
-    const isMember = new Uint8Array(trace.gradNodeCount);
-    const members = trace.table("backward_members");
-    const call = members.column("backward_call");
-    const node = members.column("grad_node");
-    const isInside = callsInside(trace, backwardCall);
-    for (let row = 0; row < members.length; row++) {
-      if (isInside[call[row]!] && node[row]! >= 0) {
-        isMember[node[row]!] = 1;
-      }
-    }
-    return isMember;
-  });
-}
-
-/** Whether a grad node only accumulates into a parameter or another leaf tensor. */
-export function isLeaf(trace: Trace, gradNode: number): boolean {
-  return leafMask(trace)[gradNode] === 1;
-}
-
-/** 1 for the grad nodes of leaf tensors. */
-function leafMask(trace: Trace): Uint8Array {
-  return kept(trace, "leaves", () => {
-    const nodes = trace.table("grad_nodes");
-    const [op, parameter, name] = [
-      nodes.column("op"),
-      nodes.column("parameter"),
-      nodes.column("name"),
-    ];
-    const isAccumulation = new Map<number, boolean>();
-    const mask = new Uint8Array(trace.gradNodeCount);
-    for (let node = 0; node < mask.length; node++) {
-      if (op[node]! >= 0) {
-        continue;
-      }
-      let isNamed = isAccumulation.get(name[node]!);
-      if (isNamed === undefined) {
-        isNamed = trace.text(name[node]!).startsWith("GradNodeAccumulation");
-        isAccumulation.set(name[node]!, isNamed);
-      }
-      mask[node] = parameter[node]! >= 0 || isNamed ? 1 : 0;
-    }
-    return mask;
   });
 }

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { callsAround, firstCall, outermostCall } from "../../src/model/backward_calls.ts";
-import { membersOf } from "../../src/model/leaves.ts";
+import {
+  callsAround,
+  firstCall,
+  membersOf,
+  outermostCall,
+} from "../../src/model/backward_calls.ts";
 import { BACKWARD_KINDS, SCOPE_KINDS } from "../../src/protocol.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { membersOf } from "../../src/model/leaves.ts";
+import { membersOf } from "../../src/model/backward_calls.ts";
 import { withParameters } from "../../src/model/parameters.ts";
 import { atOnce } from "../../src/model/steps.ts";
 import { Store } from "../../src/model/store.ts";

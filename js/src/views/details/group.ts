@@ -1,9 +1,10 @@
 /** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
 import { foldAround, isFolded } from "../../model/folding.ts";
+import { durationOf, parametersOf } from "../../model/trace_totals.ts";
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { openOne } from "../opening.ts";
-import { durationOf, type PanelContext, parametersOf } from "../panel/context.ts";
+import type { PanelContext } from "../panel/context.ts";
 import { formatBytes } from "../panel/quantities.ts";
 import { renderStack } from "../panel/stack.ts";
 import { fileLabel } from "../panel/stack_order.ts";

@@ -1,8 +1,9 @@
 /** The panel's page of a source line: the ops it made. */
 
+import { durationOf } from "../../model/trace_totals.ts";
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
-import { durationOf, type PanelContext } from "../panel/context.ts";
+import type { PanelContext } from "../panel/context.ts";
 import { fileLabel } from "../panel/stack_order.ts";
 import { litOpKeys, litParts } from "../scene/lit_parts.ts";
 import { facts, groupChip, heading, list, MOST_ITEMS, opItem, section, timeFact } from "./parts.ts";

@@ -1,13 +1,14 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
 import { standInsOf } from "../../model/stand_ins.ts";
 import { hasMemory, type Trace } from "../../model/trace.ts";
+import { parametersOf } from "../../model/trace_totals.ts";
 import { PHASES } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
 import { language } from "../../words/say.ts";
 import { lineOfBackwardCall } from "../backward_call.ts";
 import { button, element } from "../element.ts";
 import { depthSection } from "../gradients/depth_curve.ts";
-import { type PanelContext, parametersOf } from "../panel/context.ts";
+import type { PanelContext } from "../panel/context.ts";
 import { formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
 import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "./parts.ts";
 import { slowestSection } from "./slowest.ts";

@@ -1,9 +1,10 @@
 /** Pieces that several details pages are made of: links, chips, tables of facts. */
 
+import type { TraceTotals } from "../../model/trace_totals.ts";
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 import { jumpToGradNode, jumpToOp } from "../jump.ts";
-import type { PanelContext, TraceTotals } from "../panel/context.ts";
+import type { PanelContext } from "../panel/context.ts";
 import { formatBytes, formatDuration, formatShare } from "../panel/quantities.ts";
 import { frameLabel } from "../panel/stack_order.ts";
 

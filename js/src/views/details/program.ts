@@ -25,13 +25,6 @@ export function isReadByProgram(trace: Trace, op: number, tensor: number): boole
   return (kind === "parameter" || kind === "buffer") && trace.programsOf(op).length > 0;
 }
 
-/** "7 ops", for a box; "" where the op ran no compiled program. */
-export function programNote(trace: Trace, op: number): string {
-  const rows = trace.programsOf(op);
-  const ops = [...rows].reduce((sum, row) => sum + trace.at("programs", "ops", row), 0);
-  return ops ? t("count.op", { n: ops }) : "";
-}
-
 function programFacts(trace: Trace, row: number): HTMLElement {
   const at = (column: ColumnName<"programs">): number => trace.at("programs", column, row);
   const kind = PROGRAM_KINDS[at("kind")]!;

@@ -1,6 +1,6 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
 import { foldAround } from "../../model/folding.ts";
-import { isLeaf } from "../../model/leaves.ts";
+import { isLeaf } from "../../model/grad_leaves.ts";
 import type { Store } from "../../model/store.ts";
 import type { Selection } from "../../model/view_state.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";

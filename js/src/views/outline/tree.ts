@@ -3,7 +3,7 @@
  * keyboard and the screen reader, and can be shown beside the picture.
  */
 
-import { membersOf } from "../../model/leaves.ts";
+import { membersOf } from "../../model/backward_calls.ts";
 import type { Store } from "../../model/store.ts";
 import type { Selection } from "../../model/view_state.ts";
 import type { VisibleTree } from "../../model/visible.ts";

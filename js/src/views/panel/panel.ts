@@ -1,6 +1,7 @@
 /** The side panel: details of the selection, and the source. */
 
 import type { Store } from "../../model/store.ts";
+import { traceTotals } from "../../model/trace_totals.ts";
 import type { Selection } from "../../model/view_state.ts";
 import type { LineNow } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
@@ -15,7 +16,7 @@ import { overviewDetails } from "../details/overview.ts";
 import { tensorDetails } from "../details/tensor.ts";
 import { detailsText } from "../details/text.ts";
 import { button, element } from "../element.ts";
-import { type PanelContext, traceTotals } from "./context.ts";
+import type { PanelContext } from "./context.ts";
 import { openSource } from "./open_source.ts";
 import { mountSource } from "./source.ts";
 import { mountSplitter } from "./splitter.ts";

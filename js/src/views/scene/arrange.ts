@@ -1,7 +1,7 @@
 /** From what is visible to a graph for the layout, and from the layout's places to a scene. */
 import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
-import { membersOf } from "../../model/leaves.ts";
+import { membersOf } from "../../model/backward_calls.ts";
 import { withParameters } from "../../model/parameters.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import type { Steps } from "../../model/steps.ts";

@@ -1,8 +1,8 @@
 /** What a box says and how large that makes it. */
 import type { Column } from "../../model/columns.ts";
 import { foldAround } from "../../model/folding.ts";
+import { isLeaf } from "../../model/grad_leaves.ts";
 import type { Hierarchy } from "../../model/hierarchy.ts";
-import { isLeaf } from "../../model/leaves.ts";
 import { OP_STATES, opState, opStates } from "../../model/op_states.ts";
 import { givenTensors, mayHaveGivenTensors } from "../../model/parameters.ts";
 import type { Pictured } from "../../model/pictured.ts";
@@ -10,7 +10,6 @@ import type { Trace } from "../../model/trace.ts";
 import type { VisibleItem } from "../../model/visible.ts";
 import { PHASES } from "../../protocol.ts";
 import { t } from "../../words/page.ts";
-import { programNote } from "../details/program.ts";
 import { FOLD_CARD_PX } from "../paint/drawing_style.ts";
 import { BOX_HEIGHT_PX, BoxLines, NARROWEST_PX, PADDING_PX, stepped } from "./box_lines.ts";
 import { ChipWriter, NO_CHIPS } from "./chips.ts";
@@ -254,4 +253,11 @@ const EMPTY: BoxContent = {
 
 function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {
   return kind === "optimizer" ? "optimizer" : kind === "backward" ? "backward" : ofFirstOp;
+}
+
+/** "7 ops"; "" where the op ran no compiled program. */
+function programNote(trace: Trace, op: number): string {
+  const rows = trace.programsOf(op);
+  const ops = [...rows].reduce((sum, row) => sum + trace.at("programs", "ops", row), 0);
+  return ops ? t("count.op", { n: ops }) : "";
 }

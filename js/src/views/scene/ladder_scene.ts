@@ -13,14 +13,13 @@ import {
   ladderShift,
   type Placing,
   spansOf,
-  takenByBoxes,
-  takenByEdges,
   takenByFrames,
 } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 import { mainReaches } from "./main_groups.ts";
 import type { Reach, Scene, SceneBox, SceneEdge, SceneLabel } from "./scene.ts";
 import { SPACING } from "./spacing.ts";
+import { takenByBoxes, takenByEdges } from "./taken.ts";
 
 /** Between anything of the left column and anything of the right one beside it. */
 const GUTTER_PX = 44;

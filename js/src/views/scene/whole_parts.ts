@@ -1,10 +1,10 @@
 /** What of a scene is of no use when half of it is seen: boxes, and words beside them. */
 import { isTooShort } from "./edge_label_places.ts";
-import { takenByBoxes, takenByEdges } from "./ladder_room.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { Scene } from "./scene.ts";
 import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 import type { Extent } from "./spatial_index.ts";
+import { takenByBoxes, takenByEdges } from "./taken.ts";
 
 const LINE_HEIGHT_PX = 16;
 
