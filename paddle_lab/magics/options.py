@@ -25,6 +25,30 @@ HELP = ("-h", "--help", "help", "?")
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
+def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
+    """Split a line into words, as a shell does: quotes keep spaces together and are dropped.
+
+    Parameters
+    ----------
+    line
+        What was typed after the magic's name.
+    backslash_escapes
+        Whether a backslash escapes the next character, as in a shell. Otherwise it is a character
+        like any other, as in a path of Windows.
+
+    Raises
+    ------
+    ValueError
+        If a quotation is not closed.
+    """
+    words = shlex.shlex(line, posix=True)
+    words.whitespace_split = True
+    words.commenters = ""
+    if not backslash_escapes:
+        words.escape = ""
+    return list(words)
+
+
 class CellOptions:
     """The options of a cell magic that shows a trace.
 
@@ -87,8 +111,8 @@ class CellOptions:
         from paddle_lab.analysis.findings.registry import chosen
 
         try:
-            # On Windows a backslash parts folders.
-            words = shlex.split(line, posix=os.name == "posix")
+            # On Windows a backslash separates folders.
+            words = split_line(line, backslash_escapes=os.name != "nt")
         except ValueError as error:
             raise UsageError(
                 say("magics.bad_line", magic=self._name, error=error, line=repr(line))

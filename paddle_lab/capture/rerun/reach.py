@@ -8,6 +8,7 @@ layer of Paddle's is searched for tensors, Paddle's modules are not.
 from __future__ import annotations
 
 import io
+import os
 import random
 import sys
 import sysconfig
@@ -187,7 +188,7 @@ def _file_of(module: str) -> str:
 def _is_library(file: str) -> bool:
     roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return (
-        file.startswith(tuple(f"{root}/" for root in roots))
+        file.startswith(tuple(f"{root}{os.sep}" for root in roots))
         or file in roots
         or not (file.endswith((".py", ".ipynb")) or file == "" or file.startswith("<"))
     )

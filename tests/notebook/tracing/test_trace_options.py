@@ -9,6 +9,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import paddle_lab
+from paddle_lab.magics.options import split_line
 from tests.notebook.shell import run
 
 if TYPE_CHECKING:
@@ -32,6 +33,25 @@ def test_a_trace_that_cannot_be_saved_is_still_there(
     ).raise_error()
     assert "could not be saved" in capsys.readouterr().err
     assert len(shell.user_ns["_trace"].ops) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "escapes", "words"),
+    [
+        (
+            '--title "a b" --save C:\\runs\\a.pltrace',
+            False,
+            ["--title", "a b", "--save", "C:\\runs\\a.pltrace"],
+        ),
+        (r"--save 'C:\my runs\a.pltrace'", False, ["--save", r"C:\my runs\a.pltrace"]),
+        (r"--title a\ b -q", True, ["--title", "a b", "-q"]),
+        ("--title '#3'", True, ["--title", "#3"]),
+    ],
+)
+def test_quotes_and_backslashes_are_read_as_the_system_has_them(
+    line: str, words: list[str], *, escapes: bool
+) -> None:
+    assert split_line(line, backslash_escapes=escapes) == words
 
 
 @pytest.mark.parametrize(
