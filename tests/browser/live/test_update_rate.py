@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from tests.browser.live.live_chart import CHART_ON, MODEL, chart_of
@@ -58,16 +58,18 @@ def test_it_moves_while_paddle_runs(jupyter_page: OpenNotebook):
     notebook.run_cell(1)
     notebook.cell(0)
 
-    # What another process does to this machine for a moment is no fault of the chart's.
+    attempts = []
     for _ in range(3):
+        # The kernel and the page wait, so this is what other programs take.
+        others_percent = psutil.cpu_percent(interval=2)
         updates_per_s, longest_ms = updates_during(notebook, 2)
         if updates_per_s >= 8 and longest_ms <= 250:
             return
-        cores, load = os.cpu_count() or 1, os.getloadavg()[0]
-        if load > 1.5 * cores:
-            break
-    assert updates_per_s > 0, "it moves on a slow machine too"
-    pytest.skip(
-        f"{updates_per_s:.1f} updates a second, at most {longest_ms:.0f} ms apart, on a machine of "
-        f"{cores} cores that {load:.1f} processes want"
-    )
+        # Where others take most of the machine, the chart has to move, and no more.
+        if others_percent > 60 and updates_per_s >= 1:
+            return
+        attempts.append(
+            f"{updates_per_s:.1f} updates a second, at most {longest_ms:.0f} ms apart, while other "
+            f"programs took {others_percent:.0f} % of the processors"
+        )
+    pytest.fail("\n".join(attempts))
