@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 from codegen.native_constants import native_constants
+from codegen.protocol import protocol
 
 ROOT = Path(__file__).parents[1]
 GENERATED = {
     "paddle_lab/capture/native/constants.h": native_constants,
+    "js/src/protocol.ts": protocol,
 }
 """Each generated file and the function that returns its text."""
 

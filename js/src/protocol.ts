@@ -1,6 +1,6 @@
 /**
- * The contract with Python: mirrors `paddle_lab/trace/schema.py` (tables, enumerations) and
- * `paddle_lab/trace/pack.py` (bytes). Change both sides together and raise FORMAT_VERSION.
+ * Tables, columns and enumerations of a record. `make generate` writes this file from
+ * `paddle_lab/trace/schema.py`, which says what each of them means.
  */
 
 export const FORMAT_VERSION = 1;
@@ -56,7 +56,6 @@ export const HOLDER_KINDS = [
   "view",
   "unknown",
 ] as const;
-
 export const EVENT_KINDS = [
   "read",
   "created",
@@ -71,199 +70,238 @@ export const EVENT_KINDS = [
 export const PROGRAM_KINDS = ["full_graph", "sot", "executor"] as const;
 export const SEVERITIES = ["error", "warning", "info"] as const;
 export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
-
-/** Table name to its columns. Every column is an integer array; see the Python schema for types. */
-export const TABLES = {
-  ops: [
-    "name",
-    "scope",
-    "stack",
-    "thread",
-    "start_ns",
-    "duration_ns",
-    "phase",
-    "attributes",
-    "is_pylayer",
-    "raised",
-  ],
-  tensors: [
-    "name",
-    "dtype",
-    "shape",
-    "place",
-    "stop_gradient",
-    "bytes",
-    "version",
-    "kind",
-    "producer",
-    "previous",
-    "detached_from",
-    "path",
-  ],
-  uses: ["op", "tensor", "role", "slot"],
-  layers: ["path", "class", "parent"],
-  scopes: ["kind", "name", "parent", "layer", "op", "backward_call", "thread"],
-  loops: ["file", "line", "cell", "words"],
-  turns: ["scope", "loop", "number", "value"],
-  stacks: ["frame", "caller"],
-  frames: ["file", "function", "line", "end_line", "column", "end_column", "kind", "cell"],
-  sources: ["file", "first_line", "text", "cell"],
-  backward_calls: ["kind", "stack", "scope", "ops_before", "create_graph", "retain_graph", "error"],
-  grad_nodes: ["name", "address", "op", "parameter", "scope"],
-  grad_edges: ["source", "target", "slot", "dtype", "shape"],
-  grad_roots: ["backward_call", "grad_node"],
-  grad_targets: ["backward_call", "grad_node"],
-  grad_stops: ["backward_call", "tensor"],
-  allocations: [
-    "address",
-    "bytes",
-    "place",
-    "start_ns",
-    "end_ns",
-    "thread",
-    "op",
-    "grad_node",
-    "scope",
-    "stack",
-    "phase",
-    "tensor",
-    "kind",
-  ],
-  memory_totals: ["time_ns", "place", "allocated_bytes", "reserved_bytes"],
-  holders: ["allocation", "kind", "name"],
-  steps: ["time_ns", "scope"],
-  counters: ["name", "device", "source", "unit", "absence"],
-  samples: ["counter", "time_ns", "value"],
-  programs: [
-    "op",
-    "kind",
-    "program",
-    "ops",
-    "all_ops",
-    "backward_ops",
-    "all_backward_ops",
-    "parameters",
-    "feeds",
-    "fetches",
-    "place",
-  ],
-  attribute_defaults: ["op", "name", "value"],
-  events: ["kind", "tensor", "scope", "stack", "ops_before", "thread", "detail"],
-  living_tensors: ["tensor"],
-  tensor_holders: ["tensor", "name"],
-  tensor_lives: ["tensor", "ops_before"],
-  eval_scopes: ["scope"],
-  optimizers: ["class", "steps"],
-  optimizer_parameters: ["optimizer", "tensor"],
-  value_stats: [
-    "tensor",
-    "elements",
-    "zeros",
-    "nans",
-    "infs",
-    "smallest",
-    "largest",
-    "mean",
-    "norm",
-  ],
-  grad_stats: [
-    "backward_call",
-    "grad_node",
-    "grad_edge",
-    "shape",
-    "dtype",
-    "elements",
-    "zeros",
-    "nans",
-    "infs",
-    "smallest",
-    "largest",
-    "mean",
-    "norm",
-  ],
-  grad_histograms: ["grad_stat", "exponent", "is_negative", "count"],
-  rerun_differences: ["op", "slot", "check", "detail"],
-  op_edges: ["source", "target", "tensor", "slot", "kind"],
-  groups: [
-    "kind",
-    "label",
-    "path",
-    "class",
-    "parent",
-    "scope",
-    "value",
-    "structure",
-    "op_count",
-    "first_op",
-  ],
-  op_groups: ["group"],
-  grad_node_groups: ["group"],
-  op_frames: ["frame"],
-  backward_members: ["backward_call", "grad_node"],
-  inner_grad_nodes: ["grad_node", "op"],
-  findings: ["kind", "severity", "message", "advice", "file", "line", "cell", "op", "grad_node"],
-  finding_marks: ["finding", "role", "op", "grad_node"],
-  stand_ins: ["op", "grad_node", "count", "leaves"],
+export const ENUMERATIONS = {
+  phase: PHASES,
+  role: ROLES,
+  scope_kind: SCOPE_KINDS,
+  tensor_kind: TENSOR_KINDS,
+  frame_kind: FRAME_KINDS,
+  backward_kind: BACKWARD_KINDS,
+  edge_kind: EDGE_KINDS,
+  group_kind: GROUP_KINDS,
+  allocation_kind: ALLOCATION_KINDS,
+  holder_kind: HOLDER_KINDS,
+  event_kind: EVENT_KINDS,
+  program_kind: PROGRAM_KINDS,
+  severity: SEVERITIES,
+  mark_role: MARK_ROLES,
 } as const;
+export type EnumerationName = keyof typeof ENUMERATIONS;
+
+/** Columns of 64-bit integers (`i64`) are held as doubles: exact up to 2^53, 104 days in ns. */
+export type ColumnType =
+  | "str"
+  | "bool"
+  | "i32"
+  | "i64"
+  | "f32"
+  | `key:${string}`
+  | `enum:${EnumerationName}`;
+
+/** Table name to its columns, and each column to its type. */
+export const TABLES = {
+  ops: {
+    name: "str",
+    scope: "key:scopes",
+    stack: "key:stacks",
+    thread: "i32",
+    start_ns: "i64",
+    duration_ns: "i64",
+    phase: "enum:phase",
+    attributes: "str",
+    is_pylayer: "bool",
+    raised: "bool",
+  },
+  tensors: {
+    name: "str",
+    dtype: "str",
+    shape: "str",
+    place: "str",
+    stop_gradient: "bool",
+    bytes: "i64",
+    version: "i32",
+    kind: "enum:tensor_kind",
+    producer: "key:ops",
+    previous: "key:tensors",
+    detached_from: "key:tensors",
+    path: "str",
+  },
+  uses: { op: "key:ops", tensor: "key:tensors", role: "enum:role", slot: "i32" },
+  layers: { path: "str", class: "str", parent: "key:layers" },
+  scopes: {
+    kind: "enum:scope_kind",
+    name: "str",
+    parent: "key:scopes",
+    layer: "key:layers",
+    op: "key:ops",
+    backward_call: "key:backward_calls",
+    thread: "i32",
+  },
+  loops: { file: "str", line: "i32", cell: "i32", words: "str" },
+  turns: { scope: "key:scopes", loop: "key:loops", number: "i32", value: "str" },
+  stacks: { frame: "key:frames", caller: "key:stacks" },
+  frames: {
+    file: "str",
+    function: "str",
+    line: "i32",
+    end_line: "i32",
+    column: "i32",
+    end_column: "i32",
+    kind: "enum:frame_kind",
+    cell: "i32",
+  },
+  sources: { file: "str", first_line: "i32", text: "str", cell: "i32" },
+  backward_calls: {
+    kind: "enum:backward_kind",
+    stack: "key:stacks",
+    scope: "key:scopes",
+    ops_before: "i32",
+    create_graph: "bool",
+    retain_graph: "bool",
+    error: "str",
+  },
+  grad_nodes: {
+    name: "str",
+    address: "i64",
+    op: "key:ops",
+    parameter: "key:tensors",
+    scope: "key:scopes",
+  },
+  grad_edges: {
+    source: "key:grad_nodes",
+    target: "key:grad_nodes",
+    slot: "i32",
+    dtype: "str",
+    shape: "str",
+  },
+  grad_roots: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
+  grad_targets: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
+  grad_stops: { backward_call: "key:backward_calls", tensor: "key:tensors" },
+  allocations: {
+    address: "i64",
+    bytes: "i64",
+    place: "str",
+    start_ns: "i64",
+    end_ns: "i64",
+    thread: "i32",
+    op: "key:ops",
+    grad_node: "key:grad_nodes",
+    scope: "key:scopes",
+    stack: "key:stacks",
+    phase: "enum:phase",
+    tensor: "key:tensors",
+    kind: "enum:allocation_kind",
+  },
+  memory_totals: { time_ns: "i64", place: "str", allocated_bytes: "i64", reserved_bytes: "i64" },
+  holders: { allocation: "key:allocations", kind: "enum:holder_kind", name: "str" },
+  steps: { time_ns: "i64", scope: "key:scopes" },
+  counters: { name: "str", device: "str", source: "str", unit: "str", absence: "str" },
+  samples: { counter: "key:counters", time_ns: "i64", value: "i64" },
+  programs: {
+    op: "key:ops",
+    kind: "enum:program_kind",
+    program: "i32",
+    ops: "i32",
+    all_ops: "i32",
+    backward_ops: "i32",
+    all_backward_ops: "i32",
+    parameters: "i32",
+    feeds: "str",
+    fetches: "str",
+    place: "str",
+  },
+  attribute_defaults: { op: "str", name: "str", value: "str" },
+  events: {
+    kind: "enum:event_kind",
+    tensor: "key:tensors",
+    scope: "key:scopes",
+    stack: "key:stacks",
+    ops_before: "i32",
+    thread: "i32",
+    detail: "str",
+  },
+  living_tensors: { tensor: "key:tensors" },
+  tensor_holders: { tensor: "key:tensors", name: "str" },
+  tensor_lives: { tensor: "key:tensors", ops_before: "i32" },
+  eval_scopes: { scope: "key:scopes" },
+  optimizers: { class: "str", steps: "i32" },
+  optimizer_parameters: { optimizer: "key:optimizers", tensor: "key:tensors" },
+  value_stats: {
+    tensor: "key:tensors",
+    elements: "i64",
+    zeros: "i64",
+    nans: "i64",
+    infs: "i64",
+    smallest: "f32",
+    largest: "f32",
+    mean: "f32",
+    norm: "f32",
+  },
+  grad_stats: {
+    backward_call: "key:backward_calls",
+    grad_node: "key:grad_nodes",
+    grad_edge: "key:grad_edges",
+    shape: "str",
+    dtype: "str",
+    elements: "i64",
+    zeros: "i64",
+    nans: "i64",
+    infs: "i64",
+    smallest: "f32",
+    largest: "f32",
+    mean: "f32",
+    norm: "f32",
+  },
+  grad_histograms: {
+    grad_stat: "key:grad_stats",
+    exponent: "i32",
+    is_negative: "bool",
+    count: "i64",
+  },
+  rerun_differences: { op: "key:ops", slot: "i32", check: "str", detail: "str" },
+  op_edges: {
+    source: "key:ops",
+    target: "key:ops",
+    tensor: "key:tensors",
+    slot: "i32",
+    kind: "enum:edge_kind",
+  },
+  groups: {
+    kind: "enum:group_kind",
+    label: "str",
+    path: "str",
+    class: "str",
+    parent: "key:groups",
+    scope: "key:scopes",
+    value: "str",
+    structure: "i32",
+    op_count: "i32",
+    first_op: "key:ops",
+  },
+  op_groups: { group: "key:groups" },
+  grad_node_groups: { group: "key:groups" },
+  op_frames: { frame: "key:frames" },
+  backward_members: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
+  inner_grad_nodes: { grad_node: "key:grad_nodes", op: "key:ops" },
+  findings: {
+    kind: "str",
+    severity: "enum:severity",
+    message: "str",
+    advice: "str",
+    file: "str",
+    line: "i32",
+    cell: "i32",
+    op: "key:ops",
+    grad_node: "key:grad_nodes",
+  },
+  finding_marks: {
+    finding: "key:findings",
+    role: "enum:mark_role",
+    op: "key:ops",
+    grad_node: "key:grad_nodes",
+  },
+  stand_ins: { op: "key:ops", grad_node: "key:grad_nodes", count: "i32", leaves: "i32" },
+} as const satisfies Record<string, Record<string, ColumnType>>;
 
 export type TableName = keyof typeof TABLES;
-export type ColumnName<T extends TableName> = (typeof TABLES)[T][number];
-
-/** The header inside the packed bytes. */
-export interface PackHeader {
-  strings: string[];
-  origin: Origin;
-  tables: Record<string, { rows: number; columns: Record<string, PackedColumn> }>;
-}
-
-export interface PackedColumn {
-  dtype: "i1" | "i2" | "i4" | "i8";
-  delta: boolean;
-}
-
-/** Where the record comes from: text for people. */
-export interface Origin {
-  title: string;
-  created: string;
-  paddle: string;
-  python: string;
-  paddle_lab: string;
-  device: string;
-  duration_ns: number;
-  exception: string;
-  /** The user's line that it was raised from; 0 for none. */
-  stopped_line: number;
-  stopped_file: string;
-  /** Execution count of the notebook cell, -1 for a file. */
-  stopped_cell: number;
-  notices: string[];
-  /** What the views speak: "en" or "zh". */
-  language: string;
-}
-
-/** Asks the surrounding page to show a source line; it calls preventDefault() if it does. */
-export interface OpenSourceDetail {
-  file: string;
-  /** From 1. */
-  line: number;
-  /** Execution count of the notebook cell, -1 for a file. */
-  cell: number;
-  /** The whole text of the cell, or lines of the file around it, as they were; "" where unknown. */
-  source_text: string;
-  /** Number of the text's first line, from 1. */
-  first_line: number;
-  /**
-   * For the page to call, at once or later, where the text is no longer what it was.
-   *
-   * @returns what to say beside the line
-   */
-  tell?: (now: LineNow) => string;
-}
-/** What has become of a line whose cell or file was edited. */
-export type LineNow =
-  | { state: "kept" | "moved"; line: number }
-  /** It is not found in its cell or file, which `show` shows. */
-  | { state: "gone"; show: () => void }
-  /** No cell has its text, or the file cannot be read. */
-  | { state: "missing" };
-export const OPEN_SOURCE_EVENT = "paddle-lab:open-source";
+export type ColumnName<T extends TableName> = keyof (typeof TABLES)[T] & string;

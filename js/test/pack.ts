@@ -1,7 +1,8 @@
 /// <reference types="node" />
 /** Packs tables as `paddle_lab/trace/pack.py` does, in the widest form, for traces made in tests. */
 import { deflateSync } from "node:zlib";
-import { FORMAT_VERSION, MAGIC, type Origin } from "../src/protocol.ts";
+import type { Origin } from "../src/model/pack_header.ts";
+import { FORMAT_VERSION, MAGIC } from "../src/protocol.ts";
 
 export type Rows = Record<string, number[]>;
 

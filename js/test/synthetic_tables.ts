@@ -1,11 +1,11 @@
 /** A trace's tables, filled by hand, packed as Python would send them. */
 
+import type { Origin } from "../src/model/pack_header.ts";
 import { Trace } from "../src/model/trace.ts";
 import { unpack } from "../src/model/unpack.ts";
 import {
   FRAME_KINDS,
   GROUP_KINDS,
-  type Origin,
   SCOPE_KINDS,
   TABLES,
   type TableName,
@@ -29,7 +29,7 @@ export class SyntheticTables {
     this.tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, columns]) => [
         name,
-        Object.fromEntries(columns.map((column) => [column, []])),
+        Object.fromEntries(Object.keys(columns).map((column) => [column, []])),
       ]),
     ) as unknown as Record<TableName, Rows>;
   }
@@ -45,7 +45,7 @@ export class SyntheticTables {
 
   add(table: TableName, row: Record<string, number>): number {
     const rows = this.tables[table];
-    const columns = TABLES[table] as readonly string[];
+    const columns = Object.keys(TABLES[table]);
     for (const column of columns) {
       rows[column]!.push(row[column] ?? 0);
     }

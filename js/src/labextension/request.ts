@@ -1,4 +1,4 @@
-import { type LineNow, OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../protocol.ts";
+import { type LineNow, OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../open_source_event.ts";
 
 export { OPEN_SOURCE_EVENT };
 

@@ -1,8 +1,9 @@
 /** All that is reckoned of a trace's allocations before they are shown: columns, so that a worker can. */
 import type { Column, Table } from "../model/columns.ts";
+import type { Origin } from "../model/pack_header.ts";
 import { Trace } from "../model/trace.ts";
 import { type UnreadColumns, UnreadTable } from "../model/unread_table.ts";
-import { type Origin, TABLES, type TableName } from "../protocol.ts";
+import { TABLES, type TableName } from "../protocol.ts";
 import { AliveIndex } from "./alive_index.ts";
 import { type Blocks, blocksByPlace } from "./blocks.ts";
 import { type OpNumbers, opNumbers } from "./by_op.ts";
@@ -37,7 +38,7 @@ const NEEDED: Partial<Record<TableName, readonly string[]>> = {
   ops: ["start_ns", "duration_ns"],
   scopes: ["kind"],
   tensors: ["path"],
-  memory_totals: TABLES.memory_totals,
+  memory_totals: Object.keys(TABLES.memory_totals),
 };
 
 /**

@@ -1,6 +1,7 @@
 /** One column of a payload, as `paddle_lab/trace/pack.py` stores it, to numbers. */
-import type { PackedColumn } from "../protocol.ts";
+
 import type { Column } from "./columns.ts";
+import type { PackedColumn } from "./pack_header.ts";
 
 const WIDTH_BYTES = { i1: 1, i2: 2, i4: 4, i8: 8 } as const;
 

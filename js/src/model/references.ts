@@ -1,16 +1,14 @@
 /** Every key and string code of a payload points at something: checked once, before use. */
 
-import type { TableName } from "../protocol.ts";
-import { t } from "../words/loader.ts";
 import {
-  type Column,
-  EARLIER_COLUMNS,
-  ENUM_SIZES,
-  KEY_COLUMNS,
-  PARALLEL_TABLES,
-  type Table,
-  TEXT_COLUMNS,
-} from "./columns.ts";
+  type ColumnType,
+  ENUMERATIONS,
+  type EnumerationName,
+  TABLES,
+  type TableName,
+} from "../protocol.ts";
+import { t } from "../words/loader.ts";
+import { type Column, EARLIER_COLUMNS, PARALLEL_TABLES, type Table } from "./columns.ts";
 
 /** Of a payload that is cut short or altered. */
 export function damaged(cause?: unknown): Error {
@@ -34,14 +32,15 @@ export function valueRanges(
   stringCount: number,
 ): Record<string, ValueRange> {
   const ranges: Record<string, ValueRange> = {};
-  for (const column of TEXT_COLUMNS[name] ?? []) {
-    ranges[column] = { lowest: 0, end: stringCount };
-  }
-  for (const [column, size] of Object.entries(ENUM_SIZES[name] ?? {})) {
-    ranges[column] = { lowest: 0, end: size };
-  }
-  for (const [column, target] of Object.entries(KEY_COLUMNS[name] ?? {})) {
-    ranges[column] = { lowest: -1, end: lengthOf(target) };
+  for (const [column, type] of Object.entries<ColumnType>(TABLES[name])) {
+    const [kind, target] = type.split(":") as [string, string];
+    if (kind === "str") {
+      ranges[column] = { lowest: 0, end: stringCount };
+    } else if (kind === "enum") {
+      ranges[column] = { lowest: 0, end: ENUMERATIONS[target as EnumerationName].length };
+    } else if (kind === "key") {
+      ranges[column] = { lowest: -1, end: lengthOf(target as TableName) };
+    }
   }
   return ranges;
 }

@@ -1,6 +1,6 @@
 /** The state of the view, shared by all its parts: who changes it, and who is told. */
 
-import type { LineNow } from "../protocol.ts";
+import type { LineNow } from "../open_source_event.ts";
 import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
 import { firstCall, outermostCall } from "./backward_calls.ts";
 import { type Finding, Findings } from "./findings.ts";

@@ -4,7 +4,6 @@ import {
   type ColumnName,
   FRAME_KINDS,
   GROUP_KINDS,
-  type Origin,
   PHASES,
   ROLES,
   type TableName,
@@ -12,6 +11,7 @@ import {
 } from "../protocol.ts";
 import type { Column } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
+import type { Origin } from "./pack_header.ts";
 import type { Steps } from "./steps.ts";
 import type { Packed } from "./unpack.ts";
 import { UnreadTable } from "./unread_table.ts";

@@ -1,15 +1,9 @@
 /** Bytes to tables; the format is described in `paddle_lab/trace/pack.py`. */
-import {
-  FORMAT_VERSION,
-  MAGIC,
-  type Origin,
-  type PackHeader,
-  TABLES,
-  type TableName,
-} from "../protocol.ts";
+import { FORMAT_VERSION, MAGIC, TABLES, type TableName } from "../protocol.ts";
 import { t } from "../words/loader.ts";
-import { EARLIER_COLUMNS, type Table, WIDE_COLUMNS } from "./columns.ts";
+import { EARLIER_COLUMNS, type Table } from "./columns.ts";
 import { inflate } from "./inflate.ts";
+import type { Origin, PackHeader } from "./pack_header.ts";
 import { widthOf } from "./packed_column.ts";
 import { checkReferences, damaged, valueRanges } from "./references.ts";
 import { type StoredColumn, type UnreadColumn, UnreadTable } from "./unread_table.ts";
@@ -146,14 +140,13 @@ function readTable(
   const ranges = isLater ? valueRanges(name, lengthOf, header.strings.length) : {};
   const earlier = isLater ? EARLIER_COLUMNS[name] : undefined;
   const columns: Record<string, UnreadColumn> = {};
-  for (const column of TABLES[name]) {
+  for (const [column, type] of Object.entries(TABLES[name])) {
     const place = places.get(column) ?? NO_COLUMN;
     if (place === NO_COLUMN && rows) {
       throw new TypeError("a column is missing");
     }
-    const isWide = WIDE_COLUMNS[name]?.includes(column) ?? false;
     const range = ranges[column];
-    columns[column] = { ...place, isWide, range, isEarlier: column === earlier };
+    columns[column] = { ...place, isWide: type === "i64", range, isEarlier: column === earlier };
   }
   const table = new UnreadTable({ rows, bytes, columns });
   // What is read now is checked with the tables that it points into.

@@ -1,6 +1,7 @@
 /** A table whose columns are read, and checked, when they are first asked for, or by a worker. */
-import type { PackedColumn } from "../protocol.ts";
+
 import type { Column, Table } from "./columns.ts";
+import type { PackedColumn } from "./pack_header.ts";
 import { readColumn } from "./packed_column.ts";
 import { checkEarlier, checkRange, damaged, type ValueRange } from "./references.ts";
 import type { Steps } from "./steps.ts";

@@ -2,16 +2,9 @@
  * A small trace that never ran, packed as a kernel packs those that did: a straight line of ops, a quarter of them
  * in layers that repeat, each op with a grad node and a line of its own.
  */
-import { KEY_COLUMNS } from "../model/columns.ts";
-import {
-  FORMAT_VERSION,
-  MAGIC,
-  type PackedColumn,
-  type PackHeader,
-  ROLES,
-  TABLES,
-  type TableName,
-} from "../protocol.ts";
+
+import type { PackedColumn, PackHeader } from "../model/pack_header.ts";
+import { FORMAT_VERSION, MAGIC, ROLES, TABLES, type TableName } from "../protocol.ts";
 
 type Values = Readonly<Record<string, (row: number) => number>>;
 
@@ -32,8 +25,8 @@ export async function madePayload(opCount: number): Promise<Uint8Array> {
   const columns: Uint8Array[] = [];
   for (const [name, { rows, values }] of Object.entries(madeTables(opCount))) {
     const described: Record<string, PackedColumn> = {};
-    for (const column of TABLES[name as TableName]) {
-      const other = column in (KEY_COLUMNS[name as TableName] ?? {}) ? -1 : 0;
+    for (const [column, type] of Object.entries(TABLES[name as TableName])) {
+      const other = type.startsWith("key:") ? -1 : 0;
       const numbers = Float64Array.from(
         { length: rows },
         (_, row) => values[column]?.(row) ?? other,

@@ -131,14 +131,19 @@ function traceOf(given: Record<string, Int32Array | Float64Array>): Trace {
   const none = new Int32Array(length).fill(-1);
   const zero = new Int32Array(length);
   const columns = Object.fromEntries(
-    TABLES.allocations.map((name) => [name, given[name] ?? (NONE.includes(name) ? none : zero)]),
+    Object.keys(TABLES.allocations).map((name) => [
+      name,
+      given[name] ?? (NONE.includes(name) ? none : zero),
+    ]),
   );
   const tables = Object.fromEntries(
     Object.entries(TABLES).map(([name, names]) => [
       name,
       {
         length: 0,
-        columns: Object.fromEntries(names.map((column) => [column, new Int32Array(0)])),
+        columns: Object.fromEntries(
+          Object.keys(names).map((column) => [column, new Int32Array(0)]),
+        ),
       },
     ]),
   ) as unknown as Record<TableName, Packed["tables"][TableName]>;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { atOnce } from "../../src/model/steps.ts";
 import { Trace } from "../../src/model/trace.ts";
 import { unpack } from "../../src/model/unpack.ts";
-import { TABLES } from "../../src/protocol.ts";
+import { type ColumnName, TABLES } from "../../src/protocol.ts";
 import { MemoryWriter } from "../memory/made_memory.ts";
 import { SyntheticTrace } from "../synthetic.ts";
 
@@ -28,7 +28,7 @@ test("columns of many allocations are read one by one, as they were", PATIENCE, 
   const written = made(MANY);
   const trace = new Trace(await unpack(written.bytes()));
   expect(trace.unreadAllocations?.unread).toBeDefined();
-  for (const name of TABLES.allocations) {
+  for (const name of Object.keys(TABLES.allocations) as ColumnName<"allocations">[]) {
     const column = trace.table("allocations").column(name);
     expect(String(column)).toBe(String(written.tables.allocations[name]));
     expect(trace.table("allocations").column(name)).toBe(column);
@@ -50,7 +50,8 @@ test("what points nowhere is refused when it is read", PATIENCE, async () => {
 test("columns that were read elsewhere take the payload's place", PATIENCE, async () => {
   const trace = new Trace(await unpack(made(MANY).bytes()));
   const bytes = trace.table("allocations").column("bytes");
-  const columns = Object.fromEntries(TABLES.allocations.map((name) => [name, new Int32Array(1)]));
+  const names = Object.keys(TABLES.allocations);
+  const columns = Object.fromEntries(names.map((name) => [name, new Int32Array(1)]));
   trace.unreadAllocations!.take(columns);
   expect(trace.unreadAllocations!.unread).toBeUndefined();
   expect(trace.table("allocations").column("bytes")).toBe(bytes);

@@ -1,5 +1,5 @@
 /** What is said above a source that is no longer what its cell or file holds. */
-import type { LineNow } from "../../protocol.ts";
+import type { LineNow } from "../../open_source_event.ts";
 import { t } from "../../words/page.ts";
 import { button, element } from "../element.ts";
 

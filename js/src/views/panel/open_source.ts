@@ -1,6 +1,6 @@
 /** Asks the surrounding page to show a line of source; a page that cannot leaves it to the view. */
 import type { Store } from "../../model/store.ts";
-import { type LineNow, OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../../protocol.ts";
+import { type LineNow, OPEN_SOURCE_EVENT, type OpenSourceDetail } from "../../open_source_event.ts";
 import { t } from "../../words/page.ts";
 import { speak } from "../../words/say.ts";
 

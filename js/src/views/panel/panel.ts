@@ -3,7 +3,7 @@
 import type { Store } from "../../model/store.ts";
 import { traceTotals } from "../../model/trace_totals.ts";
 import type { Selection } from "../../model/view_state.ts";
-import type { LineNow } from "../../protocol.ts";
+import type { LineNow } from "../../open_source_event.ts";
 import { t } from "../../words/page.ts";
 import { copyButton } from "../clipboard.ts";
 import { allocationDetails } from "../details/allocation.ts";

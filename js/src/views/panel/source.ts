@@ -3,7 +3,7 @@
  * lights them up.
  */
 import type { Store } from "../../model/store.ts";
-import type { LineNow } from "../../protocol.ts";
+import type { LineNow } from "../../open_source_event.ts";
 import { t } from "../../words/page.ts";
 import { groupChip } from "../details/parts.ts";
 import { button, element } from "../element.ts";
