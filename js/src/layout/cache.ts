@@ -33,7 +33,6 @@ function contentOf(boxes: Boxes, settings: Settings): Float64Array {
     settings.rankGap,
     settings.laneGap,
     settings.laneSpan,
-    settings.portsInOrder ? 1 : 0,
   ];
   const columns = [
     boxes.left,

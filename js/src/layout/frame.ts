@@ -30,12 +30,6 @@ export interface Frame {
   exit: Map<number, number>;
 }
 
-/** The tensors that pass a group's frame, from left to right. */
-export interface PortOrder {
-  entry: number[];
-  exit: number[];
-}
-
 /** A number for each item, kept from one group to the next. */
 export interface Scratch {
   /** Place among the children of the group at hand. */
@@ -43,9 +37,6 @@ export interface Scratch {
   /** Bundle of the tensor that the item makes; -1 between two groups. */
   bundleOf: Int32Array;
 }
-
-/** Before and after any time of execution. */
-const FAR = 1e12;
 
 export function layoutGroup(
   graph: NestedGraph,
@@ -57,7 +48,6 @@ export function layoutGroup(
   settings: Settings,
   options: NestedOptions,
   scratch: Scratch,
-  wanted: PortOrder | null,
 ): Frame {
   const isTop = group === graph.itemCount;
   const entryBox = new Map<number, number>();
@@ -69,21 +59,9 @@ export function layoutGroup(
   }
   for (const l of own) if (links.to[l] === EXIT) exitBox.set(links.tensor[l]!, count++);
 
-  const boxes = makeBoxes(
-    graph,
-    children,
-    own,
-    links,
-    frames,
-    entryBox,
-    exitBox,
-    count,
-    scratch,
-    wanted,
-  );
+  const boxes = makeBoxes(graph, children, own, links, frames, entryBox, exitBox, count, scratch);
   const cache = !isTop && (graph.structure?.[group] ?? -1) >= 0 ? options.cache : undefined;
-  const ordered = { ...settings, portsInOrder: wanted !== null };
-  const layout = cache ? layoutCached(boxes, ordered, cache) : layoutBoxes(boxes, ordered);
+  const layout = cache ? layoutCached(boxes, settings, cache) : layoutBoxes(boxes, settings);
 
   const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);
   const title = isTop ? 0 : (options.groupTitlePx ?? 22);
@@ -121,7 +99,6 @@ function makeBoxes(
   exitBox: Map<number, number>,
   count: number,
   { local, bundleOf }: Scratch,
-  wanted: PortOrder | null,
 ): Boxes {
   const left = new Float64Array(count).fill(PORT_PX);
   const right = new Float64Array(count).fill(PORT_PX);
@@ -142,12 +119,6 @@ function makeBoxes(
   for (let i = children.length; i < count; i++) {
     time[i] = pin[i] === -1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
-  wanted?.entry.forEach((tensor, i) => {
-    time[entryBox.get(tensor)!] = i - FAR;
-  });
-  wanted?.exit.forEach((tensor, i) => {
-    time[exitBox.get(tensor)!] = i + FAR;
-  });
   const byOrder = new Int32Array(count);
   for (let i = 0; i < count; i++) byOrder[i] = i;
   sortByKey(byOrder, 0, count, time, byOrder.slice());

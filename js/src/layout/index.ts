@@ -27,7 +27,7 @@ export { isWorkerStarting, startLayout, warmUpLayout } from "./worker_pool.ts";
  * @throws LayoutCancelled when `options.isCancelled` said so.
  */
 export function layoutGraph(graph: LayoutGraph, options: LayoutOptions = {}): LayoutResult {
-  const { crossings: _, trunkX: __, ...result } = layoutBoxes(boxesOf(graph), settingsOf(options));
+  const { trunkX: _, ...result } = layoutBoxes(boxesOf(graph), settingsOf(options));
   return result;
 }
 

@@ -15,8 +15,6 @@ export interface BoxLayout extends EdgePaths {
   trunk: Uint8Array;
   /** x of the main part's trunk. */
   trunkX: number;
-  /** Crossings between ranks, edges of a bundle counted once. */
-  crossings: number;
 }
 
 export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
@@ -164,7 +162,6 @@ class Collected {
     }
     let trunkX = 0;
     let longest = -1;
-    let crossings = 0;
     for (const { layout, nodes, tile } of drawn) {
       const part = layout!;
       const shift = tile.x - part.minX;
@@ -174,13 +171,12 @@ class Collected {
         y[v] = part.y[i]! + tile.y;
         trunk[v] = part.trunk[i]!;
       }
-      crossings += part.crossings;
       if (part.rankCount > longest) {
         longest = part.rankCount;
         trunkX = shift;
       }
     }
-    return { x, y, ...size, trunk, trunkX, crossings, ...this.joinPaths() };
+    return { x, y, ...size, trunk, trunkX, ...this.joinPaths() };
   }
 
   private joinPaths(): EdgePaths {

@@ -14,18 +14,17 @@ const ROUNDS_TO_BEST = 4;
 const ROUNDS_TO_END = 6;
 
 /**
- * Reorders `proper.layer` in place. `fixed`: 1 for each rank that keeps the order of `byOrder`.
+ * Reorders `proper.layer` in place.
  *
  * @returns the number of crossings left, edges of a bundle counted once
  */
 export function orderRanks(
   proper: Proper,
   byOrder: Int32Array,
-  fixed: Uint8Array,
   checkCancelled: () => void,
 ): number {
   const weight = segmentWeights(proper);
-  const sweeper = new Sweeper(proper, weight, fixed);
+  const sweeper = new Sweeper(proper, weight);
   let best: Int32Array | null = null;
   let bestCrossings = Number.POSITIVE_INFINITY;
 
@@ -34,7 +33,6 @@ export function orderRanks(
   for (let start = 0; start < starts && bestCrossings > 0; start++) {
     const mostWork = (MOST_WORK * (start + 1)) / starts;
     initialOrder(proper, byOrder, start === 0);
-    keepFixed(proper, byOrder, fixed);
     sweeper.restart();
     let crossings = sweeper.countAll();
     let stall = 0;
@@ -66,19 +64,6 @@ export function orderRanks(
   weight.fill(1);
   sweeper.restart();
   return sweeper.countAll();
-}
-
-/** Ranks whose order is given have that of `byOrder`. */
-function keepFixed(proper: Proper, byOrder: Int32Array, fixed: Uint8Array): void {
-  if (!fixed.includes(1)) return;
-  const { rank, layer, position } = proper;
-  const next = proper.layerStart.slice();
-  for (const v of byOrder) {
-    const r = rank[v]!;
-    if (!fixed[r]) continue;
-    position[v] = next[r]!;
-    layer[next[r]!++] = v;
-  }
 }
 
 /** What each further edge adds to a line that several edges share: it is one line, but the eye follows each of them. */

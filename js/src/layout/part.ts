@@ -25,8 +25,6 @@ export interface Settings {
   rankGap: number;
   laneGap: number;
   laneSpan: number;
-  /** Entry and exit ports keep their order in `byOrder`. */
-  portsInOrder: boolean;
   checkCancelled: () => void;
 }
 
@@ -40,7 +38,6 @@ export function settingsOf(options: LayoutOptions): Settings {
     rankGap,
     laneGap,
     laneSpan: Math.max(1, laneSpan),
-    portsInOrder: false,
     checkCancelled,
   };
 }
@@ -55,7 +52,6 @@ export interface PartLayout {
   height: number;
   trunk: Uint8Array;
   rankCount: number;
-  crossings: number;
   /** Path of each edge: points edgeStart[e] .. edgeStart[e + 1] - 1. */
   edgeStart: Int32Array;
   edgeKind: Uint8Array;
@@ -84,7 +80,6 @@ function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
     height: routes.height,
     trunk: trunk.onTrunk.subarray(0, boxes.count),
     rankCount: proper.rankCount + (short?.ranksLeftOut ?? 0),
-    crossings: drawn.crossings,
     edgeStart: new Int32Array(boxes.source.length + 1),
     edgeKind: new Uint8Array(boxes.source.length),
     points: new PointList(2 * boxes.source.length + drawn.routes.points.length),
@@ -96,7 +91,6 @@ function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
 
 interface Drawn {
   proper: Proper;
-  crossings: number;
   trunk: Trunk;
   x: Float64Array;
   routes: Routes;
@@ -111,11 +105,7 @@ function drawRanks(
   const { checkCancelled } = settings;
   const proper = makeProper(boxes, flow, rank, settings.laneSpan, wholeCount);
   checkCancelled();
-  const fixed = new Uint8Array(proper.rankCount);
-  if (settings.portsInOrder) {
-    for (let v = 0; v < boxes.count; v++) if (boxes.pin[v] !== 0) fixed[rank[v]!] = 1;
-  }
-  const crossings = orderRanks(proper, boxes.byOrder, fixed, checkCancelled);
+  orderRanks(proper, boxes.byOrder, checkCancelled);
   const trunk = chooseTrunk(boxes, flow, proper);
   const left = new Float64Array(proper.count);
   const right = new Float64Array(proper.count);
@@ -126,7 +116,7 @@ function drawRanks(
   snapToPorts(boxes, flow, proper, extents, x);
   checkCancelled();
   const routes = routeEdges(boxes, flow, proper, x, settings);
-  return { proper, crossings, trunk, x, routes };
+  return { proper, trunk, x, routes };
 }
 
 /** Put the boxes of straights back. */

@@ -28,8 +28,6 @@ export class Sweeper {
   constructor(
     private readonly proper: Proper,
     private readonly weight: Float64Array,
-    /** 1 for each rank whose order is given. */
-    private readonly fixed: Uint8Array,
   ) {
     this.next = new Int32Array(proper.count);
     this.spare = new Int32Array(proper.count);
@@ -87,7 +85,7 @@ export class Sweeper {
     const { layer, layerStart, position } = proper;
     const from = layerStart[rank]!;
     const to = layerStart[rank + 1]!;
-    if (to - from < 2 || this.fixed[rank]) return;
+    if (to - from < 2) return;
     if (median) {
       if (downwards) sortUps(proper, rank, this.next);
       else sortDowns(proper, rank, this.next);
@@ -141,7 +139,7 @@ export class Sweeper {
       let improved = 0;
       for (let i = 0; i < proper.rankCount; i++) {
         const rank = round & 1 ? proper.rankCount - 1 - i : i;
-        if (settled[rank] || this.fixed[rank]) continue;
+        if (settled[rank]) continue;
         if (between[rank] === 0 && (rank === 0 || between[rank - 1] === 0)) continue;
         const gain = this.sifter.sift(rank, takeEqual && round === 0);
         if (gain !== 0) this.touch(rank);
@@ -158,7 +156,7 @@ export class Sweeper {
     const { count, rankCount, layer, segmentFrom, segmentTo } = proper;
     this.mover ??= new PathMover(proper, this.weight);
     this.countAll();
-    for (let v = 0; v < count; v++) taken[v] = this.fixed[proper.rank[v]!]!;
+    taken.fill(0, 0, count);
     let gained = 0;
     const offset = this.random(count);
     for (let i = 0; i < count && this.work < most; i++) {

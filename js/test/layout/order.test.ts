@@ -2,14 +2,12 @@
 
 import { describe, expect, test } from "vitest";
 import { type Boxes, makeFlow } from "../../src/layout/flow.ts";
-import { boxesOf, layoutNested } from "../../src/layout/index.ts";
-import { orderRanks } from "../../src/layout/order.ts";
+import { boxesOf } from "../../src/layout/index.ts";
 import { makeProper, numberPositions, type Proper } from "../../src/layout/proper.ts";
 import { rankBoxes } from "../../src/layout/rank.ts";
 import { Sweeper } from "../../src/layout/sweeper.ts";
 import { randomDag, seeded } from "./corpus.ts";
 import { layeredRandom } from "./crossings_corpus.ts";
-import { countLineCrossings, drawnLines } from "./yardstick.ts";
 
 function properOf(boxes: Boxes): Proper {
   const flow = makeFlow(boxes);
@@ -34,7 +32,7 @@ describe("the order of ranks", () => {
   test.each(graphs)("moving paths removes as many crossings as it says: %s", (_, boxes) => {
     const proper = properOf(boxes);
     const weight = Float64Array.from({ length: proper.segmentCount }, (__, s) => 1 + (s % 3));
-    const sweeper = new Sweeper(proper, weight, new Uint8Array(proper.rankCount));
+    const sweeper = new Sweeper(proper, weight);
     let crossings = sweeper.countAll();
     for (let round = 0; round < 8; round++) {
       const gained = sweeper.movePaths(round % 2 === 1, Number.POSITIVE_INFINITY);
@@ -45,30 +43,5 @@ describe("the order of ranks", () => {
       crossings = left;
     }
     expect(crossings).toBeGreaterThan(0);
-  });
-
-  test("stays as given in a rank that is fixed", () => {
-    const boxes = boxesOf(layeredRandom(4, 9, 2, 6).graph());
-    const proper = properOf(boxes);
-    const fixed = Uint8Array.of(1, 0, 0, 0);
-    orderRanks(proper, boxes.byOrder, fixed, () => {});
-    const first = [...proper.layer.subarray(0, proper.layerStart[1])];
-    expect(first).toEqual([...boxes.byOrder].filter((v) => proper.rank[v] === 0));
-  });
-});
-
-describe("ports of open groups", () => {
-  test("come in the order of the lines round the group", () => {
-    // 1 and 4 each feed the trunk and, beside it, a group whose boxes have nothing to do with each other.
-    const graph = {
-      itemCount: 10,
-      parent: Int32Array.of(-1, 0, 0, -1, 3, 3, -1, -1, 7, 7),
-      open: Uint8Array.of(1, 0, 0, 1, 0, 0, 0, 1, 0, 0),
-      width: new Float64Array(10).fill(80),
-      height: new Float64Array(10).fill(24),
-      edgeSource: Int32Array.of(1, 2, 4, 5, 4, 1),
-      edgeTarget: Int32Array.of(2, 4, 5, 6, 8, 9),
-    };
-    expect(countLineCrossings(drawnLines(layoutNested(graph)))).toBe(0);
   });
 });
