@@ -16,9 +16,7 @@ import { PointList } from "./points.ts";
 import { makeProper, type Proper } from "./proper.ts";
 import { rankBoxes } from "./rank.ts";
 import { type Routes, routeEdges } from "./route.ts";
-import { snapToPorts } from "./snap.ts";
-import { type Shortened, shortenStraights } from "./straights.ts";
-import { chooseTrunk, type Trunk } from "./trunk.ts";
+import { chooseTrunk } from "./trunk.ts";
 
 export interface Settings {
   nodeGap: number;
@@ -65,45 +63,10 @@ export function layoutPart(boxes: Boxes, settings: Settings): PartLayout {
 }
 
 function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
-  const { checkCancelled, rankGap, laneGap } = settings;
+  const { checkCancelled } = settings;
   checkCancelled();
   const flow = makeFlow(boxes);
-  const rank = rankBoxes(boxes, flow);
-  const short = shortenStraights(boxes, flow, rank, Math.max(rankGap, laneGap));
-  const drawn = drawRanks(short ?? { boxes, flow, rank }, boxes.count, settings);
-  const { proper, routes, trunk } = drawn;
-  const part: PartLayout = {
-    x: drawn.x.subarray(0, boxes.count),
-    y: routes.y,
-    minX: routes.minX,
-    maxX: routes.maxX,
-    height: routes.height,
-    trunk: trunk.onTrunk.subarray(0, boxes.count),
-    rankCount: proper.rankCount + (short?.ranksLeftOut ?? 0),
-    edgeStart: new Int32Array(boxes.source.length + 1),
-    edgeKind: new Uint8Array(boxes.source.length),
-    points: new PointList(2 * boxes.source.length + drawn.routes.points.length),
-  };
-  if (short) lengthen(part, boxes, short);
-  addPaths(part, boxes, flow, drawn, short?.edgeOf);
-  return part;
-}
-
-interface Drawn {
-  proper: Proper;
-  trunk: Trunk;
-  x: Float64Array;
-  routes: Routes;
-}
-
-/** All that is done with ranks. */
-function drawRanks(
-  { boxes, flow, rank }: Pick<Shortened, "boxes" | "flow" | "rank">,
-  wholeCount: number,
-  settings: Settings,
-): Drawn {
-  const { checkCancelled } = settings;
-  const proper = makeProper(boxes, flow, rank, settings.laneSpan, wholeCount);
+  const proper = makeProper(boxes, flow, rankBoxes(boxes, flow), settings.laneSpan);
   checkCancelled();
   orderRanks(proper, boxes.byOrder, checkCancelled);
   const trunk = chooseTrunk(boxes, flow, proper);
@@ -113,39 +76,31 @@ function drawRanks(
   right.set(boxes.right);
   const extents = { left, right, boxGap: settings.nodeGap, dummyGap: settings.laneGap };
   const x = placeVertices(proper, trunk, extents, checkCancelled);
-  snapToPorts(boxes, flow, proper, extents, x);
   checkCancelled();
   const routes = routeEdges(boxes, flow, proper, x, settings);
-  return { proper, trunk, x, routes };
+  const part: PartLayout = {
+    x: x.subarray(0, boxes.count),
+    y: routes.y,
+    minX: routes.minX,
+    maxX: routes.maxX,
+    height: routes.height,
+    trunk: trunk.onTrunk.subarray(0, boxes.count),
+    rankCount: proper.rankCount,
+    edgeStart: new Int32Array(boxes.source.length + 1),
+    edgeKind: new Uint8Array(boxes.source.length),
+    points: new PointList(2 * boxes.source.length + routes.points.length),
+  };
+  addPaths(part, boxes, flow, proper, routes);
+  return part;
 }
 
-/** Put the boxes of straights back. */
-function lengthen(part: PartLayout, boxes: Boxes, short: Shortened): void {
-  const { boxOf, members, depth } = short;
-  const { x, y, trunk } = part;
-  part.x = new Float64Array(boxes.count);
-  part.y = new Float64Array(boxes.count);
-  part.trunk = new Uint8Array(boxes.count);
-  for (let v = 0; v < boxes.count; v++) {
-    const box = boxOf[v]!;
-    part.x[v] = x[box]!;
-    part.y[v] = y[box]!;
-    part.trunk[v] = trunk[box]!;
-  }
-  for (let i = 0; i < members.length; i++) {
-    const v = members[i]!;
-    const box = boxOf[v]!;
-    part.y[v] = y[box]! - short.boxes.height[box]! / 2 + depth[i]! + boxes.height[v]! / 2;
-  }
-}
-
-/** @param edgeOf the drawn edge of each edge of the flow, -1 for one inside a straight; none where all are drawn */
+/** Give each edge the path of its flow edge, in its own direction. */
 function addPaths(
   part: PartLayout,
   boxes: Boxes,
   flow: Flow,
-  { proper, routes }: Drawn,
-  edgeOf: Int32Array | undefined,
+  proper: Proper,
+  routes: Routes,
 ): void {
   const { points, edgeStart, edgeKind } = part;
   for (let e = 0; e < boxes.source.length; e++) {
@@ -156,18 +111,10 @@ function addPaths(
       addLoop(part, boxes, boxes.source[e]!);
       continue;
     }
-    const drawn = edgeOf ? edgeOf[f]! : f;
-    if (drawn < 0) {
-      const source = boxes.source[e]!;
-      const target = boxes.target[e]!;
-      points.push(part.x[source]!, part.y[source]! + boxes.height[source]! / 2);
-      points.push(part.x[target]!, part.y[target]! - boxes.height[target]! / 2);
-      continue;
-    }
     const reversed = flow.reversed[f] === 1;
-    edgeKind[e] = reversed ? EDGE_FEEDBACK : proper.lane[drawn] ? EDGE_LANE : EDGE_CURVE;
-    const first = routes.start[drawn]!;
-    const last = routes.start[drawn + 1]! - 1;
+    edgeKind[e] = reversed ? EDGE_FEEDBACK : proper.lane[f] ? EDGE_LANE : EDGE_CURVE;
+    const first = routes.start[f]!;
+    const last = routes.start[f + 1]! - 1;
     for (let i = first; i <= last; i++) {
       const k = reversed ? last - (i - first) : i;
       points.push(routes.points.x[k]!, routes.points.y[k]!);

@@ -41,19 +41,12 @@ export interface Proper {
   tap: Int32Array;
 }
 
-/** @param wholeCount boxes of the whole part: it may have as many dummies as these allow */
-export function makeProper(
-  boxes: Shapes,
-  flow: Flow,
-  rank: Int32Array,
-  laneSpan: number,
-  wholeCount = boxes.count,
-): Proper {
+export function makeProper(boxes: Shapes, flow: Flow, rank: Int32Array, laneSpan: number): Proper {
   const boxCount = boxes.count;
   const { from, to, bundle } = flow;
   const lane = new Uint8Array(flow.count);
   const reach = new Int32Array(flow.bundleCount);
-  const budget = 2 * wholeCount + 1000;
+  const budget = 2 * boxes.count + 1000;
   let dummies = 0;
   for (let limit = laneSpan; ; limit = limit >> 1) {
     dummies = 0;
