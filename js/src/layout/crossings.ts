@@ -2,40 +2,71 @@
 
 import { type Proper, sortDowns } from "./proper.ts";
 
+/** The crossings of a proper layered graph. Counts only what changed since the last count. */
 export class CrossingCounter {
-  private tree = new Float64Array(64);
+  private tree = new Int32Array(64);
+  private readonly next: Int32Array;
+  /** Crossings between rank r and r + 1, and 1 where they are to be counted anew. */
+  private readonly between: Float64Array;
+  private readonly isStale: Uint8Array;
 
-  /**
-   * Crossings of the segments between `rank` and the next, each counted by the product of the two segments'
-   * weights. Leaves the segments below `rank` sorted.
-   */
-  count(proper: Proper, rank: number, weight: Float64Array, next: Int32Array): number {
+  constructor(private readonly proper: Proper) {
+    this.next = new Int32Array(proper.count);
+    this.between = new Float64Array(proper.rankCount);
+    this.isStale = new Uint8Array(proper.rankCount).fill(1);
+  }
+
+  /** The order of one rank changed. */
+  markChanged(rank: number): void {
+    this.isStale[rank] = 1;
+    if (rank > 0) this.isStale[rank - 1] = 1;
+  }
+
+  markAllChanged(): void {
+    this.isStale.fill(1);
+  }
+
+  total(): number {
+    let sum = 0;
+    for (let rank = 0; rank + 1 < this.proper.rankCount; rank++) sum += this.below(rank);
+    return sum;
+  }
+
+  /** Crossings of the segments between a rank and the next. May sort the segments below the rank. */
+  below(rank: number): number {
+    if (rank < 0 || rank + 1 >= this.proper.rankCount) return 0;
+    if (this.isStale[rank]) {
+      this.between[rank] = this.count(rank);
+      this.isStale[rank] = 0;
+    }
+    return this.between[rank]!;
+  }
+
+  private count(rank: number): number {
+    const { proper } = this;
     const { layer, layerStart, downStart, down, segmentTo, position, levels, toLevel } = proper;
     const first = layerStart[rank + 1]!;
     const width = layerStart[rank + 2]! - first;
     const above = layerStart[rank + 1]! - layerStart[rank]!;
     if ((width < 2 || above < 2) && levels === 1) return 0;
-    sortDowns(proper, rank, next);
+    sortDowns(proper, rank, this.next);
 
     let leaves = 1;
     while (leaves < width * levels) leaves *= 2;
-    if (this.tree.length < 2 * leaves) this.tree = new Float64Array(2 * leaves);
+    if (this.tree.length < 2 * leaves) this.tree = new Int32Array(2 * leaves);
     const tree = this.tree.fill(0, 0, 2 * leaves);
     let crossings = 0;
     for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++) {
       const v = layer[i]!;
       for (let k = downStart[v]!; k < downStart[v + 1]!; k++) {
         const segment = down[k]!;
-        const own = weight[segment]!;
         let at = (position[segmentTo[segment]!]! - first) * levels + toLevel[segment]! + leaves;
-        let right = 0;
-        tree[at]! += own;
+        tree[at]!++;
         while (at > 1) {
-          if ((at & 1) === 0) right += tree[at + 1]!;
+          if ((at & 1) === 0) crossings += tree[at + 1]!;
           at >>= 1;
-          tree[at]! += own;
+          tree[at]!++;
         }
-        crossings += own * right;
       }
     }
     return crossings;

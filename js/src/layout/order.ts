@@ -1,88 +1,53 @@
-/**
- * Orders every rank from left to right so that few segments cross: barycentre and median sweeps with sifting, and
- * whole paths moved where these get no further.
- */
+/** Crossing reduction: orders every rank from left to right, by sweeps and transposition. */
 
+import { BarycenterSweep } from "./barycenter.ts";
+import { CrossingCounter } from "./crossings.ts";
 import { numberPositions, type Proper } from "./proper.ts";
-import { Sweeper } from "./sweeper.ts";
+import { Transposition } from "./transpose.ts";
 
-/** Pairs of vertices or places weighed against each other at most: about 20 ms. */
+/** Segments swept and vertices compared at most: about 20 ms. */
 const MOST_WORK = 1_500_000;
-/** Rounds without fewer crossings: then paths are moved, too, then the search goes on from the best, then it ends. */
-const ROUNDS_TO_PATHS = 2;
-const ROUNDS_TO_BEST = 4;
-const ROUNDS_TO_END = 6;
+/** A search ends after this many rounds without fewer crossings. */
+const ROUNDS_TO_END = 12;
+/** Larger graphs get one search. */
+const MOST_VERTICES_FOR_TWO = 20_000;
 
-/**
- * Reorders `proper.layer` in place.
- *
- * @returns the number of crossings left, edges of a bundle counted once
- */
-export function orderRanks(
-  proper: Proper,
-  byOrder: Int32Array,
-  checkCancelled: () => void,
-): number {
-  const weight = segmentWeights(proper);
-  const sweeper = new Sweeper(proper, weight);
-  let best: Int32Array | null = null;
-  let bestCrossings = Number.POSITIVE_INFINITY;
+/** Reorders `proper.layer` in place. */
+export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: () => void): void {
+  const crossings = new CrossingCounter(proper);
+  const sweeper = new BarycenterSweep(proper, crossings);
+  const transposition = new Transposition(proper, crossings);
+  let best = proper.layer;
+  let fewest = Number.POSITIVE_INFINITY;
+  let swept = 0;
 
   // One search begins at the sources, one at the sinks: each leads the sweeps another way.
-  const starts = proper.count < 20_000 ? 2 : 1;
-  for (let start = 0; start < starts && bestCrossings > 0; start++) {
-    const mostWork = (MOST_WORK * (start + 1)) / starts;
-    initialOrder(proper, byOrder, start === 0);
-    sweeper.restart();
-    let crossings = sweeper.countAll();
-    let stall = 0;
+  const searches = proper.count < MOST_VERTICES_FOR_TWO ? 2 : 1;
+  for (let search = 0; search < searches && fewest > 0; search++) {
+    const mostWork = (MOST_WORK * (search + 1)) / searches;
+    initialOrder(proper, byOrder, search === 0);
+    crossings.markAllChanged();
+    let stalled = 0;
     for (let round = 0; ; round++) {
-      if (crossings < bestCrossings) {
-        stall = 0;
-        bestCrossings = crossings;
+      const found = crossings.total();
+      stalled = found < fewest ? 0 : stalled + 1;
+      if (found < fewest) {
+        fewest = found;
         best = proper.layer.slice();
-      } else if (++stall === ROUNDS_TO_BEST) {
-        proper.layer.set(best!);
-        for (let rank = 0; rank < proper.rankCount; rank++) numberPositions(proper, rank);
-        sweeper.restart();
       }
-      if (bestCrossings === 0 || stall > ROUNDS_TO_END || sweeper.work > mostWork) break;
+      if (fewest === 0 || stalled > ROUNDS_TO_END || swept + transposition.work > mostWork) break;
       checkCancelled();
-      sweeper.sweep((round & 1) === 0, (round & 4) === 0, (round & 2) === 0);
-      sweeper.sift((round & 2) === 0);
-      if (stall >= ROUNDS_TO_PATHS) {
-        sweeper.movePaths(true, mostWork);
-        sweeper.movePaths(false, mostWork);
-      }
-      crossings = sweeper.countAll();
+      sweeper.sweep({
+        downwards: (round & 1) === 0,
+        byMedian: (round & 4) === 0,
+        swapEqual: (round & 2) === 0,
+      });
+      swept += proper.segmentCount;
+      transposition.run((round & 2) === 0);
     }
   }
-
-  if (best !== null) proper.layer.set(best);
+  proper.layer.set(best);
   for (let rank = 0; rank < proper.rankCount; rank++) numberPositions(proper, rank);
-  if (bestCrossings === 0) return 0;
-  weight.fill(1);
-  sweeper.restart();
-  return sweeper.countAll();
-}
-
-/** What each further edge adds to a line that several edges share: it is one line, but the eye follows each of them. */
-const SHARED_WEIGHT = 0.3;
-
-function segmentWeights(proper: Proper): Float64Array {
-  const weight = new Float64Array(proper.segmentCount).fill(1);
-  const dummies = proper.count - proper.boxCount;
-  const carried = new Float64Array(dummies);
-  // A chain's dummies are numbered downwards.
-  for (let i = dummies - 1; i >= 0; i--) {
-    const v = proper.boxCount + i;
-    for (let k = proper.downStart[v]!; k < proper.downStart[v + 1]!; k++) {
-      const s = proper.down[k]!;
-      carried[i]! += s < dummies ? carried[s]! : 1;
-    }
-    weight[i] = 1 + SHARED_WEIGHT * (carried[i]! - 1);
-  }
-  return weight;
 }
 
 /** A depth-first walk from the sources (or, upwards, from the sinks) fills the ranks from left to right. */
