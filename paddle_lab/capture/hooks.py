@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from paddle_lab.capture.arrival_hooks import arrival_patches
 from paddle_lab.capture.backward_hooks import backward_patches
-from paddle_lab.capture.evidence.event_hooks import event_patches
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.creations import creation_patches
+from paddle_lab.capture.evidence.gradient_modes import gradient_mode_patches
+from paddle_lab.capture.evidence.gradient_stops import gradient_stop_patches
+from paddle_lab.capture.evidence.optimizers import optimizer_patches
+from paddle_lab.capture.evidence.overwrites import overwrite_patches
+from paddle_lab.capture.evidence.reads import read_patches
+from paddle_lab.capture.faults import described
 from paddle_lab.capture.layer_hooks import layer_patches
 from paddle_lab.capture.op_hooks import OpHooks
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch
@@ -21,6 +28,8 @@ from paddle_lab.capture.static_hooks import static_patches
 from paddle_lab.capture.thread_hooks import thread_patches
 
 _LOCK = threading.RLock()
+
+_Patches = Sequence[FunctionPatch | AttributePatch]
 
 
 class Hooks:
@@ -46,28 +55,44 @@ class Hooks:
             SINKS.active = (*others, recorder) if others else recorder.alone
 
     def _install(self, paddle: Any, recorder: Recorder) -> None:
-        if self._op_hooks is None:
-            self._op_hooks = OpHooks(paddle)
-        self._op_hooks.listen_for(recorder)
-        self._lasting = program_layer_patches(paddle)
-        # Made anew each time: a class may have been patched by others since.
-        self._patches = [
-            *self._op_hooks.patches(),
-            *event_patches(paddle),
-            *arrival_patches(paddle),
-            *layer_patches(paddle),
-            *pylayer_patches(paddle),
-            *backward_patches(paddle),
-            *static_patches(paddle, self.suspended, tells_programs=bool(self._lasting)),
-            *thread_patches(),
-        ]
         self._is_installed = True
+        if not DOOR.has("tensors"):
+            return
+        self._lasting = program_layer_patches(paddle)
+
+        def static() -> _Patches:
+            return static_patches(paddle, self.suspended, tells_programs=bool(self._lasting))
+
+        # Made anew each time: a class may have been patched by others since.
+        self._patches = []
+        for feature, make in (
+            ("ops", lambda: self._op_patches(paddle, recorder)),
+            ("reads", lambda: read_patches(paddle)),
+            ("creations", lambda: creation_patches(paddle)),
+            ("overwrites", lambda: overwrite_patches(paddle)),
+            ("gradient_stops", lambda: gradient_stop_patches(paddle)),
+            ("gradient_modes", lambda: gradient_mode_patches(paddle)),
+            ("optimizers", lambda: optimizer_patches(paddle)),
+            ("arrivals", lambda: arrival_patches(paddle)),
+            ("layers", lambda: layer_patches(paddle)),
+            ("pylayers", lambda: pylayer_patches(paddle)),
+            ("backward", lambda: backward_patches(paddle)),
+            ("programs", static),
+            ("threads", thread_patches),
+        ):
+            self._patches += _made(recorder, feature, make)
         try:
             for patch in (*self._patches, *self._lasting):
                 patch.apply()
         except BaseException:
             self._remove()
             raise
+
+    def _op_patches(self, paddle: Any, recorder: Recorder) -> _Patches:
+        if self._op_hooks is None:
+            self._op_hooks = OpHooks(paddle)
+        self._op_hooks.listen_for(recorder)
+        return self._op_hooks.patches()
 
     def close(self, recorder: Recorder) -> None:
         """Stop ``recorder`` listening; the last one takes the hooks away."""
@@ -104,6 +129,17 @@ class Hooks:
         self._is_installed = False
         if self._op_hooks is not None:
             self._op_hooks.listen_for(None)
+
+
+def _made(recorder: Recorder, feature: str, make: Callable[[], _Patches]) -> _Patches:
+    """Return the patches of a feature; none where it is off, or where making them fails."""
+    if not DOOR.has(feature):
+        return ()
+    try:
+        return make()
+    except Exception as fault:  # noqa: BLE001  (the user's code runs without the feature)
+        recorder.notices.append(DOOR.failure_notice(feature, described(fault)))
+        return ()
 
 
 HOOKS = Hooks()

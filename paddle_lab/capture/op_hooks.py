@@ -7,6 +7,7 @@ from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.gradient_stops import note_detached
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.op_wrapper import OpWrapping
@@ -63,10 +64,9 @@ class OpHooks:
         self._tensor_type = paddle.Tensor
         self._wrapping = OpWrapping(paddle.Tensor)
         self.listen_for = self._wrapping.listen_for
-        ops = paddle.base.core.eager.ops
         functions = [
             function
-            for module in (ops, paddle.base.core.pir.ops, ops.legacy)
+            for module in (DOOR.eager_ops, DOOR.pir_ops, DOOR.legacy_ops)
             for name, function in vars(module).items()
             if callable(function) and not name.startswith("__")
         ]

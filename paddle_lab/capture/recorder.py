@@ -12,12 +12,13 @@ from _thread import get_ident, get_native_id
 from collections.abc import Callable, Iterator
 from itertools import count
 from time import perf_counter_ns
-from types import FrameType
+from types import FrameType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.attributes import attribute_text
 from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
 from paddle_lab.capture.counter import Counter
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.event_log import EventLog
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
@@ -74,6 +75,7 @@ class Recorder:
     """Sees to it that the trace grows no longer than it may."""
     familiar_calls: FamiliarCalls | None = None
     """Tells which backward calls are like earlier ones, where memory is recorded."""
+    _has_failed: bool = False
     on_step_end: Callable[[int], None] | None = None
     """Called with the scope of an optimizer's step that has ended."""
     forgetting: Callable[[KeptOps, Forgotten], None] | None = None
@@ -88,7 +90,7 @@ class Recorder:
         self.stacks = StackPool()
         self.ops = Tape()
         """Rows of :class:`~paddle_lab.capture.rows.OpCell`, each with its inputs and outputs."""
-        self.parameter_type = paddle.base.framework.EagerParamBase
+        self.parameter_type = DOOR.parameter_type if DOOR.has("tensors") else NoneType
         self.tensors = TensorPool(
             self.parameter_type,
             self.ops,
@@ -170,7 +172,8 @@ class Recorder:
 
     def abandon(self, error: Exception) -> None:
         """Stop recording after a fault of our own; the traced code goes on undisturbed."""
-        if not self.notices:
+        if not self._has_failed:
+            self._has_failed = True
             self.notices.append(say("notices.fault.incomplete", fault=described(error)))
         SINKS.active = tuple(other for other in SINKS.active if other is not self)
 

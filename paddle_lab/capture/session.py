@@ -13,6 +13,7 @@ from typing import Any
 from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.backward_hooks import REMAINING
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.evidence.cuda_errors import CudaErrors
 from paddle_lab.capture.evidence.digests import Digests
@@ -81,6 +82,8 @@ class CaptureSession:
         self._cells: Cells = cells or NoCells()
         self._title = title
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
+        wanted = {"trace", *evidence, *(("memory",) if memory else ())}
+        self._recorder.notices.extend(DOOR.notices(wanted))
         limit = limit or Limit(ops=None)
         self._limiter = Limiter(self._recorder, limit, self._stop_recording)
         windows = self._limiter.windows
@@ -116,18 +119,23 @@ class CaptureSession:
         """Install the hooks and start the clock."""
         self._recorder.start_ns = perf_counter_ns()
         try:
-            for collector in self._recorder.collectors:
-                collector.open()
-            self._limiter.open()
-            if self._within is not None:
-                self._recorder.turns.begin(self._within)
-                self._within = None
-            HOOKS.open(self._paddle, self._recorder)
-            if self._memory is not None:
-                self._memory.open()
+            self._open_parts()
+        except Exception as fault:  # noqa: BLE001  (the user's code runs without a trace)
+            self._recorder.abandon(fault)
         except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
             self.abort()
             raise
+
+    def _open_parts(self) -> None:
+        for collector in self._recorder.collectors:
+            collector.open()
+        self._limiter.open()
+        if self._within is not None:
+            self._recorder.turns.begin(self._within)
+            self._within = None
+        HOOKS.open(self._paddle, self._recorder)
+        if self._memory is not None:
+            self._memory.open()
 
     def abort(self) -> None:
         """Remove the hooks, whatever state the session is in."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.gradient_stops import note_view
 from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.patches import AttributePatch
@@ -19,22 +20,16 @@ PARAMETER_DETAIL = "parameter"
 
 def creation_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``created`` events."""
-    creation = paddle.tensor.creation
-    parameter = paddle.base.framework.EagerParamBase
-    layer_helper = paddle.base.layer_helper_base.LayerHelperBase
-    core = paddle.base.core
     return [
         # What paddle.to_tensor, of which many modules hold a binding, calls by name.
-        AttributePatch(
-            creation,
-            "_to_tensor_non_static",
-            lambda function: noting(noting_copies(function), _to_tensor),
-        ),
+        DOOR.patch("to_tensor", lambda function: noting(noting_copies(function), _to_tensor)),
         # paddle.Tensor(array), which to_tensor comes to in the end as well.
         AttributePatch(paddle.Tensor, "__init__", lambda method: noting(method, _constructed)),
-        AttributePatch(core, "from_dlpack", lambda function: noting(function, _from_dlpack)),
-        AttributePatch(layer_helper, "create_parameter", lambda method: noting(method, _parameter)),
-        AttributePatch(parameter, "__deepcopy__", lambda method: noting(method, _parameter)),
+        DOOR.patch("from_dlpack", lambda function: noting(function, _from_dlpack)),
+        DOOR.patch("create_parameter", lambda method: noting(method, _parameter)),
+        AttributePatch(
+            DOOR.parameter_type, "__deepcopy__", lambda method: noting(method, _parameter)
+        ),
     ]
 
 
@@ -68,6 +63,6 @@ def _parameter(recorder: Recorder, call: Call) -> None:
 def _note(recorder: Recorder, call: Call, detail: str) -> None:
     tensor = call.result
     # Labels and indices carry no gradient, whatever they were made of.
-    if tensor._is_initialized() and is_floating(tensor):
+    if DOOR.is_initialized(tensor) and is_floating(tensor):
         key = recorder.tensors.key_of(tensor)
         recorder.events.note("created", call.frame, tensor=key, detail=detail)

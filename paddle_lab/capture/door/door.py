@@ -1,0 +1,115 @@
+"""Looking up Paddle's private names once, and telling which features lack one."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from paddle_lab.capture.door.table import FEATURES
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.words import listing, say
+
+_OF_INSTANCES: Final = "()"
+"""Follows a class in the path of an attribute that the class's ``__init__`` sets."""
+
+
+class Door:
+    """Paddle's private names as attributes: ``DOOR.is_initialized(tensor)``.
+
+    The names are looked up when the first one is needed. Whoever uses a name asks :meth:`has` first
+    whether its feature is on, or is called by nobody while it is off.
+    """
+
+    def __init__(self) -> None:
+        self._paths: dict[str, str] = {}
+        """Of all names in the table; empty before they were looked up."""
+        self._missing: dict[str, list[str]] = {}
+        """Features that are off, and the paths that Paddle lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Python calls this for attributes that are not there: all before the first look.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if not self._paths:
+            self._look_up()
+            if name in vars(self):
+                return vars(self)[name]
+        raise AttributeError(say("notices.door.no_name", name=self._paths.get(name, name)))
+
+    def has(self, feature: str) -> bool:
+        """Tell whether Paddle has all names that a feature needs."""
+        if not self._paths:
+            self._look_up()
+        return feature not in self._missing and "tensors" not in self._missing
+
+    def notices(self, wanted: Collection[str]) -> list[str]:
+        """Return a sentence for each feature that is off.
+
+        Parameters
+        ----------
+        wanted
+            What a trace was asked for: values of :attr:`Feature.wanted_by`.
+        """
+        if not self._paths:
+            self._look_up()
+        return [
+            say(
+                "notices.door.off",
+                feature=_described(feature),
+                names=listing(paths),
+                version=sys.modules["paddle"].__version__,
+            )
+            for feature, paths in self._missing.items()
+            if FEATURES[feature].wanted_by in wanted
+            and (feature == "tensors" or "tensors" not in self._missing)
+        ]
+
+    def failure_notice(self, feature: str, fault: str) -> str:
+        """Return the sentence for a feature that fails although Paddle has its names."""
+        return say("notices.door.failed", feature=_described(feature), fault=fault)
+
+    def patch(self, name: str, make_replacement: Callable[[Any], Any]) -> AttributePatch:
+        """Return a patch of the class or module attribute behind a name.
+
+        Parameters
+        ----------
+        name
+            As the table calls it; its feature is on.
+        make_replacement
+            Called with what Paddle has there; returns what stands in for it.
+        """
+        owner, _, attribute = self._paths[name].rpartition(".")
+        return AttributePatch(_found(owner), attribute, make_replacement)
+
+    def _look_up(self) -> None:
+        for feature, (names, _) in FEATURES.items():
+            for name, path in names.items():
+                found = _found(path)
+                if found is None:
+                    self._missing.setdefault(feature, []).append(path)
+                else:
+                    setattr(self, name, found)
+        # In the end: another thread may ask meanwhile.
+        self._paths = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
+
+
+def _found(path: str) -> Any:
+    """Return what is at a path, ``None`` for nothing; of an attribute of instances its name."""
+    owner, is_of_instances, attribute = path.partition(f"{_OF_INSTANCES}.")
+    first, *names = owner.split(".")
+    found: Any = sys.modules[first]
+    for name in names:
+        found = getattr(found, name, None)
+    if not is_of_instances:
+        return found
+    code = getattr(inspect.unwrap(getattr(found, "__init__", found)), "__code__", None)
+    return attribute if attribute in getattr(code, "co_names", ()) else None
+
+
+def _described(feature: str) -> str:
+    return say(f"notices.door.feature.{feature}")
+
+
+DOOR = Door()

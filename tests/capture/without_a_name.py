@@ -1,0 +1,192 @@
+"""Runs a training step without and with a trace, each time with one name of Paddle's deleted.
+
+Each name has a process of its own, forked from one that has imported Paddle and run nothing: what
+Paddle has found once it remembers. Prints a line of JSON for each name::
+
+    python without_a_name.py paddle.Tensor._is_initialized paddle.base.core.eager.ops
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle import nn
+
+import paddle_lab
+
+DATA = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
+
+
+def data(*, stop_gradient: bool = True) -> paddle.Tensor:
+    """Return the numbers as a tensor that an op made."""
+    tensor = paddle.linspace(0.0, 1.1, 12).reshape([4, 3])
+    tensor.stop_gradient = stop_gradient
+    return tensor
+
+
+def delete(path: str) -> None:
+    """Delete what the door's table calls by a path."""
+    owner, _, name = path.rpartition(".")
+    found: Any = sys.modules["paddle"]
+    for part in owner.removesuffix("()").split(".")[1:]:
+        found = getattr(found, part)
+    if owner.endswith("()"):
+        _delete_of_instances(found, name)
+    elif isinstance(found, type):
+        delattr(next(kind for kind in found.__mro__ if name in vars(kind)), name)
+    else:
+        delattr(found, name)
+
+
+def _delete_of_instances(kind: Any, name: str) -> None:
+    make = kind.__init__
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        vars(self).pop(name, None)
+
+    kind.__init__ = __init__
+
+
+class Doubled(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(_ctx, gradient):
+        return gradient * 2
+
+
+def training() -> Iterator[Any]:
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+    optimizer = paddle.optimizer.AdamW(0.1, parameters=net.parameters())
+    for _ in range(2):
+        loss = net(data()).square().mean()
+        loss.backward()
+        yield from (parameter.grad for parameter in net.parameters())
+        optimizer.step()
+        optimizer.clear_grad()
+        yield loss
+    yield from net.parameters()
+
+
+def second_gradients() -> Iterator[Any]:
+    x = data(stop_gradient=False)
+    (first,) = paddle.grad((x**3).sum(), [x], create_graph=True)
+    yield first
+    yield from paddle.grad((first.tanh() * x).sum(), [x])
+
+
+def python_layers() -> Iterator[Any]:
+    x = data(stop_gradient=False)
+    Doubled.apply(x.clone()).sum().backward()
+    yield x.grad
+
+
+def lookups() -> Iterator[Any]:
+    table = nn.Embedding(5, 2, sparse=True)
+    rows = table(paddle.full([3], 1, "int64"))
+    rows.sum().backward()
+    yield rows
+
+
+def indexing() -> Iterator[Any]:
+    x = data()
+    x[0] = 1.0
+    yield x[:, 1]
+    yield paddle.full([1], x[0, 0].item())
+
+
+def copies() -> Iterator[Any]:
+    yield paddle.to_tensor(DATA)
+    x = data(stop_gradient=False)
+    yield (x * 2).cpu()
+    with paddle.no_grad():
+        y = x.detach() + 1
+    y.set_value(DATA)
+    yield y.contiguous()
+    yield paddle.utils.dlpack.from_dlpack(paddle.utils.dlpack.to_dlpack(y))
+
+
+def batches() -> Iterator[Any]:
+    loader = paddle.io.DataLoader(paddle.io.TensorDataset([data()]), batch_size=2)
+    for (batch,) in loader:
+        yield batch
+
+
+def compiled() -> Iterator[Any]:
+    def program(x):
+        return x.tanh() + 1
+
+    for full_graph in (True, False):
+        yield paddle.jit.to_static(program, full_graph=full_graph)(data())
+
+
+PARTS: tuple[Callable[[], Iterator[Any]], ...] = (
+    training, second_gradients, python_layers, lookups, indexing, copies, batches, compiled,
+)  # fmt: skip
+
+
+def outcomes() -> list[str]:
+    """Return what each part computed, or the error of Paddle's that ended it."""
+    told = []
+    for part in PARTS:
+        paddle.seed(7)
+        values: list[str] = []
+        try:
+            values.extend(repr(np.asarray(value).tolist()) for value in part())
+        except Exception as error:  # noqa: BLE001
+            text = str(error).partition("\n")[0]
+            values.append(f"{type(error).__name__}: {text}")
+        told.append(f"{part.__name__}: {values}")
+    return told
+
+
+def compare(path: str) -> dict[str, Any]:
+    """Return what the parts do without a trace and in one, and what the trace says."""
+    if path:
+        delete(path)
+    plain = outcomes()
+    traced: list[str] = []
+    fault = ""
+    try:
+        with paddle_lab.memory(check="all", grads=True) as trace:
+            traced = outcomes()
+        notices = trace.record.origin.notices
+        ops = len(trace.ops)
+    except BaseException as error:  # noqa: BLE001
+        notices, ops, fault = [], 0, f"{type(error).__name__}: {error}"
+    return {"plain": plain, "traced": traced, "notices": notices, "ops": ops, "fault": fault}
+
+
+def main(paths: list[str]) -> None:
+    for path in paths:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            with contextlib.suppress(BaseException), os.fdopen(writing, "w") as out:
+                warnings.simplefilter("ignore")
+                json.dump(compare(path), out)
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as told:
+            text = told.read()
+        _, status = os.waitpid(child, 0)
+        told_of = json.loads(text) if text else {"fault": f"ended with status {status}"}
+        sys.stdout.write(json.dumps({"path": path, **told_of}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
