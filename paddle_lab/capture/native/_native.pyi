@@ -1,4 +1,252 @@
-# The twins in Python say what each part is for and what it takes.
-from typing import Any
+"""The native part, as Python sees it.
 
-def __getattr__(name: str) -> Any: ...
+Most names have a twin in Python, named behind them, which documents parameters and results in full.
+"""
+
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, final
+
+from paddle_lab.capture.code_positions import Integers
+from paddle_lab.capture.evidence.scan import Scanned
+from paddle_lab.capture.evidence.statistics import Seen
+from paddle_lab.capture.grad_nodes import GradNodePool
+from paddle_lab.capture.grad_walk import Reached
+from paddle_lab.capture.lineage import Upstream
+from paddle_lab.capture.op_wrapper import OpWrapping
+from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.turns.code_loops import CodeLoops
+
+@final
+class Tape:
+    """A list of 64-bit integers that grows at its end: ``capture/tape.py``."""
+
+    start: int
+    def __len__(self) -> int: ...
+    def extend(self, cells: list[int] | tuple[int, ...], /) -> None:
+        """Append integers."""
+
+    def to_list(self, start: int = 0, end: int | None = None, /) -> list[int]:
+        """Return the cells from one position to, and without, another."""
+
+    def to_bytes(self, start: int = 0, end: int | None = None, /) -> bytes:
+        """Return the same cells, 8 bytes each."""
+
+    def row_starts(self, width: int, start: int = 0, /) -> bytes:
+        """Return where rows of differing lengths begin, 8 bytes each."""
+
+    def replace(self, end: int, cells: bytes, /) -> None:
+        """Let the cells before position ``end`` be others, not more of them."""
+
+@final
+class ObjectTable:
+    """From an object to a number, without keeping it alive: ``capture/object_table.py``."""
+
+    def find(self, value: Any, /) -> int:
+        """Return the number noted for an object, or -1."""
+
+    def note(self, value: Any, number: int, /) -> None:
+        """Note an object's number."""
+
+    def living(self) -> list[tuple[Any, int]]:
+        """Return the objects that are still alive, and their numbers."""
+
+    def living_numbers(self) -> bytes:
+        """Return the numbers of the objects that are still alive, 8 bytes each."""
+
+@final
+class AddressTable:
+    """From an address and an op to a number: ``capture/address_table.py``."""
+
+    def __len__(self) -> int: ...
+    def find(self, address: int, op: int, /) -> int:
+        """Return the number noted, or -1."""
+
+    def note(self, address: int, op: int, number: int, /) -> None:
+        """Note a number."""
+
+    def drop(self, address: int, op: int, /) -> None:
+        """Forget a number, if one was noted."""
+
+@final
+class PairTable:
+    """Pairs of integers, numbered in the order of their first use: ``capture/pair_table.py``."""
+
+    def __len__(self) -> int: ...
+    def number(self, first: bytes, second: bytes, /) -> bytes:
+        """Return the number of each pair, 8 bytes each."""
+
+    def chain(
+        self, chains: bytes, befores: bytes, starts: bytes, links: bytes, ends: Integers, /
+    ) -> None:
+        """Give numbers to pairs along chains."""
+
+    def to_bytes(self) -> bytes:
+        """Return the pairs in the order of their numbers, 16 bytes each."""
+
+@final
+class Counter:
+    """Numbers from 0 on: ``capture/counter.py``."""
+
+    next: int
+    alarm: int
+    def __call__(self) -> int: ...
+
+@final
+class StackPool:
+    """Distinct stacks, by key: ``capture/stacks.py``."""
+
+    codes: dict[int, CodeType]
+    def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int, /) -> int:
+        """Return the key of the stack from a frame out to an anchor."""
+
+    def taken(self) -> tuple[bytes, bytes]:
+        """Return all stacks by key, and where each begins."""
+
+class ThreadCells:
+    """What one thread is doing: ``capture/thread_state.py``."""
+
+    number: int
+    scope: int
+    layer: int
+    phase: int
+    anchor_stack: int
+    anchor: FrameType | None
+    closed_regions: dict[int, int]
+    pylayers: list[int]
+    def __init__(self, number: int, /) -> None: ...
+
+@final
+class Sinks:
+    """The recorders that listen: ``capture/sinks.py``."""
+
+    active: tuple[Recorder, ...]
+
+@final
+class Lineage:
+    """Which op made a tensor, and of what: ``capture/lineage.py``."""
+
+    def __init__(self, ops: Tape, tensors: Tape, /) -> None: ...
+    def inputs(self, op: int, /) -> list[int]:
+        """Return argument position and tensor of an op's inputs in turn."""
+
+    def name_key(self, op: int, /) -> int:
+        """Return the key of an op's name, or -1."""
+
+    def grad_address(self, tensor: int, /) -> int:
+        """Return the address of a row's grad node, or 0."""
+
+    def row_at(self, address: int, /) -> int:
+        """Return the latest row with the grad node at an address, or -1."""
+
+    def maker(self, tensor: int, /) -> tuple[int, int]:
+        """Return the op that made a row's grad node, and the row it made it with."""
+
+    def upstream(self, op: int, /) -> Upstream:
+        """Return where gradients of an op's inputs go."""
+
+@final
+class TurnTracker:
+    """Scopes of calls and of turns of loops: ``capture/turns/turns.py``."""
+
+    def __init__(
+        self,
+        scopes: Tape,
+        next_scope: Counter,
+        rows: Tape,
+        values: list[Any],
+        describe: Callable[[CodeType], CodeLoops | None],
+        /,
+    ) -> None: ...
+    def scope_at(
+        self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int, /
+    ) -> int:
+        """Return the innermost scope that is open at a frame."""
+
+    def begin(self, frame: FrameType, /) -> None:
+        """Keep the loops that a frame is already in out of the trace."""
+
+    def end(self, frame: FrameType | None, /) -> None:
+        """Take the marks from the calls that go on after the trace."""
+
+@final
+class CallMark:
+    """The mark of a call: the twin stands in ``capture/turns/turns.py``."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+
+@final
+class OpFunction:
+    """Stands in for an op's function: see ``OpWrapping.wrap`` in ``capture/op_wrapper.py``.
+
+    ``for_all`` is the same in Python, for several recorders. ``rare`` records what is no fast path.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        name_key: int,
+        for_all: Callable[..., Any],
+        rare: OpWrapping,
+        /,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
+class OpMethod:
+    """Stands in for an operator of a class: an :class:`OpFunction` that binds to instances."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        name_key: int,
+        for_all: Callable[..., Any],
+        rare: OpWrapping,
+        /,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: type | None = None, /) -> Any: ...
+
+@final
+class LayerCall:
+    """Stands in for ``Layer.__call__``: see ``capture/layer_hooks.py``."""
+
+    def __init__(self, function: Callable[..., Any], for_all: Callable[..., Any], /) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: type | None = None, /) -> Any: ...
+
+def listen_for(recorder: Recorder | None, sinks: Sinks, /) -> None:
+    """Let one recorder, or None, own the fast path while it is all that listens."""
+
+def walk_grad_nodes(
+    pool: GradNodePool, roots: list[tuple[Any, int]], backward_call: int, *, returns_reached: bool
+) -> Reached:
+    """Record what is reachable from grad nodes: ``capture/grad_walk.py``."""
+
+def scan(address: int, elements: int, kind: int, with_histogram: bool, /) -> Scanned:
+    """Look at every element of an array: ``capture/evidence/scan.py``."""
+
+def look_at_host(
+    tensor: Any, kinds: dict[int, tuple[int, Any]], with_histogram: bool, /
+) -> Seen | None:
+    """Look at a tensor in the memory of this process: ``capture/evidence/statistics.py``."""
+
+def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str, Any]]:
+    """Return the dictionaries of modules that have any of some objects: ``capture/search.py``."""
+
+def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
+    """Return the objects whose type is one of some: ``capture/search.py``."""
+
+def thread_frame(ident: int, /) -> FrameType | None:
+    """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""
+
+def held_address(wrapped: Any, /) -> int:
+    """Return the address of the C++ object that pybind11 has wrapped, or 0."""
+
+def copied_memory(address: int, size: int, /) -> bytes:
+    """Return bytes at an address, as many of them as there are."""
+
+def read_event_trees(trees: dict[Any, Any], offsets: tuple[int, ...], has_devices: bool, /) -> Any:
+    """Read Paddle's event trees: ``None`` where that cannot be done."""
