@@ -179,7 +179,7 @@ class Trace(TraceAnswers):
 
     def _stored(self) -> bytes:
         """Return what a notebook stores of the payload."""
-        from paddle_lab.views.reduction.ladder import stored_payload
+        from paddle_lab.views.reduction.stored import stored_payload
 
         payload = self.payload()
         if self._stored_payload is None:

@@ -21,7 +21,7 @@ _SHOWING: Final = (
     "paddle_lab.analysis.findings.finding_list",
     "paddle_lab.trace.pack",
     "paddle_lab.views.fallback",
-    "paddle_lab.views.reduction.ladder",
+    "paddle_lab.views.reduction.stored",
 )
 _RECORDING: Final = (
     "paddle_lab.capture.memory.capture",

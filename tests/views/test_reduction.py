@@ -8,19 +8,13 @@ import pytest
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.schema import FINDING_TABLES, RECORD_TABLES, SCOPE_KINDS, VIEW_TABLES
 from paddle_lab.trace.table import Table
 from paddle_lab.trace.unpack import unpack
+from paddle_lab.views.reduction.closed_groups import closed_groups
 from paddle_lab.views.reduction.contraction import contracted
-from paddle_lab.views.reduction.ladder import stored_payload
-from paddle_lab.views.reduction.leaving_out import (
-    with_rounded_times,
-    with_shorter_sources,
-    without_addresses,
-    without_evidence,
-)
-from paddle_lab.views.reduction.parts import equal_blocks, insides, middles
-from paddle_lab.views.reduction.timeline import summed_up
+from paddle_lab.views.reduction.stored import stored_payload, without_detail
+from paddle_lab.views.reduction.timeline import with_small_blocks_summed_up
 from paddle_lab.words import say
 from tests.trace.records import RecordWriter
 
@@ -61,11 +55,24 @@ def chain(count: int) -> Record:
 def timed_network() -> Record:
     """Return the network with times as they are measured, so that every op takes its room."""
     record, random = network(blocks=1000), np.random.default_rng(5)
-    times = np.cumsum(random.integers(1, 4000, (len(record.ops), 2)) * 1024, axis=0)
+    times = np.cumsum(random.integers(1, 4_000_000, (len(record.ops), 2)), axis=0)
     columns = {"start_ns": times[:, 0], "duration_ns": random.permutation(times[:, 1]) // 9}
     tables = {**record.tables, "ops": Table({**record.ops.columns, **columns})}
-    whole = with_rounded_times(Record(tables, record.strings, record.origin), step_ns=1024)
-    return without_evidence(without_addresses(whole))
+    return Record(tables, record.strings, record.origin)
+
+
+def rounded_network() -> Record:
+    """Return the timed network without what a copy does without first."""
+    return without_detail(timed_network())[0]
+
+
+def closed(record: Record, most_ops: int) -> Record:
+    """Return the record with as many groups open as ``most_ops`` allows."""
+    return contracted(record, closed_groups(record, most_ops=most_ops))
+
+
+def op_names(record: Record) -> list[str]:
+    return [record.text(code) for code in record.ops["name"].tolist()]
 
 
 def reached(sources: np.ndarray, targets: np.ndarray, start: int, end: int) -> bool:
@@ -95,17 +102,35 @@ def test_a_small_trace_is_stored_as_it_is():
     assert stored_payload(record, payload) is payload
 
 
-def test_equal_blocks_are_stored_once_and_told_in_full():
+def test_the_first_of_equal_blocks_stays_open_and_all_are_told_in_full():
     record = network()
-    stored = contracted(record, equal_blocks(record))
-    assert len(stored.ops) == 1 + 4 + (BLOCKS - 1) + 1
+    stored = closed(record, 1 + 4 + (BLOCKS - 1) + 1)
+    assert op_names(stored) == [
+        "full",
+        *("linear", "relu", "gelu", "add"),
+        *["4 ops, not stored"] * (BLOCKS - 1),
+        "sum",
+    ]
     assert totals(stored) == (len(record.ops), len(record.grad_nodes))
     blocks = stored.groups["parent"] >= 0
     assert stored.groups["op_count"][blocks].tolist() == [4] * BLOCKS
     assert len(set(stored.groups["structure"][blocks].tolist())) == 1
-    names = [stored.text(code) for code in stored.ops["name"].tolist()]
-    assert names[1:5] == ["linear", "relu", "gelu", "add"]
-    assert names[5] == "4 ops, not stored"
+    leaves = stored.stand_ins["leaves"][stored.stand_ins["grad_node"] >= 0]
+    assert leaves.tolist() == [1] * (BLOCKS - 1)
+
+
+def test_where_all_groups_are_closed_one_op_stands_for_what_each_holds():
+    record = network()
+    stored = closed(record, 1)
+    assert op_names(stored) == ["full", f"{4 * BLOCKS + 1} ops, not stored"]
+    names = [stored.text(code) for code in stored.grad_nodes["name"].tolist()]
+    assert names == [f"{2 * BLOCKS} grad nodes, not stored"]
+    assert totals(stored) == (len(record.ops), len(record.grad_nodes))
+
+
+def test_where_there_is_room_nothing_is_closed():
+    record = network()
+    assert (closed_groups(record, most_ops=len(record.ops)) == -1).all()
 
 
 def test_what_stands_for_many_has_the_lines_that_all_of_them_share():
@@ -115,25 +140,27 @@ def test_what_stands_for_many_has_the_lines_that_all_of_them_share():
         for block in range(6):
             with w.layer(f"net.blocks.{block}", "Block"), w.call("forward", line=30 + block):
                 x = w.op("tanh", w.op("relu", x, line=10), line=11)
-    record = with_answers(w.record())
-    stored = contracted(record, equal_blocks(record))
+    stored = closed(with_answers(w.record()), 8)
+    assert len(stored.ops) == 1 + 2 + 5
     for op in range(3, len(stored.ops)):
         stack = int(stored.ops["stack"][op])
         assert int(stored.frames["line"][stored.stacks["frame"][stack]]) == 28 + op
         assert stored.op_frames["frame"][op] == stored.stacks["frame"][stack]
 
 
-def test_of_blocks_in_a_row_each_row_keeps_its_first():
-    record = network(odd=7)
-    in_a_row = contracted(record, equal_blocks(record, in_a_row=True))
-    names = [in_a_row.text(code) for code in in_a_row.ops["name"].tolist()]
-    assert names.count("linear") == 3
-    assert [
-        in_a_row.text(code) for code in contracted(record, equal_blocks(record)).ops["name"]
-    ].count("linear") == 2
+def test_a_block_unlike_the_others_stays_open_before_copies_do():
+    names = op_names(closed(network(odd=7), 1 + 4 + 5 + (BLOCKS - 2) + 1))
+    assert "tanh" in names
+    assert names.count("linear") == 2
 
 
-def test_of_equal_steps_the_first_keeps_its_equal_blocks():
+def test_of_equal_blocks_the_last_ones_are_closed_first():
+    stored = closed(network(), 1 + 10 * 4 + (BLOCKS - 10) + 1)
+    assert op_names(stored)[:41].count("linear") == 10
+    assert op_names(stored)[41:-1] == ["4 ops, not stored"] * (BLOCKS - 10)
+
+
+def test_of_equal_steps_the_first_keeps_its_equal_blocks_before_the_others_open():
     w = RecordWriter()
     x = w.op("full")
     for step in range(3):
@@ -141,53 +168,86 @@ def test_of_equal_steps_the_first_keeps_its_equal_blocks():
             for block in range(4):
                 with w.layer(f"step.{step}.{block}", "Block"):
                     x = w.op("tanh", w.op("relu", x))
-    record = with_answers(w.record())
-    stored = contracted(record, equal_blocks(record, in_a_row=True, outermost=True))
-    names = [stored.text(code) for code in stored.ops["name"].tolist()]
-    assert names == ["full", *["relu", "tanh"] * 4, *["8 ops, not stored"] * 2]
-    # What is left after that goes when that is not enough.
-    stored = contracted(stored, equal_blocks(stored, in_a_row=True))
-    names = [stored.text(code) for code in stored.ops["name"].tolist()]
-    assert names[:4] == ["full", "relu", "tanh", "2 ops, not stored"]
-    assert totals(stored)[0] == len(record.ops)
-    assert not len(equal_blocks(chain(3), outermost=True).group)
+    stored = closed(with_answers(w.record()), 11)
+    first = ["full", *["relu", "tanh"] * 4]
+    assert op_names(stored) == [*first, *["8 ops, not stored"] * 2]
+
+
+def test_the_op_that_a_finding_points_at_stays():
+    record = network()
+    op = next(op for op in range(len(record.ops)) if record.text(record.ops["name"][op]) == "gelu")
+    op += 4 * 30
+    row = {**{name: [0] for name in FINDING_TABLES["findings"]}, "op": [op], "grad_node": [-1]}
+    findings = Table.from_sequences(FINDING_TABLES["findings"], row)
+    marks = Table.empty(FINDING_TABLES["finding_marks"])
+    tables = {**record.tables, "findings": findings, "finding_marks": marks}
+    stored = closed(Record(tables, record.strings, record.origin), BLOCKS + 6)
+    left = int(stored.findings["op"][0])
+    assert op_names(stored)[left] == "gelu"
+    assert op_names(stored).count("gelu") == 1
 
 
 def test_what_is_left_is_one_piece_forward_and_backward():
     record = network()
-    for parts in (equal_blocks(record), middles(record, ends=3), insides(record, depth=1)):
-        stored = contracted(record, parts)
+    for most_ops in (1, BLOCKS + 6, 100):
+        stored = closed(record, most_ops)
         edges = stored.op_edges
         assert reached(edges["source"], edges["target"], 0, len(stored.ops) - 1)
+        assert (edges["source"] < edges["target"]).all()
+        pairs = list(zip(edges["source"].tolist(), edges["target"].tolist(), strict=True))
+        assert len(pairs) == len(set(pairs))
         edges, root = stored.grad_edges, int(stored.grad_roots["grad_node"][0])
         first = int(np.flatnonzero(stored.grad_nodes["op"] >= 0)[0])
         assert reached(edges["source"], edges["target"], root, first)
+        members = stored.backward_members["grad_node"].tolist()
+        assert sorted(members) == list(range(len(stored.grad_nodes)))
         own = stored.grad_nodes["op"] >= 0
         groups = stored.op_groups["group"][stored.grad_nodes["op"][own]]
         assert stored.grad_node_groups["group"][own].tolist() == groups.tolist()
 
 
-def test_the_odd_block_keeps_its_inside():
-    record = network(odd=7)
-    stored = contracted(record, equal_blocks(record))
-    assert "tanh" in [stored.text(code) for code in stored.ops["name"].tolist()]
+@pytest.mark.parametrize("most_ops", [1, BLOCKS + 6, 100])
+def test_what_is_left_refers_to_rows_that_are_there(most_ops):
+    stored = closed(network(odd=3), most_ops)
+    for name, columns in VIEW_TABLES.items():
+        for column, kind in columns.items():
+            if kind.startswith("key:") and name in stored.tables:
+                keys, target = stored.tables[name][column], stored.tables[kind[4:]]
+                assert keys.max(initial=-1) < len(target), (name, column)
+                assert keys.min(initial=0) >= -1
+    for name in ("uses", "op_edges"):
+        assert (stored.tables[name]["tensor"] >= 0).all()
+    assert len(stored.op_groups) == len(stored.op_frames) == len(stored.ops)
+    producers = stored.tensors["producer"]
+    assert set(producers[stored.op_edges["tensor"]].tolist()) <= {
+        *stored.op_edges["source"].tolist()
+    }
+    unpack(pack(stored))
 
 
-def test_the_middle_of_a_row_is_put_together():
-    stored = contracted(chain(1000), middles(chain(1000), ends=10))
-    assert [stored.text(code) for code in stored.ops["name"].tolist()][10] == "980 ops, not stored"
-    assert len(stored.ops) == 21
-    assert stored.op_edges["source"].tolist() == list(range(20))
-    assert stored.op_edges["target"].tolist() == list(range(1, 21))
-
-
-def test_stand_ins_that_are_put_together_again_count_all():
+def test_gradients_go_with_the_edges_that_they_passed():
     record = network()
-    once = contracted(record, equal_blocks(record))
-    twice = contracted(once, insides(once, depth=0))
-    assert totals(twice) == (len(record.ops), len(record.grad_nodes))
-    leaves = twice.stand_ins["leaves"][twice.stand_ins["grad_node"] >= 0]
-    assert leaves.sum() == BLOCKS
+    inner = int(np.flatnonzero(record.grad_nodes["parameter"][record.grad_edges["target"]] >= 0)[9])
+    outer = int(np.flatnonzero(record.grad_edges["slot"] == 1)[20])
+    schema = RECORD_TABLES["grad_stats"]
+    rows = {
+        **{name: [7, 7] for name in schema},
+        "backward_call": [0, 0],
+        "grad_edge": [inner, outer],
+    }
+    rows |= {"grad_node": record.grad_edges["source"][[inner, outer]].tolist()}
+    rows |= {"shape": [0, 0], "dtype": [0, 0]}
+    counted = {**{name: [1, 1] for name in RECORD_TABLES["grad_histograms"]}, "grad_stat": [0, 1]}
+    tables = {
+        **record.tables,
+        "grad_stats": Table.from_sequences(schema, rows),
+        "grad_histograms": Table.from_sequences(RECORD_TABLES["grad_histograms"], counted),
+    }
+    stored = closed(Record(tables, record.strings, record.origin), BLOCKS + 6)
+    assert len(stored.grad_stats) == 1
+    edge = int(stored.grad_stats["grad_edge"][0])
+    assert stored.grad_edges["source"][edge] == stored.grad_stats["grad_node"][0]
+    assert stored.grad_histograms["grad_stat"].tolist() == [0]
 
 
 def test_a_smaller_limit_leaves_out_more_until_it_fits():
@@ -235,7 +295,7 @@ def test_summed_up_blocks_keep_the_peak_and_are_named(largest):
         size = int(random.integers(1, 5000))
         w.allocation(size, kind=kind, start_ns=start, end_ns=end if i % 50 else -1)
     record = with_answers(w.record())
-    stored = summed_up(record, largest=largest, stretches=60)
+    stored = with_small_blocks_summed_up(record, most_blocks=largest)
     assert len(stored.allocations) < len(record.allocations) / 2
     times = np.unique(np.append(starts, ends))
     before, after = alive(record, times), alive(stored, times)
@@ -259,39 +319,41 @@ def alive(record: Record, times: np.ndarray) -> np.ndarray:
     return (is_alive * blocks["bytes"]).sum(axis=1)
 
 
-def test_of_a_long_file_the_lines_that_called_ops_stay_in_their_place():
+def test_the_text_of_a_long_cell_is_left_out_and_said():
     w = RecordWriter()
-    text = "\n".join(f"line {number} {'x' * 40}" for number in range(1, 20_001))
-    w.row("sources", file="cell", cell=4, first_line=1, text=text)
-    w.op("relu", line=5)
-    w.op("relu", line=15_000)
-    record = with_shorter_sources(with_answers(w.record()))
-    assert sum(map(len, record.strings)) < 3000
-    pieces = {
-        first: record.text(code).split("\n")[0].split()[1]
-        for first, code in zip(
-            *(record.sources[c].tolist() for c in ("first_line", "text")), strict=True
-        )
-    }
-    assert pieces
-    assert all(str(first) == number for first, number in pieces.items())
-    assert 14_994 in pieces
+    w.row("sources", file="long", cell=4, first_line=1, text="x" * 30_000)
+    w.row("sources", file="short", cell=5, first_line=1, text="y = x")
+    stored, told = without_detail(with_answers(w.record()))
+    assert [stored.text(code) for code in stored.sources["text"].tolist()] == ["", "y = x"]
+    assert told == ["exact_numbers", "sources"]
+    assert sum(map(len, stored.strings)) < 100
+
+
+def test_what_a_copy_does_without_first_leaves_every_op():
+    record = timed_network()
+    limit_bytes = int(0.9 * len(pack(record, level=9)))
+    stored = unpack(stored_payload(record, pack(record), limit_bytes=limit_bytes))
+    assert len(stored.ops) == len(record.ops)
+    for name in ("start_ns", "duration_ns"):
+        assert (np.abs(stored.ops[name] - record.ops[name]) <= 512).all()
+    told = stored.origin.notices[0]
+    assert "without addresses of grad nodes and nanoseconds in the times of ops." in told
 
 
 @pytest.mark.parametrize("over", [1.05, 1.1, 1.25])
 def test_the_room_is_filled_with_blocks_that_stay_open(over):
-    record = timed_network()
+    record = rounded_network()
     limit_bytes = int(len(pack(record, level=9)) / over)
     packed = stored_payload(record, pack(record), limit_bytes=limit_bytes)
     stored = unpack(packed)
     opened = [stored.text(code) for code in stored.ops["name"].tolist()].count("linear")
     assert 1 < opened < 1000
     assert len(packed) > 0.85 * limit_bytes
-    assert "the inside of some equal blocks" in stored.origin.notices[0]
+    assert "the inside of some groups" in stored.origin.notices[0]
 
 
 def test_the_nearer_the_limit_the_less_is_lost():
-    record = timed_network()
+    record = rounded_network()
     whole = len(pack(record, level=9))
     left = [
         len(unpack(stored_payload(record, pack(record), limit_bytes=int(whole / over))).ops)
@@ -300,16 +362,6 @@ def test_the_nearer_the_limit_the_less_is_lost():
     assert left == sorted(left, reverse=True)
     assert left[0] == len(record.ops)
     assert left[1] > 0.6 * left[0]
-
-
-def test_of_rows_of_blocks_the_last_ones_go_first():
-    record = network(odd=7)
-    parts = equal_blocks(record, in_a_row=True, share=0.5)
-    closed = sorted({record.text(code) for code in record.groups["path"][parts.group].tolist()})
-    # Of seven blocks in a row three of the six behind the first, of 32 behind the odd one 16 of 31.
-    wanted = [*range(4, 7), *range(24, 40)]
-    assert closed == sorted(f"net.blocks.{block}" for block in wanted)
-    assert not len(equal_blocks(record, in_a_row=True, share=0.0).group)
 
 
 def test_of_memory_as_many_blocks_stay_as_fit():

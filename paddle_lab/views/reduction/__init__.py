@@ -1,1 +1,1 @@
-"""What a notebook stores of a trace that is too large for it: the least is left out first."""
+"""The copy of a trace that a notebook stores, where the whole trace is too large for it."""

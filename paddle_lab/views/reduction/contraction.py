@@ -1,89 +1,182 @@
-"""Ops and grad nodes put together: one stands for many, and the edges between what is left stay.
+"""The inside of groups left out: one op, and one grad node, stands for all that a group holds.
 
-What stands for many is a row like any other, named for example ``"22 ops, not stored"``; the table
-``stand_ins`` tells how many it stands for. What lies between those put together is left out.
+Such an op is a row like any other, named for example ``"22 ops, not stored"``, with the edges that
+led into the group and out of it. The table ``stand_ins`` tells how many it stands for.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass, field
+from typing import Any
 
-from paddle_lab.analysis.trees import Keys, nearest_marked
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.recomputation import paired_ops
+from paddle_lab.analysis.trees import Keys, common_ancestors, depths
 from paddle_lab.analysis.user_frames import op_frames
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import STAND_IN_TABLES
 from paddle_lab.trace.table import StringPool, Table
-from paddle_lab.views.reduction.contracted_nodes import ContractedNodes
-from paddle_lab.views.reduction.contracted_ops import ContractedOps
-from paddle_lab.views.reduction.parts import Parts
-from paddle_lab.views.reduction.stand_ins import Counts, counts_of, stand_in_rows
-from paddle_lab.views.reduction.tidying import Kept, kept_with_parents, without_loose_ends
+from paddle_lab.views.reduction.rows import (
+    Flags,
+    Tables,
+    changed,
+    keep_distinct,
+    keep_rows,
+    keep_used,
+    with_used_strings,
+)
+from paddle_lab.words import say
 
 
-def contracted(record: Record, parts: Parts) -> Record:
-    """Return the record with one op, and one grad node, for each part.
+@dataclass
+class _Contracted:
+    """Rows of a table, and which of them become one."""
+
+    group: Keys
+    """The closed group that each row is in, -1 for a row that stays. Shape ``[rows]``."""
+    inside: npt.NDArray[np.intp] = field(init=False)
+    """The rows in closed groups."""
+    first: npt.NDArray[np.intp] = field(init=False)
+    """The first row of each closed group: it stands for all of them."""
+    number: npt.NDArray[np.intp] = field(init=False)
+    """Position in ``first``, for each of ``inside``."""
+    image: Keys = field(init=False)
+    """The row that stands for each row."""
+
+    def __post_init__(self) -> None:
+        self.inside = np.flatnonzero(self.group >= 0)
+        _, first, self.number = np.unique(
+            self.group[self.inside], return_index=True, return_inverse=True
+        )
+        self.first = self.inside[first]
+        self.image = np.arange(len(self.group), dtype=np.int32)
+        self.image[self.inside] = self.first[self.number]
+
+    def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return the sum of each group's values, of which there is one for each row."""
+        sums = np.zeros(len(self.first), np.int64)
+        np.add.at(sums, self.number, values[self.inside])
+        return sums
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return how many rows are in each group."""
+        return np.bincount(self.number, minlength=len(self.first))
+
+    def keep(self, tables: Tables, name: str) -> Flags:
+        """Leave out the other rows; return which of those that stay stand for others."""
+        stays = self.image == np.arange(len(self.image))
+        keep_rows(tables, name, stays, image=self.image, whole=self.group < 0)
+        is_stand_in: Flags = self.group[stays] >= 0
+        return is_stand_in
+
+
+def contracted(record: Record, closed_group: Keys) -> Record:
+    """Return the record with one op, and one grad node, for each closed group.
 
     Parameters
     ----------
     record
         A record with answer tables.
-    parts
-        Each has at least one op.
+    closed_group
+        The closed group that each op is in, -1 for an op that stays. Shape ``[ops]``.
     """
-    ops = ContractedOps(record, parts)
-    nodes = ContractedNodes(record, parts, ops)
-    counts, strings = counts_of(record), StringPool(record.strings)
-    op_groups, node_groups = ops.groups(), nodes.groups()
-    groups = _kept_groups(record, op_groups, node_groups)
-    tables = dict(record.tables)
-    tables["ops"] = ops.rows(strings, counts)
-    tables["op_groups"] = Table({"group": groups.of(op_groups)})
+    tables, strings = dict(record.tables), StringPool(record.strings)
+    ops = _Contracted(closed_group)
+    nodes = _Contracted(_closed_group_of_nodes(record, ops))
+    tables["stand_ins"] = _stand_ins(record, ops, nodes)
+    _name_ops(tables, ops, strings)
+    _name_nodes(tables, ops, nodes, strings)
+    runs_before = np.append(0, np.cumsum(ops.image == np.arange(len(ops.image))))
+    ops_before = np.clip(tables["backward_calls"]["ops_before"], 0, len(ops.image))
+    tables["backward_calls"] = changed(tables["backward_calls"], ops_before=runs_before[ops_before])
+    is_stand_in = ops.keep(tables, "ops")
+    _keep_edges(tables, "op_edges", is_stand_in)
+    _keep_edges(tables, "grad_edges", nodes.keep(tables, "grad_nodes"))
+    for name in ("grad_roots", "backward_members"):
+        keep_distinct(tables, name, *tables[name].columns.values())
+    if "finding_marks" in tables:
+        keep_distinct(tables, "finding_marks", *tables["finding_marks"].columns.values())
+    keep_used(tables, "groups", parent="parent")
+    keep_used(tables, "scopes", parent="parent", unless=("allocations", "grad_nodes"))
+    keep_used(tables, "layers", parent="parent")
+    keep_used(tables, "tensors")
+    keep_used(tables, "stacks", parent="caller")
     tables["op_frames"] = op_frames(Record(tables, record.strings, record.origin))
-    tables["uses"] = ops.use_rows()
-    tables["op_edges"] = ops.edge_rows()
-    tables["groups"] = _group_rows(record, groups, ops.kept)
-    tables["grad_nodes"] = nodes.rows(strings, counts)
-    tables["grad_node_groups"] = Table({"group": groups.of(node_groups)})
-    tables["inner_grad_nodes"] = nodes.inner_rows()
-    tables["grad_edges"] = nodes.edge_rows()
-    tables["grad_stats"], tables["grad_histograms"] = nodes.gradient_rows()
-    left = Counts(ops.counts(counts.ops), nodes.counts(counts.nodes), nodes.counts(counts.leaves))
-    tables["stand_ins"] = stand_in_rows(left)
-    for name in ("grad_roots", "grad_targets", "backward_members"):
-        tables[name] = nodes.pairs_with_calls(name)
-    _refer_anew(tables, ops.kept, nodes.kept)
-    whole = Record(tables, strings.to_list(), record.origin)
-    return without_loose_ends(whole, is_stand_in=ops.is_stand_in())
+    keep_used(tables, "frames")
+    return with_used_strings(Record(tables, strings.to_list(), record.origin))
 
 
-def _refer_anew(tables: dict[str, Table], ops: Kept, nodes: Kept) -> None:
-    """Let the rows that are as they were refer to the ops and grad nodes that are left."""
-    for name in ("findings", "finding_marks", "allocations"):
-        if name in tables:
-            table = dict(tables[name].columns)
-            table["op"] = ops.of(table["op"])
-            table["grad_node"] = nodes.of(table["grad_node"])
-            tables[name] = Table(table)
-    for name, column in (("tensors", "producer"), ("scopes", "op")):
-        keys = ops.of(tables[name][column])
-        tables[name] = Table({**tables[name].columns, column: keys})
-    calls = dict(tables["backward_calls"].columns)
-    before = np.append(0, np.cumsum(ops.stays)).astype(np.int32)
-    calls["ops_before"] = before[np.clip(calls["ops_before"], 0, len(before) - 1)]
-    tables["backward_calls"] = Table(calls)
+def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
+    """Return the closed group that each grad node is in, -1 for one that stays."""
+    op = paired_ops(record, record.inner_grad_nodes)
+    group: Keys = np.append(ops.group, np.int32(-1))[op]
+    # What no op has made, as a leaf, goes with the nodes that hand it gradients.
+    source, target = (record.grad_edges[name] for name in ("source", "target"))
+    most, least = np.full(len(group), -1), np.full(len(group), len(record.groups))
+    np.maximum.at(most, target, group[source])
+    np.minimum.at(least, target, group[source])
+    return np.where((op < 0) & (most == least), most, group).astype(np.int32)
 
 
-def _kept_groups(record: Record, op_groups: Keys, node_groups: Keys) -> Kept:
-    """Return the groups that hold an op of what is left, a grad node, or one that does."""
-    parents = record.groups["parent"]
-    used = np.zeros(len(parents), np.bool_)
-    for group in (op_groups, node_groups):
-        used[group[group >= 0]] = True
-    used = kept_with_parents(used, parents)
-    return Kept(used, nearest_marked(parents, used))
+def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
+    """Let the op that stands for a closed group say so, with what all of its ops share."""
+    rows, stacks, first = tables["ops"], tables["stacks"], ops.first
+    last = np.zeros_like(first)
+    np.maximum.at(last, ops.number, ops.inside)
+    columns = {name: column.copy() for name, column in rows.columns.items()}
+    columns["name"][first] = [
+        strings[say("reports.reduced.ops_here", n=n)] for n in ops.counts().tolist()
+    ]
+    columns["attributes"][first] = strings[""]
+    columns["is_pylayer"][first] = 0
+    columns["duration_ns"][first] = ops.sums(rows["duration_ns"])
+    columns["raised"][first] = ops.sums(rows["raised"]) > 0
+    columns["stack"][first] = common_ancestors(
+        stacks["caller"], depths(stacks["caller"]), rows["stack"][first], rows["stack"][last]
+    )
+    columns["scope"][first] = tables["groups"]["scope"][ops.group[first]]
+    tables["ops"] = Table(columns)
+    _move_into_groups(tables, "op_groups", ops)
 
 
-def _group_rows(record: Record, kept: Kept, ops: Kept) -> Table:
-    columns = {name: column[kept.rows] for name, column in record.groups.columns.items()}
-    columns["parent"] = kept.of(columns["parent"])
-    columns["first_op"] = ops.of(columns["first_op"])
-    return Table(columns)
+def _name_nodes(tables: Tables, ops: _Contracted, nodes: _Contracted, strings: StringPool) -> None:
+    """Let the grad node that stands for a closed group's say so, beside the group's op."""
+    first = nodes.first
+    columns = {name: column.copy() for name, column in tables["grad_nodes"].columns.items()}
+    columns["name"][first] = [
+        strings[say("reports.reduced.nodes_here", n=n)] for n in nodes.counts().tolist()
+    ]
+    columns["parameter"][first] = -1
+    columns["op"][first] = ops.first[np.searchsorted(ops.group[ops.first], nodes.group[first])]
+    tables["grad_nodes"] = Table(columns)
+    _move_into_groups(tables, "grad_node_groups", nodes)
+
+
+def _move_into_groups(tables: Tables, name: str, rows: _Contracted) -> None:
+    group = tables[name]["group"].copy()
+    group[rows.inside] = rows.group[rows.inside]
+    tables[name] = Table({"group": group})
+
+
+def _stand_ins(record: Record, ops: _Contracted, nodes: _Contracted) -> Table:
+    """Return for how many each op and grad node stands that stands for several."""
+    is_leaf = record.grad_nodes["parameter"] >= 0
+    no_op, no_node = np.full(len(nodes.first), -1), np.full(len(ops.first), -1)
+    columns = {
+        "op": np.append(ops.first, no_op),
+        "grad_node": np.append(no_node, nodes.first),
+        "count": np.append(ops.counts(), nodes.counts()),
+        "leaves": np.append(np.zeros(len(ops.first)), nodes.sums(is_leaf)),
+    }
+    return changed(Table.empty(STAND_IN_TABLES["stand_ins"]), **columns)
+
+
+def _keep_edges(tables: Tables, name: str, is_stand_in: Flags) -> None:
+    """Leave out edges inside closed groups, and all but one between a group and another row."""
+    source, target = tables[name]["source"], tables[name]["target"]
+    keep_rows(tables, name, source != target)
+    source, target = tables[name]["source"], tables[name]["target"]
+    own = np.where(is_stand_in[source] | is_stand_in[target], -1, np.arange(len(source)))
+    keep_distinct(tables, name, source, target, own)

@@ -1,13 +1,13 @@
 """The memory timeline of very many blocks: the largest as they are, the others summed up.
 
 The sums are blocks like any other, one for each kind and stretch of time. In the moment of the peak
-they add up to what was allocated; elsewhere they are what was alive in the highest moment of their
+they add up to what was allocated. Elsewhere they are what was alive in the highest moment of their
 stretch, or less where the whole would seem higher than the peak.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,158 +15,141 @@ import numpy.typing as npt
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.views.reduction.rows import changed, keep_rows, taken
 from paddle_lab.words import say
 
-_SUM = SCOPE_KINDS.index("sum")
+Numbers = npt.NDArray[np.int64]
+
+_SUM: Final = SCOPE_KINDS.index("sum")
+_LEAST_STRETCHES: Final = 60
+_BLOCKS_A_STRETCH: Final = 10
 
 
-def summed_up(record: Record, *, largest: int, stretches: int) -> Record:
-    """Return the record with ``largest`` blocks and sums of the rest.
+class _Blocks(NamedTuple):
+    """Blocks of one place: their bytes, and from when until when they were allocated."""
 
-    Parameters
-    ----------
-    record
-        A record with answer tables.
-    largest
-        How many blocks stay as they are: those of most bytes times duration, and those that someone
-        held at the end.
-    stretches
-        How many stretches of time the trace is cut into.
+    size: Numbers
+    start: Numbers
+    end: Numbers
+
+    def of(self, rows: npt.NDArray[np.bool_]) -> _Blocks:
+        return _Blocks(self.size[rows], self.start[rows], self.end[rows])
+
+    def curve(self) -> tuple[Numbers, Numbers]:
+        """Return the times at which something changes, and the bytes allocated from then on."""
+        times, changes = np.append(self.end, self.start), np.append(-self.size, self.size)
+        # At equal times what ends comes first.
+        order = np.argsort(times, kind="stable")
+        return times[order], np.cumsum(changes[order])
+
+    def alive(self, moments: Numbers) -> Numbers:
+        """Return the bytes allocated in each moment."""
+        times, total = self.curve()
+        alive: Numbers = np.append(total, 0)[np.searchsorted(times, moments, side="right") - 1]
+        return alive
+
+    def highest(self, borders: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the moment of each stretch in which most bytes are allocated, and how many."""
+        inside = (self.start >= borders[0]) & (self.start < borders[-1])
+        moments = np.append(borders[:-1], self.start[inside])
+        alive = self.alive(moments)
+        stretch = np.searchsorted(borders, moments, side="right") - 1
+        order = np.lexsort((-alive, stretch))
+        first = order[np.unique(stretch[order], return_index=True)[1]]
+        return moments[first], alive[first]
+
+
+def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
+    """Return the record with the ``most_blocks`` largest blocks, and sums of the others.
+
+    Large are those of most bytes times duration, and those that someone held at the end.
     """
     blocks = record.allocations
-    if len(blocks) <= largest + stretches * len(ALLOCATION_KINDS):
+    stretches = max(_LEAST_STRETCHES, most_blocks // _BLOCKS_A_STRETCH)
+    if len(blocks) <= most_blocks + stretches * len(ALLOCATION_KINDS):
         return record
-    end_of_trace = _end_ns(record)
-    start = np.maximum(blocks["start_ns"], 0)
-    end = np.where(blocks["end_ns"] < 0, end_of_trace, blocks["end_ns"])
-    weight = blocks["bytes"].astype(np.float64) * np.maximum(end - start, 1)
+    latest = (int(blocks[name].max()) for name in ("start_ns", "end_ns"))
+    last_ns = max(*latest, record.origin.duration_ns) + 1
+    lives = _Blocks(
+        blocks["bytes"].astype(np.int64),
+        np.maximum(blocks["start_ns"], 0),
+        np.where(blocks["end_ns"] < 0, last_ns, blocks["end_ns"]),
+    )
+    weight = lives.size.astype(np.float64) * np.maximum(lives.end - lives.start, 1)
     held = record.holders["allocation"]
     weight[held[held >= 0]] = np.inf
     stays = np.zeros(len(blocks), np.bool_)
-    stays[np.argpartition(-weight, largest)[:largest]] = True
-    rest = np.flatnonzero(~stays)
-    sums = _sums(blocks, rest, start, end, end_of_trace, stretches)
-    strings = StringPool(record.strings)
-    scopes = record.scopes
-    scope = len(scopes)
-    row: dict[str, Any] = dict.fromkeys(scopes.columns, -1)
-    row |= {"kind": _SUM, "name": strings[say("reports.reduced.blocks_here")], "thread": 0}
-    columns = {}
-    count = len(sums["bytes"])
-    for name, column in blocks.columns.items():
-        made = sums.get(name, np.full(count, {"scope": scope, "thread": 0}.get(name, -1)))
-        columns[name] = np.concatenate((column[stays], made)).astype(column.dtype)
-    columns["phase"][len(columns["phase"]) - count :] = 0
-    order = np.argsort(columns["start_ns"], kind="stable")
-    key = np.full(len(blocks) + 1, -1, np.int32)
-    key[np.flatnonzero(stays)] = np.argsort(order)[: len(order) - count]
-    tables = {
-        **record.tables,
-        "allocations": Table({name: column[order] for name, column in columns.items()}),
-        "holders": Table({**record.holders.columns, "allocation": key[held]}),
-        "scopes": Table(
-            {name: np.append(column, row[name]).astype(column.dtype)
-             for name, column in scopes.columns.items()}
-        ),
-    }  # fmt: skip
+    stays[np.argpartition(-weight, most_blocks)[:most_blocks]] = True
+    columns: list[Numbers] = []
+    for place in np.unique(blocks["place"][~stays]).tolist():
+        here = blocks["place"] == place
+        sums = _sums(lives.of(here), blocks["kind"][here], stays[here], stretches)
+        columns.append(np.insert(sums, 0, place, axis=1))
+    place, start, end, size, kind = np.concatenate(columns).T
+    strings, scope = StringPool(record.strings), len(record.scopes)
+    row = {"kind": _SUM, "name": strings[say("reports.reduced.blocks_here")], "thread": 0}
+    tables = dict(record.tables)
+    tables["scopes"] = _appended(record.scopes, {name: np.array([row[name]]) for name in row})
+    keep_rows(tables, "allocations", stays)
+    made = {"place": place, "start_ns": start, "end_ns": end, "bytes": size, "kind": kind}
+    made |= {"thread": 0 * size, "phase": 0 * size, "scope": 0 * size + scope}
+    tables["allocations"] = _appended(tables["allocations"], made)
+    # By start, as in every record.
+    order = np.argsort(tables["allocations"]["start_ns"], kind="stable")
+    new_keys = np.append(np.argsort(order), -1)
+    tables["allocations"] = taken(tables["allocations"], order)
+    held = tables["holders"]["allocation"]
+    tables["holders"] = changed(tables["holders"], allocation=new_keys[held])
     return Record(tables, strings.to_list(), record.origin)
 
 
-def _end_ns(record: Record) -> int:
-    blocks = record.allocations
-    latest = [int(column.max(initial=0)) for column in (blocks["start_ns"], blocks["end_ns"])]
-    return max(*latest, record.origin.duration_ns) + 1
-
-
 def _sums(
-    blocks: Table,
-    rest: npt.NDArray[np.int64],
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    end_of_trace: int,
-    stretches: int,
-) -> dict[str, npt.NDArray[Any]]:
-    """Return columns of the blocks that stand for ``rest``."""
-    found: dict[str, list[npt.NDArray[Any]]] = {
-        name: [] for name in ("bytes", "place", "kind", "start_ns", "end_ns")
-    }
-    size, is_rest = blocks["bytes"], np.zeros(len(blocks), np.bool_)
-    is_rest[rest] = True
-    for place in np.unique(blocks["place"][rest]).tolist():
-        here = blocks["place"] == place
-        borders, peak = _borders(size, here, start, end, end_of_trace, stretches)
-        own, large = np.flatnonzero(here & is_rest), np.flatnonzero(here & ~is_rest)
-        moment, most = _highest(size[own], start[own], end[own], borders)
-        # With the largest blocks of another moment in the stretch it must not seem to be the peak.
-        room = peak - _highest(size[large], start[large], end[large], borders)[1]
-        share = np.minimum(1, np.maximum(0, room) / np.maximum(most, 1))
-        for kind in np.unique(blocks["kind"][own]).tolist():
-            alike = own[blocks["kind"][own] == kind]
-            alive = _alive(size[alike], start[alike], end[alike], moment)
-            alive = np.floor(alive * share).astype(np.int64)
-            used = np.flatnonzero(alive)
-            found["bytes"].append(alive[used])
-            found["place"].append(np.full(len(used), place))
-            found["kind"].append(np.full(len(used), kind))
-            found["start_ns"].append(borders[:-1][used])
-            found["end_ns"].append(borders[1:][used])
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+    lives: _Blocks, kind: npt.NDArray[np.uint8], stays: npt.NDArray[np.bool_], stretches: int
+) -> Numbers:
+    """Return start, end, bytes and kind of what stands for the blocks that do not stay.
+
+    Parameters
+    ----------
+    lives, kind, stays
+        The blocks of one place, and which of them stay.
+    stretches
+        How many stretches of time the trace is cut into.
+    """
+    borders, peak_bytes = _borders(lives, stretches)
+    small = lives.of(~stays)
+    moment, most = small.highest(borders)
+    # With the largest blocks of another moment in the stretch it must not seem to be the peak.
+    room = peak_bytes - lives.of(stays).highest(borders)[1]
+    share = np.minimum(1, np.maximum(0, room) / np.maximum(most, 1))
+    found = []
+    for one in np.unique(kind[~stays]).tolist():
+        alive = small.of(kind[~stays] == one).alive(moment)
+        size = np.floor(alive * share).astype(np.int64)
+        rows = np.stack((borders[:-1], borders[1:], size, np.full_like(size, one)), axis=1)
+        found.append(rows[size > 0])
+    return np.concatenate(found)
 
 
-def _borders(
-    size: npt.NDArray[Any],
-    here: npt.NDArray[np.bool_],
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    end_of_trace: int,
-    stretches: int,
-) -> tuple[npt.NDArray[np.int64], int]:
+def _borders(lives: _Blocks, stretches: int) -> tuple[Numbers, int]:
     """Return where stretches begin and end, and the peak's bytes.
 
     There are as many events in each stretch; the peak has its own.
     """
-    times, changes = _events(size[here], start[here], end[here])
-    total = np.cumsum(changes)
+    times, total = lives.curve()
     at = int(np.argmax(total))
-    peak = times[at : at + 2]
     marks = np.linspace(0, len(times) - 1, stretches - 2).astype(np.int64)
-    borders = np.concatenate((np.array([0, end_of_trace]), times[marks], peak))
-    return np.unique(borders).astype(np.int64), int(total[at])
+    ends = np.array([0, times[-1] + 1])
+    borders = np.concatenate((ends, times[marks], times[at : at + 2]))
+    return np.unique(borders), int(total[at])
 
 
-def _events(
-    size: npt.NDArray[Any], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return times and changes in bytes; at equal times what ends comes first."""
-    size = size.astype(np.int64)
-    times, changes = np.concatenate((end, start)), np.concatenate((-size, size))
-    order = np.argsort(times, kind="stable")
-    return times[order], changes[order]
-
-
-def _alive(
-    size: npt.NDArray[Any],
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    moments: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
-    """Return the bytes that are alive in each moment, int64, shape ``[moments]``."""
-    times, changes = _events(size, start, end)
-    total = np.append(np.cumsum(changes), 0)
-    return np.asarray(total[np.searchsorted(times, moments, side="right") - 1], np.int64)
-
-
-def _highest(
-    size: npt.NDArray[Any],
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    borders: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the moment of each stretch in which most bytes are alive, and how many."""
-    inside = (start >= borders[0]) & (start < borders[-1])
-    moments = np.concatenate((borders[:-1], start[inside]))
-    alive = _alive(size, start, end, moments)
-    stretch = np.searchsorted(borders, moments, side="right") - 1
-    order = np.lexsort((-alive, stretch))
-    first = order[np.unique(stretch[order], return_index=True)[1]]
-    return moments[first], alive[first]
+def _appended(table: Table, columns: dict[str, npt.NDArray[Any]]) -> Table:
+    """Return the table with rows more, whose other columns name nothing."""
+    count = len(next(iter(columns.values())))
+    nothing = np.full(count, -1)
+    return Table(
+        {
+            name: np.append(column, columns.get(name, nothing)).astype(column.dtype)
+            for name, column in table.columns.items()
+        }
+    )

@@ -1,0 +1,150 @@
+"""Rows of tables that a copy does without: the keys of all other tables follow."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import VIEW_TABLES
+from paddle_lab.trace.table import Table
+
+Flags = npt.NDArray[np.bool_]
+Tables = dict[str, Table]
+
+_IN_STEP: Final = {"ops": ("op_groups", "op_frames"), "grad_nodes": ("grad_node_groups",)}
+"""Tables with one row for each row of another."""
+_DETAILS: Final = {
+    "ops": (("uses", "op"), ("programs", "op")),
+    "grad_nodes": (("inner_grad_nodes", "grad_node"),),
+    "tensors": (("value_stats", "tensor"),),
+    "scopes": (("turns", "scope"),),
+    "grad_edges": (("grad_stats", "grad_edge"),),
+    "grad_stats": (("grad_histograms", "grad_stat"),),
+}
+"""Tables that tell more of a row, and the column that names it: they go with the row."""
+
+
+def taken(table: Table, rows: npt.NDArray[Any]) -> Table:
+    """Return some rows of a table."""
+    return Table({name: column[rows] for name, column in table.columns.items()})
+
+
+def changed(table: Table, **columns: npt.NDArray[Any]) -> Table:
+    """Return the table with other columns in the place of some, in the types that it has."""
+    cast = {name: column.astype(table[name].dtype) for name, column in columns.items()}
+    return Table({**table.columns, **cast})
+
+
+def keep_rows(
+    tables: Tables,
+    name: str,
+    stays: Flags,
+    *,
+    image: Keys | None = None,
+    whole: Flags | None = None,
+) -> None:
+    """Leave out rows of a table, and let the other tables refer to those that stay.
+
+    Parameters
+    ----------
+    tables
+        Tables by name; they are replaced in it.
+    name
+        The table that loses rows.
+    stays
+        Which of its rows stay, shape ``[rows]``.
+    image
+        The row that stands for each row, -1 for none; by default each stands for itself.
+    whole
+        The rows that keep their details; by default all that stay.
+    """
+    details = stays if whole is None else whole
+    for other, column in _DETAILS.get(name, ()):
+        key = tables[other][column]
+        keep_rows(tables, other, (key < 0) | np.append(details, False)[key])
+    rows = np.flatnonzero(stays)
+    new_keys = np.full(len(stays) + 1, -1, np.int32)
+    new_keys[rows] = np.arange(len(rows))
+    if image is not None:
+        new_keys[:-1] = new_keys[image]
+    for table in (name, *_IN_STEP.get(name, ())):
+        tables[table] = taken(tables[table], rows)
+    for other, columns in _references(name, tables):
+        new = {column: new_keys[tables[other][column]] for column in columns}
+        tables[other] = changed(tables[other], **new)
+
+
+def keep_distinct(tables: Tables, name: str, *columns: npt.NDArray[Any]) -> None:
+    """Leave out rows that equal an earlier one in all of ``columns``."""
+    number = np.zeros(len(tables[name]), np.int64)
+    for column in columns:
+        pairs = number << 32 | (column.astype(np.int64) + 1)
+        _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
+    stays = np.zeros(len(tables[name]), np.bool_)
+    stays[first] = True
+    keep_rows(tables, name, stays)
+
+
+def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str, ...] = ()) -> None:
+    """Leave out the rows that no other table refers to.
+
+    Parameters
+    ----------
+    parent
+        The column that names the row above, whose rows stay with those below them.
+    unless
+        Tables whose references do not count: they then refer to the nearest row above.
+    """
+    used = np.zeros(len(tables[name]), np.bool_)
+    tell_more = {other for other, _ in _DETAILS.get(name, ())}
+    for other, columns in _references(name, tables):
+        if other != name and other not in tell_more and other not in unless:
+            for column in columns:
+                keys = tables[other][column]
+                used[keys[keys >= 0]] = True
+    if not parent:
+        keep_rows(tables, name, used)
+        return
+    used = with_parents(used, tables[name][parent])
+    keep_rows(tables, name, used, image=nearest_marked(tables[name][parent], used))
+
+
+def with_parents(used: Flags, parents: npt.NDArray[Any]) -> Flags:
+    """Return ``used`` and all that is above it in a tree."""
+    kept = used.copy()
+    above = parents.astype(np.int32)
+    # After round k all that is less than 2^k steps above is marked.
+    while (has_above := above >= 0).any():
+        kept[above[kept & has_above]] = True
+        above[has_above] = above[above[has_above]]
+    return kept
+
+
+def with_used_strings(record: Record) -> Record:
+    """Return the record with those strings only that it uses."""
+    tables, used = dict(record.tables), np.zeros(len(record.strings), np.bool_)
+    used[0] = True
+    coded = [(name, _columns(name, "str")) for name in tables]
+    for name, columns in coded:
+        for column in columns:
+            used[tables[name][column]] = True
+    codes = np.cumsum(used) - 1
+    for name, columns in coded:
+        new = {column: codes[tables[name][column]] for column in columns}
+        tables[name] = changed(tables[name], **new)
+    strings = [record.strings[code] for code in np.flatnonzero(used).tolist()]
+    return Record(tables, strings, record.origin)
+
+
+def _references(name: str, tables: Tables) -> list[tuple[str, list[str]]]:
+    """Return the tables that refer to one, and by which columns."""
+    found = ((other, _columns(other, f"key:{name}")) for other in tables)
+    return [(other, columns) for other, columns in found if columns]
+
+
+def _columns(table: str, column_type: str) -> list[str]:
+    return [name for name, kind in VIEW_TABLES[table].items() if kind == column_type]

@@ -1,0 +1,175 @@
+"""What a notebook stores of a trace: all of it, a copy with less, or a sentence and the picture.
+
+A copy first does without what takes much room and is hardly read; it still has every op. Only where
+that is not enough does it leave out the inside of groups and sum up small blocks of memory, as few
+of both as will do. Where no copy fits, the still picture is left, and a sentence that says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+import numpy as np
+
+from paddle_lab.analysis.answers import with_answers
+from paddle_lab.trace.pack import pack
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import VIEW_TABLES
+from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.views.reduction.closed_groups import closed_groups
+from paddle_lab.views.reduction.contraction import contracted
+from paddle_lab.views.reduction.rows import changed, with_used_strings
+from paddle_lab.views.reduction.timeline import with_small_blocks_summed_up
+from paddle_lab.words import listing, say
+
+LARGEST_STORED_BYTES: Final = 640_000
+"""As base64, once in the output and once in the widget's state, it leaves room for the rest of a
+notebook of 2 MB."""
+_LEVEL_9_SAVES: Final = 1.5
+"""How much larger a payload is that was compressed fast, at most."""
+_DETAIL_SAVES: Final = 5
+"""How much larger a payload is that has what a copy does without, at most."""
+_TRIES: Final = 4
+_FULL_ENOUGH: Final = 0.85
+_AIM: Final = 0.93
+"""How much of the room each try is to fill."""
+_FEWEST: Final = 20
+"""A copy has room for as many ops and as many blocks of memory, or it is none."""
+_TIME_STEP_NS: Final = 1024
+_LONGEST_SOURCE: Final = 20_000
+_LONGEST_TEXT: Final = 200
+_UNSEEN: Final = (
+    "events",
+    "living_tensors",
+    "tensor_holders",
+    "tensor_lives",
+    "eval_scopes",
+    "optimizers",
+    "optimizer_parameters",
+    "rerun_differences",
+    "grad_targets",
+    "grad_stops",
+    "counters",
+    "samples",
+)
+"""The evidence that findings were made of: no view reads it."""
+
+
+def stored_payload(
+    record: Record, payload: bytes, *, limit_bytes: int = LARGEST_STORED_BYTES
+) -> bytes:
+    """Return the bytes that a notebook stores of a trace.
+
+    Parameters
+    ----------
+    record
+        A record with what its views need.
+    payload
+        The same, packed for a page.
+    limit_bytes
+        How large it may be.
+
+    Returns
+    -------
+    bytes
+        ``payload`` itself where it is small enough, else a packed record that is. Where something
+        is left out that a view would show, its notices say so first.
+    """
+    if len(payload) <= limit_bytes:
+        return payload
+    if len(payload) <= limit_bytes * _LEVEL_9_SAVES:
+        whole = pack(record, level=9)
+        if len(whole) <= limit_bytes:
+            return whole
+    every, told = without_detail(record)
+    size = len(payload)
+    if size <= limit_bytes * _DETAIL_SAVES:
+        stored = _packed(every, told)
+        if len(stored) <= limit_bytes:
+            return stored
+        size = len(stored)
+    return _fullest(every, told, size, limit_bytes) or _summary(record)
+
+
+def without_detail(record: Record) -> tuple[Record, list[str]]:
+    """Return the record without what takes much room and is hardly read, and what that is."""
+    tables = dict(record.tables)
+    strings = StringPool(record.strings)
+    told = ["exact_numbers"]
+    ops, sources = record.ops, record.sources
+    times = {
+        name: (ops[name] + _TIME_STEP_NS // 2) // _TIME_STEP_NS * _TIME_STEP_NS
+        for name in ("start_ns", "duration_ns")
+    }
+    tables["ops"] = changed(ops, **times)
+    # They are as random as large.
+    addresses = np.zeros(len(record.grad_nodes), np.int64)
+    tables["grad_nodes"] = changed(record.grad_nodes, address=addresses)
+    for name in (*_UNSEEN, "grad_histograms"):
+        tables[name] = Table.empty(VIEW_TABLES[name])
+    if len(record.grad_histograms):
+        told.append("histograms")
+    is_long = [len(record.text(text)) > _LONGEST_SOURCE for text in sources["text"].tolist()]
+    if any(is_long):
+        told.append("sources")
+        text = np.where(is_long, strings[""], sources["text"])
+        tables["sources"] = changed(sources, text=text)
+    return with_used_strings(Record(tables, strings.to_list(), record.origin)), told
+
+
+def reduced(record: Record, most: int) -> tuple[Record, list[str]]:
+    """Return the record with about ``most`` ops and blocks of memory, and what it lacks."""
+    told = []
+    copy = record
+    if len(record.ops) > most:
+        copy = contracted(record, closed_groups(record, most_ops=most))
+    if len(copy.ops) < len(record.ops):
+        told.append("insides")
+    with_sums = with_small_blocks_summed_up(copy, most_blocks=most)
+    if with_sums is not copy:
+        told.append("blocks")
+    return with_sums, told
+
+
+def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> bytes:
+    """Return the packed copy that fills the room best, ``b""`` where none fits."""
+    low, high = (0, 0), (max(len(record.ops), len(record.allocations)), size)
+    best = b""
+    for tries_left in range(_TRIES, 0, -1):
+        # As if the size grew evenly with what is left.
+        share = (limit_bytes * _AIM - low[1]) / max(1, high[1] - low[1])
+        most = low[0] + int((high[0] - low[0]) * min(share, 0.9))
+        if most < _FEWEST or (tries_left == 1 and not best):
+            most = _FEWEST
+        copy, more = reduced(record, most)
+        stored = _packed(copy, told + more)
+        if len(stored) > limit_bytes:
+            high = most, len(stored)
+        else:
+            best, low = stored, (most, len(stored))
+        if most == _FEWEST or len(best) > limit_bytes * _FULL_ENOUGH:
+            break
+    return best
+
+
+def _summary(record: Record) -> bytes:
+    """Return a packed record that has nothing but the title and the sentence."""
+
+    def cut(text: str) -> str:
+        return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+    empty = with_answers(Record.empty())
+    title, exception = cut(record.origin.title), cut(record.origin.exception)
+    empty.origin = dataclasses.replace(
+        record.origin, title=title, exception=exception, stopped_file="", notices=[], checks=[]
+    )
+    return _packed(empty, ["graph"])
+
+
+def _packed(record: Record, told: list[str]) -> bytes:
+    """Return the packed record, with a notice of what its notebook does without."""
+    parts = listing([say(f"reports.reduced.{name}") for name in told])
+    notices = [say("reports.reduced", parts=parts), *record.origin.notices]
+    origin = dataclasses.replace(record.origin, notices=notices)
+    return pack(Record(record.tables, record.strings, origin), level=9)
