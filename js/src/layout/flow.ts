@@ -3,8 +3,8 @@
 import { feedbackEdges } from "./acyclic.ts";
 import { groupBy } from "./adjacency.ts";
 
-/** The boxes of one connected part. `left` and `right` are the extents about a box's anchor, the point edges aim at. */
-export interface Shapes {
+/** Boxes and edges of one connected part. `left` and `right` are the extents about a box's anchor, the point edges aim at. */
+export interface Boxes {
   count: number;
   left: Float64Array;
   right: Float64Array;
@@ -13,10 +13,6 @@ export interface Shapes {
   pin: Int8Array;
   /** The boxes in execution order. */
   byOrder: Int32Array;
-}
-
-/** Boxes and edges of one connected part. */
-export interface Boxes extends Shapes {
   source: Int32Array;
   target: Int32Array;
   weight: Float64Array;

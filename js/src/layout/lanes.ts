@@ -27,54 +27,63 @@ export function collectLanes(flow: Flow, proper: Proper, x: Float64Array, middle
     lane.edges.push(f);
     lane.lastRank = Math.max(lane.lastRank, proper.rank[flow.to[f]!]!);
   }
-  for (const lane of lanes) {
-    const right = x[lane.source]! >= middle;
-    const more = lanes.length <= FEW_LANES ? crossedMoreOnTheRight(lane, flow, proper, x) : 0;
-    lane.right = more === 0 ? right : more < 0;
-  }
+  for (const lane of lanes) lane.right = x[lane.source]! >= middle;
   assignTracks(lanes, proper.rank);
   return lanes;
 }
 
-/** More lanes than this are placed from the top down and go to the nearer side: quicker, but with more crossings. */
-const FEW_LANES = 500;
-
-/** How many more lines cross a lane's way out of its rank, and back in, if it runs on the right. */
-function crossedMoreOnTheRight(lane: Lane, flow: Flow, proper: Proper, x: Float64Array): number {
-  const { layer, layerStart, downStart, down, segmentTo, rank } = proper;
-  let more = 0;
-  const cross = (gap: number, end: number): void => {
-    for (let i = layerStart[gap]!; i < layerStart[gap + 1]!; i++) {
-      const v = layer[i]!;
-      for (let k = downStart[v]!; k < downStart[v + 1]!; k++) {
-        const w = segmentTo[down[k]!]!;
-        const at = v === end ? x[w]! : w === end ? x[v]! : (x[v]! + x[w]!) / 2;
-        more += Math.sign(Math.round(at - x[end]!));
-      }
-    }
-  };
-  cross(rank[lane.source]!, lane.source);
-  for (const f of lane.edges) cross(rank[flow.to[f]!]! - 1, flow.to[f]!);
-  return more;
+/** Lanes whose ranks do not meet share a track. */
+function assignTracks(lanes: Lane[], rank: Int32Array): void {
+  /** The last rank of each track's last lane. */
+  const right: number[] = [];
+  const left: number[] = [];
+  for (const lane of [...lanes].sort((a, b) => rank[a.source]! - rank[b.source]!)) {
+    const tracks = lane.right ? right : left;
+    const free = tracks.findIndex((lastRank) => lastRank < rank[lane.source]!);
+    lane.track = free >= 0 ? free : tracks.length;
+    tracks[lane.track] = lane.lastRank;
+  }
 }
 
-/** Lanes whose ranks do not meet share a track; short ones stay near the picture. */
-function assignTracks(lanes: Lane[], rank: Int32Array): void {
-  const start = (lane: Lane): number => rank[lane.source]!;
-  const length = (lane: Lane): number => lane.lastRank - start(lane);
-  const isFew = lanes.length <= FEW_LANES;
-  const right: Lane[][] = [];
-  const left: Lane[][] = [];
-  const apart = (a: Lane, b: Lane): boolean => a.lastRank < start(b) || start(a) > b.lastRank;
-  for (const lane of [...lanes].sort((a, b) =>
-    isFew ? length(a) - length(b) : start(a) - start(b),
-  )) {
-    const tracks = lane.right ? right : left;
-    let track = tracks.findIndex((used) =>
-      isFew ? used.every((other) => apart(lane, other)) : apart(lane, used.at(-1)!),
-    );
-    if (track < 0) track = tracks.push([]) - 1;
-    tracks[track]!.push(lane);
-    lane.track = track;
-  }
+/** y of the upper and the lower end of each rank. */
+export interface Bands {
+  top: Float64Array;
+  bottom: Float64Array;
+}
+
+/** Horizontal tracks for lanes in the gap below each rank. */
+export interface Channels {
+  count: Int32Array;
+  /** Channel of each lane below its source, and of each flow edge above its target. */
+  leave: Int32Array;
+  arrive: Int32Array;
+  y(bands: Bands, rank: number, channel: number, isLeaving: boolean): number;
+}
+
+export function countChannels(lanes: readonly Lane[], flow: Flow, proper: Proper): Channels {
+  const count = new Int32Array(proper.rankCount);
+  const leave = new Int32Array(lanes.length);
+  const arrive = new Int32Array(flow.count);
+  // Lanes that leave turn above those that arrive: beside their own boxes, where other lines still are upright.
+  lanes.forEach((lane, i) => {
+    leave[i] = count[proper.rank[lane.source]!]!++;
+  });
+  lanes.forEach((lane) => {
+    const ofRank = new Map<number, number>();
+    for (const f of lane.edges) {
+      const gap = proper.rank[flow.to[f]!]! - 1;
+      let channel = ofRank.get(gap);
+      if (channel === undefined) {
+        channel = count[gap]!++;
+        ofRank.set(gap, channel);
+      }
+      arrive[f] = channel;
+    }
+  });
+  const y = (bands: Bands, rank: number, channel: number, isLeaving: boolean): number => {
+    const low = bands.bottom[rank]!;
+    const high = bands.top[rank + 1]!;
+    return low + ((high - low) * (channel + (isLeaving ? 0.5 : 1.5))) / (count[rank]! + 1);
+  };
+  return { count, leave, arrive, y };
 }

@@ -31,55 +31,6 @@ export const EXIT = -1;
 const TRUNK_BOOST = 1e6;
 
 export function liftEdges(graph: NestedGraph): Links {
-  return graph.open.includes(1) ? liftNested(graph) : linksOfFlat(graph);
-}
-
-/** Without an open group there is nothing to lift: each edge is its own link, or that of one beside it. */
-function linksOfFlat({ itemCount, edgeSource, edgeTarget, edgeWeight }: NestedGraph): Links {
-  const edgeCount = edgeSource.length;
-  const bySource = groupBy(edgeSource, itemCount);
-  // Of the edges between two boxes, the first.
-  const firstBeside = new Int32Array(edgeCount);
-  const firstInto = new Int32Array(itemCount).fill(-1);
-  for (let source = 0; source < itemCount; source++) {
-    const end = bySource.start[source + 1]!;
-    for (let k = bySource.start[source]!; k < end; k++) {
-      const e = bySource.list[k]!;
-      const first = firstInto[edgeTarget[e]!]!;
-      const isKnown = first >= 0 && edgeSource[first] === source;
-      firstBeside[e] = isKnown ? first : e;
-      if (!isKnown) firstInto[edgeTarget[e]!] = e;
-    }
-  }
-  const list = new Int32Array(edgeCount);
-  const start = new Int32Array(edgeCount + 1);
-  const from = new Int32Array(edgeCount);
-  const to = new Int32Array(edgeCount);
-  const weight = new Float64Array(edgeCount);
-  let count = 0;
-  for (let e = 0; e < edgeCount; e++) {
-    const first = firstBeside[e]!;
-    const link = first === e ? count++ : list[first]!;
-    start[e] = e;
-    list[e] = link;
-    from[link] = edgeSource[e]!;
-    to[link] = edgeTarget[e]!;
-    if (from[link] !== to[link]) weight[link]! += edgeWeight?.[e] ?? 1;
-  }
-  start[edgeCount] = edgeCount;
-  return {
-    count,
-    group: new Int32Array(count).fill(itemCount),
-    from: from.subarray(0, count),
-    to: to.subarray(0, count),
-    tensor: from.slice(0, count),
-    weight: weight.subarray(0, count),
-    start,
-    list,
-  };
-}
-
-function liftNested(graph: NestedGraph): Links {
   const { itemCount, parent, edgeSource, edgeTarget, edgeWeight } = graph;
   const edgeCount = edgeSource.length;
   const depth = new Int32Array(itemCount);

@@ -1,6 +1,6 @@
 /** Where edges meet the top and bottom of their boxes: side by side, in the order of their other ends. */
 
-import type { Flow, Shapes } from "./flow.ts";
+import type { Boxes, Flow } from "./flow.ts";
 import type { Lane } from "./lanes.ts";
 import type { Proper } from "./proper.ts";
 
@@ -18,7 +18,7 @@ export interface Ports {
 const CORNER_PX = 8;
 
 export function spreadPorts(
-  boxes: Shapes,
+  boxes: Boxes,
   flow: Flow,
   proper: Proper,
   lanes: readonly Lane[],

@@ -1,7 +1,7 @@
 /** The proper layered graph: long edges become chains of dummies, so that every segment joins neighbouring ranks. */
 
 import { groupBy } from "./adjacency.ts";
-import type { Flow, Shapes } from "./flow.ts";
+import type { Boxes, Flow } from "./flow.ts";
 
 /**
  * Vertices 0 .. boxCount - 1 are boxes, the rest dummies. All edges of a bundle share one chain: one tensor with
@@ -41,7 +41,7 @@ export interface Proper {
   tap: Int32Array;
 }
 
-export function makeProper(boxes: Shapes, flow: Flow, rank: Int32Array, laneSpan: number): Proper {
+export function makeProper(boxes: Boxes, flow: Flow, rank: Int32Array, laneSpan: number): Proper {
   const boxCount = boxes.count;
   const { from, to, bundle } = flow;
   const lane = new Uint8Array(flow.count);
@@ -126,7 +126,7 @@ export function makeProper(boxes: Shapes, flow: Flow, rank: Int32Array, laneSpan
 const LEVELS = 8;
 
 function portLevels(
-  boxes: Shapes,
+  boxes: Boxes,
   flow: Flow,
   tap: Int32Array,
   chain: Int32Array,

@@ -1,7 +1,7 @@
 /** Gives ranks their y and edges their paths. */
 
-import type { Flow, Shapes } from "./flow.ts";
-import { collectLanes, type Lane } from "./lanes.ts";
+import type { Boxes, Flow } from "./flow.ts";
+import { type Bands, type Channels, collectLanes, countChannels } from "./lanes.ts";
 import { PointList } from "./points.ts";
 import { spreadPorts } from "./ports.ts";
 import type { Proper } from "./proper.ts";
@@ -26,7 +26,7 @@ export interface Routes {
 const MOST_EXTRA_GAP_PX = 120;
 
 export function routeEdges(
-  boxes: Shapes,
+  boxes: Boxes,
   flow: Flow,
   proper: Proper,
   x: Float64Array,
@@ -103,13 +103,8 @@ export function routeEdges(
 /** Between a frame and the first or last rank in it, the gap is this part of a full one. */
 const FRAME_GAP = 0.75;
 
-interface Bands {
-  top: Float64Array;
-  bottom: Float64Array;
-}
-
 function stackRanks(
-  boxes: Shapes,
+  boxes: Boxes,
   proper: Proper,
   x: Float64Array,
   channels: Channels,
@@ -141,41 +136,4 @@ function stackRanks(
     y += Math.max(least + steep, (channels.count[r]! + 1) * gaps.laneGap);
   }
   return bands;
-}
-
-/** Horizontal tracks for lanes in the gap below each rank. */
-interface Channels {
-  count: Int32Array;
-  /** Channel of each lane below its source, and of each flow edge above its target. */
-  leave: Int32Array;
-  arrive: Int32Array;
-  y(bands: Bands, rank: number, channel: number, isLeaving: boolean): number;
-}
-
-function countChannels(lanes: readonly Lane[], flow: Flow, proper: Proper): Channels {
-  const count = new Int32Array(proper.rankCount);
-  const leave = new Int32Array(lanes.length);
-  const arrive = new Int32Array(flow.count);
-  // Lanes that leave turn above those that arrive: beside their own boxes, where other lines still are upright.
-  lanes.forEach((lane, i) => {
-    leave[i] = count[proper.rank[lane.source]!]!++;
-  });
-  lanes.forEach((lane) => {
-    const ofRank = new Map<number, number>();
-    for (const f of lane.edges) {
-      const gap = proper.rank[flow.to[f]!]! - 1;
-      let channel = ofRank.get(gap);
-      if (channel === undefined) {
-        channel = count[gap]!++;
-        ofRank.set(gap, channel);
-      }
-      arrive[f] = channel;
-    }
-  });
-  const y = (bands: Bands, rank: number, channel: number, isLeaving: boolean): number => {
-    const low = bands.bottom[rank]!;
-    const high = bands.top[rank + 1]!;
-    return low + ((high - low) * (channel + (isLeaving ? 0.5 : 1.5))) / (count[rank]! + 1);
-  };
-  return { count, leave, arrive, y };
 }

@@ -1,6 +1,6 @@
 /** Chooses the trunk: the heaviest path, and among equals the one nearest to the middle of its ranks. */
 
-import type { Flow, Shapes } from "./flow.ts";
+import type { Boxes, Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
 export interface Trunk {
@@ -16,7 +16,7 @@ export const FEW_CONSUMERS = 3;
 /** How many steps longer a path through such a tensor must be to win: masks take some ops to make. */
 export const BROADCAST_PENALTY = 3;
 
-export function chooseTrunk(boxes: Shapes, flow: Flow, proper: Proper): Trunk {
+export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
   const { count, rank, layer, layerStart, position, tap, segmentFrom } = proper;
   const trunk: Trunk = {
     onTrunk: new Uint8Array(count),
