@@ -6,7 +6,8 @@ import { fromSource } from "./from_source.mjs";
 
 
 const layout = await fromSource(`
-      export { layoutGraph, layoutNested } from "./src/layout/index.ts";
+      export { layoutNested } from "./src/layout/index.ts";
+      export { layoutGraph } from "./test/layout/flat_graph.ts";
       export * from "./test/layout/corpus.ts";
       export { decoder } from "./test/layout/nested_corpus.ts";
       export { hasDot, layoutWithDot } from "./test/layout/dot.ts";

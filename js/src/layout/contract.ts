@@ -1,18 +1,5 @@
 /** What the layout takes and gives. All sizes and positions are in px; y grows downwards, data flows down. */
 
-/** A flat graph of boxes. Edges go source -> target; parallel edges are allowed, self loops do not count for ranks. */
-export interface LayoutGraph {
-  nodeCount: number;
-  width: Float64Array;
-  height: Float64Array;
-  edgeSource: Int32Array;
-  edgeTarget: Int32Array;
-  /** Weight of an edge when the trunk is chosen; 1 unless given. */
-  edgeWeight?: Float64Array;
-  /** Execution order of each node: breaks ties and so keeps pictures stable. */
-  order?: Int32Array;
-}
-
 /** Kinds of edge. `traceEdge` draws the path of any of them. An edge of the flow: */
 export const EDGE_CURVE = 0;
 /** An edge over very many ranks: orthogonal, in a lane beside the picture. */
@@ -27,17 +14,6 @@ export interface EdgePaths {
   pathY: Float64Array;
   /** EDGE_CURVE, EDGE_LANE or EDGE_FEEDBACK: a matter of style; the points say all about the shape. */
   edgeKind: Uint8Array;
-}
-
-export interface LayoutResult extends EdgePaths {
-  /** Centre of each node. */
-  x: Float64Array;
-  y: Float64Array;
-  /** Extent of the picture, which starts at 0, 0. */
-  width: number;
-  height: number;
-  /** 1 where the node lies on the trunk, the main path, drawn as one vertical line. */
-  trunk: Uint8Array;
 }
 
 export interface LayoutOptions {
@@ -73,7 +49,6 @@ export interface NestedGraph {
   /** Edges between items that are not open groups, at any depth. */
   edgeSource: Int32Array;
   edgeTarget: Int32Array;
-  edgeWeight?: Float64Array;
   order?: Int32Array;
   /** Open groups with a key >= 0 may take their layout from the cache (after a check that the content is equal). */
   structure?: Int32Array;

@@ -31,7 +31,7 @@ export const EXIT = -1;
 const TRUNK_BOOST = 1e6;
 
 export function liftEdges(graph: NestedGraph): Links {
-  const { itemCount, parent, edgeSource, edgeTarget, edgeWeight } = graph;
+  const { itemCount, parent, edgeSource, edgeTarget } = graph;
   const edgeCount = edgeSource.length;
   const depth = new Int32Array(itemCount);
   for (let i = 0; i < itemCount; i++) depth[i] = parent[i]! < 0 ? 0 : depth[parent[i]!]! + 1;
@@ -94,8 +94,7 @@ export function liftEdges(graph: NestedGraph): Links {
       link(arriving, maker * itemCount + inner, parent[inner]!, ENTRY, inner, maker);
     }
     const boost = onMainPath[e] === 1 && list.length - start[e]! > 1 ? TRUNK_BOOST : 0;
-    for (let i = start[e]!; i < list.length; i++)
-      weight[list[i]!]! += (edgeWeight?.[e] ?? 1) + boost;
+    for (let i = start[e]!; i < list.length; i++) weight[list[i]!]! += 1 + boost;
   }
   start[edgeCount] = list.length;
   return {
@@ -142,7 +141,7 @@ function mainPath(graph: NestedGraph): Uint8Array {
       const e = outs.list[k]!;
       if (!usable(e)) continue;
       const w = edgeTarget[e]!;
-      const weight = carried + (graph.edgeWeight?.[e] ?? 1);
+      const weight = carried + 1;
       if (weight > heaviest[w]!) {
         heaviest[w] = weight;
         above[w] = e;

@@ -1,6 +1,6 @@
 /** Graphs shaped like the nets people trace, from a seed. */
 
-import type { LayoutGraph } from "../../src/layout/contract.ts";
+import type { LayoutGraph } from "./flat_graph.ts";
 
 /** A small repeatable random source (mulberry32). @returns numbers in [0, 1). */
 export function seeded(seed: number): () => number {

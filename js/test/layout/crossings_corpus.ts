@@ -1,6 +1,5 @@
 /** Made-up graphs of up to 1,000 boxes for the count of crossings, beside those of real models. */
 
-import type { LayoutGraph } from "../../src/layout/contract.ts";
 import {
   attention,
   Builder,
@@ -16,6 +15,7 @@ import {
   star,
   unet,
 } from "./corpus.ts";
+import type { LayoutGraph } from "./flat_graph.ts";
 
 /** Ops in a row or side by side, each part again a row or side by side: what programs without jumps make. */
 export function seriesParallel(nodeCount: number, seed: number): Builder {

@@ -1,7 +1,8 @@
 /** Graphviz dot's picture of a graph of ours: the yardstick of the layout. */
 
 import { spawnSync } from "node:child_process";
-import type { LayoutGraph, NestedGraph } from "../../src/layout/contract.ts";
+import type { NestedGraph } from "../../src/layout/contract.ts";
+import type { LayoutGraph } from "./flat_graph.ts";
 import { cubic, type Lines } from "./yardstick.ts";
 
 const PX_PER_INCH = 72;

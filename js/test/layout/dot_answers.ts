@@ -6,8 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import type { LayoutGraph } from "../../src/layout/contract.ts";
 import { dotText, dotVersion, layoutWithDot } from "./dot.ts";
+import type { LayoutGraph } from "./flat_graph.ts";
 import { countLineCrossings } from "./yardstick.ts";
 
 export interface DotAnswer {

@@ -1,12 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LayoutGraph } from "../../src/layout/contract.ts";
-import {
-  EDGE_CURVE,
-  EDGE_FEEDBACK,
-  EDGE_LANE,
-  LayoutCancelled,
-  layoutGraph,
-} from "../../src/layout/index.ts";
+import { EDGE_CURVE, EDGE_FEEDBACK, EDGE_LANE, LayoutCancelled } from "../../src/layout/index.ts";
 import {
   Builder,
   corpus,
@@ -17,6 +10,7 @@ import {
   seeded,
   star,
 } from "./corpus.ts";
+import { type LayoutGraph, layoutGraph } from "./flat_graph.ts";
 import { looseEnds, overlaps, piercedBoxes } from "./properties.ts";
 import { countLineCrossings, drawnLines } from "./yardstick.ts";
 

@@ -3,13 +3,13 @@
 import { describe, expect, test } from "vitest";
 import { CrossingCounter } from "../../src/layout/crossings.ts";
 import { type Boxes, makeFlow } from "../../src/layout/flow.ts";
-import { boxesOf } from "../../src/layout/index.ts";
 import { orderRanks } from "../../src/layout/order.ts";
 import { makeProper, numberPositions, type Proper } from "../../src/layout/proper.ts";
 import { rankBoxes } from "../../src/layout/rank.ts";
 import { Transposition } from "../../src/layout/transpose.ts";
 import { randomDag, seeded } from "./corpus.ts";
 import { layeredRandom } from "./crossings_corpus.ts";
+import { boxesOf } from "./flat_graph.ts";
 
 function properOf(boxes: Boxes): Proper {
   const flow = makeFlow(boxes);

@@ -1,7 +1,8 @@
 /** Graphs of traced models, with the crossings of dot's pictures; the file names the command that wrote it. */
 
 import { readFileSync } from "node:fs";
-import type { LayoutGraph, NestedGraph } from "../../src/layout/contract.ts";
+import type { NestedGraph } from "../../src/layout/contract.ts";
+import type { LayoutGraph } from "./flat_graph.ts";
 
 export interface StoredGraph {
   name: string;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { layoutGraph, layoutNested } from "../../src/layout/index.ts";
+import { layoutNested } from "../../src/layout/index.ts";
 import { corpus } from "./corpus.ts";
 import { dotAnswers } from "./dot_answers.ts";
+import { layoutGraph } from "./flat_graph.ts";
 import { storedGraphs } from "./stored_graphs.ts";
 import { countLineCrossings, drawnLines } from "./yardstick.ts";
 
