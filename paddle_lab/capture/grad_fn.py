@@ -1,9 +1,9 @@
 """Reading ``tensor.grad_fn`` without keeping the grad node alive for ever.
 
 In Paddle 3.3 each read of ``Tensor.grad_fn`` leaves one reference to the node too many, so the node
-and all it saved for backward are never freed (``next_functions`` has no such fault). The surplus is
-dropped here, if the Paddle that is running has it: that shows at the first read of a tensor of the
-user's, since an op of ours would be seen by everybody else who watches.
+and all it saved for backward are never freed (``next_functions`` has no such fault). The surplus
+reference is dropped here, if the Paddle that is running leaves one. That is found out once, on a
+tensor of our own, before the first hook is installed.
 """
 
 from __future__ import annotations
@@ -26,36 +26,41 @@ class GradFnReader:
     def __init__(self) -> None:
         self._is_leaking: bool | None = None
 
+    @property
+    def is_leaking(self) -> bool:
+        """Whether reading ``grad_fn`` leaves a reference; ``False`` until that was found out.
+
+        The native part asks for it by this name.
+        """
+        return bool(self._is_leaking)
+
+    def find_out(self, paddle: Any) -> None:
+        """Find out whether reading ``grad_fn`` leaves a reference, if that is not known yet.
+
+        To be called before hooks are installed, which would see the op that this runs. In static
+        mode there are no tensors with grad nodes: a later call finds out.
+        """
+        if self._is_leaking is not None or not paddle.in_dynamic_mode():
+            return
+        with paddle.set_grad_enabled(True):
+            leaf = paddle.to_tensor(0.0, place=paddle.CPUPlace(), stop_gradient=False)
+            made = leaf.scale(2.0)
+        node = made.grad_fn
+        self._is_leaking = sys.getrefcount(node) > _SOUND_REFERENCES
+        if self._is_leaking:
+            _drop_reference(node)
+
     def node(self, tensor: Any) -> Any:
         """Return the tensor's grad node, ``None`` where it has none."""
         node = tensor.grad_fn
-        if node is not None and self._leaks(sys.getrefcount(node)):
+        if node is not None and self._is_leaking:
             _drop_reference(node)
         return node
 
     def address(self, tensor: Any) -> int | None:
         """Return the address of the tensor's grad node, ``None`` where it has none."""
-        node = tensor.grad_fn
-        if node is None:
-            return None
-        address: int = node.node_ptr()
-        if self._is_leaking or self._leaks(sys.getrefcount(node)):
-            _drop_reference(node)
-        return address
-
-    @property
-    def is_leaking(self) -> bool | None:
-        """Whether reading ``grad_fn`` leaks a reference; ``None`` until a read has told.
-
-        The native part asks for it by this name.
-        """
-        return self._is_leaking
-
-    def _leaks(self, references: int) -> bool:
-        # With more references still, others hold this node too, and the next one will tell.
-        if self._is_leaking is None and references <= _SOUND_REFERENCES + 1:
-            self._is_leaking = references > _SOUND_REFERENCES
-        return bool(self._is_leaking)
+        node = self.node(tensor)
+        return None if node is None else node.node_ptr()
 
 
 GRAD_FN = GradFnReader()

@@ -13,7 +13,6 @@ from paddle_lab.analysis.user_frames import stack_frames
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import capture as memory_capture
-from paddle_lab.capture.memory import event_walk
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.event_columns import NOT_READ
 from tests.capture.kept_segments import keep_segments
@@ -284,8 +283,6 @@ def test_on_a_host_alone_less_is_read_and_all_else_is_the_same(monkeypatch):
         return read(found, **options)
 
     monkeypatch.setattr(memory_capture, "read_segments", read_twice)
-    # Where events are read in place, their counters cost nothing.
-    monkeypatch.setattr(event_walk, "NATIVE", None)
     data = paddle.rand([3, 5])
     data.stop_gradient = False
     with paddle_lab.memory():

@@ -10,12 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from paddle_lab.capture.memory import event_walk
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
 from paddle_lab.capture.memory.blocks import pair_events
 from paddle_lab.capture.memory.clock import ClockReading
-from paddle_lab.capture.memory.event_layout import EventLayout
 from paddle_lab.capture.memory.events import (
     ALLOCATE,
     FREE,
@@ -30,11 +28,6 @@ from paddle_lab.capture.memory.storages import Storage
 
 CPU, PINNED, GPU = "Place(cpu)", "Place(gpu_pinned)", "Place(gpu:0)"
 MIB = 1 << 20
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_learned(monkeypatch):
-    monkeypatch.setattr(event_walk, "EVENT_LAYOUT", EventLayout())
 
 
 def segment_of(number, rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,19 @@ COLUMNS = (
     "segment",
 )  # fmt: skip
 
-Walked = tuple[Int64s, list[str], list[str], Int64s]
-"""Allocator events, shape ``[events, columns]``, and the names of their places; names of the grad
-nodes that ran, and their starts, ends and threads, shape ``[3, runs]``. Times are of the wall
-clock."""
+
+class EventTable(NamedTuple):
+    """What event trees tell; times are of the wall clock."""
+
+    events: Int64s
+    """Allocator events, shape ``[events, columns]``."""
+    places: list[str]
+    """Names of places, by the number that stands for them."""
+    names: list[str]
+    """Of the grad nodes that ran."""
+    runs: Int64s
+    """Their starts, ends and threads, shape ``[3, runs]``."""
+
 
 GRAD_NODE_PREFIX, OWN_PART_PREFIX = "Global_", "Local_"
 """How names of a grad node's run, and of its own part in that, begin."""

@@ -21,7 +21,7 @@ from paddle_lab.capture.memory.event_columns import (
     Int64s,
 )
 from paddle_lab.capture.memory.event_order import in_counted_order
-from paddle_lab.capture.memory.event_walk import walk_events
+from paddle_lab.capture.memory.event_tree import read_trees
 
 __all__ = [
     "ALLOCATE", "CPU", "FREE", "NOT_READ", "RESERVED_ALLOCATE", "RESERVED_FREE", "AllocatorEvents",
@@ -126,7 +126,7 @@ def read_early(segments: Iterable[Segment], *, has_devices: bool) -> None:
 
 
 def _read(segment: Segment, *, has_devices: bool) -> SegmentPart:
-    table, places, names, runs = walk_events(segment.result.get_data(), has_devices=has_devices)
+    table, places, names, runs = read_trees(segment.result.get_data(), has_devices=has_devices)
     for times in (table[:, 0], *runs[:2]):
         times[:] = to_perf_ns(times, segment.begin, segment.end)
     if PINNED in places:

@@ -8,6 +8,7 @@ from typing import Any
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.memory.event_columns import CPU, PINNED
+from paddle_lab.capture.sinks import SINKS
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding
@@ -46,7 +47,10 @@ class LivingTensors:
         budget_s: float = 2.0,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        tensor_type: type = require_paddle().Tensor
+        paddle = require_paddle()
+        if not SINKS.active:  # a trace, which would see the op, knows already
+            GRAD_FN.find_out(paddle)
+        tensor_type: type = paddle.Tensor
         self._search = HolderSearch(
             lambda kind: issubclass(kind, tensor_type),
             excluded=excluded,

@@ -6,9 +6,6 @@ PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given);
 
 PyObject *look_at_host(PyObject *module, PyObject *const *args, Py_ssize_t given); /* look.c */
 
-PyObject *held_address(PyObject *module, PyObject *object); /* foreign_memory.c */
-PyObject *copied_memory(PyObject *module, PyObject *const *args, Py_ssize_t given);
-PyObject *read_event_trees(PyObject *module, PyObject *args);                    /* event_tree.c */
 PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
 
 PyObject *namespaces_with(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
@@ -27,11 +24,6 @@ static PyMethodDef functions[] = {
      "Tell what is in an array of floats."},
     {"look_at_host", (PyCFunction)(void (*)(void))look_at_host, METH_FASTCALL,
      "Tell what is in a tensor of the usual sort."},
-    {"held_address", held_address, METH_O, "Return the address of a C++ object, or 0."},
-    {"copied_memory", (PyCFunction)(void (*)(void))copied_memory, METH_FASTCALL,
-     "Return bytes at an address, as many of them as there are."},
-    {"read_event_trees", read_event_trees, METH_VARARGS,
-     "Read Paddle's event trees where they lie; None where that cannot be done."},
     {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
      "Record what is reachable from grad nodes."},
     {"thread_frame", thread_frame, METH_O, "Return the frame that a thread runs, or None."},

@@ -230,23 +230,6 @@ int grad_address_begin(void);                  /* -1 and an exception where it f
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
 int64_t grad_node_address(PyObject *node);     /* -1 and an exception where it fails */
 
-/* C++ objects of other libraries: foreign_memory.c. */
-int64_t foreign_address(PyObject *object); /* of the object that pybind11 has wrapped; 0: none */
-/* Copy memory that may not be there, which must be no segmentation fault; 0 where it is not. */
-int foreign_copied(int64_t address, void *here, Py_ssize_t size);
-/* The same for much of it at one time: blocks that were copied since they were taken. */
-#define FOREIGN_BLOCKS 1024
-typedef struct {
-    int64_t number; /* of the block; 0: none */
-    char *bytes;
-} ForeignBlock;
-typedef struct {
-    ForeignBlock blocks[FOREIGN_BLOCKS];
-} ForeignBlocks;
-int ForeignBlocks_copy(ForeignBlocks *blocks, int64_t address, void *here, Py_ssize_t size);
-ForeignBlocks *ForeignBlocks_take(void); /* NULL where there is no memory */
-void ForeignBlocks_give_back(ForeignBlocks *blocks);
-
 /* What is in an array of so many elements of a kind: statistics.c. */
 PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
 
