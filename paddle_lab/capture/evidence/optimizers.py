@@ -59,10 +59,9 @@ class OptimizerLog:
         """Note that a step of the user's begins."""
         seen = self._entry(optimizer)
         seen.steps += 1
-        held = list(parameters_of(optimizer))
         # Groups can be added between steps; else one look is enough.
-        if len(held) != len(seen.parameters):
-            seen.parameters = self._rows(held)
+        if parameter_count(optimizer) != len(seen.parameters):
+            seen.parameters = self._rows(parameters_of(optimizer))
 
     def tensors(self) -> list[int]:
         """Return the rows that stand for parameters."""
@@ -114,6 +113,13 @@ def parameters_of(optimizer: Any) -> Iterator[Any]:
     """Iterate over the parameters an optimizer was given, those of its groups included."""
     for given in getattr(optimizer, "_parameter_list", None) or ():
         yield from given["params"] if isinstance(given, dict) else (given,)
+
+
+def parameter_count(optimizer: Any) -> int:
+    """Return how many parameters an optimizer was given, those of its groups included."""
+    given = getattr(optimizer, "_parameter_list", None) or ()
+    is_grouped = len(given) > 0 and isinstance(given[0], dict)
+    return sum(len(group["params"]) for group in given) if is_grouped else len(given)
 
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:

@@ -39,31 +39,29 @@ class TensorLives:
         self._recorder = recorder
         self._moments = 0
         self._next_look = 1
-        self._seen: dict[int, int] = {}
-        """Row of ``tensors`` to how many ops had a key when it was last seen alive."""
+        self._seen = np.empty((2, 0), np.int64)
+        """Rows of ``tensors``, and how many ops had a key when each was last seen alive."""
 
     def look(self) -> None:
         """Note which tensors are alive, if this moment is one to look."""
         self._moments += 1
         if self._moments < self._next_look:
             return
-        living = self._recorder.tensors.living()
-        op_keys = self._recorder.next_op.next
-        for _, key in living:
-            self._seen[key] = op_keys
+        living = self._recorder.tensors.living_keys()
+        op_keys = np.full(len(living), self._recorder.next_op.next)
+        dead = self._seen[:, ~np.isin(self._seen[0], living)]
+        self._seen = np.concatenate((dead, np.stack((living, op_keys))), axis=1)
         is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY
         self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
 
     def forget(self, tensors: Iterable[int]) -> None:
         """Forget tensors."""
-        for key in tensors:
-            self._seen.pop(key, None)
+        gone = np.fromiter(tensors, np.int64)
+        self._seen = self._seen[:, ~np.isin(self._seen[0], gone)]
 
     def add_rows(self, builder: TableBuilder, keys: RecordKeys) -> None:
         """Fill ``tensor_lives``."""
-        tensor = np.fromiter(self._seen.keys(), np.int64, len(self._seen))
-        op_keys = np.fromiter(self._seen.values(), np.int64, len(self._seen))
-        order = np.argsort(tensor)
-        tensors = keys.tensors.rows(tensor[order])
-        rows = np.stack((tensors, keys.ops.counts_before(op_keys[order])), axis=1)
+        tensor, op_keys = self._seen[:, np.argsort(self._seen[0])]
+        tensors = keys.tensors.rows(tensor)
+        rows = np.stack((tensors, keys.ops.counts_before(op_keys)), axis=1)
         builder.append_cells(rows[tensors >= 0].ravel().tolist())
