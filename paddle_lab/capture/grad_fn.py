@@ -38,14 +38,18 @@ class GradFnReader:
         """Find out whether reading ``grad_fn`` leaves a reference, if that is not known yet.
 
         To be called before hooks are installed, which would see the op that this runs. In static
-        mode there are no tensors with grad nodes: a later call finds out.
+        mode there are no tensors with grad nodes: a later call finds out. Where Paddle cannot make
+        the tensor, nothing is dropped.
         """
         if self._is_leaking is not None or not paddle.in_dynamic_mode():
             return
-        with paddle.set_grad_enabled(True):
-            leaf = paddle.to_tensor(0.0, place=paddle.CPUPlace(), stop_gradient=False)
-            made = leaf.scale(2.0)
-        node = made.grad_fn
+        try:
+            with paddle.set_grad_enabled(True):
+                leaf = paddle.to_tensor(0.0, place=paddle.CPUPlace(), stop_gradient=False)
+                made = leaf.scale(2.0)
+            node = made.grad_fn
+        except Exception:  # noqa: BLE001  (whatever a Paddle lacks, the user's code runs)
+            return
         self._is_leaking = sys.getrefcount(node) > _SOUND_REFERENCES
         if self._is_leaking:
             _drop_reference(node)

@@ -16,7 +16,7 @@ from paddle_lab.capture.evidence.gradient_stops import gradient_stop_patches
 from paddle_lab.capture.evidence.optimizers import optimizer_patches
 from paddle_lab.capture.evidence.overwrites import overwrite_patches
 from paddle_lab.capture.evidence.reads import read_patches
-from paddle_lab.capture.faults import attempt, described
+from paddle_lab.capture.faults import described
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.layer_hooks import layer_patches
 from paddle_lab.capture.op_hooks import OpHooks
@@ -59,7 +59,7 @@ class Hooks:
         self._is_installed = True
         if not DOOR.has("tensors"):
             return
-        attempt(recorder, GRAD_FN.find_out, paddle)
+        GRAD_FN.find_out(paddle)
         self._lasting = program_layer_patches(paddle)
 
         def static() -> _Patches:

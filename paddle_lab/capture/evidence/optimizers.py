@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,7 +117,7 @@ def parameters_of(optimizer: Any) -> Iterator[Any]:
 
 def parameter_count(optimizer: Any) -> int:
     """Return how many parameters an optimizer was given, those of its groups included."""
-    given = getattr(optimizer, "_parameter_list", None) or ()
+    given: Sequence[Any] = getattr(optimizer, "_parameter_list", None) or ()
     is_grouped = len(given) > 0 and isinstance(given[0], dict)
     return sum(len(group["params"]) for group in given) if is_grouped else len(given)
 
