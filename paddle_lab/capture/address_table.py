@@ -1,4 +1,4 @@
-"""From an address, and the op that stands behind it, to a number."""
+"""Numbers of grad nodes, by their address and the op that made them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paddle_lab.capture.native import native_twin
 
 @native_twin
 class AddressTable:
-    """Numbers of grad nodes: freed addresses are reused, so an op tells which node is meant."""
+    """Finds a grad node's number. Paddle reuses freed addresses, so the op is part of the key."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, int], int] = {}

@@ -19,7 +19,7 @@ class Counter:
         self.next = 0
         """How many numbers were given."""
         self.alarm = NEVER
-        """The number with which whoever takes it does something rare."""
+        """The call that gets this number does some rare work, such as trimming the trace."""
 
     def __call__(self) -> int:
         """Return the next number."""

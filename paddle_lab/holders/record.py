@@ -68,7 +68,7 @@ def with_holders(
 
 
 def unexplained_bytes(record: Record) -> int:
-    """Return how much is still allocated and held by nobody that was found."""
+    """Return how many allocated bytes have no known holder."""
     holders = record.holders
     keys = holders["allocation"][holders["kind"] == HOLDER_KINDS.index("unknown")]
     return int(record.allocations["bytes"][keys].sum())

@@ -54,7 +54,7 @@ def slices(record: Record) -> list[Slice]:
     for part in found:
         while around and (around[-1].thread != part.thread or around[-1].end_ns <= part.start_ns):
             around.pop()
-        # A call is told without what the trace itself cost, the calls inside it begin after that.
+        # A call's time excludes the trace's own cost, and the calls inside begin after that cost.
         if around:
             part.end_ns = min(part.end_ns, around[-1].end_ns)
         around.append(part)

@@ -1,4 +1,4 @@
-"""A button below a cell that lets go of what only the notebook holds."""
+"""A button below a cell that releases what only the notebook holds."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class CellOptions:
         self._parsers: dict[Language, MagicArgumentParser] = {}
 
     def explain(self, run: _Run) -> _Run:
-        """Let IPython show the options where it shows the magic's docstring."""
+        """Make IPython show the options as the magic's docstring."""
         # What IPython asks before it looks for a docstring.
         run.getdoc = self.help  # type: ignore[attr-defined]
         return run

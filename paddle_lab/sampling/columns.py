@@ -30,7 +30,7 @@ class Columns:
         self._of_sources = self._ordered()
 
     def ask(self) -> None:
-        """Take what the sources say of their counters now."""
+        """Update the list of counters from the sources."""
         told = [tuple(source.counters()) for source in self._sources]
         if told == self._told:
             return

@@ -81,7 +81,7 @@ EVENT_KINDS: Final = (
 (``paddle.to_tensor``); ``overwritten``: written to by what is no op (``set_value``);
 ``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
-step before had used already; ``pylayer_rule``: a PyLayer was called against its rules;
+previous step had used already; ``pylayer_rule``: a PyLayer was called against its rules;
 ``rootless_backward``: a backward call began at a tensor that no gradient can leave."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
 """What ran a compiled program: a function of ``to_static`` that was compiled whole, one that SOT

@@ -222,7 +222,7 @@ def _limits(
 
 
 def _check_tree(parents: npt.NDArray[Any]) -> None:
-    """Raise where parents go round in a circle: whoever follows them would never arrive."""
+    """Raise if parents form a cycle: a walk to the root would never end."""
     above = parents
     # Each round doubles the steps taken; after the last one every row is past its root.
     for _ in range(len(parents).bit_length() + 1):

@@ -88,7 +88,7 @@ def test_the_report_names_holders_and_its_button_frees(notebook: NotebookPage) -
     report.scroll_into_view_if_needed()
     notebook.screenshot("memory-report")
     report.get_by_role("button", name="Free what only the notebook holds").click()
-    expect(report).to_contain_text(re.compile(rf"Freed .* by letting go of {re.escape(shown)}"))
+    expect(report).to_contain_text(re.compile(rf"Freed .* by releasing {re.escape(shown)}"))
     notebook.run_cell(_FREE)
     expect(notebook.cell(_FREE)).to_contain_text("Nothing to free")
 

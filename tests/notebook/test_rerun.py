@@ -120,8 +120,8 @@ def test_memory_that_nobody_wrote_is_named(shell: InteractiveShell) -> None:
         ("%time y = net(x)", "magics or shell commands"),
         ("net(x)\n1 / 0", "the cell ended in an error"),
         ("log.write('a')\ny = net(x)", "an open file"),
-        ("whole.add_(x)\ny = view * 2", "whose memory another variable looks at"),
-        ("made.add_(x)", "belongs to a backward graph"),
+        ("whole.add_(x)\ny = view * 2", "shares its memory with another variable"),
+        ("made.add_(x)", "a tensor of a backward graph"),
         ("kept.backward()", "the second run ended in"),
     ],
 )

@@ -112,7 +112,9 @@ def test_gradients_from_before_that_the_code_clears_are_no_alarm():
     trace = paddle_lab.rerun(step)
     assert alarms(trace) == []
     (notice,) = trace.record.origin.notices
-    assert notice.startswith("Not checked for nondeterminism: it added to gradients from before")
+    assert notice.startswith(
+        "Not checked for nondeterminism: it accumulated into earlier gradients"
+    )
     assert np.array_equal(weight.numpy(), begin - 5)
     trace = paddle_lab.rerun(step)
     assert alarms(trace) == []

@@ -56,9 +56,10 @@ def test_a_lost_device_is_absent_while_the_other_goes_on_and_is_read_when_it_is_
         driver.answer({"handle.0": (LOST,)})
         driver.device(1, used_bytes=GIB, percent=1)
         absences = process.values(ABSENT, ABSENT, GIB, 1)
-        assert absences == [
-            "The NVIDIA driver answers when asked for nvidia:0: GPU is lost."
-        ] * 2 + ["", ""]
+        assert absences == ["Asked about nvidia:0, the NVIDIA driver reports: GPU is lost."] * 2 + [
+            "",
+            "",
+        ]
         # What is looked up before a device went does not hold when it is back.
         driver.answer({"handle.0": (0,)}, epoch=1)
         assert process.values(3 * GIB + 1, 97, GIB, 1) == ["", "", "", ""]
@@ -68,7 +69,12 @@ def test_a_part_of_a_device_without_utilisation_keeps_its_memory(driver):
     driver.answer({"utilisation_error.0": (pynvml.NVML_ERROR_NOT_SUPPORTED,)})
     with CountingProcess(driver.environment) as process:
         absences = process.values(3 * GIB + 1, ABSENT, 0, 0)
-    assert absences == ["", "The NVIDIA driver does not tell the utilisation of nvidia:0.", "", ""]
+    assert absences == [
+        "",
+        "The NVIDIA driver does not report the utilisation of nvidia:0.",
+        "",
+        "",
+    ]
 
 
 def test_memory_that_may_not_be_asked_for_leaves_the_utilisation(driver):
@@ -99,8 +105,8 @@ def test_devices_come_and_go(driver):
         (pynvml.NVML_ERROR_DRIVER_NOT_LOADED, "The NVIDIA driver is not loaded"),
         (pynvml.NVML_ERROR_NO_PERMISSION, "This user may not ask"),
         (pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH, "until the machine is restarted"),
-        (pynvml.NVML_ERROR_UNKNOWN, "The NVIDIA driver answers: Unknown Error."),
-        (4711, "The NVIDIA driver answers: An unknown error."),
+        (pynvml.NVML_ERROR_UNKNOWN, "The NVIDIA driver reports: Unknown Error."),
+        (4711, "The NVIDIA driver reports: An unknown error."),
     ],
 )
 def test_a_driver_that_does_not_begin_says_why_and_is_asked_again(driver, code, words):

@@ -37,7 +37,7 @@ def test_a_cycle_that_waits_for_the_collector_can_be_freed_and_is_nobodys() -> N
     root = replace(left.root, remark=say("holders.cycle"))
     report = MemoryReport((), [replace(left, root=root)], allocated={"cpu": MIB})
     row = repr(report).splitlines()[-1]
-    assert " ".join(row.split()) == "1.00 MiB 1 <Node>.kept nobody holds it: %paddle_mem free"
+    assert " ".join(row.split()) == "1.00 MiB 1 <Node>.kept unreferenced: %paddle_mem free"
     several = [replace(left, root=root), replace(living("b", MIB), root=root)]
     report = MemoryReport((), several, allocated={"cpu": 2 * MIB})
     assert "<Node> (in an uncollected reference cycle)" in repr(report)
@@ -61,12 +61,12 @@ def test_what_is_alive_is_told_by_who_holds_it_largest_first() -> None:
         "Alive now: 20.0 MiB on cpu",
         "size tensors held by",
         "8.00 MiB 1 net.weight",
-        "4.50 MiB backward graphs, and what has no name",
+        "4.50 MiB backward graphs and unnamed objects",
         "4.00 MiB 1 first a view of 1.00 KiB keeps 4.00 MiB",
         "3.00 MiB 2 cache",
         "512.0 KiB 1 Out[5] only the notebook holds it: %paddle_mem free",
         "",
-        "Backward graphs, with what they saved for a backward to come, are kept by cache, loss.",
+        "Backward graphs and the tensors saved in them are kept by cache, loss.",
     ]
     assert report.releasable_bytes == MIB // 2
 

@@ -105,7 +105,8 @@ def _modified(
 ) -> FailedBackward:
     versions = facts.record.tensors["version"]
     before = facts.ops_before(call)
-    # What is not known to be saved is looked at only where nothing that is explains the error.
+    # A tensor that may have been saved counts only if no tensor known to be saved explains the
+    # error.
     for kept in (saved_tensors, touched_tensors):
         for node in order:
             op = facts.op_of_node(node)

@@ -36,7 +36,7 @@ class LineGrowth:
     total_bytes: int
     """How much more of it was alive after the last step than after the first that is compared."""
     steps_grown: int
-    """After how many steps more of it was alive than after the step before."""
+    """After how many steps more of it was alive than after the previous step."""
     steps_shrunk: int
     allocations: AllocationTable = field(repr=False)
     """Its blocks of the compared steps that were alive after the last one, largest first."""

@@ -1,4 +1,4 @@
-"""Who kept memory alive when the cell was over."""
+"""Which objects held memory when the cell ended."""
 
 from __future__ import annotations
 

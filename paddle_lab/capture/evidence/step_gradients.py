@@ -1,4 +1,4 @@
-"""Whether a step of an optimizer uses gradients that a step before has used already.
+"""Whether a step of an optimizer uses gradients that an earlier step has already used.
 
 A step marks the gradients it uses. If they are still there, and not zero, when backward begins
 next, that backward adds to them, and the next step uses the sum. A few parameters stand for all

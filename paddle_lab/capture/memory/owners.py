@@ -44,7 +44,7 @@ class Owners:
     is_arrival: npt.NDArray[np.bool_]
     """Whether it came from elsewhere into the traced code, as a data loader's batches do."""
     copied_op: Int64s
-    """The op that made what a copy, which is no op, has copied into the block."""
+    """Where a copy filled the block: the op that made the copied tensor."""
     is_freed_by_executor: npt.NDArray[np.bool_]
     """Whether a static program's executor allocated and freed the block."""
 

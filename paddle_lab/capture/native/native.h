@@ -78,7 +78,7 @@ int Lineage_maker(Lineage *lineage, int64_t tensor, int64_t *op); /* likewise */
 /* Numbers from 0 on: what itertools.count().__next__ is in Python. */
 typedef struct {
     PyObject_HEAD int64_t next;
-    int64_t alarm; /* the number with which whoever takes it does something rare */
+    int64_t alarm; /* the call that gets this number does some rare work */
 } Counter;
 extern PyTypeObject CounterType;
 

@@ -32,7 +32,7 @@ class Contents:
         self._generators = [(one, _state_of(one)) for one in reached.generators]
 
     def put_back(self) -> None:
-        """Let every object hold again what it held."""
+        """Restore the contents of every object."""
         for container, held in self._containers:
             _fill(container, held)
         for array, values in self._arrays:

@@ -20,7 +20,7 @@ _WIDGET_MIME_TYPE: Final = "application/vnd.jupyter.widget-view+json"
 
 
 class CellWidget(anywidget.AnyWidget):
-    """A widget all of whose messages belong to the cell that made it, whoever caused them.
+    """A widget whose messages all belong to the cell that made it.
 
     ipykernel 7.4 hands what the page sends to the subshell in whose name the widget spoke last
     (``BaseComm._reply_subshell_for``). JupyterLab ends a page's subshells with the page, and from

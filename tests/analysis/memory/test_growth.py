@@ -200,5 +200,5 @@ def test_nobody_holds_anything():
     w.allocation(8)
     assert (
         repr(Trace(w.record()).memory.holders())
-        == "no holders: nobody was asked, or nothing is held"
+        == "no holders: none were searched for, or nothing is held"
     )

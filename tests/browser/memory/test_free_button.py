@@ -25,7 +25,7 @@ def test_without_its_kernel_it_is_a_sentence(lab_page: OpenNotebook) -> None:
     notebook.leave()
     for kernel in (False, True):
         again = notebook.reopened(kernel=kernel)
-        expect(again.cell(2)).to_contain_text("%paddle_mem free lets go of what only the notebook")
+        expect(again.cell(2)).to_contain_text("%paddle_mem free releases what only the notebook")
         expect(again.page.get_by_text("Loading widget")).to_have_count(0)
         expect(again.page.get_by_text("model not found")).to_have_count(0)
         again.page.close()

@@ -12,19 +12,24 @@ _MIB = 1024**2
 @pytest.mark.parametrize(
     ("let_go", "by_letting_go", "from_cycles", "said"),
     [
-        (["Out[5]"], 2, 0, "Freed 2.00 MiB by letting go of Out[5]."),
-        (["_", "_", "Out[5]"], 2, -1, "Freed 2.00 MiB by letting go of _ and Out[5]."),
+        (["Out[5]"], 2, 0, "Freed 2.00 MiB by releasing Out[5]."),
+        (["_", "_", "Out[5]"], 2, -1, "Freed 2.00 MiB by releasing _ and Out[5]."),
         ([], 0, 1, "Freed 1.00 MiB from reference cycles."),
         # Something else let go meanwhile.
         ([], 2, 1, "Freed 1.00 MiB from reference cycles."),
-        ([], 2, 0, "Nothing to free: no output or traceback holds a tensor that no variable does."),
-        (["Out[5]"], 0, 0, "Let go of Out[5]; nothing came back, as something else holds it."),
+        ([], 2, 0, "Nothing to free: no tensor is held only by an output or a traceback."),
+        (
+            ["Out[5]"],
+            0,
+            0,
+            "Released Out[5], but no memory was freed: something else still holds it.",
+        ),
         (
             [f"Out[{number}]" for number in range(9)],
             2,
             1,
             (
-                "Freed 3.00 MiB: 2.00 MiB by letting go of Out[0], Out[1], Out[2], Out[3], Out[4] "
+                "Freed 3.00 MiB: 2.00 MiB by releasing Out[0], Out[1], Out[2], Out[3], Out[4] "
                 "and 4 more, 1.00 MiB from reference cycles."
             ),
         ),

@@ -42,7 +42,7 @@ def test_out_of_memory_without_recorded_memory_says_what_is_alive(
     assert re.search(r"2\.00 MiB +4  last traceback +only the notebook holds it", report)
     _, advice, put = report.partition("What to do")[2].splitlines()
     assert advice.startswith("• empty at Cell")
-    assert "check the shapes it is given" in advice
+    assert "Check its input shapes" in advice
     assert put.startswith("• Put %%paddle_mem on the cell")
 
 

@@ -89,7 +89,7 @@ def test_what_the_notebook_alone_keeps_is_let_go(
     run(shell, "%paddle_mem free").raise_error()
     said = capsys.readouterr().out
     assert allocated() == before + X_BYTES
-    assert said.startswith("Freed 1.00 MiB by letting go of ")
+    assert said.startswith("Freed 1.00 MiB by releasing ")
     assert f"Out[{cell}]" in said
     assert f"Out[{cell + 1}]" not in said  # y holds it too
     assert "the last traceback" in said
@@ -127,7 +127,7 @@ def test_what_cycles_held_is_told_apart_from_what_was_let_go(
     finally:
         gc.enable()
     said = capsys.readouterr().out
-    by_letting_go = f"512.0 KiB by letting go of Out[{cell}]"
+    by_letting_go = f"512.0 KiB by releasing Out[{cell}]"
     assert f"Freed 1.00 MiB: {by_letting_go}, 512.0 KiB from reference cycles." in said
 
 
@@ -141,7 +141,7 @@ def test_an_output_that_something_else_holds_frees_nothing_and_says_so(
     run(shell, "del kept")
     capsys.readouterr()
     run(shell, "%paddle_mem free")
-    sentence = f"Let go of Out[{cell + 1}]; nothing came back, as something else holds it."
+    sentence = f"Released Out[{cell + 1}], but no memory was freed: something else still holds it."
     assert sentence in capsys.readouterr().out
 
 

@@ -38,7 +38,7 @@ def test_of_two_magics_of_ours_the_lower_one_is_at_work_and_the_other_says_so(
 ) -> None:
     run(shell, f"%%{outer} -o outer\n%%paddle_trace -q -o inner\nnet(x)").raise_error()
     shown = capsys.readouterr()
-    assert f"%%{outer} was left out: below it stands %%paddle_trace" in shown.err
+    assert f"%%{outer} was ignored: %%paddle_trace is below it" in shown.err
     assert "0 ops" not in shown.out
     assert "outer" not in shell.user_ns
     (op,) = shell.user_ns["inner"].ops

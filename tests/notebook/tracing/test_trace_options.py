@@ -106,7 +106,7 @@ def test_a_variable_that_the_cell_itself_sets_stays(
 ) -> None:
     run(shell, "%%paddle_trace -q -o loss\nloss = float(net(x).mean())").raise_error()
     assert isinstance(shell.user_ns["loss"], float)
-    assert "-o loss: the cell itself set loss" in capsys.readouterr().err
+    assert "-o loss: the cell assigned loss itself" in capsys.readouterr().err
     assert shell.user_ns["_trace"].ops
 
 

@@ -1,4 +1,4 @@
-"""Gradients of the step before were still there at this step.
+"""Gradients of the previous step were still there at this step.
 
 Backward adds to the gradients that it finds. Where nobody clears them after a step, each step uses
 the sum of all gradients so far: training goes astray, often without a sign.
@@ -18,7 +18,7 @@ from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of steps that used gradients a step before had used."""
+    """Yield the lines of steps that used gradients an earlier step had used."""
     events = facts.record.events
     by_stack: dict[int, list[int]] = {}
     for event in facts.events("stale_gradient"):

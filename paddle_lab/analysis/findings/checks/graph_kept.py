@@ -95,7 +95,7 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
     for tensor, made in zip(*candidates, strict=True):
         if not steps.is_inside_graph(tensor):
             continue
-        # What backward computes with (recomputation) belongs to the step before.
+        # What backward computes with (recomputation) belongs to the previous step.
         later = [
             op
             for op in facts.consumers(tensor)
