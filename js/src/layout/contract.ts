@@ -25,11 +25,9 @@ export interface LayoutOptions {
   laneGap?: number;
   /** Edges over more ranks than this go to a side lane. Default 200, less where the graph has very many. */
   laneSpan?: number;
-  /** Asked between the steps; once it says true the layout throws LayoutCancelled. */
-  isCancelled?: () => boolean;
 }
 
-/** Thrown by a layout whose `isCancelled` said so. */
+/** Why there is no layout: it was given up. */
 export class LayoutCancelled extends Error {
   override name = "LayoutCancelled";
   constructor() {

@@ -63,19 +63,3 @@ export function traceStretch(
     y = nextY;
   }
 }
-
-/** SVG path data of one edge, with coordinates rounded to a tenth of a px. */
-export function edgePathData(paths: EdgePaths, edge: number, cornerPx = 8): string {
-  let data = "";
-  const add = (letter: string, ...values: number[]): void => {
-    data += letter + values.map((value) => Math.round(value * 10) / 10).join(" ");
-  };
-  const sink: CurveSink = {
-    moveTo: (x, y) => add("M", x, y),
-    lineTo: (x, y) => add("L", x, y),
-    bezierCurveTo: (ax, ay, bx, by, x, y) => add("C", ax, ay, bx, by, x, y),
-    quadraticCurveTo: (ax, ay, x, y) => add("Q", ax, ay, x, y),
-  };
-  traceEdge(sink, paths, edge, cornerPx);
-  return data;
-}

@@ -1,7 +1,7 @@
 /** The layout's public face. */
 
 export * from "./contract.ts";
-export { type CurveSink, edgePathData, traceEdge } from "./curve.ts";
+export { type CurveSink, traceEdge } from "./curve.ts";
 export { type LadderInput, type LadderOptions, type LadderResult, layoutLadder } from "./ladder.ts";
 export { Narrowing, type Span } from "./narrowing.ts";
 export { layoutNested } from "./nested.ts";

@@ -3,7 +3,8 @@
 import { groupBy } from "./adjacency.ts";
 import type { EdgePaths } from "./contract.ts";
 import type { Boxes } from "./flow.ts";
-import { layoutPart, type PartLayout, type Settings } from "./part.ts";
+import { layoutPart, type Settings } from "./part.ts";
+import type { PartLayout } from "./part_layout.ts";
 import { connectedParts, packTiles, type Tile } from "./parts.ts";
 
 export interface BoxLayout extends EdgePaths {

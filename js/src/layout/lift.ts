@@ -1,8 +1,8 @@
 /** Lifts edges between visible boxes to their lowest common group, and cuts them where they pass a frame. */
 
-import { feedbackEdges } from "./acyclic.ts";
 import { groupBy } from "./adjacency.ts";
 import type { NestedGraph } from "./contract.ts";
+import { feedbackEdges } from "./flow.ts";
 import { BROADCAST_PENALTY, FEW_CONSUMERS } from "./trunk.ts";
 
 /**

@@ -7,11 +7,7 @@ import { type Frame, layoutGroup } from "./frame.ts";
 import { liftEdges } from "./lift.ts";
 import { settingsOf } from "./part.ts";
 
-/**
- * Lay out the visible tree.
- *
- * @throws LayoutCancelled when `options.isCancelled` said so.
- */
+/** Lay out the visible tree. */
 export function layoutNested(graph: NestedGraph, options: NestedOptions = {}): NestedResult {
   const { itemCount, open, parent } = graph;
   const settings = settingsOf(options);

@@ -13,7 +13,7 @@ const ROUNDS_TO_END = 12;
 const MOST_VERTICES_FOR_TWO = 20_000;
 
 /** Reorders `proper.layer` in place. */
-export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: () => void): void {
+export function orderRanks(proper: Proper, byOrder: Int32Array): void {
   const crossings = new CrossingCounter(proper);
   const sweeper = new BarycenterSweep(proper, crossings);
   const transposition = new Transposition(proper, crossings);
@@ -36,7 +36,6 @@ export function orderRanks(proper: Proper, byOrder: Int32Array, checkCancelled: 
         best = proper.layer.slice();
       }
       if (fewest === 0 || stalled > ROUNDS_TO_END || swept + transposition.work > mostWork) break;
-      checkCancelled();
       sweeper.sweep({
         downwards: (round & 1) === 0,
         byMedian: (round & 4) === 0,

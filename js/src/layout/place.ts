@@ -20,12 +20,7 @@ export function distance(proper: Proper, extents: Extents, v: number, w: number)
 }
 
 /** @returns the x of each vertex's anchor; the trunk lies at 0. */
-export function placeVertices(
-  proper: Proper,
-  trunk: Trunk,
-  extents: Extents,
-  checkCancelled: () => void,
-): Float64Array {
+export function placeVertices(proper: Proper, trunk: Trunk, extents: Extents): Float64Array {
   const next = new Int32Array(proper.count);
   for (let rank = 0; rank < proper.rankCount; rank++) {
     sortUps(proper, rank, next);
@@ -35,7 +30,6 @@ export function placeVertices(
   const all: Float64Array[] = [];
   for (const downwards of [true, false]) {
     for (const leftFirst of [true, false]) {
-      checkCancelled();
       const block = alignBlocks(proper, claims, downwards, leftFirst);
       all.push(packBlocks(proper, trunk, extents, block));
     }

@@ -8,7 +8,7 @@ import {
 } from "./contract.ts";
 import { countRunner, returnWorker, takeWorker } from "./worker_pool.ts";
 
-export type RunnerOptions = Omit<NestedOptions, "isCancelled" | "cache">;
+export type RunnerOptions = Omit<NestedOptions, "cache">;
 
 export interface LayoutRunner {
   /** Rejects with LayoutCancelled after `cancelCurrent` or `dispose`. The graph's arrays stay usable. */

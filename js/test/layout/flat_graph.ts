@@ -34,8 +34,6 @@ export interface LayoutResult extends EdgePaths {
  * Lay out a flat graph in ranks, data flowing down.
  *
  * Deterministic, iterative (a chain of 100,000 nodes is fine), and without overlaps.
- *
- * @throws LayoutCancelled when `options.isCancelled` said so.
  */
 export function layoutGraph(graph: LayoutGraph, options: LayoutOptions = {}): LayoutResult {
   const { trunkX: _, ...result } = layoutBoxes(boxesOf(graph), settingsOf(options));

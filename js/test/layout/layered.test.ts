@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EDGE_CURVE, EDGE_FEEDBACK, EDGE_LANE, LayoutCancelled } from "../../src/layout/index.ts";
+import { EDGE_CURVE, EDGE_FEEDBACK, EDGE_LANE } from "../../src/layout/index.ts";
 import {
   Builder,
   corpus,
@@ -211,12 +211,5 @@ describe("sizes and shapes", () => {
   test("an empty graph is an empty picture", () => {
     const { width, height, edgeStart } = layoutGraph(new Builder().graph());
     expect([width, height, edgeStart.length]).toEqual([0, 0, 1]);
-  });
-
-  test("a cancelled layout throws", () => {
-    let asked = 0;
-    const isCancelled = (): boolean => ++asked > 2;
-    const graph = randomDag(100, 1.4, 1).graph();
-    expect(() => layoutGraph(graph, { isCancelled })).toThrow(LayoutCancelled);
   });
 });

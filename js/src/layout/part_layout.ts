@@ -1,0 +1,19 @@
+/** What the layout of one connected part gives. */
+
+import type { PointList } from "./points.ts";
+
+/** y starts at 0; x is 0 on the trunk. */
+export interface PartLayout {
+  /** Anchor x and centre y of each box. */
+  x: Float64Array;
+  y: Float64Array;
+  minX: number;
+  maxX: number;
+  height: number;
+  trunk: Uint8Array;
+  rankCount: number;
+  /** Path of each edge: points edgeStart[e] .. edgeStart[e + 1] - 1. */
+  edgeStart: Int32Array;
+  edgeKind: Uint8Array;
+  points: PointList;
+}
