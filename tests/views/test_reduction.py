@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -266,10 +268,17 @@ def test_a_smaller_limit_leaves_out_more_until_it_fits():
     assert sizes[-1] > 0
 
 
-def test_where_nothing_fits_a_notice_is_stored():
-    record = chain(50)
-    stored = stored_payload(record, pack(record), limit_bytes=10)
-    assert unpack(stored).origin.notices[0].startswith("This notebook stores a reduced copy")
+def test_where_nothing_fits_one_op_stands_for_all_and_a_notice_says_so():
+    record = chain(5000)
+    packed = stored_payload(record, pack(record), limit_bytes=10)
+    assert len(packed) < 1500
+    stored = unpack(packed)
+    assert op_names(stored) == ["5,000 ops, not stored"]
+    assert stored.ops["duration_ns"][0] == record.ops["duration_ns"].sum()
+    assert b'"stand_ins":{"rows":1,' in zlib.decompress(packed[12:])
+    assert stored.origin.notices[0].startswith(
+        "This notebook stores a reduced copy of the trace, without its graph."
+    )
 
 
 def test_a_record_nested_thousands_deep_is_reduced():
@@ -294,8 +303,13 @@ def test_summed_up_blocks_keep_the_peak_and_are_named(largest):
         kind = ("temporary", "activation", "gradient")[i % 3]
         size = int(random.integers(1, 5000))
         w.allocation(size, kind=kind, start_ns=start, end_ns=end if i % 50 else -1)
+    for name, block in (("small", 2), ("later", 2900)):
+        w.row("holders", allocation=block, kind="variable", name=name)
     record = with_answers(w.record())
     stored = with_small_blocks_summed_up(record, most_blocks=largest)
+    for block, now in zip((2, 2900), stored.holders["allocation"].tolist(), strict=True):
+        for name in ("bytes", "start_ns", "end_ns"):
+            assert stored.allocations[name][now] == record.allocations[name][block]
     assert len(stored.allocations) < len(record.allocations) / 2
     times = np.unique(np.append(starts, ends))
     before, after = alive(record, times), alive(stored, times)
@@ -325,7 +339,7 @@ def test_the_text_of_a_long_cell_is_left_out_and_said():
     w.row("sources", file="short", cell=5, first_line=1, text="y = x")
     stored, told = without_detail(with_answers(w.record()))
     assert [stored.text(code) for code in stored.sources["text"].tolist()] == ["", "y = x"]
-    assert told == ["exact_numbers", "sources"]
+    assert told == ["times", "sources"]
     assert sum(map(len, stored.strings)) < 100
 
 
@@ -338,6 +352,12 @@ def test_what_a_copy_does_without_first_leaves_every_op():
         assert (np.abs(stored.ops[name] - record.ops[name]) <= 512).all()
     told = stored.origin.notices[0]
     assert "without addresses of grad nodes and nanoseconds in the times of ops." in told
+    assert (
+        "addresses"
+        not in unpack(
+            stored_payload(chain(300), pack(chain(300)), limit_bytes=2000)
+        ).origin.notices[0]
+    )
 
 
 @pytest.mark.parametrize("over", [1.05, 1.1, 1.25])

@@ -1,13 +1,14 @@
-"""What a notebook stores of a trace: all of it, a copy with less, or a sentence and the picture.
+"""What a notebook stores of a trace: all of it, a copy with less, or one box that stands for all.
 
 A copy first does without what takes much room and is hardly read; it still has every op. Only where
 that is not enough does it leave out the inside of groups and sum up small blocks of memory, as few
-of both as will do. Where no copy fits, the still picture is left, and a sentence that says so.
+of both as will do. Where no copy fits, one op stands for all; the still picture has more then.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import VIEW_TABLES
+from paddle_lab.trace.schema import RECORD_TABLES, STAND_IN_TABLES, VIEW_TABLES
 from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.views.reduction.closed_groups import closed_groups
 from paddle_lab.views.reduction.contraction import contracted
@@ -96,7 +97,8 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
     """Return the record without what takes much room and is hardly read, and what that is."""
     tables = dict(record.tables)
     strings = StringPool(record.strings)
-    told = ["exact_numbers"]
+    told = ["addresses"] if len(record.grad_nodes) else []
+    told.append("times")
     ops, sources = record.ops, record.sources
     times = {
         name: (ops[name] + _TIME_STEP_NS // 2) // _TIME_STEP_NS * _TIME_STEP_NS
@@ -154,17 +156,36 @@ def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> by
 
 
 def _summary(record: Record) -> bytes:
-    """Return a packed record that has nothing but the title and the sentence."""
+    """Return a packed record of the title and one op, which stands for all."""
 
     def cut(text: str) -> str:
         return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
-    empty = with_answers(Record.empty())
-    title, exception = cut(record.origin.title), cut(record.origin.exception)
-    empty.origin = dataclasses.replace(
-        record.origin, title=title, exception=exception, stopped_file="", notices=[], checks=[]
+    count = len(record.ops)
+    one = Record.empty()
+    one.strings = ["", say("reports.reduced.ops_here", n=count)]
+    ops: dict[str, Sequence[int]] = {
+        name: [-1 if kind.startswith("key:") else 0] for name, kind in RECORD_TABLES["ops"].items()
+    }
+    ops |= {"name": [1], "duration_ns": [int(record.ops["duration_ns"].sum())]}
+    one.tables["ops"] = Table.from_sequences(RECORD_TABLES["ops"], ops)
+    one.origin = dataclasses.replace(
+        record.origin,
+        title=cut(record.origin.title),
+        exception=cut(record.origin.exception),
+        stopped_file="",
+        notices=[],
+        checks=[],
     )
-    return _packed(empty, ["graph"])
+    summary = with_answers(one)
+    stand_in: dict[str, Sequence[int]] = {
+        "op": [0],
+        "grad_node": [-1],
+        "count": [count],
+        "leaves": [0],
+    }
+    summary.tables["stand_ins"] = Table.from_sequences(STAND_IN_TABLES["stand_ins"], stand_in)
+    return _packed(summary, ["graph"])
 
 
 def _packed(record: Record, told: list[str]) -> bytes:
