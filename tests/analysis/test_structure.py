@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_lab.analysis.answers import with_answers
@@ -114,7 +114,6 @@ def lists(program) -> list:
     return [program, *(found for part in program for found in lists(part))]
 
 
-@settings(deadline=None)
 @given(st.lists(programs, min_size=1, max_size=4))
 def test_numbers_are_equal_exactly_where_the_programs_are(parts):
     w = RecordWriter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_lab.analysis.trees import common_ancestors, csr, depths, nearest_marked
@@ -29,13 +29,11 @@ def path(parents, row):
     return rows
 
 
-@settings(deadline=None)
 @given(trees())
 def test_depth_counts_ancestors(parents):
     assert depths(parents).tolist() == [len(path(parents, row)) - 1 for row in range(len(parents))]
 
 
-@settings(deadline=None)
 @given(trees(), st.data())
 def test_nearest_marked_is_the_first_on_the_way_up(parents, data):
     marked = np.asarray([data.draw(st.booleans()) for _ in parents], bool)
@@ -46,7 +44,6 @@ def test_nearest_marked_is_the_first_on_the_way_up(parents, data):
     assert nearest_marked(parents, marked).tolist() == expected
 
 
-@settings(deadline=None)
 @given(trees(), st.data())
 def test_common_ancestor_is_the_lowest_shared(parents, data):
     rows = st.integers(-1, len(parents) - 1)
@@ -71,7 +68,6 @@ def test_a_circle_is_refused():
         depths(np.asarray([1, 2, 0]))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-1, 5)))
 def test_csr_lists_rows_by_source(sources):
     starts, order = csr(np.asarray(sources, np.int32), 6)

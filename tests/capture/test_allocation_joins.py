@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_lab.capture.grad_nodes import LEAF_NAME
@@ -129,7 +129,6 @@ def nested_ops(draw):
 
 
 @given(nested_ops())
-@settings(deadline=None)
 def test_the_innermost_op_is_found(drawn):
     ops, moments = drawn
     starts = np.array([start for start, _ in ops], dtype=np.int64)
@@ -178,7 +177,6 @@ def blocks_of_sizes(sizes):
     made=st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 1300), st.booleans()), max_size=12),
     sizes=st.lists(st.integers(0, 800), min_size=6, max_size=6),
 )
-@settings(deadline=None)
 def test_outputs_take_the_blocks_of_their_op_in_order_by_size(outputs, made, sizes):
     outputs = sorted(outputs)
     record = record_of([(op, tensor, OUTPUT, 0) for op, tensor in outputs], sizes=sizes)
@@ -205,7 +203,6 @@ def test_outputs_take_the_blocks_of_their_op_in_order_by_size(outputs, made, siz
     sgd=st.lists(st.booleans(), min_size=5, max_size=5),
     steps=st.lists(st.booleans(), min_size=5, max_size=5),
 )
-@settings(deadline=None)
 def test_what_an_update_reads_is_paired_in_order(reads, sgd, steps):
     phases = [OPTIMIZER if is_step else FORWARD for is_step in steps]
     record = record_of(sorted(reads, key=lambda read: read[0]), phases=phases, names=sgd)

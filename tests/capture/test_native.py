@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import paddle_lab
@@ -111,7 +111,6 @@ def test_each_tensor_is_recorded_with_the_grad_node_it_hangs_on():
     assert len(set(recorded)) > 300
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=3, max_size=3)))
 def test_a_tape_keeps_every_integer(rows):
     tape = Tape()
@@ -168,7 +167,6 @@ class Thing:
     pass
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 1 << 40)), max_size=600))
 def test_a_table_knows_the_living_and_nothing_of_the_dead(moves):
     table, expected = ObjectTable(), {}
@@ -207,7 +205,6 @@ ADDRESSES = st.integers(1, 40).map(lambda number: number * 16)
 OPS = st.integers(-1, 3)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(ADDRESSES, OPS, st.one_of(st.none(), st.integers(0, 99))), max_size=400))
 def test_addresses_are_known_by_their_ops_until_they_are_dropped(moves):
     table, expected = AddressTable(), {}

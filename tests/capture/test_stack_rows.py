@@ -87,7 +87,7 @@ def stacks_and_questions(draw):
     return stacks, draw(st.lists(asked, max_size=4))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(stacks_and_questions())
 def test_many_at_once_are_as_one_after_another(drawn):
     stacks, questions = drawn

@@ -25,7 +25,7 @@ def test_every_cut_is_told(length):
         unpack(PACKED[:length])
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.integers(0, len(PACKED) - 1), st.integers(1, 255))
 def test_an_altered_byte_is_told_or_harmless(position, flip):
     altered = bytearray(PACKED)
@@ -37,7 +37,7 @@ def test_an_altered_byte_is_told_or_harmless(position, flip):
     assert_equal(record, small_record())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_an_altered_payload_with_a_right_checksum_raises_nothing_else(data):
     payload = bytearray(zlib.decompress(PACKED[12:]))
@@ -48,7 +48,6 @@ def test_an_altered_payload_with_a_right_checksum_raises_nothing_else(data):
         unpack(PACKED[:12] + zlib.compress(bytes(payload)))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_after_the_magic_raise_nothing_else(data):
     with pytest.raises(TraceFileError):

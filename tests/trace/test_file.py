@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_lab.trace.errors import TraceFileError
@@ -31,7 +31,6 @@ def test_an_empty_record_comes_back_equal(tmp_path):
     assert_equal(load(save(record, tmp_path / "empty.pltrace")), record)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=1, max_size=50))
 def test_any_integers_come_back_equal(values):
     record = small_record()
@@ -41,7 +40,6 @@ def test_any_integers_come_back_equal(values):
     np.testing.assert_array_equal(unpack(pack(record)).ops["start_ns"], column)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_comes_back_equal_where_utf8_can_hold_it(text):
     record = small_record()

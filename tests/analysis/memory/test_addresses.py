@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_lab.analysis.memory.address_ranges import GAP_BYTES, address_ranges
@@ -89,7 +89,6 @@ def test_a_map_has_blocks_and_holes_by_address():
     assert "3 blocks at 0.000 ms" in repr(found)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 40).map(lambda slot: slot * 1_000_000), st.integers(0, 10**6),
@@ -108,7 +107,6 @@ def test_blocks_and_holes_fill_the_ranges(blocks):
     assert all(0 <= row < len(found.range_start) for row in found.range_of_block)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 1 << 30), st.integers(0, 1 << 25)), max_size=20))
 def test_every_block_lies_in_one_range_and_ranges_lie_apart(blocks):
     address = np.array([block[0] for block in blocks], np.int64)
