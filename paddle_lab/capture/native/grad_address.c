@@ -6,8 +6,7 @@ static PyObject *node_ptr_name;
 static int is_leaking;
 
 int grad_address_begin(void) {
-    if (node_ptr_name == NULL &&
-        (node_ptr_name = PyUnicode_InternFromString("node_ptr")) == NULL) {
+    if (node_ptr_name == NULL && (node_ptr_name = PyUnicode_InternFromString("node_ptr")) == NULL) {
         return -1;
     }
     PyObject *module = PyImport_ImportModule("paddle_lab.capture.grad_fn");
