@@ -3,8 +3,8 @@
 import type { Adjacency } from "./adjacency.ts";
 import { EDGE_CURVE, EDGE_FEEDBACK, type NestedGraph, type NestedResult } from "./contract.ts";
 import type { Frame } from "./frame.ts";
-import { ENTRY, EXIT, type Links } from "./lift.ts";
 import { PointList } from "./points.ts";
+import { ENTRY, EXIT, type Links } from "./split_edges.ts";
 
 export function assemble(
   graph: NestedGraph,
@@ -17,7 +17,7 @@ export function assemble(
   const y = new Float64Array(itemCount);
   const width = graph.width.slice();
   const height = graph.height.slice();
-  const trunk = new Uint8Array(itemCount);
+  const onMainPath = new Uint8Array(itemCount);
   // Top left corner of each frame; the top's is 0, 0.
   const frameX = new Float64Array(itemCount + 1);
   const frameY = new Float64Array(itemCount + 1);
@@ -35,7 +35,8 @@ export function assemble(
     const anchor = frameX[group]! + outer.left + outer.layout.x[place]!;
     y[item] = frameY[group]! + outer.top + outer.layout.y[place]!;
     x[item] = anchor;
-    trunk[item] = outer.layout.trunk[place]! & (group === itemCount ? 1 : trunk[group]!);
+    onMainPath[item] =
+      outer.layout.onMainPath[place]! & (group === itemCount ? 1 : onMainPath[group]!);
     if (frame === undefined) continue;
     width[item] = frame.width;
     height[item] = frame.height;
@@ -102,7 +103,7 @@ export function assemble(
     pathX: points.x.slice(0, points.length),
     pathY: points.y.slice(0, points.length),
     edgeKind,
-    trunk,
+    onMainPath,
   };
 }
 

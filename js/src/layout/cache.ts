@@ -1,9 +1,9 @@
 /** Reuses the layout of a group for another of equal content: 96 equal blocks cost one layout. */
 
 import type { LayoutCache } from "./contract.ts";
-import type { Boxes } from "./flow.ts";
-import { type BoxLayout, layoutBoxes } from "./layered.ts";
-import type { Settings } from "./part.ts";
+import type { Settings } from "./layered/component.ts";
+import type { Boxes } from "./layered/flow.ts";
+import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
 
 interface Entry {
   content: Float64Array;

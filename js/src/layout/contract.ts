@@ -60,7 +60,7 @@ export interface NestedResult extends EdgePaths {
   height: Float64Array;
   totalWidth: number;
   totalHeight: number;
-  trunk: Uint8Array;
+  onMainPath: Uint8Array;
 }
 
 export interface NestedOptions extends LayoutOptions {

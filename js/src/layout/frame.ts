@@ -3,10 +3,10 @@
 import { sortByKey } from "./adjacency.ts";
 import { layoutCached } from "./cache.ts";
 import type { NestedGraph, NestedOptions } from "./contract.ts";
-import type { Boxes } from "./flow.ts";
-import { type BoxLayout, layoutBoxes } from "./layered.ts";
-import { ENTRY, EXIT, type Links } from "./lift.ts";
-import type { Settings } from "./part.ts";
+import type { Settings } from "./layered/component.ts";
+import type { Boxes } from "./layered/flow.ts";
+import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
+import { ENTRY, EXIT, type Links } from "./split_edges.ts";
 
 /** Half the room a line takes where it passes a frame, in px. */
 const PORT_PX = 4;
@@ -21,7 +21,7 @@ export interface Frame {
   /** Where the layout lies in the frame. */
   left: number;
   top: number;
-  /** The frame's alignment point: x of its trunk. */
+  /** The frame's alignment point: x of its main path. */
   anchor: number;
   /** Place of each link in the layout's edges is its place in this list. */
   links: Int32Array;
@@ -82,7 +82,7 @@ export function layoutGroup(
     height: top + layout.height + bottom,
     left,
     top,
-    anchor: count > 0 ? left + layout.trunkX : width / 2,
+    anchor: count > 0 ? left + layout.mainPathX : width / 2,
     links: own,
     entry: portX(entryBox),
     exit: portX(exitBox),

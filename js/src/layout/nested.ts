@@ -4,14 +4,14 @@ import { groupBy } from "./adjacency.ts";
 import { assemble } from "./assemble.ts";
 import type { NestedGraph, NestedOptions, NestedResult } from "./contract.ts";
 import { type Frame, layoutGroup } from "./frame.ts";
-import { liftEdges } from "./lift.ts";
-import { settingsOf } from "./part.ts";
+import { settingsOf } from "./layered/component.ts";
+import { splitEdges } from "./split_edges.ts";
 
 /** Lay out the visible tree. */
 export function layoutNested(graph: NestedGraph, options: NestedOptions = {}): NestedResult {
   const { itemCount, open, parent } = graph;
   const settings = settingsOf(options);
-  const links = liftEdges(graph);
+  const links = splitEdges(graph);
   const linksOf = groupBy(links.group, itemCount + 1);
   const parentOrTop = parent.map((p) => (p < 0 ? itemCount : p));
   const childrenOf = groupBy(parentOrTop, itemCount + 1);

@@ -104,7 +104,7 @@ const layout: LayoutRunner["layout"] = async (graph: NestedGraph): Promise<Neste
     height: graph.height.slice(),
     totalWidth: 281,
     totalHeight: 62 * itemCount,
-    trunk: new Uint8Array(itemCount).fill(1),
+    onMainPath: new Uint8Array(itemCount).fill(1),
     edgeStart: Int32Array.from({ length: edgeCount + 1 }, (_, edge) => 2 * edge),
     edgeKind: new Uint8Array(edgeCount),
     pathX: new Float64Array(2 * edgeCount).fill(140.5),

@@ -70,7 +70,7 @@ export function residualChain(nodeCount: number): Builder {
   return b;
 }
 
-/** A residual chain without projections: a trunk and one skip a block, nothing else. */
+/** A residual chain without projections: a main path and one skip a block, nothing else. */
 export function pureResidual(nodeCount: number): Builder {
   const b = new Builder();
   let x = b.op("input");

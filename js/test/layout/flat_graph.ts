@@ -2,9 +2,9 @@
 
 import { sortByKey } from "../../src/layout/adjacency.ts";
 import type { EdgePaths, LayoutOptions } from "../../src/layout/contract.ts";
-import type { Boxes } from "../../src/layout/flow.ts";
-import { layoutBoxes } from "../../src/layout/layered.ts";
-import { settingsOf } from "../../src/layout/part.ts";
+import { settingsOf } from "../../src/layout/layered/component.ts";
+import type { Boxes } from "../../src/layout/layered/flow.ts";
+import { layoutBoxes } from "../../src/layout/layered/layered.ts";
 
 /** A flat graph of boxes. Edges go source -> target; parallel edges are allowed, self loops do not count for ranks. */
 export interface LayoutGraph {
@@ -13,7 +13,7 @@ export interface LayoutGraph {
   height: Float64Array;
   edgeSource: Int32Array;
   edgeTarget: Int32Array;
-  /** Weight of an edge when the trunk is chosen; 1 unless given. */
+  /** Weight of an edge when the main path is chosen; 1 unless given. */
   edgeWeight?: Float64Array;
   /** Execution order of each node: breaks ties and so keeps pictures stable. */
   order?: Int32Array;
@@ -26,8 +26,8 @@ export interface LayoutResult extends EdgePaths {
   /** Extent of the picture, which starts at 0, 0. */
   width: number;
   height: number;
-  /** 1 where the node lies on the trunk, the main path, drawn as one vertical line. */
-  trunk: Uint8Array;
+  /** 1 where the node lies on the main path, the main path, drawn as one vertical line. */
+  onMainPath: Uint8Array;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface LayoutResult extends EdgePaths {
  * Deterministic, iterative (a chain of 100,000 nodes is fine), and without overlaps.
  */
 export function layoutGraph(graph: LayoutGraph, options: LayoutOptions = {}): LayoutResult {
-  const { trunkX: _, ...result } = layoutBoxes(boxesOf(graph), settingsOf(options));
+  const { mainPathX: _, ...result } = layoutBoxes(boxesOf(graph), settingsOf(options));
   return result;
 }
 

@@ -71,19 +71,19 @@ describe("every layout", () => {
   });
 });
 
-describe("the trunk", () => {
+describe("the main path", () => {
   test("of a residual chain is one straight line through every op", () => {
     const graph = pureResidual(200).graph();
-    const { x, trunk } = layoutGraph(graph);
+    const { x, onMainPath } = layoutGraph(graph);
     expect(new Set(x).size).toBe(1);
-    expect(trunk.every((on) => on === 1)).toBe(true);
+    expect(onMainPath.every((on) => on === 1)).toBe(true);
   });
 
   test.each(["residual 1000", "attention mask 1000", "unet 6", "lstm 10x2", "random 200"])(
     "of %s has one x",
     (name) => {
-      const { x, trunk } = layoutGraph(corpus[name]!().graph());
-      const at = [...x].filter((_, v) => trunk[v] === 1);
+      const { x, onMainPath } = layoutGraph(corpus[name]!().graph());
+      const at = [...x].filter((_, v) => onMainPath[v] === 1);
       expect(at.length).toBeGreaterThan(10);
       expect(Math.max(...at) - Math.min(...at)).toBeLessThan(1e-6);
     },
@@ -94,8 +94,8 @@ describe("the trunk", () => {
     const top = b.op("top");
     const [light, heavy] = [b.op("light", top), b.op("heavy", top)];
     b.op("bottom", light, heavy);
-    const { trunk } = layoutGraph({ ...b.graph(), edgeWeight: Float64Array.of(1, 5, 1, 5) });
-    expect([...trunk]).toEqual([1, 0, 1, 1]);
+    const { onMainPath } = layoutGraph({ ...b.graph(), edgeWeight: Float64Array.of(1, 5, 1, 5) });
+    expect([...onMainPath]).toEqual([1, 0, 1, 1]);
   });
 });
 
@@ -147,7 +147,7 @@ describe("sizes and shapes", () => {
     const hub = layoutGraph(hubChain(10_000).graph());
     expect(hub.width).toBeLessThan(400);
     expect(hub.pathX.length).toBeLessThan(200_000);
-    expect(layoutGraph(star(10_000).graph()).trunk[0]).toBe(1);
+    expect(layoutGraph(star(10_000).graph()).onMainPath[0]).toBe(1);
   });
 
   test("boxes without edges make a compact grid", () => {
@@ -177,10 +177,10 @@ describe("sizes and shapes", () => {
     b.edge(norms[0]!, b.op("print"));
     const graph = b.graph();
     expect(faults(graph)).toEqual([]);
-    const { width, height, trunk } = layoutGraph(graph);
+    const { width, height, onMainPath } = layoutGraph(graph);
     expect(width).toBeLessThan(4000);
     expect(height).toBeLessThan(2500);
-    expect(trunk[rate]).toBe(1);
+    expect(onMainPath[rate]).toBe(1);
   });
 
   test("many branches between two boxes become rows too, with no line across another", () => {

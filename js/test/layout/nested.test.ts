@@ -70,15 +70,15 @@ describe("open groups", () => {
     }
   });
 
-  test("let the trunk pass straight", () => {
+  test("let the main path pass straight", () => {
     const { graph, labels } = decoder(4).nested(everything);
-    const { x, trunk } = layoutNested(graph);
-    const onTrunk = [...x.keys()].filter((item) => trunk[item] === 1 && graph.open[item] === 0);
-    expect(onTrunk.length).toBeGreaterThan(50);
-    expect(labels.filter((label, item) => label === "embedding" && trunk[item] === 1)).toHaveLength(
-      1,
-    );
-    const at = onTrunk.map((item) => x[item]!);
+    const { x, onMainPath } = layoutNested(graph);
+    const boxes = [...x.keys()].filter((item) => onMainPath[item] === 1 && graph.open[item] === 0);
+    expect(boxes.length).toBeGreaterThan(50);
+    expect(
+      labels.filter((label, item) => label === "embedding" && onMainPath[item] === 1),
+    ).toHaveLength(1);
+    const at = boxes.map((item) => x[item]!);
     expect(Math.max(...at) - Math.min(...at)).toBeLessThan(1e-6);
   });
 

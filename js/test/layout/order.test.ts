@@ -1,12 +1,12 @@
 /** Crossing reduction: what its moves say they remove, and what the counter says there is. */
 
 import { describe, expect, test } from "vitest";
-import { CrossingCounter } from "../../src/layout/crossings.ts";
-import { type Boxes, makeFlow } from "../../src/layout/flow.ts";
-import { orderRanks } from "../../src/layout/order.ts";
-import { makeProper, numberPositions, type Proper } from "../../src/layout/proper.ts";
-import { rankBoxes } from "../../src/layout/rank.ts";
-import { Transposition } from "../../src/layout/transpose.ts";
+import { type Boxes, makeFlow } from "../../src/layout/layered/flow.ts";
+import { CrossingCounter } from "../../src/layout/layered/ordering/crossings.ts";
+import { orderRanks } from "../../src/layout/layered/ordering/order.ts";
+import { Transposition } from "../../src/layout/layered/ordering/transpose.ts";
+import { makeProper, numberPositions, type Proper } from "../../src/layout/layered/proper.ts";
+import { rankBoxes } from "../../src/layout/layered/rank.ts";
 import { randomDag, seeded } from "./corpus.ts";
 import { layeredRandom } from "./crossings_corpus.ts";
 import { boxesOf } from "./flat_graph.ts";

@@ -160,7 +160,7 @@ export function* composeSteps(
   return {
     width: result.totalWidth,
     height: result.totalHeight,
-    focusX: trunkX(result),
+    focusX: mainPathX(result),
     mains: mainReaches(tree, frames),
     boxes,
     frames,
@@ -171,9 +171,9 @@ export function* composeSteps(
 }
 
 /** Where the main path runs. */
-export function trunkX(result: NestedResult): number {
-  const trunk = result.trunk.indexOf(1);
-  return trunk >= 0 ? result.x[trunk]! : result.totalWidth / 2;
+export function mainPathX(result: NestedResult): number {
+  const first = result.onMainPath.indexOf(1);
+  return first >= 0 ? result.x[first]! : result.totalWidth / 2;
 }
 
 export function frameContent(

@@ -3,7 +3,7 @@ import { Narrowing, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import type { Steps } from "../../model/steps.ts";
 import { t } from "../../words/page.ts";
-import { composeSteps, trunkX } from "./arrange.ts";
+import { composeSteps, mainPathX } from "./arrange.ts";
 import { extentOf } from "./box_content.ts";
 import { type Column, rightColumn } from "./ladder_column.ts";
 import { columnFrames, ladderFrames, spanning } from "./ladder_frames.ts";
@@ -158,9 +158,9 @@ function pairsReach(
 /** Over what the columns' heads stand: the main path where it has grad nodes, or what has. */
 function headX({ rows }: LadderArrangement, result: NestedResult): number {
   const isPaired = (item: number): boolean => rows[item]!.length > 0;
-  const onTrunk = result.trunk.findIndex((isOn, item) => isOn === 1 && isPaired(item));
-  const item = onTrunk >= 0 ? onTrunk : rows.findIndex((_, at) => isPaired(at));
-  return item >= 0 ? result.x[item]! : trunkX(result);
+  const first = result.onMainPath.findIndex((isOn, item) => isOn === 1 && isPaired(item));
+  const item = first >= 0 ? first : rows.findIndex((_, at) => isPaired(at));
+  return item >= 0 ? result.x[item]! : mainPathX(result);
 }
 
 /** @param right undefined where no gradient flows: what is not there has no name */

@@ -1,6 +1,6 @@
 /** The proper layered graph: long edges become chains of dummies, so that every segment joins neighbouring ranks. */
 
-import { groupBy } from "./adjacency.ts";
+import { groupBy } from "../adjacency.ts";
 import type { Boxes, Flow } from "./flow.ts";
 
 /**

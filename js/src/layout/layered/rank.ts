@@ -1,6 +1,6 @@
 /** Gives every box its rank: data flows down, edges are short, parameters sit just above their consumer. */
 
-import { groupBy } from "./adjacency.ts";
+import { groupBy } from "../adjacency.ts";
 import type { Boxes, Flow } from "./flow.ts";
 
 /** @returns the rank of each box, 0 at the top, without empty ranks. */

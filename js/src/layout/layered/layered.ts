@@ -1,11 +1,11 @@
 /** The layered layout of one graph: its connected parts one by one, then packed side by side. */
 
-import { groupBy } from "./adjacency.ts";
-import type { EdgePaths } from "./contract.ts";
+import { groupBy } from "../adjacency.ts";
+import type { EdgePaths } from "../contract.ts";
+import { layoutComponent, type Settings } from "./component.ts";
+import type { ComponentLayout } from "./component_layout.ts";
+import { connectedComponents, packTiles, type Tile } from "./components.ts";
 import type { Boxes } from "./flow.ts";
-import { layoutPart, type Settings } from "./part.ts";
-import type { PartLayout } from "./part_layout.ts";
-import { connectedParts, packTiles, type Tile } from "./parts.ts";
 
 export interface BoxLayout extends EdgePaths {
   /** Anchor x and centre y of each box. */
@@ -13,16 +13,21 @@ export interface BoxLayout extends EdgePaths {
   y: Float64Array;
   width: number;
   height: number;
-  trunk: Uint8Array;
-  /** x of the main part's trunk. */
-  trunkX: number;
+  onMainPath: Uint8Array;
+  /** x of the main part's main path. */
+  mainPathX: number;
 }
 
 export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
   const collected = new Collected(boxes);
-  const { part, count } = connectedParts(boxes.count, boxes.source, boxes.target, boxes.byOrder);
+  const { part, count } = connectedComponents(
+    boxes.count,
+    boxes.source,
+    boxes.target,
+    boxes.byOrder,
+  );
   if (count === 1) {
-    collected.add(layoutPart(boxes, settings), null, null, isPinned(boxes));
+    collected.add(layoutComponent(boxes, settings), null, null, isPinned(boxes));
     return collected.finish(settings);
   }
   const members = groupBy(part, count);
@@ -41,8 +46,8 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
       collected.addLone(nodes[0]!);
       continue;
     }
-    const inner = extractPart(boxes, nodes, own, local, place);
-    collected.add(layoutPart(inner, settings), nodes, own, isPinned(inner));
+    const inner = extractComponent(boxes, nodes, own, local, place);
+    collected.add(layoutComponent(inner, settings), nodes, own, isPinned(inner));
   }
   return collected.finish(settings);
 }
@@ -51,7 +56,7 @@ function isPinned(boxes: Boxes): boolean {
   return boxes.pin.some((pin) => pin !== 0);
 }
 
-function extractPart(
+function extractComponent(
   boxes: Boxes,
   nodes: Int32Array,
   edges: Int32Array,
@@ -103,7 +108,7 @@ function extractPart(
 }
 
 interface Piece {
-  layout: PartLayout | null;
+  layout: ComponentLayout | null;
   /** Box and edge ids of the piece; null where they are the whole graph's. */
   nodes: Int32Array | null;
   edges: Int32Array | null;
@@ -116,7 +121,7 @@ class Collected {
   constructor(private readonly boxes: Boxes) {}
 
   add(
-    layout: PartLayout,
+    layout: ComponentLayout,
     nodes: Int32Array | null,
     edges: Int32Array | null,
     pinned: boolean,
@@ -155,13 +160,13 @@ class Collected {
 
     const x = new Float64Array(boxes.count);
     const y = new Float64Array(boxes.count);
-    const trunk = new Uint8Array(boxes.count);
+    const onMainPath = new Uint8Array(boxes.count);
     for (const { nodes, tile } of lone) {
       const v = nodes![0]!;
       x[v] = gridTile!.x + tile.x + boxes.left[v]!;
       y[v] = gridTile!.y + tile.y + tile.height / 2;
     }
-    let trunkX = 0;
+    let mainPathX = 0;
     let longest = -1;
     for (const { layout, nodes, tile } of drawn) {
       const part = layout!;
@@ -170,14 +175,14 @@ class Collected {
         const v = nodes === null ? i : nodes[i]!;
         x[v] = part.x[i]! + shift;
         y[v] = part.y[i]! + tile.y;
-        trunk[v] = part.trunk[i]!;
+        onMainPath[v] = part.onMainPath[i]!;
       }
       if (part.rankCount > longest) {
         longest = part.rankCount;
-        trunkX = shift;
+        mainPathX = shift;
       }
     }
-    return { x, y, ...size, trunk, trunkX, ...this.joinPaths() };
+    return { x, y, ...size, onMainPath, mainPathX, ...this.joinPaths() };
   }
 
   private joinPaths(): EdgePaths {

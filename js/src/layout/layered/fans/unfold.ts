@@ -1,20 +1,24 @@
 /** Puts the branches of folded fans back into the finished layout. */
 
-import { enterRow, leaveRow } from "./fan_rows.ts";
-import type { FoldedFans } from "./fans.ts";
-import type { Boxes } from "./flow.ts";
-import type { PartLayout } from "./part_layout.ts";
-import { PointList } from "./points.ts";
+import { PointList } from "../../points.ts";
+import type { ComponentLayout } from "../component_layout.ts";
+import type { Boxes } from "../flow.ts";
+import type { FoldedFans } from "./fold.ts";
+import { enterRow, leaveRow } from "./rows.ts";
 
 /** Put the branches of folded fans back. */
-export function unfoldFans(boxes: Boxes, folded: FoldedFans, part: PartLayout): PartLayout {
+export function unfoldFans(
+  boxes: Boxes,
+  folded: FoldedFans,
+  part: ComponentLayout,
+): ComponentLayout {
   const { boxOf, edgeOf, fanOf, branchOf } = folded;
   const edgeCount = boxes.source.length;
-  const whole: PartLayout = {
+  const whole: ComponentLayout = {
     ...part,
     x: new Float64Array(boxes.count),
     y: new Float64Array(boxes.count),
-    trunk: new Uint8Array(boxes.count),
+    onMainPath: new Uint8Array(boxes.count),
     edgeStart: new Int32Array(edgeCount + 1),
     edgeKind: new Uint8Array(edgeCount),
     points: new PointList(6 * edgeCount),
@@ -24,7 +28,7 @@ export function unfoldFans(boxes: Boxes, folded: FoldedFans, part: PartLayout): 
     if (fanOf[v]! >= 0) continue;
     whole.x[v] = part.x[boxOf[v]!]!;
     whole.y[v] = part.y[boxOf[v]!]!;
-    whole.trunk[v] = part.trunk[boxOf[v]!]!;
+    whole.onMainPath[v] = part.onMainPath[boxOf[v]!]!;
   }
   folded.fans.forEach(({ branches }, i) => {
     const rows = folded.rows[i]!;

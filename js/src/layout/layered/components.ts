@@ -1,7 +1,7 @@
 /** Splits a graph into connected parts and packs the finished parts side by side. */
 
 /** @returns for each node the number of its part; parts are numbered by their first node in execution order. */
-export function connectedParts(
+export function connectedComponents(
   nodeCount: number,
   source: Int32Array,
   target: Int32Array,

@@ -1,6 +1,6 @@
 /** Counts crossings between neighbouring ranks in O(segments · log width), with an accumulator tree. */
 
-import { type Proper, sortDowns } from "./proper.ts";
+import { type Proper, sortDowns } from "../proper.ts";
 
 /** The crossings of a proper layered graph. Counts only what changed since the last count. */
 export class CrossingCounter {

@@ -1,9 +1,9 @@
-/** Lifts edges between visible boxes to their lowest common group, and cuts them where they pass a frame. */
+/** Splits edges between visible boxes where they pass a frame, down from their lowest common group. */
 
 import { groupBy } from "./adjacency.ts";
 import type { NestedGraph } from "./contract.ts";
-import { feedbackEdges } from "./flow.ts";
-import { BROADCAST_PENALTY, FEW_CONSUMERS } from "./trunk.ts";
+import { feedbackEdges } from "./layered/flow.ts";
+import { BROADCAST_PENALTY, FEW_CONSUMERS } from "./layered/main_path.ts";
 
 /**
  * Links: what is left of the edges inside each group. One tensor entering a group does so once: links with the same
@@ -27,10 +27,10 @@ export interface Links {
 export const ENTRY = -1;
 export const EXIT = -1;
 
-/** What the main path's links gain where they pass frames, so that groups agree on their trunks. */
-const TRUNK_BOOST = 1e6;
+/** What the main path's links gain where they pass frames, so that groups agree on their main paths. */
+const MAIN_PATH_BOOST = 1e6;
 
-export function liftEdges(graph: NestedGraph): Links {
+export function splitEdges(graph: NestedGraph): Links {
   const { itemCount, parent, edgeSource, edgeTarget } = graph;
   const edgeCount = edgeSource.length;
   const depth = new Int32Array(itemCount);
@@ -93,7 +93,7 @@ export function liftEdges(graph: NestedGraph): Links {
       const inner = inwards[i]!;
       link(arriving, maker * itemCount + inner, parent[inner]!, ENTRY, inner, maker);
     }
-    const boost = onMainPath[e] === 1 && list.length - start[e]! > 1 ? TRUNK_BOOST : 0;
+    const boost = onMainPath[e] === 1 && list.length - start[e]! > 1 ? MAIN_PATH_BOOST : 0;
     for (let i = start[e]!; i < list.length; i++) weight[list[i]!]! += 1 + boost;
   }
   start[edgeCount] = list.length;

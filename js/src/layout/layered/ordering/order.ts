@@ -1,8 +1,8 @@
 /** Crossing reduction: orders every rank from left to right, by sweeps and transposition. */
 
+import { numberPositions, type Proper } from "../proper.ts";
 import { BarycenterSweep } from "./barycenter.ts";
 import { CrossingCounter } from "./crossings.ts";
-import { numberPositions, type Proper } from "./proper.ts";
 import { Transposition } from "./transpose.ts";
 
 /** Segments swept and vertices compared at most: about 20 ms. */

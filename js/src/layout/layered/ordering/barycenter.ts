@@ -1,8 +1,8 @@
 /** Sweeps that order each rank by the barycentre or the median of its neighbours in the rank before. */
 
-import { sortByKey } from "./adjacency.ts";
+import { sortByKey } from "../../adjacency.ts";
+import { numberPositions, type Proper, sortDowns, sortUps } from "../proper.ts";
 import type { CrossingCounter } from "./crossings.ts";
-import { numberPositions, type Proper, sortDowns, sortUps } from "./proper.ts";
 
 export interface SweepOptions {
   /** From the first rank to the last, each by the rank above it; else from the last to the first. */

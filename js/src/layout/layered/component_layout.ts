@@ -1,16 +1,16 @@
 /** What the layout of one connected part gives. */
 
-import type { PointList } from "./points.ts";
+import type { PointList } from "../points.ts";
 
-/** y starts at 0; x is 0 on the trunk. */
-export interface PartLayout {
+/** y starts at 0; x is 0 on the main path. */
+export interface ComponentLayout {
   /** Anchor x and centre y of each box. */
   x: Float64Array;
   y: Float64Array;
   minX: number;
   maxX: number;
   height: number;
-  trunk: Uint8Array;
+  onMainPath: Uint8Array;
   rankCount: number;
   /** Path of each edge: points edgeStart[e] .. edgeStart[e + 1] - 1. */
   edgeStart: Int32Array;

@@ -1,12 +1,12 @@
-/** Chooses the trunk: the heaviest path, and among equals the one nearest to the middle of its ranks. */
+/** Chooses the main path: the heaviest path, and among equals the one nearest to the middle of its ranks. */
 
 import type { Boxes, Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
-export interface Trunk {
-  /** 1 for each vertex (dummies included) on the trunk. */
-  onTrunk: Uint8Array;
-  /** The trunk's segment above and below each vertex, -1 where there is none. */
+export interface MainPath {
+  /** 1 for each vertex (dummies included) on the main path. */
+  isOn: Uint8Array;
+  /** The main path's segment above and below each vertex, -1 where there is none. */
   segmentAbove: Int32Array;
   segmentBelow: Int32Array;
 }
@@ -16,10 +16,10 @@ export const FEW_CONSUMERS = 3;
 /** How many steps longer a path through such a tensor must be to win: masks take some ops to make. */
 export const BROADCAST_PENALTY = 3;
 
-export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
+export function chooseMainPath(boxes: Boxes, flow: Flow, proper: Proper): MainPath {
   const { count, rank, layer, layerStart, position, tap, segmentFrom } = proper;
-  const trunk: Trunk = {
-    onTrunk: new Uint8Array(count),
+  const mainPath: MainPath = {
+    isOn: new Uint8Array(count),
     segmentAbove: new Int32Array(count).fill(-1),
     segmentBelow: new Int32Array(count).fill(-1),
   };
@@ -58,21 +58,21 @@ export function chooseTrunk(boxes: Boxes, flow: Flow, proper: Proper): Trunk {
   }
 
   for (let v = end; v >= 0; ) {
-    trunk.onTrunk[v] = 1;
+    mainPath.isOn[v] = 1;
     const f = flowAbove[v]!;
     if (f < 0) break;
     let segment = tap[f]!;
     let below = v;
     for (;;) {
       const above = segmentFrom[segment]!;
-      trunk.onTrunk[above] = 1;
-      trunk.segmentAbove[below] = segment;
-      trunk.segmentBelow[above] = segment;
+      mainPath.isOn[above] = 1;
+      mainPath.segmentAbove[below] = segment;
+      mainPath.segmentBelow[above] = segment;
       below = above;
       if (above < boxes.count) break;
       segment = above - boxes.count;
     }
     v = below;
   }
-  return trunk;
+  return mainPath;
 }

@@ -1,7 +1,7 @@
 /** Where the branches of a fan stand: in rows, each with a bus, which a spine joins to the fan's end. */
 
-import type { Boxes } from "./flow.ts";
-import type { PointList } from "./points.ts";
+import type { PointList } from "../../points.ts";
+import type { Boxes } from "../flow.ts";
 
 /** Rows are this many times as wide as all of them are high. */
 const SHAPE = 1.8;

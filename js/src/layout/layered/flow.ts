@@ -1,6 +1,6 @@
 /** The graph as the layered steps see it: one connected part, without self loops, cycles or doubled edges. */
 
-import { groupBy } from "./adjacency.ts";
+import { groupBy } from "../adjacency.ts";
 
 /** Boxes and edges of one connected part. `left` and `right` are the extents about a box's anchor, the point edges aim at. */
 export interface Boxes {

@@ -1,7 +1,7 @@
 /** Transposition: two neighbours of a rank change places where that removes crossings. */
 
+import { type Proper, sortDowns, sortUps } from "../proper.ts";
 import type { CrossingCounter } from "./crossings.ts";
-import { type Proper, sortDowns, sortUps } from "./proper.ts";
 
 /** Rounds over all ranks at most. */
 const MOST_ROUNDS = 12;

@@ -1,9 +1,9 @@
 /** Vertical alignment after Brandes and Köpf: joins vertices of neighbouring ranks into upright blocks. */
 
+import type { MainPath } from "./main_path.ts";
 import type { Proper } from "./proper.ts";
-import type { Trunk } from "./trunk.ts";
 
-/** Segments that claim to be upright (the trunk, then the insides of chains), and those that must give way to them. */
+/** Segments that claim to be upright (the main path, then the insides of chains), and those that must give way to them. */
 export interface Claims {
   /** The claiming segment above and below each vertex, -1 where there is none. */
   above: Int32Array;
@@ -13,10 +13,10 @@ export interface Claims {
 }
 
 /** Needs `up` sorted from left to right. */
-export function settleClaims(proper: Proper, trunk: Trunk): Claims {
+export function settleClaims(proper: Proper, mainPath: MainPath): Claims {
   const { boxCount, layer, layerStart, position, segmentFrom, upStart, up } = proper;
-  const above = trunk.segmentAbove.slice();
-  const below = trunk.segmentBelow.slice();
+  const above = mainPath.segmentAbove.slice();
+  const below = mainPath.segmentBelow.slice();
   const yields = new Uint8Array(proper.segmentCount);
   let width = 0;
   for (let r = 0; r < proper.rankCount; r++) {
@@ -30,13 +30,13 @@ export function settleClaims(proper: Proper, trunk: Trunk): Claims {
     const first = layerStart[rank - 1]!;
     const upper = layerStart[rank]! - first;
     const end = layerStart[rank + 1]!;
-    let trunkFrom = -1;
-    let trunkTo = -1;
+    let mainPathFrom = -1;
+    let mainPathTo = -1;
     for (let i = layerStart[rank]!; i < end; i++) {
-      const segment = trunk.segmentAbove[layer[i]!]!;
+      const segment = mainPath.segmentAbove[layer[i]!]!;
       if (segment >= 0) {
-        trunkFrom = position[segmentFrom[segment]!]!;
-        trunkTo = i;
+        mainPathFrom = position[segmentFrom[segment]!]!;
+        mainPathTo = i;
       }
     }
     // Chains claim from left to right; of two that cross, the left one wins.
@@ -46,8 +46,8 @@ export function settleClaims(proper: Proper, trunk: Trunk): Claims {
       const segment = v - boxCount;
       if (segment < 0 || segmentFrom[segment]! < boxCount || above[v]! >= 0) continue;
       const from = position[segmentFrom[segment]!]!;
-      const crossesTrunk = trunkFrom >= 0 && from < trunkFrom !== i < trunkTo;
-      if (crossesTrunk || from === trunkFrom || from <= lastFrom) continue;
+      const crossesMainPath = mainPathFrom >= 0 && from < mainPathFrom !== i < mainPathTo;
+      if (crossesMainPath || from === mainPathFrom || from <= lastFrom) continue;
       lastFrom = from;
       above[v] = segment;
       below[segmentFrom[segment]!] = segment;

@@ -1,8 +1,8 @@
-/** Gives every vertex its x: blocks pack towards the trunk, and the four alignments are weighed against each other. */
+/** Gives every vertex its x: blocks pack towards the main path, and the four alignments are weighed against each other. */
 
 import { alignBlocks, settleClaims } from "./align.ts";
+import type { MainPath } from "./main_path.ts";
 import { type Proper, sortDowns, sortUps } from "./proper.ts";
-import type { Trunk } from "./trunk.ts";
 
 export interface Extents {
   /** Extent of each vertex to either side of its anchor, in px. */
@@ -19,23 +19,27 @@ export function distance(proper: Proper, extents: Extents, v: number, w: number)
   return extents.right[v]! + extents.left[w]! + (dummy ? extents.dummyGap : extents.boxGap);
 }
 
-/** @returns the x of each vertex's anchor; the trunk lies at 0. */
-export function placeVertices(proper: Proper, trunk: Trunk, extents: Extents): Float64Array {
+/** @returns the x of each vertex's anchor; the main path lies at 0. */
+export function assignCoordinates(
+  proper: Proper,
+  mainPath: MainPath,
+  extents: Extents,
+): Float64Array {
   const next = new Int32Array(proper.count);
   for (let rank = 0; rank < proper.rankCount; rank++) {
     sortUps(proper, rank, next);
     sortDowns(proper, rank, next);
   }
-  const claims = settleClaims(proper, trunk);
+  const claims = settleClaims(proper, mainPath);
   const all: Float64Array[] = [];
   for (const downwards of [true, false]) {
     for (const leftFirst of [true, false]) {
       const block = alignBlocks(proper, claims, downwards, leftFirst);
-      all.push(packBlocks(proper, trunk, extents, block));
+      all.push(packBlocks(proper, mainPath, extents, block));
     }
   }
   const x = middleOf(all as [Float64Array, Float64Array, Float64Array, Float64Array]);
-  squeeze(proper, trunk, extents, x);
+  squeeze(proper, mainPath, extents, x);
   return x;
 }
 
@@ -50,10 +54,10 @@ function middleOf([a, b, c, d]: [Float64Array, Float64Array, Float64Array, Float
   return x;
 }
 
-/** Pack the blocks: those right of the trunk as far left as they go, those left of it as far right. */
+/** Pack the blocks: those right of the main path as far left as they go, those left of it as far right. */
 function packBlocks(
   proper: Proper,
-  trunk: Trunk,
+  mainPath: MainPath,
   extents: Extents,
   block: Int32Array,
 ): Float64Array {
@@ -85,27 +89,28 @@ function packBlocks(
     }
   }
 
-  let trunkBlock = -1;
-  for (let v = 0; v < count && trunkBlock < 0; v++) if (trunk.onTrunk[v]) trunkBlock = block[v]!;
-  const leftOfTrunk = new Uint8Array(count);
-  leftOfTrunk[trunkBlock] = 1;
+  let mainPathBlock = -1;
+  for (let v = 0; v < count && mainPathBlock < 0; v++)
+    if (mainPath.isOn[v]) mainPathBlock = block[v]!;
+  const leftOfMainPath = new Uint8Array(count);
+  leftOfMainPath[mainPathBlock] = 1;
   for (let i = filled - 1; i >= 0; i--) {
     const b = order[i]!;
-    if (b === trunkBlock) continue;
+    if (b === mainPathBlock) continue;
     let most = Number.POSITIVE_INFINITY;
     for (let v = first[b]!; v >= 0; v = members[v]!) {
       const place = position[v]! + 1;
       if (place >= layerStart[rank[v]! + 1]!) continue;
       const w = layer[place]!;
       const other = block[w]!;
-      if (leftOfTrunk[other]) leftOfTrunk[b] = 1;
+      if (leftOfMainPath[other]) leftOfMainPath[b] = 1;
       most = Math.min(most, at[other]! - distance(proper, extents, v, w));
     }
-    if (leftOfTrunk[b]) at[b] = most;
+    if (leftOfMainPath[b]) at[b] = most;
   }
 
   const x = new Float64Array(count);
-  const middle = at[trunkBlock]!;
+  const middle = at[mainPathBlock]!;
   for (let v = 0; v < count; v++) x[v] = at[block[v]!]! - middle;
   return x;
 }
@@ -119,10 +124,15 @@ function bound(has: number, need: number): number {
   return has > need * TOLERANCE ? need * SLACK : has;
 }
 
-/** Move what lies too far out as far in as it must; the trunk stays at 0. Changes `x`. */
-export function squeeze(proper: Proper, trunk: Trunk, extents: Extents, x: Float64Array): void {
+/** Move what lies too far out as far in as it must; the main path stays at 0. Changes `x`. */
+export function squeeze(
+  proper: Proper,
+  mainPath: MainPath,
+  extents: Extents,
+  x: Float64Array,
+): void {
   const { layer, layerStart, rankCount } = proper;
-  // The least room either side of the trunk needs, and what it takes now.
+  // The least room either side of the main path needs, and what it takes now.
   let needLeft = 0;
   let needRight = 0;
   let hasLeft = 0;
@@ -135,12 +145,12 @@ export function squeeze(proper: Proper, trunk: Trunk, extents: Extents, x: Float
     for (let i = first; i < end; i++) {
       const v = layer[i]!;
       if (i > first) packed += distance(proper, extents, layer[i - 1]!, v);
-      if (!trunk.onTrunk[v]) continue;
+      if (!mainPath.isOn[v]) continue;
       needLeft = Math.max(needLeft, packed);
       packed = 0;
     }
     packed += extents.right[layer[end - 1]!]!;
-    if (hasTrunk(rank)) needRight = Math.max(needRight, packed);
+    if (hasMainPath(rank)) needRight = Math.max(needRight, packed);
     else needLoose = Math.max(needLoose, packed);
     hasLeft = Math.max(hasLeft, extents.left[layer[first]!]! - x[layer[first]!]!);
     hasRight = Math.max(hasRight, extents.right[layer[end - 1]!]! + x[layer[end - 1]!]!);
@@ -169,9 +179,9 @@ export function squeeze(proper: Proper, trunk: Trunk, extents: Extents, x: Float
     }
   }
 
-  function hasTrunk(rank: number): boolean {
+  function hasMainPath(rank: number): boolean {
     for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++) {
-      if (trunk.onTrunk[layer[i]!]) return true;
+      if (mainPath.isOn[layer[i]!]) return true;
     }
     return false;
   }

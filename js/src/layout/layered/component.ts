@@ -1,17 +1,17 @@
 /** The layered layout of one connected part, step by step. */
 
-import { EDGE_CURVE, EDGE_FEEDBACK, EDGE_LANE, type LayoutOptions } from "./contract.ts";
-import { foldFans } from "./fans.ts";
+import { EDGE_CURVE, EDGE_FEEDBACK, EDGE_LANE, type LayoutOptions } from "../contract.ts";
+import { PointList } from "../points.ts";
+import type { ComponentLayout } from "./component_layout.ts";
+import { assignCoordinates } from "./coordinates.ts";
+import { foldFans } from "./fans/fold.ts";
+import { unfoldFans } from "./fans/unfold.ts";
 import { type Boxes, type Flow, makeFlow } from "./flow.ts";
-import { orderRanks } from "./order.ts";
-import type { PartLayout } from "./part_layout.ts";
-import { placeVertices } from "./place.ts";
-import { PointList } from "./points.ts";
+import { chooseMainPath } from "./main_path.ts";
+import { orderRanks } from "./ordering/order.ts";
 import { makeProper, type Proper } from "./proper.ts";
 import { rankBoxes } from "./rank.ts";
 import { type Routes, routeEdges } from "./route.ts";
-import { chooseTrunk } from "./trunk.ts";
-import { unfoldFans } from "./unfold_fans.ts";
 
 export type Settings = Required<LayoutOptions>;
 
@@ -24,31 +24,31 @@ export function settingsOf({
   return { nodeGap, rankGap, laneGap, laneSpan: Math.max(1, laneSpan) };
 }
 
-export function layoutPart(boxes: Boxes, settings: Settings): PartLayout {
+export function layoutComponent(boxes: Boxes, settings: Settings): ComponentLayout {
   const folded = foldFans(boxes, settings.nodeGap, settings.laneGap);
   if (folded === null) return layoutRanks(boxes, settings);
   return unfoldFans(boxes, folded, layoutRanks(folded.boxes, settings));
 }
 
-function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
+function layoutRanks(boxes: Boxes, settings: Settings): ComponentLayout {
   const flow = makeFlow(boxes);
   const proper = makeProper(boxes, flow, rankBoxes(boxes, flow), settings.laneSpan);
   orderRanks(proper, boxes.byOrder);
-  const trunk = chooseTrunk(boxes, flow, proper);
+  const mainPath = chooseMainPath(boxes, flow, proper);
   const left = new Float64Array(proper.count);
   const right = new Float64Array(proper.count);
   left.set(boxes.left);
   right.set(boxes.right);
   const extents = { left, right, boxGap: settings.nodeGap, dummyGap: settings.laneGap };
-  const x = placeVertices(proper, trunk, extents);
+  const x = assignCoordinates(proper, mainPath, extents);
   const routes = routeEdges(boxes, flow, proper, x, settings);
-  const part: PartLayout = {
+  const part: ComponentLayout = {
     x: x.subarray(0, boxes.count),
     y: routes.y,
     minX: routes.minX,
     maxX: routes.maxX,
     height: routes.height,
-    trunk: trunk.onTrunk.subarray(0, boxes.count),
+    onMainPath: mainPath.isOn.subarray(0, boxes.count),
     rankCount: proper.rankCount,
     edgeStart: new Int32Array(boxes.source.length + 1),
     edgeKind: new Uint8Array(boxes.source.length),
@@ -60,7 +60,7 @@ function layoutRanks(boxes: Boxes, settings: Settings): PartLayout {
 
 /** Give each edge the path of its flow edge, in its own direction. */
 function addPaths(
-  part: PartLayout,
+  part: ComponentLayout,
   boxes: Boxes,
   flow: Flow,
   proper: Proper,
@@ -90,7 +90,7 @@ function addPaths(
 const LOOP_PX = 10;
 
 /** A self loop: a small ear on the box's right side. */
-function addLoop(part: PartLayout, boxes: Boxes, v: number): void {
+function addLoop(part: ComponentLayout, boxes: Boxes, v: number): void {
   const side = part.x[v]! + boxes.right[v]!;
   const y = part.y[v]!;
   const by = boxes.height[v]! / 4;

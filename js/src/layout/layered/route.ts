@@ -1,8 +1,8 @@
 /** Gives ranks their y and edges their paths. */
 
+import { PointList } from "../points.ts";
 import type { Boxes, Flow } from "./flow.ts";
 import { type Bands, type Channels, collectLanes, countChannels } from "./lanes.ts";
-import { PointList } from "./points.ts";
 import { spreadPorts } from "./ports.ts";
 import type { Proper } from "./proper.ts";
 

@@ -3,8 +3,8 @@
  * branches between two boxes, such as the ten thousand consumers of one tensor whose results are added up.
  */
 
-import { type Fan, type FanRows, layRows } from "./fan_rows.ts";
-import type { Boxes } from "./flow.ts";
+import type { Boxes } from "../flow.ts";
+import { type Fan, type FanRows, layRows } from "./rows.ts";
 
 /** A fan of leaves is folded if its boxes side by side would be wider than this, in px. */
 const WIDEST_LEAVES_PX = 1200;
