@@ -19,10 +19,9 @@ def backward_members(record: Record) -> Table:
 
     Notes
     -----
-    Most nodes belong to one call only, and are told by arrays: whoever leads back, from each node
-    to one that hands it a gradient, to a root of a call belongs to that call. A walk, node by
-    node, is left where graphs meet: at what a node of one call leads to and another call's root is
-    behind.
+    Most nodes belong to one call only. Arrays find them: from each node the way goes back, to a
+    node that passes it a gradient, until it reaches the root of a call. A node-by-node walk
+    remains only where graphs meet, for the nodes that two calls reach.
     """
     edges, roots = record.grad_edges, record.grad_roots
     node_count = len(record.grad_nodes)

@@ -1,8 +1,9 @@
 """Where the grad nodes are drawn that ops inside a backward pass made: as recomputation makes them.
 
-Recomputation runs the ops of a part of the forward once more when backward comes to it, and calls
-backward on what they made. Paddle's is a PyLayer (``paddle.distributed.fleet.recompute``); people
-write their own. What runs so has its partner in the forward, and belongs beside it.
+When backward reaches a recomputed part, recomputation runs the part's forward ops once more and
+calls backward on their outputs. Paddle's recomputation is a PyLayer
+(``paddle.distributed.fleet.recompute``); people also write their own. Each op that runs again is
+paired with its op in the forward and drawn beside it.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ def _ops_beside(record: Record) -> Keys:
         for op in ran_in[scope]:
             partners = first[signs[op]]
             beside[op] = partners.pop() if partners else pylayer
-    # Of recomputation in recomputation, the op of the outermost forward. What runs again comes
-    # after what ran: a pair that says otherwise, in a damaged file, is none.
+    # In nested recomputation the partner is the op of the outermost forward. A partner comes
+    # earlier; in a damaged file, a later one is ignored.
     beside = np.minimum(beside, np.arange(len(beside), dtype=np.int32))
     while not np.array_equal(beside, beside[beside]):
         beside = beside[beside]

@@ -117,7 +117,7 @@ class ShownScopes:
         run[0] = len(self._scope_of_op)
         is_divided = run >= fewest
         self.is_shown &= ~(is_call & ~is_divided[container[:-1] + 1])
-        # From the innermost outward: what is no group leaves its items to what is around it.
+        # From the innermost outward: a call that is no group leaves its items to the one around it.
         for rows in reversed(levels(depths(self._parent))):
             calls = rows[is_call[rows] & self.is_shown[rows]]
             if not len(calls):

@@ -42,8 +42,8 @@ def structure_numbers(
         return np.empty(0, np.int32)
     depth = depths(parents)
     hashes = _mix(_mix(np.zeros(len(parents), np.uint64)) + group_labels.astype(np.uint64))
-    # What a group holds is hashed with its position after the group's first op, and summed: the
-    # sum does not depend on the order in which the parts are met.
+    # Each part of a group is hashed with its position after the group's first op. The hashes are
+    # summed, so that the order of the parts does not matter.
     op_key = np.arange(len(op_groups))
     grouped = np.flatnonzero(op_groups >= 0)
     _add(

@@ -62,7 +62,7 @@ def open_call(frame: FrameType) -> Call:
         sys.version_info < (3, 13)
         and sys.getrefcount(shown) <= _REFERENCES_WHERE_NOBODY_ELSE_HAS_IT
     ):
-        # Nobody called locals() and kept the answer: the frame may forget what it showed.
+        # No caller kept the dict of locals(), so the frame may empty it.
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             shown.pop(name, None)
     return Call(code.co_name, variables, snapshot=id(shown))

@@ -201,7 +201,7 @@ class HolderSearch:
         self.holdings += [Holding(kind, way.step(held).text, root, held) for held in targets]
 
     def _way(self, root: Root, position: int) -> Way:
-        """Return the way to what was found; those to its holders serve what they hold besides."""
+        """Return the way to a found object. Ways to its holders are kept, as others share them."""
         ways, ahead = self._ways, []
         while position >= 0 and position not in ways:
             ahead.append(position)

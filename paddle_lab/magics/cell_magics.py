@@ -114,7 +114,7 @@ class CellMagics:
             call = f"{_BEGIN}({name!r}, {options!r}, {below['name']!r})\n"
             return [call, *self.transform(lines[1:])]
         call = f"{_BEGIN}({name!r}, {options!r})\n"
-        # Below it may stand another cell magic, whose turn among the transformations is over.
+        # The next line may be another cell magic, which IPython no longer transforms by itself.
         return [call, *cell_magic(lines[1:])]
 
     def _match(self, lines: list[str]) -> re.Match[str] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool) -> None:
-    """Show what is known of the error that ended a cell; nothing where nothing is.
+    """Show what is known about the error that ended a cell, if anything.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool
     error
         What ended the cell.
     has_page
-        Whether the view follows, which tells findings above its graph: then they are not told here.
+        Whether a view follows. It shows findings above its graph, so they are left out here.
     """
     if error is None:
         return

@@ -14,10 +14,10 @@ from paddle_lab.words import say
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
-    """Show a button with what it would free at least beside it, then with what came back.
+    """Show a button with the least memory that it would free, later with the memory freed.
 
-    Where there is less to free than findings speak of, or no page to show it, there is none. Where
-    it cannot be shown, a sentence says what does the same.
+    There is no button if there is too little to free, or no page. Where a page cannot show it, a
+    sentence names the magic that does the same.
     """
     if releasable_bytes < SMALLEST_BYTES or not memory.has_page:
         return

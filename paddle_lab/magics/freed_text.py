@@ -11,16 +11,16 @@ _MOST_NAMES = 6
 
 
 def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_bytes: int) -> str:
-    """Return in a sentence what came back, and by what.
+    """Return a sentence on how much memory was freed, and how.
 
     Parameters
     ----------
     let_go
-        The names that were let go of, such as ``"Out[5]"``.
+        The names that were released, such as ``"Out[5]"``.
     by_letting_go_bytes
-        What came back when they went.
+        Bytes freed by releasing them.
     from_cycles_bytes
-        What had come back before, by collecting cycles of references.
+        Bytes freed before, by collecting reference cycles.
     """
     ways = []
     if let_go and by_letting_go_bytes > 0:

@@ -98,7 +98,7 @@ class MemoryLineMagic:
         except KeyboardInterrupt:
             pass
         if living is None:
-            # Anew: the traceback of the search would keep all alive that it had found.
+            # Raise a new one: the traceback of the search would keep alive all that it had found.
             raise KeyboardInterrupt
         report = MemoryReport(
             self._memory.ledger,

@@ -111,9 +111,9 @@ class NotebookMemory:
         living.search_unnamed()
 
     def release(self) -> str:
-        """Let go of what only kept outputs and tracebacks hold; say in a sentence what came back.
+        """Release what only kept outputs and tracebacks hold; return a sentence on what was freed.
 
-        A kept value that the user's own names hold as well stays, since nothing would come back.
+        A kept value that the user's own names also hold stays, since releasing it frees nothing.
         """
         if "paddle" not in sys.modules:
             return say("magics.free.no_paddle")

@@ -9,7 +9,7 @@ from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.words import say
 
 _WORTH = 0.15
-"""Who holds less than this part of the memory is not worth a table."""
+"""The share of the allocated memory from which on its holders are worth a table."""
 
 
 def report_out_of_memory(trace: Trace, error: BaseException | None, memory: NotebookMemory) -> None:
@@ -18,11 +18,11 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     Parameters
     ----------
     trace
-        The cell's trace; where it recorded memory, it knows what was alive in that moment.
+        The cell's trace. If it recorded memory, it knows what was alive in that moment.
     error
         What ended the cell.
     memory
-        Knows what is alive now, which is most of what was: the traceback holds it.
+        Knows what is alive now: most of what was, because the traceback holds it.
     """
     from paddle_lab.analysis.memory.failed_request import is_out_of_memory
 

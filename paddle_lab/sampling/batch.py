@@ -30,15 +30,15 @@ class Batch:
     Parameters
     ----------
     counters
-        All of them where they have changed, else ``None``.
+        All counters if they have changed, else ``None``.
     tiers
         Rows of the history's tiers (samples, seconds, minutes).
     cells, layers
         Spans that ended.
     running_cell, running_layer
-        What runs now.
+        The cell and the layer's call that run now.
     zero_ns
-        What the message's times count from.
+        Times in the message are relative to this one.
     """
 
     counters: Sequence[Counter] | None

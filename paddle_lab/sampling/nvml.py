@@ -30,10 +30,9 @@ class _Answers(NamedTuple):
 class NvmlCounters:
     """Memory in use and utilisation of every device that the driver lists.
 
-    A thread of its own asks, ten times a second as long as somebody reads: a driver that takes long
-    to answer, or never does, holds up nothing else. Nothing is counted until the first answer.
-    A device whose driver answers with an error is absent from then on, and asked again every few
-    seconds; the others go on.
+    A separate thread asks the driver ten times a second while the counters are read, so that a
+    slow or silent driver blocks nothing else. There are no counters until the first answer. After
+    an error, a device has no values and is asked again every few seconds; the others go on.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class NvmlCounters:
         self._retry_s = retry_s
         self._devices: list[Device] = []
         self._answers = self._read = _Answers()
-        """What the driver has told, and what of that has been read."""
+        """The latest answers of the driver, and the answers that were read last."""
         self._driver: Driver | None = None
         self._has_none = False
         self._thread: threading.Thread | None = None
@@ -90,7 +89,7 @@ class NvmlCounters:
             if perf_counter_ns() - min(_WAITING.values()) > _SILENCE_NS:
                 self._answers = _absent(self._answers.counters, say("devices.no_answer"))
             return
-        # What was told before is old.
+        # The earlier answers are out of date.
         self._answers = self._answers._replace(values=(ABSENT,) * len(self._answers.values))
         self._closing = threading.Event()
         self._thread = threading.Thread(
@@ -131,7 +130,7 @@ class NvmlCounters:
                             return
                 finally:
                     self._driver.close()
-            # Nobody has answered: a driver in trouble is left alone, and then begun with anew.
+            # No answer came: wait, then open the driver again.
             if closing.wait(self._retry_s) or self._is_idle():
                 return
 

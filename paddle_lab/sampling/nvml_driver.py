@@ -141,7 +141,7 @@ class Device:
 
 
 def sentence(error: Exception, *, device: str = "") -> str:
-    """Return for people what an error of the driver's means, and of which device it tells."""
+    """Return a sentence on what a driver's error means, and for which device."""
     known = _SENTENCES.get(type(error).__name__)
     if known is not None:
         return say(known)

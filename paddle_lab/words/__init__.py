@@ -29,7 +29,7 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 # As in js/src/words/say.ts.
 _PLACEHOLDER: Final = re.compile(r"( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)")
-# Where a room stands beside a value: a sign that no text has.
+# Marks a space beside a value: a character that no text contains.
 _ROOM: Final = "\ue000"
 # Chinese, and signs that have a room of their own.
 _WIDE: Final = "[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]"

@@ -21,15 +21,15 @@ def suggestion(
     Parameters
     ----------
     name
-        What there is not.
+        The unknown name.
     known
-        What there is.
+        The known names.
     key
-        Says what there is, of ``known``.
+        Key of the sentence that lists ``known``.
     listed
-        What is told of it; all unless given.
+        The names to list; all of ``known`` unless given.
     shown
-        Makes of the nearest name what stands in the sentence.
+        Formats the nearest name for the sentence.
     """
     near = difflib.get_close_matches(name, known, n=1)
     if near:

@@ -73,6 +73,6 @@ def _finding(check: Check, found: Found) -> Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, int]:
-    # What no op stands for comes after what happened at one.
+    # Findings without an op come last.
     op = finding.op if finding.op >= 0 else 1 << 31
     return SEVERITIES.index(finding.severity), depth(finding.kind), op

@@ -74,10 +74,9 @@ class GradientCuts:
     def unreached(self) -> frozenset[int]:
         """Parameters that ops read, that want a gradient and that none reached.
 
-        Whoever asks ``paddle.grad`` for other gradients wants none of a parameter, unless an
-        optimizer that holds it steps; whoever keeps gradients from it by ``no_grad_vars`` never
-        does. One for whose own it was asked counts where such an optimizer
-        never came to have it.
+        Where ``paddle.grad`` was asked only for other gradients, a parameter counts only if an
+        optimizer that holds it steps. A parameter in ``no_grad_vars`` never counts. One whose own
+        gradient was asked for counts if such an optimizer never got the gradient.
         """
         if not self._facts.user_backward_calls:
             return frozenset()
@@ -98,7 +97,7 @@ class GradientCuts:
         if not self.unreached:
             return []
         leading = [cut for cut in self._ends if self._leads_to_loss(cut)]
-        # What a running average takes under no_grad is beside the way by which a model computes.
+        # A value that a running average reads under no_grad is not on the way to the loss.
         on_the_way = [
             self._parameters_behind(cut.source) for cut in leading if cut.way != "no_grad"
         ]

@@ -44,7 +44,7 @@ def _is_leaf(facts: Facts, node: int, leaves: set[int]) -> bool:
 
 
 def _reads_alone(facts: Facts, source: int, target: int, stops: frozenset[int]) -> bool:
-    """Tell whether an op reads of what another made nothing but what was named."""
+    """Tell whether an op reads only the named ones of the tensors that another op made."""
     reader, maker = facts.op_of_node(source), facts.op_of_node(target)
     if reader < 0 or reader == maker:
         return False

@@ -1,4 +1,4 @@
-"""How much memory backward graphs hold: what their ops saved, and nobody else keeps alive.
+"""How much memory only backward graphs hold: the tensors that their ops saved.
 
 ``backward()`` without ``retain_graph`` frees what was saved, and leaves the grad nodes: a loss that
 is kept after it holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the graph and
@@ -89,7 +89,7 @@ class HeldGraphs:
 
     @cached_property
     def _freed_at(self) -> dict[int, int]:
-        """Op to how many ops had been called when a backward call freed what it had saved."""
+        """For each op, the number of ops called before backward freed its saved tensors."""
         facts = self._facts
         retains = facts.record.backward_calls["retain_graph"]
         freed: dict[int, int] = {}

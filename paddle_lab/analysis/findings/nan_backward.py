@@ -90,7 +90,7 @@ class BadGradients:
                 if edge in self._bad:
                     return True
                 source = int(sources[edge])
-                # What it was given stands for what it handed on.
+                # What this node passed on was not seen: the gradients it received count instead.
                 if source not in passed and self._is_silent(source):
                     passed.add(source)
                     pending.append(source)
@@ -138,7 +138,7 @@ def bad_gradients(facts: Facts) -> list[BadGradients]:
 def add_backward_sources(flow: Flow, calls: list[BadGradients]) -> None:
     """Add grad nodes to a flow's sources, and note which sources came as far as a gradient."""
     facts = flow.facts
-    # A backward call inside of another's, as of what is recomputed, comes later and counts first.
+    # A backward call inside another one, as in recomputation, is listed later but counts first.
     for call in reversed(calls):
         for node in call.first_nodes():
             is_nan, reaches_leaf = call.is_nan(node), call.reaches_leaf(node)

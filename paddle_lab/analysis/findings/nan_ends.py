@@ -68,7 +68,7 @@ def _ends(facts: Facts) -> npt.NDArray[np.bool_]:
     ends[uses["tensor"][is_read]] = False
     followed = tensors["previous"]
     ends[followed[followed >= 0]] = False
-    # A detached tensor stands for what it was detached from, if anybody read it.
+    # If a detached tensor was read, the tensor that it was detached from counts as read.
     is_detached = tensors["detached_from"] >= 0
     was_read = np.zeros(len(tensors), np.bool_)
     was_read[uses["tensor"][is_read]] = True

@@ -173,7 +173,7 @@ class Flow:
         facts = self.facts
         if facts.tensor_kind(tensor) == GRADIENT:
             return True
-        # What ``parameter.grad`` hands out is like any other tensor, but of a parameter's shape.
+        # ``parameter.grad`` returns an ordinary tensor. Only its shape, a parameter's, tells it.
         if facts.tensor_kind(tensor) == PARAMETER or op < self._first_backward:
             return False
         return facts.shape(tensor) in self._parameter_shapes

@@ -15,7 +15,7 @@ from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.schema import ROLES
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
-# Beside their result these make what their own backward needs, in memory that may be never written.
+# These ops also return buffers for their own backward, parts of which may never be written.
 _WITH_SCRATCH = re.compile(r"_norm|rnn|lstm|gru|attn|attention|dropout|fused|ctc")
 
 

@@ -57,7 +57,7 @@ def saved_tensors(facts: Facts, op: int) -> list[int]:
     inputs, outputs = _used(facts, op, _INPUT), _used(facts, op, _OUTPUT)
     is_in_place = name.endswith("_")
     if is_in_place and name not in _NOTHING:
-        # What it read from its first input is gone; what it still needs of it, it copied.
+        # The op has overwritten its first input, and copied what its backward needs of it.
         inputs = [one for one in inputs if one[0] != 0]
         name = name.removesuffix("_")
     tensors = [tensor for _, tensor in inputs]

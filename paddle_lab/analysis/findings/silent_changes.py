@@ -104,7 +104,7 @@ class _Runs:
         """The first op of the graphs of a call and all later ones."""
 
     def around(self, position: int) -> list[_Run]:
-        """Return the calls whose graphs had been begun at a position, and that ran later."""
+        """Return the backward calls that ran after a position and whose graphs began before it."""
         start = int(np.searchsorted(self._before, position))
         if start == len(self._runs) or self._earliest[start] >= position:
             return []

@@ -27,7 +27,7 @@ class UnusedCall:
     is_layer: bool
     is_eval: bool
     ops: list[int] = field(default_factory=list)
-    """The ops whose grad nodes nobody needed, those behind the call included."""
+    """The ops whose grad nodes were never needed, including those after the call."""
     is_living: bool = False
     """Whether something with the graph was alive when the trace ended."""
     is_looked_at: bool = False

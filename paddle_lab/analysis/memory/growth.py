@@ -178,7 +178,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     survives = np.flatnonzero(first < last)
     kept, first, last = keys[survives], first[survives], last[survives]
     size = blocks["bytes"][kept]
-    # A line's ops are compared one by one, so that what leaks is told from what merely lives there.
+    # A line's ops are compared one by one, to separate leaks from memory that merely lives long.
     line_of_block = attribution.lines[kept]
     sources, source = np.unique(_op_on_line(record, kept, line_of_block), return_inverse=True)
     alive_bytes, alive_blocks = (

@@ -112,7 +112,7 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
     """Return the closed group that each grad node is in, -1 for one that stays."""
     op = paired_ops(record, record.inner_grad_nodes)
     group: Keys = np.append(ops.group, np.int32(-1))[op]
-    # What no op has made, as a leaf, goes with the nodes that hand it gradients.
+    # A grad node that no op made, such as a leaf, goes with the nodes that pass it gradients.
     source, target = (record.grad_edges[name] for name in ("source", "target"))
     most, least = np.full(len(group), -1), np.full(len(group), len(record.groups))
     np.maximum.at(most, target, group[source])

@@ -1,4 +1,4 @@
-"""What a widget says, said by its cell; how it comes and goes; and what stands for it."""
+"""A widget that belongs to a cell: its messages, when it opens and closes, its substitute."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class CellWidget(anywidget.AnyWidget):
     whoever kept it displays it.
     """
 
-    # "model_id" of what stands for this widget, and its "outputs" once a page has loaded this one
-    # (js/src/take_place.ts).
+    # "model_id" of this widget's substitute, and the substitute's "outputs" once a page has loaded
+    # this widget (js/src/take_place.ts).
     _stand_in = traitlets.Dict().tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
@@ -85,8 +85,8 @@ class CellWidget(anywidget.AnyWidget):
     def _keep_open(self, change: Any) -> None:
         """Let the next page answer.
 
-        A page without a manager of widgets closes the comm of each widget that it is told of; what
-        a page with one says later would be said to nobody.
+        A page without a widget manager closes the comm of each widget. A later page that has one
+        would then send its messages to a closed comm.
         """
         comm = change["new"]
 

@@ -50,9 +50,9 @@ class GraphWidget(CellWidget):
     # The page drops its copy where JupyterLab's plugin has the same build (js/src/widget.ts).
     _view_script = traitlets.Unicode().tag(sync=True)
     _view_build = traitlets.Unicode().tag(sync=True)
-    # "payload": what is drawn; "is_fresh": nothing has been shown yet. And "payload": what is saved
-    # instead, where that is less. The page changes its own (js/src/kept_data.ts), in place: a dict
-    # that was set anew would be sent back.
+    # _data: "payload" is drawn, and "is_fresh" says that nothing has been shown yet. _stored:
+    # "payload" is saved instead, if it is smaller. The page changes its own copy in place
+    # (js/src/kept_data.ts), because a new dict would be sent back.
     _data = traitlets.Dict().tag(sync=True)
     _stored = traitlets.Dict().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)

@@ -1,4 +1,4 @@
-"""Which widgets stand below which cells; those that stand below none are closed.
+"""Which widgets are shown below which cells. A widget that no cell shows is closed.
 
 ipywidgets keeps every widget for good, since a page may ask for it, and a page keeps every model
 until its widget is closed. So a cell that is run again would leave its earlier widget behind, with

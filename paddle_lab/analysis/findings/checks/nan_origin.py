@@ -113,7 +113,7 @@ def _was_seen_before(flow: Flow, source: Source) -> bool:
     is_late = source.kind == "gradient" or (
         is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad"
         if source.kind == "op"
-        # What a step computed may come back by way of Python.
+        # Python code may have made a new tensor of what a step computed.
         else source.kind == "outside" and event_behind(facts, source) >= 0
     )
     return is_late and any(

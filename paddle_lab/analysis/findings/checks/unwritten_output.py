@@ -1,4 +1,4 @@
-"""An op handed on memory that nobody had written.
+"""An op returned memory that was never written.
 
 The code runs with every new block of memory filled with one byte, and again with another. What
 differs between the two, and not between two runs with the same byte, was never written: a kernel of
