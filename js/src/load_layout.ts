@@ -5,7 +5,6 @@ import {
   type LayoutFunction,
   type LayoutRunner,
   startLayout,
-  warmUpLayout,
 } from "./layout/index.ts";
 import { importScript, unpackScript } from "./packed_script.ts";
 
@@ -15,17 +14,8 @@ export async function loadLayout(): Promise<LayoutRunner> {
     const { layoutNested } = await importScript<typeof import("./layout/worker_entry.ts")>(script);
     return layoutNested(graph, options);
   };
-  const workerSource = workerSourceOf(script);
-  // The worker starts, and meets its code, while the graph is being read. What more it did, the graph would wait for.
+  const workerSource = `${script}\n;bundled.serve()`;
+  // The worker starts while the graph is being read.
   startLayout(workerSource);
   return createLayoutRunner(layoutHere, workerSource);
-}
-
-/** Before the first graph: have a worker start, and run its code until it is fast. */
-export async function warmUp(): Promise<void> {
-  warmUpLayout(workerSourceOf(await unpackScript(packedLayout)));
-}
-
-function workerSourceOf(script: string): string {
-  return `${script}\n;bundled.serve()`;
 }

@@ -3,13 +3,11 @@ import type { AnyModel } from "@anywidget/types";
 import { askForPage } from "./asked_page.ts";
 import { showFailure } from "./failure.ts";
 import { installStyle } from "./install_style.ts";
-import { warmUp as warmUpLayout } from "./load_layout.ts";
 import { inGraph } from "./model/owner.ts";
 import type { Trace } from "./model/trace.ts";
 import type { Mode, Selection } from "./model/view_state.ts";
 import { type Prepared, prepare as preparePayload, showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
-import { endWarmUp } from "./warm_up/ending.ts";
 import { t } from "./words/page.ts";
 import { speak } from "./words/say.ts";
 
@@ -25,15 +23,8 @@ export interface WidgetState {
   selected_grad_node: number;
 }
 
-/** Before the first graph: have ready what any of them needs. */
-export async function warmUp(): Promise<void> {
-  installStyle();
-  await warmUpLayout();
-}
-
 /** Read a payload and begin with the picture of its graph `view`, before it is shown. */
 export function prepare(payload: Uint8Array, view?: Mode): Promise<Prepared> {
-  endWarmUp();
   installStyle();
   return preparePayload(payload, view);
 }
@@ -45,7 +36,6 @@ export async function showWidget(
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
-  endWarmUp();
   installStyle();
   if (payload instanceof Uint8Array && !payload.length) {
     speak(model.get("_language"));

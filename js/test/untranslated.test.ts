@@ -10,8 +10,6 @@ const SOURCE = join(import.meta.dirname, "../src");
 const ALLOWED: Readonly<Record<string, RegExp>> = {
   // JupyterLab's list of plugins, which is English for all of them.
   "labextension/index.ts": /^Shows the /,
-  // A module's source.
-  "labextension/warm_up_notebook.ts": /^export default |^<img /,
   // Caught where they are thrown for: the page then goes another way.
   "layout/contract.ts": /^The layout was cancelled\.$/,
   "reader.ts": /^the page's policy/,

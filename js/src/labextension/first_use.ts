@@ -7,18 +7,13 @@ export const TRACES = /\bpaddle_(lab|trace|mem)\b/;
 export const SHOWS_MEMORY = /\bpaddle_mem\b|\bpaddle_lab\.memory\b/;
 
 /** Call `act` once: when a notebook's kernel begins with the first cell that says one of `names`. */
-export function onFirstUse(
-  tracker: INotebookTracker,
-  names: RegExp,
-  act: (panel: NotebookPanel) => void,
-): void {
-  const watch = (_: unknown, panel: NotebookPanel): void => {
-    const { iopubMessage } = panel.sessionContext;
+export function onFirstUse(tracker: INotebookTracker, names: RegExp, act: () => void): void {
+  const watch = (_: unknown, { sessionContext: { iopubMessage } }: NotebookPanel): void => {
     const read: Parameters<typeof iopubMessage.connect>[0] = (_, { header, content }) => {
       if (header.msg_type !== "execute_input" || !names.test(String(content.code))) return;
       iopubMessage.disconnect(read);
       tracker.widgetAdded.disconnect(watch);
-      if (!isUsed) act(panel);
+      if (!isUsed) act();
       isUsed = true;
     };
     iopubMessage.connect(read);

@@ -2,7 +2,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { loadBokeh } from "../charts/bokeh_loader.ts";
-import { offerView, type WidgetViewModule } from "../offered_view.ts";
+import { offerView } from "../offered_view.ts";
 import { clearedOutputs } from "./cleared_output.ts";
 import { findCell } from "./find_cell.ts";
 import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
@@ -12,7 +12,6 @@ import { liveRendererFactory } from "./live_renderer.ts";
 import { openFile } from "./open_file.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
 import { revealCell } from "./reveal_cell.ts";
-import { warmUpNotebook } from "./warm_up_notebook.ts";
 
 /** Before the widgets' own rank of -10. */
 const GRAPH_RANK = -20;
@@ -28,25 +27,15 @@ const graphs: JupyterFrontEndPlugin<void> = {
       tracker.find((panel) => panel.node.contains(node)) ?? null;
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
-    onFirstUse(tracker, TRACES, (panel) => {
-      // Whoever shows a graph loads it again, and tells of a failure.
-      warmUp(load).catch(() => {});
-      warmUpNotebook(panel).catch(() => {});
-    });
-    // Run for the first time, it keeps the page from answering for longer than anything of ours does.
+    // Whoever shows a graph loads it again, and tells of a failure.
+    onFirstUse(tracker, TRACES, () => void load().catch(() => {}));
+    // Running BokehJS for the first time blocks the page: it is better done before the cell ends.
     onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));
     const report = clearedOutputs(tracker);
     rendermime.addFactory(graphRendererFactory(panelAround, report, app), GRAPH_RANK);
     rendermime.addFactory(liveRendererFactory(panelAround, report, app), GRAPH_RANK);
   },
 };
-
-/** Run what a first graph would run for the first time; the code that does it is a file of its own, which no graph needs. */
-async function warmUp(load: () => Promise<WidgetViewModule>): Promise<void> {
-  await (await load()).warmUp();
-  const { warmUpViews } = await import("../warm_up/warm_up.ts");
-  await warmUpViews();
-}
 
 /**
  * Answers views that ask to see a line of source: in the notebook if it is one of its cells, else in

@@ -3,16 +3,11 @@ import type { IRenderMimeRegistry, Renderer } from "@jupyterlab/rendermime";
 import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
 export interface WidgetModel {
-  once(event: "change:is_shown", listener: () => void): void;
-  trigger(event: "comm:close"): void;
   send(content: Record<string, unknown>, callbacks: object): void;
-  close(comm_closed: boolean): Promise<void>;
 }
 
 /** What is used of `ManagerBase` of @jupyter-widgets/base-manager. */
 export interface WidgetManager {
-  new_model(options: Record<string, string>, state: Record<string, unknown>): Promise<WidgetModel>;
-  create_view(model: WidgetModel): Promise<{ remove(): void }>;
   has_model(model_id: string): boolean;
   get_model(model_id: string): Promise<WidgetModel>;
 }
@@ -35,10 +30,6 @@ export async function managerOf(
 /** The manager that a renderer of widgets was given; nobody else tells it. */
 function managerOfRenderer(renderer: Renderer): Promise<WidgetManager | undefined> {
   const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
-  return Promise.race([_manager?.promise, later()]);
-}
-
-/** After as long as a manager may take. */
-export function later(): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  const later = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE_MS));
+  return Promise.race([_manager?.promise, later]);
 }

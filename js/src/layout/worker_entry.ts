@@ -4,7 +4,6 @@
  */
 
 import { layoutNested } from "./nested.ts";
-import { smallGraph, WARM_UP_ROUNDS, warmUpGraph } from "./warm_up.ts";
 import { buffersOf, type LayoutReply, type LayoutRequest } from "./worker.ts";
 import type { WorkerOrder } from "./worker_pool.ts";
 
@@ -19,27 +18,11 @@ export { layoutNested };
 export function serve(): void {
   const scope = globalThis as unknown as WorkerScope;
   const cache = new Map<string, unknown>();
-  let isAsked = false;
-  const warmUp = (round: number): void => {
-    // One graph at a time: what is asked for meanwhile comes in between, and is the better exercise.
-    if (isAsked || round === WARM_UP_ROUNDS) return;
-    layoutNested(warmUpGraph(round), { cache: new Map() });
-    setTimeout(warmUp, 0, round + 1);
-  };
   scope.onmessage = ({ data }) => {
-    if (data.kind === "get_ready") {
-      layoutNested(smallGraph(), { cache: new Map() });
-      return;
-    }
-    if (data.kind === "warm_up") {
-      warmUp(0);
-      return;
-    }
     if (data.kind === "forget") {
       cache.clear();
       return;
     }
-    isAsked = true;
     try {
       const result = layoutNested(data.graph, { ...data.options, cache });
       scope.postMessage({ kind: "done", id: data.id, result }, buffersOf(result));

@@ -6,11 +6,10 @@
 /** Workers that wait for work. */
 const MOST_IDLE = 2;
 
-/**
- * To a worker, beside what it is to lay out: meet the code for that, which is compiled as it is met; run it until it
- * is fast; or forget what is kept of graphs that are gone.
- */
-export type WorkerOrder = { kind: "get_ready" } | { kind: "warm_up" } | { kind: "forget" };
+/** To a worker, beside what it is to lay out: forget what is kept of graphs that are gone. */
+export interface WorkerOrder {
+  kind: "forget";
+}
 
 interface Idle {
   worker: Worker;
@@ -54,23 +53,11 @@ export function returnWorker(source: string, worker: Worker): void {
 
 /** Start a worker, if none waits: a graph is about to be there. */
 export function startLayout(source: string): void {
-  addWorker(source)?.postMessage({ kind: "get_ready" } satisfies WorkerOrder);
-}
-
-/** Start a worker, if none waits, and have it lay out some graphs of its own until it is asked for more. */
-export function warmUpLayout(source: string): void {
-  addWorker(source)?.postMessage({ kind: "warm_up" } satisfies WorkerOrder);
-}
-
-function addWorker(source: string): Worker | undefined {
-  if (typeof Worker === "undefined" || idle.length > 0 || runnerCount > 0) return undefined;
+  if (typeof Worker === "undefined" || idle.length > 0 || runnerCount > 0) return;
   try {
-    const worker = startWorker(source);
-    returnWorker(source, worker);
-    return worker;
+    returnWorker(source, startWorker(source));
   } catch {
     // Workers are not allowed here: the page lays out by itself.
-    return undefined;
   }
 }
 
