@@ -28,44 +28,6 @@ net(paddle.randn([2, 16, 64])).mean().backward()
 optimizer.step()"""
 
 
-# A widget's module reaches the page as text; which ones did is noted.
-NOTE_MODULES = """(() => {
-  window.modules = [];
-  const Plain = window.Blob;
-  window.Blob = class extends Plain {
-    constructor(parts, options) {
-      super(parts, options);
-      if (options?.type === "text/javascript") window.modules.push(String(parts));
-    }
-  };
-})()"""
-# The notebook's widget manager is told to renderers of widgets alone.
-FIND_MANAGER = """async () => {
-  const { rendermime } = window.jupyterapp.shell.currentWidget.content;
-  const renderer = rendermime.createRenderer("application/vnd.jupyter.widget-view+json");
-  window.manager = await renderer._manager.promise;
-}"""
-NO_MODELS = "() => Object.keys(manager._models).length + manager._modelsSync.size === 0"
-
-
-def test_getting_ready_for_a_first_graph_leaves_nothing_behind(jupyter_page: OpenNotebook) -> None:
-    notebook = jupyter_page(notebook_of("%load_ext paddle_lab"))
-    notebook.page.evaluate(NOTE_MODULES)
-    if notebook.server.application == "lab":
-        notebook.save_widget_state()
-    notebook.run_cell(0)
-    made = "() => modules.some((text) => text.includes('is_shown'))"
-    notebook.page.wait_for_function(made)
-    notebook.page.evaluate(FIND_MANAGER)
-    notebook.page.wait_for_function(NO_MODELS)
-    notebook.save()
-
-    state = notebook.saved().metadata.get("widgets", {})
-    assert not any(entry["state"] for entry in state.values())
-    assert notebook.output_text(0) == ""
-    expect(notebook.page.locator(".pdl-app")).to_have_count(0)
-
-
 def test_1000_ops_take_less_than_200_kb_and_are_drawn_again(lab_page: OpenNotebook) -> None:
     notebook = lab_page(
         notebook_of("%load_ext paddle_lab\nimport paddle", A_STEP_OF_24_LAYERS, "len(_trace.ops)")

@@ -1,55 +1,37 @@
-"""Positions read from Python's own table are those that ``co_positions`` tells."""
+"""Positions of instructions are those that Python tells."""
 
 from __future__ import annotations
 
-import linecache
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import CodeType
 
 import numpy as np
-import pytest
 
-import paddle_lab
-from paddle_lab.capture.code_positions import NO_COLUMN, positions_of, told_by_list, told_by_table
+from paddle_lab.capture.code_positions import NO_COLUMN, positions_of
 
-SOURCES = [
-    *sorted(Path(paddle_lab.__file__).parent.glob("a*/**/*.py")),
-    Path(linecache.__file__).with_name("argparse.py"),
-    Path(linecache.__file__).with_name("typing.py"),
-]
-WIDE = "def wide(x):\n    return (" + " " * 200 + "x.y(\n\n\n\n\n\n        x))\n"
 LONG = "def long(x):\n" + "".join(f"    x = x.tanh({i})\n" for i in range(400)) + "    return x\n"
+SPREAD = "def spread(x):\n    return (x.y(\n\n        x))\n"
 
 
-def codes_in(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from codes_in(constant)
-
-
-def all_offsets(code: CodeType) -> np.ndarray:
-    return np.arange(0, len(code.co_code), 2)
-
-
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells lines only")
-def test_the_table_and_the_list_tell_the_same():
-    texts = [*(path.read_text(encoding="utf-8") for path in SOURCES), WIDE, LONG]
-    for text in texts:
-        for code in codes_in(compile(text, "<source>", "exec")):
-            offsets = all_offsets(code)
-            by_table, by_list = told_by_table(code, offsets), told_by_list(code, offsets)
-            for name, column in by_list._asdict().items():
-                assert getattr(by_table, name).tolist() == column.tolist(), (code, name)
+def positions(source: str):
+    code = compile(source, "<source>", "exec").co_consts[0]
+    return positions_of(code, np.arange(0, len(code.co_code), 2))
 
 
 def test_a_long_function_is_told_line_by_line():
-    (code,) = list(codes_in(compile(LONG, "<source>", "exec")))[1:]
-    told = positions_of(code, all_offsets(code))
+    told = positions(LONG)
     assert set(range(2, 402)) <= set(told.line.tolist())
     assert told.end_line.tolist() == told.line.tolist()
     if sys.version_info >= (3, 11):
         assert told.column.min() >= NO_COLUMN
         assert told.end_column.max() == len("    x = x.tanh(399)")
+
+
+def test_a_call_over_several_lines_has_both_ends():
+    told = positions(SPREAD)
+    if sys.version_info >= (3, 11):
+        assert (2, 4) in zip(told.line.tolist(), told.end_line.tolist(), strict=True)
+
+
+def test_no_instructions_have_no_positions():
+    code = compile(LONG, "<source>", "exec").co_consts[0]
+    assert [len(column) for column in positions_of(code, np.array([], np.int64))] == [0] * 4
