@@ -20,8 +20,9 @@ def backward_members(record: Record) -> Table:
     Notes
     -----
     Most nodes belong to one call only. Arrays find them: from each node the way goes back, to a
-    node that passes it a gradient, until it reaches the root of a call. A node-by-node walk
-    remains only where graphs meet, for the nodes that two calls reach.
+    node that passes it a gradient, until it reaches the root of a call. Where the graphs of two
+    calls meet at a leaf, arrays find that, too: the calls of a training meet at the leaves of its
+    parameters. A node-by-node walk remains only where graphs meet elsewhere.
     """
     edges, roots = record.grad_edges, record.grad_roots
     node_count = len(record.grad_nodes)
@@ -30,7 +31,12 @@ def backward_members(record: Record) -> Table:
     is_root = (roots["grad_node"] >= 0) & (roots["backward_call"] >= 0)
     root, root_call = roots["grad_node"][is_root], roots["backward_call"][is_root]
     call = _calls_behind(source, target, root, root_call, node_count)
-    meets = np.flatnonzero((call[source] >= 0) & (call[source] != call[target]))
+    has_next = np.zeros(node_count, np.bool_)
+    has_next[source] = True
+    meet = (call[source] >= 0) & (call[source] != call[target])
+    at_leaf = meet & ~has_next[target]
+    shared = np.stack((call[source[at_leaf]], target[at_leaf]), axis=1)
+    meets = np.flatnonzero(meet & has_next[target])
     again = np.flatnonzero(call[root] != root_call)
     starts: dict[int, list[int]] = {}
     for one, node in zip(
@@ -39,11 +45,16 @@ def backward_members(record: Record) -> Table:
         strict=True,
     ):
         starts.setdefault(one, []).append(node)
-    members = [_walked(starts, source, target, call)] if starts else []
     nodes = np.flatnonzero(call >= 0)
-    members.append(np.stack((call[nodes], nodes), axis=1))
+    members = [np.stack((call[nodes], nodes), axis=1), shared]
+    if starts:
+        members.append(_walked(starts, source, target, call))
     rows = np.concatenate(members)
     rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    # Several edges of a call lead to one leaf, and a walk comes to it, too.
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    rows = rows[is_first]
     schema = ANSWER_TABLES["backward_members"]
     return Table(
         {

@@ -99,16 +99,13 @@ class _Runs:
     def __init__(self, runs: list[_Run]) -> None:
         self._runs = sorted(runs, key=attrgetter("before"))
         self._before = np.array([run.before for run in self._runs], np.int64)
-        first_ops = np.array([run.first_op for run in self._runs], np.int64)
-        self._earliest = np.minimum.accumulate(first_ops[::-1])[::-1]
-        """The first op of the graphs of a call and all later ones."""
+        self._first_ops = np.array([run.first_op for run in self._runs], np.int64)
 
     def around(self, position: int) -> list[_Run]:
         """Return the backward calls that ran after a position and whose graphs began before it."""
         start = int(np.searchsorted(self._before, position))
-        if start == len(self._runs) or self._earliest[start] >= position:
-            return []
-        return [run for run in self._runs[start:] if run.first_op < position]
+        has_begun = np.flatnonzero(self._first_ops[start:] < position)
+        return [self._runs[run] for run in (start + has_begun).tolist()]
 
 
 def _runs(facts: Facts) -> _Runs:
