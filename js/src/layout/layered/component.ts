@@ -1,4 +1,8 @@
-/** The layered layout of one connected part, step by step. */
+/**
+ * The layout of one connected component in the steps of Sugiyama: cycles are broken (`flow.ts`), boxes get
+ * ranks (`rank.ts`), long edges get dummies (`proper.ts`), each rank gets an order with few crossings
+ * (`ordering/`), vertices get coordinates (`coordinates.ts`), and edges get paths (`route.ts`).
+ */
 
 import { EDGE_CURVE, EDGE_FEEDBACK, EDGE_LANE, type LayoutOptions } from "../contract.ts";
 import { PointList } from "../points.ts";

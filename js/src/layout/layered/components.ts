@@ -1,12 +1,12 @@
-/** Splits a graph into connected parts and packs the finished parts side by side. */
+/** Splits a graph into connected components, and packs their layouts side by side. */
 
-/** @returns for each node the number of its part; parts are numbered by their first node in execution order. */
+/** @returns for each node the number of its component; these are numbered by their first node in execution order. */
 export function connectedComponents(
   nodeCount: number,
   source: Int32Array,
   target: Int32Array,
   byOrder: Int32Array,
-): { part: Int32Array; count: number } {
+): { component: Int32Array; count: number } {
   const parent = new Int32Array(nodeCount);
   for (let v = 0; v < nodeCount; v++) parent[v] = v;
   const find = (node: number): number => {
@@ -22,15 +22,15 @@ export function connectedComponents(
     const b = find(target[e]!);
     if (a !== b) parent[Math.max(a, b)] = Math.min(a, b);
   }
-  const part = new Int32Array(nodeCount).fill(-1);
+  const component = new Int32Array(nodeCount).fill(-1);
   const ofRoot = new Int32Array(nodeCount).fill(-1);
   let count = 0;
   for (const v of byOrder) {
     const root = find(v);
     if (ofRoot[root] === -1) ofRoot[root] = count++;
-    part[v] = ofRoot[root]!;
+    component[v] = ofRoot[root]!;
   }
-  return { part, count };
+  return { component, count };
 }
 
 export interface Tile {

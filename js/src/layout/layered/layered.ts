@@ -20,40 +20,31 @@ export interface BoxLayout extends EdgePaths {
 
 export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
   const collected = new Collected(boxes);
-  const { part, count } = connectedComponents(
-    boxes.count,
-    boxes.source,
-    boxes.target,
-    boxes.byOrder,
+  const { source, target, byOrder } = boxes;
+  const { component, count } = connectedComponents(boxes.count, source, target, byOrder);
+  const nodesOf = groupBy(component, count);
+  const edgesOf = groupBy(
+    source.map((v) => component[v]!),
+    count,
   );
-  if (count === 1) {
-    collected.add(layoutComponent(boxes, settings), null, null, isPinned(boxes));
-    return collected.finish(settings);
-  }
-  const members = groupBy(part, count);
-  const partOfEdge = new Int32Array(boxes.source.length);
-  for (let e = 0; e < partOfEdge.length; e++) partOfEdge[e] = part[boxes.source[e]!]!;
-  const edges = groupBy(partOfEdge, count);
   const local = new Int32Array(boxes.count);
   const place = new Int32Array(boxes.count);
-  boxes.byOrder.forEach((v, i) => {
+  byOrder.forEach((v, i) => {
     place[v] = i;
   });
-  for (let p = 0; p < count; p++) {
-    const nodes = members.list.subarray(members.start[p]!, members.start[p + 1]!);
-    const own = edges.list.subarray(edges.start[p]!, edges.start[p + 1]!);
-    if (nodes.length === 1 && own.length === 0 && boxes.pin[nodes[0]!] === 0) {
+  for (let c = 0; c < count; c++) {
+    const nodes = nodesOf.list.subarray(nodesOf.start[c]!, nodesOf.start[c + 1]!);
+    const edges = edgesOf.list.subarray(edgesOf.start[c]!, edgesOf.start[c + 1]!);
+    const isLone = nodes.length === 1 && edges.length === 0 && boxes.pin[nodes[0]!] === 0;
+    if (isLone && count > 1) {
       collected.addLone(nodes[0]!);
       continue;
     }
-    const inner = extractComponent(boxes, nodes, own, local, place);
-    collected.add(layoutComponent(inner, settings), nodes, own, isPinned(inner));
+    const own = extractComponent(boxes, nodes, edges, local, place);
+    const isPinned = own.pin.some((pin) => pin !== 0);
+    collected.add(layoutComponent(own, settings), nodes, edges, isPinned);
   }
   return collected.finish(settings);
-}
-
-function isPinned(boxes: Boxes): boolean {
-  return boxes.pin.some((pin) => pin !== 0);
 }
 
 function extractComponent(
@@ -108,77 +99,68 @@ function extractComponent(
 }
 
 interface Piece {
-  layout: ComponentLayout | null;
-  /** Box and edge ids of the piece; null where they are the whole graph's. */
-  nodes: Int32Array | null;
-  edges: Int32Array | null;
+  layout: ComponentLayout;
+  /** Box and edge ids of the piece. */
+  nodes: Int32Array;
+  edges: Int32Array;
+  tile: Tile;
+}
+
+/** A box without edges. */
+interface LoneBox {
+  node: number;
   tile: Tile;
 }
 
 /** Gathers the laid-out parts and puts them together. */
 class Collected {
   private readonly pieces: Piece[] = [];
+  private readonly lone: LoneBox[] = [];
   constructor(private readonly boxes: Boxes) {}
 
-  add(
-    layout: ComponentLayout,
-    nodes: Int32Array | null,
-    edges: Int32Array | null,
-    pinned: boolean,
-  ): void {
+  add(layout: ComponentLayout, nodes: Int32Array, edges: Int32Array, pinned: boolean): void {
     const width = layout.maxX - layout.minX;
-    this.pieces.push({
-      layout,
-      nodes,
-      edges,
-      tile: { width, height: layout.height, x: 0, y: 0, pinned },
-    });
+    const tile = { width, height: layout.height, x: 0, y: 0, pinned };
+    this.pieces.push({ layout, nodes, edges, tile });
   }
 
   addLone(node: number): void {
     const { left, right, height } = this.boxes;
     const width = left[node]! + right[node]!;
-    const tile = { width, height: height[node]!, x: 0, y: 0, pinned: false };
-    this.pieces.push({ layout: null, nodes: Int32Array.of(node), edges: null, tile });
+    this.lone.push({ node, tile: { width, height: height[node]!, x: 0, y: 0, pinned: false } });
   }
 
   finish(settings: Settings): BoxLayout {
-    const { boxes, pieces } = this;
+    const { boxes, pieces, lone } = this;
     const gap = settings.nodeGap;
-    const drawn = pieces.filter((piece) => piece.layout !== null);
-    const lone = pieces.filter((piece) => piece.layout === null);
-    const tiles = drawn.map((piece) => piece.tile);
+    const tiles = pieces.map((piece) => piece.tile);
+    // Boxes without edges stand together, in a grid.
+    const grid: Tile = { width: 0, height: 0, x: 0, y: 0, pinned: false };
     if (lone.length > 0) {
-      const grid = packTiles(
-        lone.map((piece) => piece.tile),
-        gap / 2,
-      );
-      tiles.push({ ...grid, x: 0, y: 0, pinned: false });
+      const tilesOfGrid = lone.map(({ tile }) => tile);
+      Object.assign(grid, packTiles(tilesOfGrid, gap / 2));
+      tiles.push(grid);
     }
     const size = packTiles(tiles, 2 * gap);
-    const gridTile = tiles[drawn.length];
 
     const x = new Float64Array(boxes.count);
     const y = new Float64Array(boxes.count);
     const onMainPath = new Uint8Array(boxes.count);
-    for (const { nodes, tile } of lone) {
-      const v = nodes![0]!;
-      x[v] = gridTile!.x + tile.x + boxes.left[v]!;
-      y[v] = gridTile!.y + tile.y + tile.height / 2;
+    for (const { node, tile } of lone) {
+      x[node] = grid.x + tile.x + boxes.left[node]!;
+      y[node] = grid.y + tile.y + tile.height / 2;
     }
     let mainPathX = 0;
     let longest = -1;
-    for (const { layout, nodes, tile } of drawn) {
-      const part = layout!;
-      const shift = tile.x - part.minX;
-      for (let i = 0; i < part.x.length; i++) {
-        const v = nodes === null ? i : nodes[i]!;
-        x[v] = part.x[i]! + shift;
-        y[v] = part.y[i]! + tile.y;
-        onMainPath[v] = part.onMainPath[i]!;
-      }
-      if (part.rankCount > longest) {
-        longest = part.rankCount;
+    for (const { layout, nodes, tile } of pieces) {
+      const shift = tile.x - layout.minX;
+      nodes.forEach((v, i) => {
+        x[v] = layout.x[i]! + shift;
+        y[v] = layout.y[i]! + tile.y;
+        onMainPath[v] = layout.onMainPath[i]!;
+      });
+      if (layout.rankCount > longest) {
+        longest = layout.rankCount;
         mainPathX = shift;
       }
     }
@@ -191,8 +173,8 @@ class Collected {
     const inPiece = new Int32Array(edgeCount);
     let length = 0;
     this.pieces.forEach(({ layout, edges }, p) => {
-      length += layout?.points.length ?? 0;
-      edges?.forEach((e, i) => {
+      length += layout.points.length;
+      edges.forEach((e, i) => {
         pieceOf[e] = p;
         inPiece[e] = i;
       });
@@ -204,13 +186,12 @@ class Collected {
     let at = 0;
     for (let e = 0; e < edgeCount; e++) {
       edgeStart[e] = at;
-      const { layout, edges, tile } = this.pieces[pieceOf[e]!]!;
-      const part = layout!;
-      const own = edges === null ? e : inPiece[e]!;
-      edgeKind[e] = part.edgeKind[own]!;
-      for (let i = part.edgeStart[own]!; i < part.edgeStart[own + 1]!; i++) {
-        pathX[at] = part.points.x[i]! + tile.x - part.minX;
-        pathY[at++] = part.points.y[i]! + tile.y;
+      const { layout, tile } = this.pieces[pieceOf[e]!]!;
+      const own = inPiece[e]!;
+      edgeKind[e] = layout.edgeKind[own]!;
+      for (let i = layout.edgeStart[own]!; i < layout.edgeStart[own + 1]!; i++) {
+        pathX[at] = layout.points.x[i]! + tile.x - layout.minX;
+        pathY[at++] = layout.points.y[i]! + tile.y;
       }
     }
     edgeStart[edgeCount] = at;
