@@ -46,7 +46,7 @@ __all__ = [
 def checks() -> CheckList:
     """Return all checks as a table: what each looks for, what it costs, what it needs.
 
-    In the language that :func:`language` says. Iterating over it gives the checks themselves.
+    Its text is in the language of :func:`language`. Iterate over it to get the checks.
     """
     from paddle_lab.views.check_list import CheckList
 
@@ -54,14 +54,14 @@ def checks() -> CheckList:
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Make ``%%paddle_trace`` known; ``%load_ext paddle_lab`` calls this."""
+    """Register the magics; ``%load_ext paddle_lab`` calls this."""
     from paddle_lab import magics
 
     magics.register(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Take the magics away again; ``%unload_ext paddle_lab`` calls this."""
+    """Remove the magics; ``%unload_ext paddle_lab`` calls this."""
     from paddle_lab import magics
 
     magics.unregister(shell)

@@ -102,7 +102,7 @@ class Trace(TraceAnswers):
     def to_chrome_trace(self, path: PathLike) -> Path:
         """Write ops, layers and memory as JSON for ui.perfetto.dev or chrome://tracing.
 
-        Where the name ends in ``.gz`` the file is compressed, which Perfetto opens as it is.
+        If the name ends in ``.gz``, the file is compressed; Perfetto opens compressed files.
 
         Raises
         ------
@@ -193,13 +193,13 @@ class Trace(TraceAnswers):
         return html_page(self._told_record, payload=self.payload())
 
     def fallback_html(self) -> str:
-        """Return the HTML that stands for the graph where no widget can be drawn."""
+        """Return the HTML that replaces the graph where no widget can be drawn."""
         from paddle_lab.views.fallback import fallback_html
 
         return fallback_html(self._told_record)
 
     def _still_content(self) -> str:
-        """Return what stands for the graph, without the sentence that says why."""
+        """Return what replaces the graph, without the sentence that says why."""
         from paddle_lab.views.fallback import still_content
 
         return still_content(self._told_record)
@@ -233,7 +233,7 @@ class Trace(TraceAnswers):
         )
 
     def shown(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget | StillGraph:
-        """Return what a notebook shows of the trace: a widget, or what needs none.
+        """Return what a notebook shows of the trace: a widget, or its substitute without widgets.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ def load(path: PathLike) -> Trace:
 
 
 def page_of(payload: bytes) -> str:
-    """Return the page of a graph from :meth:`Trace.payload`: who has that needs no trace."""
+    """Return the page of a graph from the bytes of :meth:`Trace.payload`."""
     from paddle_lab.trace.unpack import unpack
 
     return Trace(unpack(payload)).page_html()

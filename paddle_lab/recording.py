@@ -38,27 +38,29 @@ def trace(
     Parameters
     ----------
     title
-        What the views call the trace; the cell or line of the ``with`` statement unless given.
+        The trace's title in the views. Default: the cell or line of the ``with`` statement.
     check
-        What to look for: ``"all"``, ``"none"``, or names of checks; by default those that cost
+        What to look for: ``"all"``, ``"none"``, or names of checks. Default: the checks that cost
         next to nothing.
     grads
         Whether to record what is in each gradient: norm, extremes, zeros, NaN, a histogram. With
-        the name of a region (:func:`region`) the gradients that its ops hand on are kept
-        themselves, as ``trace.gradients[…].value``, after their size was told.
+        the name of a region (:func:`region`), the gradients that its ops pass on are also kept, as
+        ``trace.gradients[…].value``; a notice says their size.
     limit
-        The most ops that the trace keeps, so that a long training takes bounded memory: while it
-        runs there are up to twice as many. ``None`` for all. A notice says when it was reached.
+        The largest number of ops that the trace keeps, so that a long training takes bounded
+        memory. While the code runs, the trace holds up to twice as many. ``None`` keeps all. A
+        notice says when the limit was reached.
     keep
-        Which ops it keeps then: ``"newest"``; ``"first"``, after which nothing is recorded and the
-        code runs as without a trace; ``"steps"`` for training steps spread over the whole run, the
-        first and the newest among them. A step ends with an optimizer's, or with :func:`step`.
+        Which ops to keep at the limit. ``"newest"``: the last ops. ``"first"``: the first ops;
+        recording then stops, and the code runs on as without a trace. ``"steps"``: training steps
+        spread over the run, with the first and the newest. A step ends with an optimizer's
+        ``step``, or with :func:`step`.
 
     Returns
     -------
     Recording
-        A context manager; ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`, which can
-        be read once the block has ended, also where it ended in an exception.
+        A context manager. ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`. It can be
+        read when the block has ended, even if the block raised.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def trace(
         For an unknown option, naming the nearest one; for a title that is no text, a limit that is
         no whole number.
     ValueError
-        For a check or a way to keep that there is not; for a limit less than 1.
+        For an unknown check or way to keep; for a limit less than 1.
     """
     return Recording(title=title, check=check, grads=grads, limit=limit_of(limit, keep))
 
@@ -82,21 +84,21 @@ def memory(
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
 ) -> Recording:
-    """Record what :func:`trace` does and every allocation of Paddle's, each with who made it.
+    """Record what :func:`trace` does, and every allocation of Paddle with its op and line.
 
     Parameters
     ----------
     title
-        What the views call the trace; the cell or line of the ``with`` statement unless given.
+        The trace's title in the views. Default: the cell or line of the ``with`` statement.
     check, grads, limit, keep
-        As of :func:`trace`. For each op of the limit five allocations are kept as well, whether or
-        not its op is. Of others there is a sum, so that the total is as high as it was; a notice
-        says so. With ``keep="first"`` memory is recorded as long as ops are.
+        As in :func:`trace`. For each op of the limit the trace also keeps five allocations, even
+        of ops that it does not keep. The others are summed up, so that the total stays exact; a
+        notice says so. With ``keep="first"`` memory is recorded as long as ops are.
 
     Returns
     -------
     Recording
-        As of :func:`trace`; the trace also has ``allocations`` and ``memory``.
+        As in :func:`trace`; the trace also has ``allocations`` and ``memory``.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def memory(
         For an unknown option, naming the nearest one; for a title that is no text, a limit that is
         no whole number.
     ValueError
-        For a check or a way to keep that there is not; for a limit less than 1.
+        For an unknown check or way to keep; for a limit less than 1.
     """
     return Recording(
         title=title, memory=True, check=check, grads=grads, limit=limit_of(limit, keep)
@@ -119,12 +121,12 @@ def region(name: str) -> AbstractContextManager[None]:
     Parameters
     ----------
     name
-        The region's title in the graph, where it is a group of its own.
+        The title of the region's group in the graph.
 
     Raises
     ------
     TypeError
-        If the name is missing or no text.
+        If the name is missing or is not text.
     """
     from paddle_lab.capture.regions import region as capture_region
 
@@ -132,11 +134,11 @@ def region(name: str) -> AbstractContextManager[None]:
 
 
 def step() -> None:
-    """Mark the end of a training step, where no optimizer's ``step`` is one.
+    """Mark the end of a training step, where no optimizer's ``step`` does.
 
-    Leaks are told by what grows from step to step (``trace.memory.growth()``). In a trace with
-    calls of this, they alone count; so they do for ``keep="steps"``. Outside of a trace it does
-    nothing.
+    ``trace.memory.growth()`` finds leaks by what grows from step to step, and ``keep="steps"``
+    keeps whole steps. If a trace has calls of this function, only they end steps. Outside a trace
+    it does nothing.
     """
     time_ns = perf_counter_ns()
     sinks = sys.modules.get("paddle_lab.capture.sinks")
@@ -202,13 +204,13 @@ class Recording:
         self._session: CaptureSession | None = None
 
     def _drop(self, kinds: list[str], *, is_asked_for: bool) -> None:
-        """Do without checks that need a second run; say so where they were asked for by name."""
+        """Leave out checks that need a second run, with a notice if they were asked for by name."""
         self._checks = [kind for kind in self._checks if kind not in kinds]
         if kinds and is_asked_for:
             self._notices.append(_unchecked(kinds, "with_block"))
 
     def _drop_partial(self, record: Record) -> None:
-        """Do without checks that would raise false alarms where a limit left ops out."""
+        """Leave out checks that would raise false alarms if the limit left ops out."""
         from paddle_lab.analysis.findings.registry import needing_more_than
 
         kept = record.origin.kept

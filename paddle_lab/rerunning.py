@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @hints_options
 def deterministic(*, seed: int = 0) -> AbstractContextManager[list[Setting]]:
-    """Make runs repeatable for the length of a ``with`` block; afterwards all is as it was.
+    """Make runs repeatable inside a ``with`` block; all settings are restored afterwards.
 
     Seeds Paddle, NumPy and Python; gives each DataLoader made inside no workers and no shuffling;
     sets ``NVIDIA_TF32_OVERRIDE=0``, ``NCCL_ALGO=Tree``, ``FLAGS_embedding_deterministic`` and
-    ``FLAGS_cudnn_deterministic``. The block's value lists the settings and from when on each holds:
-    the first two variables are read when a process starts, so one that has used a GPU before has
-    to be restarted with them set. The generators go on afterwards from where they stood.
+    ``FLAGS_cudnn_deterministic``. The block's value lists the settings and when each takes effect.
+    A process reads the first two variables when it starts, so a process that has used a GPU must
+    be restarted with them set. After the block the generators continue from their earlier state.
 
     Parameters
     ----------
     seed
-        Of all three generators.
+        The seed of all three generators.
 
     Raises
     ------
@@ -50,9 +50,9 @@ def rerun(
 ) -> Trace:
     """Trace a call, and make it again from the same state to see what differs.
 
-    Before the second call everything that the function can reach is put back: parameters, buffers,
-    gradients, optimizers, variables, and the generators of Paddle, NumPy and Python. Afterwards all
-    is as the first call left it.
+    Before the second call, everything that the function can reach is restored: parameters,
+    buffers, gradients, optimizers, variables, and the generators of Paddle, NumPy and Python. In
+    the end, all is as the first call left it.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def rerun(
     TypeError
         For an unknown option, naming the nearest one.
     ValueError
-        For a check that there is not.
+        For an unknown check.
     """
     from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
     from paddle_lab.capture.availability import require_paddle

@@ -29,7 +29,7 @@ GraphKind = Literal["forward", "backward"]
 
 
 class TraceAnswers:
-    """What :class:`paddle_lab.Trace` answers; most is found when it is first asked for."""
+    """What :class:`paddle_lab.Trace` answers; most answers are computed at their first use."""
 
     def __init__(self, record: Record | None = None) -> None:
         self._record = record
@@ -81,7 +81,7 @@ class TraceAnswers:
     def findings(self) -> FindingList:
         """What is wrong and which line did it: worst first, cause before consequence.
 
-        In the language that :func:`paddle_lab.language` says.
+        In the language of :func:`paddle_lab.language`.
         """
         from paddle_lab.analysis.findings.find import find
         from paddle_lab.analysis.findings.finding_list import FindingList
@@ -98,7 +98,7 @@ class TraceAnswers:
     def error_help(self) -> list[ErrorHelp]:
         """What to do about the error that ended the trace, where it is one of Paddle's known ones.
 
-        In the language that :func:`paddle_lab.language` says. :attr:`findings` name the line.
+        In the language of :func:`paddle_lab.language`. :attr:`findings` name the line.
         """
         from paddle_lab.error_help.lookup import error_help
 
@@ -148,11 +148,10 @@ class TraceAnswers:
     def gradients(self) -> GradientTable:
         """What was in each gradient of the backward passes; none unless ``grads=True``.
 
-        One row for each edge of a backward graph that a gradient passed, and for what each
-        backward call began with. ``trace.gradients.curve()`` tells norms layer by layer. Missing
-        are gradients that a node of several tensors (``concat``, ``stack``), a PyLayer or a
-        program of ``to_static`` hands on where others arrive as well, and those in sparse
-        coordinates.
+        There is one row for each edge of a backward graph that a gradient passed, and one for the
+        gradient that each backward call began with. ``trace.gradients.curve()`` gives norms layer
+        by layer. Two kinds of gradient are missing: sparse ones, and those that a node of several
+        tensors (``concat``, ``stack``), a PyLayer or a program of ``to_static`` adds to others.
         """
         from paddle_lab.analysis.gradients.gradient_table import GradientTable
 

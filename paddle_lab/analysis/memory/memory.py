@@ -170,7 +170,7 @@ class Memory:
         return growth(self.attribution, self.allocations.keys)
 
     def holders(self) -> HolderTable:
-        """Return who kept blocks alive when the cell was over, largest first."""
+        """Return which objects kept blocks alive when the cell ended, largest first."""
         return self._holders
 
     @cached_property
@@ -178,7 +178,7 @@ class Memory:
         return holders(self.attribution, self.allocations.keys)
 
     def advice(self, time_ns: int | None = None) -> list[str]:
-        """Return sentences on what would lower a moment's memory, the most promising first."""
+        """Return advice on how to lower the memory at a moment, the most promising first."""
         moment = self.peak_ns if time_ns is None else time_ns
         return advice(self, self.record, time_ns=moment)
 
