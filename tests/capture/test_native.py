@@ -13,15 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paddle_lab
-from paddle_lab.capture.address_table import AddressTable
-from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.lineage import Lineage
-from paddle_lab.capture.native import NATIVE
-from paddle_lab.capture.object_table import ObjectTable
 from paddle_lab.capture.rows import OP_CELLS, TENSOR_CELLS
 from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tape import Tape, cells_of, row_starts, rows_of, sorted_rows
+from paddle_lab.capture.tape import cells_of, row_starts, rows_of, sorted_rows
+from tests.capture.twins import NOT_BUILT, PYTHON, on_both_twins
 
 TRACE_IT = """
 import json, sys
@@ -83,7 +79,7 @@ def traced(model: str, *, pure_python: bool) -> Any:
     return json.loads(run.stdout[run.stdout.index("[{") :])
 
 
-@pytest.mark.skipif(NATIVE is None, reason="the native hot path was not built")
+@NOT_BUILT
 @pytest.mark.parametrize("model", ["lenet", "transformer_encoder", "gan", "lstm", "many_outputs"])
 def test_both_record_the_same(model):
     assert traced(model, pure_python=False) == traced(model, pure_python=True)
@@ -111,9 +107,10 @@ def test_each_tensor_is_recorded_with_the_grad_node_it_hangs_on():
     assert len(set(recorded)) > 300
 
 
+@on_both_twins
 @given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=3, max_size=3)))
-def test_a_tape_keeps_every_integer(rows):
-    tape = Tape()
+def test_a_tape_keeps_every_integer(parts, rows):
+    tape = parts.Tape()
     for row in rows:
         tape.extend(row)
     assert len(tape) == 3 * len(rows)
@@ -121,30 +118,33 @@ def test_a_tape_keeps_every_integer(rows):
     assert list(map(list, rows_of(tape, 3, 1))) == rows[1:]
 
 
-def tape_of(rows):
-    tape = Tape()
+def tape_of(parts, rows):
+    tape = parts.Tape()
     for row in rows:
         tape.extend(row)
     return tape
 
 
-def test_a_tape_takes_nothing():
-    tape = Tape()
+@on_both_twins
+def test_a_tape_takes_nothing(parts):
+    tape = parts.Tape()
     tape.extend([])
     assert (len(tape), tape.to_list()) == (0, [])
 
 
-def test_a_tape_tells_where_its_rows_begin():
+@on_both_twins
+def test_a_tape_tells_where_its_rows_begin(parts):
     rows = [[7, 0, 0], [8, 2, 1, 1, 2, 3], [9, 0, 1, 4]]
-    tape = tape_of(rows)
+    tape = tape_of(parts, rows)
     assert cells_of(tape).tolist() == [cell for row in rows for cell in row]
     assert row_starts(tape, 3).tolist() == [0, 3, 9]
     assert row_starts(tape, 3, 9).tolist() == [9]
     assert row_starts(tape, 3, 13).tolist() == []
 
 
-def test_positions_on_a_tape_stay_when_cells_are_given_up():
-    tape = tape_of([[7, 0, 0], [8, 2, 1, 1, 2, 3], [9, 0, 1, 4]])
+@on_both_twins
+def test_positions_on_a_tape_stay_when_cells_are_given_up(parts):
+    tape = tape_of(parts, [[7, 0, 0], [8, 2, 1, 1, 2, 3], [9, 0, 1, 4]])
     tape.replace(9, cells_of(tape, 0, 3).tobytes())
     assert (tape.start, len(tape)) == (6, 13)
     assert tape.to_list() == tape.to_list(0, 13) == [7, 0, 0, 9, 0, 1, 4]
@@ -159,17 +159,23 @@ def test_positions_on_a_tape_stay_when_cells_are_given_up():
     assert cells_of(tape).tolist() == [9, 0, 1, 4, 1, 0, 0]
 
 
-def test_rows_are_sorted_by_their_keys():
-    assert sorted_rows(tape_of([[2, 5], [0, 6], [1, 7]]), 2).tolist() == [[0, 6], [1, 7], [2, 5]]
+@on_both_twins
+def test_rows_are_sorted_by_their_keys(parts):
+    assert sorted_rows(tape_of(parts, [[2, 5], [0, 6], [1, 7]]), 2).tolist() == [
+        [0, 6],
+        [1, 7],
+        [2, 5],
+    ]
 
 
 class Thing:
     pass
 
 
+@on_both_twins
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 1 << 40)), max_size=600))
-def test_a_table_knows_the_living_and_nothing_of_the_dead(moves):
-    table, expected = ObjectTable(), {}
+def test_a_table_knows_the_living_and_nothing_of_the_dead(parts, moves):
+    table, expected = parts.ObjectTable(), {}
     for survives, number in moves:
         thing = Thing()
         assert table.find(thing) == -1, "an id was taken for the object that had it before"
@@ -184,15 +190,17 @@ def test_a_table_knows_the_living_and_nothing_of_the_dead(moves):
     assert dict(table.living()) == expected
 
 
-def test_a_counter_counts_from_0():
-    count = Counter()
+@on_both_twins
+def test_a_counter_counts_from_0(parts):
+    count = parts.Counter()
     assert [count() for _ in range(4)] == [0, 1, 2, 3]
 
 
-def test_a_tape_refuses_what_is_no_integer_and_stays_as_it_was():
-    if NATIVE is None:
+@on_both_twins
+def test_a_tape_refuses_what_is_no_integer_and_stays_as_it_was(parts):
+    if parts is PYTHON:
         pytest.skip("a list takes anything")
-    tape = Tape()
+    tape = parts.Tape()
     tape.extend([1, 2])
     with pytest.raises(TypeError):
         tape.extend([3, "four"])
@@ -205,9 +213,10 @@ ADDRESSES = st.integers(1, 40).map(lambda number: number * 16)
 OPS = st.integers(-1, 3)
 
 
+@on_both_twins
 @given(st.lists(st.tuples(ADDRESSES, OPS, st.one_of(st.none(), st.integers(0, 99))), max_size=400))
-def test_addresses_are_known_by_their_ops_until_they_are_dropped(moves):
-    table, expected = AddressTable(), {}
+def test_addresses_are_known_by_their_ops_until_they_are_dropped(parts, moves):
+    table, expected = parts.AddressTable(), {}
     for address, op, number in moves:
         if number is None:
             table.drop(address, op)
@@ -232,9 +241,10 @@ def tensor_row(key, producer, address):
     return row
 
 
-def test_lineage_tells_where_gradients_go_from_what_is_on_the_tapes():
-    ops, tensors = Tape(), Tape()
-    lineage = Lineage(ops, tensors)
+@on_both_twins
+def test_lineage_tells_where_gradients_go_from_what_is_on_the_tapes(parts):
+    ops, tensors = parts.Tape(), parts.Tape()
+    lineage = parts.Lineage(ops, tensors)
     assert (lineage.inputs(0), lineage.maker(0), lineage.upstream(0)) == ([], (-1, 0), {})
     for row in [tensor_row(0, -1, 0), tensor_row(1, 0, 160), tensor_row(2, 1, 160)]:
         tensors.extend(row)
@@ -251,9 +261,10 @@ def test_lineage_tells_where_gradients_go_from_what_is_on_the_tapes():
     assert lineage.upstream(2) == {160: (0, 2)}
 
 
-def test_lineage_forgets_what_is_no_more_on_the_tapes():
-    ops, tensors = Tape(), Tape()
-    lineage = Lineage(ops, tensors)
+@on_both_twins
+def test_lineage_forgets_what_is_no_more_on_the_tapes(parts):
+    ops, tensors = parts.Tape(), parts.Tape()
+    lineage = parts.Lineage(ops, tensors)
     for key in range(6):
         ops.extend(op_row(key, key, [key], [key + 1]))
         tensors.extend(tensor_row(key + 1, key, 16 * key + 16))

@@ -14,7 +14,8 @@ import pytest
 from paddle import nn
 
 import paddle_lab
-from paddle_lab.capture.running_layer import RunningLayer, thread_frame
+from paddle_lab.capture.running_layer import RunningLayer
+from tests.capture.twins import on_both_twins
 
 BEFORE_IMPORT = """
 import sys
@@ -120,7 +121,8 @@ def test_asking_keeps_nothing_alive(running_layer):
     assert layer() is None
 
 
-def test_another_thread_has_the_frame_that_sys_says():
+@on_both_twins
+def test_another_thread_has_the_frame_that_sys_says(parts):
     waiting, done = threading.Event(), threading.Event()
 
     def wait():
@@ -130,12 +132,12 @@ def test_another_thread_has_the_frame_that_sys_says():
     thread = threading.Thread(target=wait)
     thread.start()
     waiting.wait()
-    frame = thread_frame(thread.ident)
+    frame = parts.thread_frame(thread.ident)
     assert frame is sys._current_frames()[thread.ident]
     done.set()
     thread.join()
 
-    assert thread_frame(thread.ident) is None
+    assert parts.thread_frame(thread.ident) is None
     assert gc.isenabled()
 
 

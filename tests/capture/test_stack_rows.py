@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from IPython.core import interactiveshell
 
 import paddle_lab
-from paddle_lab.capture.pair_table import PairTable
 from paddle_lab.capture.stack_rows import StackRows
-from paddle_lab.capture.stacks import StackPool
+from tests.capture.twins import on_both_twins
 
 OWN, RUNNER = Path(paddle_lab.__file__).parent / "garbage.py", interactiveshell.__file__
 
@@ -110,8 +109,9 @@ def test_many_at_once_are_as_one_after_another(drawn):
     assert list(map(tuple, rows.stacks().tolist())) == list(read.stacks)
 
 
-def test_a_pool_tells_the_stacks_that_were_taken():
-    pool = StackPool()
+@on_both_twins
+def test_a_pool_tells_the_stacks_that_were_taken(parts):
+    pool = parts.StackPool()
     outer = sys._getframe()
 
     def inner():
@@ -124,8 +124,9 @@ def test_a_pool_tells_the_stacks_that_were_taken():
     assert pool.codes == {cells[1]: outer.f_code, cells[4]: inner.__code__}
 
 
-def test_a_new_stack_is_seen_where_older_ones_have_rows():
-    pool, outer = StackPool(), sys._getframe()
+@on_both_twins
+def test_a_new_stack_is_seen_where_older_ones_have_rows(parts):
+    pool, outer = parts.StackPool(), sys._getframe()
     rows = StackRows(pool)
     pool.take(outer, outer.f_back, -1)
     rows.resolve(np.array([0]))
@@ -139,8 +140,9 @@ def integers(*values: int) -> bytes:
     return np.array(values, np.int64).tobytes()
 
 
-def test_pairs_are_numbered_in_the_order_of_their_first_use():
-    table = PairTable()
+@on_both_twins
+def test_pairs_are_numbered_in_the_order_of_their_first_use(parts):
+    table = parts.PairTable()
     first = list(range(500)) * 2
     second = [number % 7 - 3 for number in range(500)] * 2
     numbers = np.frombuffer(table.number(integers(*first), integers(*second)), np.int64)
@@ -152,8 +154,9 @@ def test_pairs_are_numbered_in_the_order_of_their_first_use():
     assert table.number(integers(), integers()) == b""
 
 
-def test_chains_go_on_where_others_ended():
-    table, ends = PairTable(), np.full(4, -9)
+@on_both_twins
+def test_chains_go_on_where_others_ended(parts):
+    table, ends = parts.PairTable(), np.full(4, -9)
     # Chain 2 is empty and begins at none; 0 has links 5 and 6; 3 goes on at 0 with 5.
     table.chain(
         integers(2, 0, 3), integers(-1, -1, 0), integers(0, 0, 2, 3), integers(5, 6, 5), ends

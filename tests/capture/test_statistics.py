@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,8 +10,9 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.evidence.scan import KINDS, scan
+from paddle_lab.capture.evidence.scan import KINDS
 from paddle_lab.capture.evidence.statistics import look_at, statistics_of
+from tests.capture.twins import Parts, on_both_twins
 
 STORED = dict(zip(KINDS, ("f2", "u2", "f4", "f8", "c8", "c16"), strict=True))
 SIZES = [1, 7, 8, 9, 1023, 1024, 1025, 5000, 40_000]
@@ -47,14 +45,15 @@ def rows(histogram: bytes) -> list[tuple[int, int, int]]:
     return [tuple(row) for row in np.frombuffer(histogram, np.int64).reshape(-1, 3).tolist()]
 
 
+@on_both_twins
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", SIZES)
-def test_finds_what_numpy_finds(kind: str, size: int) -> None:
+def test_finds_what_numpy_finds(parts: Parts, kind: str, size: int) -> None:
     stored = arbitrary_bits(kind, size)
     values = magnitudes(kind, stored)
     finite = values[np.isfinite(values)]
 
-    found = scan(stored.ctypes.data, size, KINDS.index(kind), True)
+    found = parts.scan(stored.ctypes.data, size, KINDS.index(kind), True)
 
     assert found[0] == (values == 0).sum()
     assert found[1] == np.isnan(values).sum()
@@ -70,21 +69,6 @@ def test_finds_what_numpy_finds(kind: str, size: int) -> None:
         assert count == ((sided >= at_least) & (sided < below)).sum() > 0
     assert sum(count for *_, count in histogram) == (finite != 0).sum()
     assert histogram == sorted(histogram, key=lambda row: (-row[1], row[0]))
-
-
-def test_the_python_twin_passes_the_same_test() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
-    environment = {**os.environ, "PADDLE_LAB_PURE_PYTHON": "1"}
-    if os.environ.get("PADDLE_LAB_PURE_PYTHON"):
-        pytest.skip("this is the twin")
-    run = subprocess.run(
-        [*command, "-k", "numpy_finds"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout
 
 
 def test_nothing_finite_has_no_extremes() -> None:

@@ -27,10 +27,14 @@ def _load() -> ModuleType | None:
 NATIVE = _load()
 """The extension module, or ``None``."""
 
+TWINS: dict[str, tuple[Any, Any]] = {}
+"""Of each part by name: what is written in Python, and the native one or ``None``."""
+
 _Part = TypeVar("_Part", bound=Callable[..., Any])
 
 
 def native_twin(part: _Part) -> _Part:
     """Return the native class or function of the same name, which does the same, where built."""
     native: Any = NATIVE and getattr(NATIVE, part.__name__)
+    TWINS[part.__name__] = part, native
     return native or part
