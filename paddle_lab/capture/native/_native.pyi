@@ -241,12 +241,3 @@ def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
 
 def thread_frame(ident: int, /) -> FrameType | None:
     """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""
-
-def held_address(wrapped: Any, /) -> int:
-    """Return the address of the C++ object that pybind11 has wrapped, or 0."""
-
-def copied_memory(address: int, size: int, /) -> bytes:
-    """Return bytes at an address, as many of them as there are."""
-
-def read_event_trees(trees: dict[Any, Any], offsets: tuple[int, ...], has_devices: bool, /) -> Any:
-    """Read Paddle's event trees: ``None`` where that cannot be done."""
