@@ -2,8 +2,8 @@
 
 export * from "./contract.ts";
 export { type CurveSink, traceEdge } from "./curve.ts";
+export { GapRemoval, type Span } from "./gap_removal.ts";
 export { type LadderInput, type LadderOptions, type LadderResult, layoutLadder } from "./ladder.ts";
-export { Narrowing, type Span } from "./narrowing.ts";
 export { layoutNested } from "./nested.ts";
 export {
   createLayoutRunner,

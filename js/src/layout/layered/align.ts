@@ -3,26 +3,26 @@
 import type { MainPath } from "./main_path.ts";
 import type { Proper } from "./proper.ts";
 
-/** Segments that claim to be upright (the main path, then the insides of chains), and those that must give way to them. */
-export interface Claims {
-  /** The claiming segment above and below each vertex, -1 where there is none. */
+/** Segments to be drawn upright (the main path, then the insides of chains of dummies), and those in conflict with them. */
+export interface UprightSegments {
+  /** The upright segment above and below each vertex, -1 where there is none. */
   above: Int32Array;
   below: Int32Array;
-  /** 1 for each segment that crosses a claiming one. */
-  yields: Uint8Array;
+  /** 1 for each segment that crosses an upright one. */
+  isInConflict: Uint8Array;
 }
 
 /** Needs `up` sorted from left to right. */
-export function settleClaims(proper: Proper, mainPath: MainPath): Claims {
+export function findUprightSegments(proper: Proper, mainPath: MainPath): UprightSegments {
   const { boxCount, layer, layerStart, position, segmentFrom, upStart, up } = proper;
   const above = mainPath.segmentAbove.slice();
   const below = mainPath.segmentBelow.slice();
-  const yields = new Uint8Array(proper.segmentCount);
+  const isInConflict = new Uint8Array(proper.segmentCount);
   let width = 0;
   for (let r = 0; r < proper.rankCount; r++) {
     width = Math.max(width, layerStart[r + 1]! - layerStart[r]!);
   }
-  // For each place of the upper rank: where the claims to its left (right) arrive at most (at least).
+  // For each place of the upper rank: where the upright segments left (right) of it arrive at most (at least).
   const reachLeft = new Int32Array(width + 1);
   const reachRight = new Int32Array(width + 1);
 
@@ -39,7 +39,7 @@ export function settleClaims(proper: Proper, mainPath: MainPath): Claims {
         mainPathTo = i;
       }
     }
-    // Chains claim from left to right; of two that cross, the left one wins.
+    // Chains are taken from left to right; of two that cross, the left one is upright.
     let lastFrom = -1;
     for (let i = layerStart[rank]!; i < end; i++) {
       const v = layer[i]!;
@@ -68,11 +68,11 @@ export function settleClaims(proper: Proper, mainPath: MainPath): Claims {
       const v = layer[i]!;
       for (let k = upStart[v]!; k < upStart[v + 1]!; k++) {
         const from = position[segmentFrom[up[k]!]!]! - first;
-        if (reachLeft[from]! > i || reachRight[from + 1]! < i) yields[up[k]!] = 1;
+        if (reachLeft[from]! > i || reachRight[from + 1]! < i) isInConflict[up[k]!] = 1;
       }
     }
   }
-  return { above, below, yields };
+  return { above, below, isInConflict };
 }
 
 /**
@@ -82,7 +82,7 @@ export function settleClaims(proper: Proper, mainPath: MainPath): Claims {
  */
 export function alignBlocks(
   proper: Proper,
-  claims: Claims,
+  uprights: UprightSegments,
   downwards: boolean,
   leftFirst: boolean,
 ): Int32Array {
@@ -93,8 +93,8 @@ export function alignBlocks(
   const start = downwards ? proper.upStart : proper.downStart;
   const list = downwards ? proper.up : proper.down;
   const ends = downwards ? proper.segmentFrom : proper.segmentTo;
-  const claim = downwards ? claims.above : claims.below;
-  const claimBack = downwards ? claims.below : claims.above;
+  const uprightOf = downwards ? uprights.above : uprights.below;
+  const uprightBack = downwards ? uprights.below : uprights.above;
 
   for (let step = 1; step < proper.rankCount; step++) {
     const rank = downwards ? step : proper.rankCount - 1 - step;
@@ -108,13 +108,13 @@ export function alignBlocks(
       if (degree === 0) continue;
       const low = (degree - 1) >> 1;
       const high = degree >> 1;
-      const claimed = claim[v]!;
+      const upright = uprightOf[v]!;
       for (let turn = 0; turn < 2; turn++) {
-        if (turn === 1 && (claimed >= 0 || low === high)) break;
+        if (turn === 1 && (upright >= 0 || low === high)) break;
         const segment =
-          claimed >= 0 ? claimed : list[first + (leftFirst === (turn === 0) ? low : high)]!;
+          upright >= 0 ? upright : list[first + (leftFirst === (turn === 0) ? low : high)]!;
         const u = ends[segment]!;
-        if (claimed < 0 && (claims.yields[segment] || claimBack[u]! >= 0)) continue;
+        if (upright < 0 && (uprights.isInConflict[segment] || uprightBack[u]! >= 0)) continue;
         const place = position[u]!;
         if (taken[u] || (leftFirst ? place <= bound : place >= bound)) continue;
         taken[u] = 1;

@@ -1,6 +1,6 @@
 /** Gives every vertex its x: blocks pack towards the main path, and the four alignments are weighed against each other. */
 
-import { alignBlocks, settleClaims } from "./align.ts";
+import { alignBlocks, findUprightSegments } from "./align.ts";
 import type { MainPath } from "./main_path.ts";
 import { type Proper, sortDowns, sortUps } from "./proper.ts";
 
@@ -30,16 +30,16 @@ export function assignCoordinates(
     sortUps(proper, rank, next);
     sortDowns(proper, rank, next);
   }
-  const claims = settleClaims(proper, mainPath);
+  const uprights = findUprightSegments(proper, mainPath);
   const all: Float64Array[] = [];
   for (const downwards of [true, false]) {
     for (const leftFirst of [true, false]) {
-      const block = alignBlocks(proper, claims, downwards, leftFirst);
+      const block = alignBlocks(proper, uprights, downwards, leftFirst);
       all.push(packBlocks(proper, mainPath, extents, block));
     }
   }
   const x = middleOf(all as [Float64Array, Float64Array, Float64Array, Float64Array]);
-  squeeze(proper, mainPath, extents, x);
+  limitWidth(proper, mainPath, extents, x);
   return x;
 }
 
@@ -125,12 +125,7 @@ function bound(has: number, need: number): number {
 }
 
 /** Move what lies too far out as far in as it must; the main path stays at 0. Changes `x`. */
-export function squeeze(
-  proper: Proper,
-  mainPath: MainPath,
-  extents: Extents,
-  x: Float64Array,
-): void {
+function limitWidth(proper: Proper, mainPath: MainPath, extents: Extents, x: Float64Array): void {
   const { layer, layerStart, rankCount } = proper;
   // The least room either side of the main path needs, and what it takes now.
   let needLeft = 0;

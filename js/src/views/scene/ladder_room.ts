@@ -1,5 +1,5 @@
 /** What one column of a ladder takes up, and how near the other one may come to it. */
-import type { Narrowing, Span } from "../../layout/index.ts";
+import type { GapRemoval, Span } from "../../layout/index.ts";
 import type { Extent } from "./spatial_index.ts";
 import type { Taken } from "./taken.ts";
 
@@ -18,7 +18,7 @@ export interface ColumnFrame extends Extent {
 /** All that a column takes up where the layout put it, and where that goes once it is narrowed. */
 export interface Placing {
   readonly taken: readonly Taken[];
-  readonly narrowing: Narrowing;
+  readonly gapRemoval: GapRemoval;
 }
 
 export function takenByFrames(frames: readonly ColumnFrame[], padding: number): Taken[] {
@@ -58,7 +58,7 @@ export function ladderShift(left: Placing, right: Placing, gutter: number): numb
   ];
   for (const part of left.taken) {
     if (part.isSeen) {
-      const x = left.narrowing.at(part.right);
+      const x = left.gapRemoval.at(part.right);
       const [first, last] = bandsOf(part);
       for (let band = first; band <= last; band++) {
         reach[band] = Math.max(reach[band] ?? Number.NEGATIVE_INFINITY, x);
@@ -68,7 +68,7 @@ export function ladderShift(left: Placing, right: Placing, gutter: number): numb
   let shift = 0;
   for (const part of right.taken) {
     if (part.isSeen) {
-      const x = right.narrowing.at(part.left);
+      const x = right.gapRemoval.at(part.left);
       const [first, last] = bandsOf(part);
       for (let band = first; band <= last; band++) {
         shift = Math.max(shift, (reach[band] ?? Number.NEGATIVE_INFINITY) + gutter - x);

@@ -1,5 +1,5 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
-import { Narrowing, type NestedResult } from "../../layout/index.ts";
+import { GapRemoval, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/pictured.ts";
 import type { Steps } from "../../model/steps.ts";
 import { t } from "../../words/page.ts";
@@ -51,7 +51,7 @@ export function* composeLadderSteps(
       ...takenByEdges(column.edges, measure),
       ...takenByFrames(frames, SPACING.groupPaddingPx),
     ];
-    return { taken: all, narrowing: new Narrowing(spansOf(all)) };
+    return { taken: all, gapRemoval: new GapRemoval(spansOf(all)) };
   };
   const atLeft = taken(
     left,
@@ -66,13 +66,13 @@ export function* composeLadderSteps(
   const shift = hasRight ? ladderShift(atLeft, atRight, GUTTER_PX) : 0;
   yield;
 
-  const toLeft = (x: number): number => atLeft.narrowing.at(x);
-  const toRight = (x: number): number => atRight.narrowing.at(x) + shift;
+  const toLeft = (x: number): number => atLeft.gapRemoval.at(x);
+  const toRight = (x: number): number => atRight.gapRemoval.at(x) + shift;
   const rungs = rungsBetween(arrangement, result, right, toLeft, toRight);
   const head = headX(arrangement, result);
   const frames = ladderFrames(store, arrangement, result, isWide, shown, toLeft, toRight);
   return {
-    width: Math.max(atLeft.narrowing.width, hasRight ? atRight.narrowing.width + shift : 0),
+    width: Math.max(atLeft.gapRemoval.width, hasRight ? atRight.gapRemoval.width + shift : 0),
     height: result.totalHeight,
     focusX: hasRight ? (toLeft(head) + toRight(head)) / 2 : toLeft(head),
     mains: [

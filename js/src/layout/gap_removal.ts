@@ -12,7 +12,7 @@ export interface Span {
 const LEAST_GAP_PX = 20;
 
 /** Where each x goes: the leftmost span begins at 0, spans keep their widths, and wide gaps between them become narrow. */
-export class Narrowing {
+export class GapRemoval {
   /** Ends of the spans, and how far to the left what lies right of each moves. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
