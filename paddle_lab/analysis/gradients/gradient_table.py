@@ -22,6 +22,7 @@ from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
+    from bokeh.plotting import figure
 
 _ROWS_SHOWN = 20
 _COLUMNS = ("gradient", "from", "to", "layer", "shape", "norm", "min", "max", "zeros", "NaN", "Inf",
@@ -80,6 +81,28 @@ class GradientTable(Sequence[Gradient]):
         if call not in known:
             raise ValueError(say("errors.no_gradients_of", call=call, known=known))
         return GradientCurve.of(self.record, call)
+
+    def figure(self, *, call: int | None = None) -> figure:
+        """Return a Bokeh figure of :meth:`curve`, for a report or a dashboard.
+
+        Parameters
+        ----------
+        call
+            Key of the backward call; by default the first one that has gradients.
+
+        Returns
+        -------
+        bokeh.plotting.figure
+            ``bokeh.io.show`` and ``bokeh.io.save`` take it; it can be changed before.
+
+        Raises
+        ------
+        ValueError
+            If no gradients of this call, or none at all, were recorded.
+        """
+        from paddle_lab.analysis.figures.gradient_figure import gradient_figure
+
+        return gradient_figure(self.curve(call=call))
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame with one row a gradient, indexed by its key.

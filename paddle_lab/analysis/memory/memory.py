@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from paddle_lab.analysis.trees import Keys
 from paddle_lab.trace.memory_notices import tell_of_missing_memory
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from bokeh.plotting import figure
 
 
 class Memory:
@@ -176,6 +180,18 @@ class Memory:
     @cached_property
     def _holders(self) -> HolderTable:
         return holders(self.attribution, self.allocations.keys)
+
+    def figure(self) -> figure:
+        """Return a Bokeh figure of the timeline, stacked by kind, for a report or a dashboard.
+
+        Returns
+        -------
+        bokeh.plotting.figure
+            ``bokeh.io.show`` and ``bokeh.io.save`` take it; it can be changed before.
+        """
+        from paddle_lab.analysis.figures.memory_figure import memory_figure
+
+        return memory_figure(self)
 
     def advice(self, time_ns: int | None = None) -> list[str]:
         """Return advice on how to lower the memory at a moment, the most promising first."""

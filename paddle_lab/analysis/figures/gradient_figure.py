@@ -1,0 +1,71 @@
+"""How large gradients are, layer by layer, as a Bokeh figure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from bokeh.plotting import figure
+
+    from paddle_lab.analysis.gradients.curve import Amount, GradientCurve
+
+_COLOURS = {"flows_on": "#3b78d8", "parameters": "#e08a2e"}
+
+
+def gradient_figure(curve: GradientCurve) -> figure:
+    """Return a figure of the gradients' root mean squares over depth, on a logarithmic axis.
+
+    A gradient that is zero everywhere has no point.
+    """
+    from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Range1d
+    from bokeh.plotting import figure
+
+    names = [point.label for point in curve]
+    data: dict[str, Any] = {"depth": list(range(len(names))), "layer": names}
+    data["class"] = [point.layer_class for point in curve]
+    amounts = {
+        "flows_on": [point.flowing for point in curve],
+        "parameters": [point.parameters for point in curve],
+    }
+    for name, column in amounts.items():
+        data[name] = [_rms(amount) for amount in column]
+        data[f"{name}_norm"] = [math.nan if amount is None else amount.norm for amount in column]
+    source = ColumnDataSource(data)
+    plot = figure(
+        title=say("reports.gradient_figure"),
+        x_axis_label=say("reports.column.layer"),
+        y_axis_label=say("reports.column.per_value"),
+        x_range=Range1d(start=-0.5, end=len(names) - 0.5),
+        y_axis_type="log",
+        sizing_mode="stretch_width",
+        height=360,
+        tools="xpan,xwheel_zoom,box_zoom,reset,save",
+    )
+    for name, colour in _COLOURS.items():
+        label = say(f"reports.column.{name}")
+        options: dict[str, Any] = {"x": "depth", "y": name, "source": source, "color": colour}
+        plot.line(**options, legend_label=label)
+        points = plot.scatter(**options, size=6, legend_label=label)
+        tooltips = [
+            (say("reports.column.layer"), "@layer"),
+            (say("reports.column.class"), "@class"),
+            (label, f"@{{{name}_norm}}{{%.3g}}"),
+            (say("reports.column.per_value"), f"@{name}{{%.3g}}"),
+        ]
+        formatters: dict[str, Any] = {
+            f"@{{{name}_norm}}": "printf",
+            f"@{name}": "printf",
+        }
+        plot.add_tools(HoverTool(renderers=[points], tooltips=tooltips, formatters=formatters))
+    plot.xaxis.ticker = BasicTicker(min_interval=1)
+    plot.xaxis.major_label_overrides = dict(enumerate(names))
+    plot.xaxis.major_label_orientation = 0.8
+    plot.add_layout(plot.legend[0], "right")
+    return plot
+
+
+def _rms(amount: Amount | None) -> float:
+    return amount.rms if amount is not None and amount.rms > 0 else math.nan
