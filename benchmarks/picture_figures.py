@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.figures import Figure
 from benchmarks.traced_cells import Subject
-from paddle_lab.views.static_files import static_file
+from paddle_lab.views.html.static_files import static_file
 
 SPANS = ("close", "payload", "fallback")
 # What happens to the picture, by the page's marks: the layout is made while the kernel is at work

@@ -23,7 +23,7 @@ from paddle_lab.words import language
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from paddle_lab.views.check_list import CheckList
+    from paddle_lab.views.text.check_list import CheckList
 
 __all__ = [
     "Trace",
@@ -48,7 +48,7 @@ def checks() -> CheckList:
 
     Its text is in the language of :func:`language`. Iterate over it to get the checks.
     """
-    from paddle_lab.views.check_list import CheckList
+    from paddle_lab.views.text.check_list import CheckList
 
     return CheckList()
 

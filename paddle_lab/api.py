@@ -11,7 +11,7 @@ from paddle_lab.trace_answers import TraceAnswers
 
 if TYPE_CHECKING:
     from paddle_lab.trace.record import Record
-    from paddle_lab.views.still_graph import StillGraph
+    from paddle_lab.views.html.still_graph import StillGraph
     from paddle_lab.views.widgets.graph_widget import GraphWidget
 
 PathLike = str | os.PathLike[str]
@@ -94,7 +94,7 @@ class Trace(TraceAnswers):
             If the file cannot be written.
         """
         from paddle_lab.trace.file import write_atomically
-        from paddle_lab.views.svg import svg_picture
+        from paddle_lab.views.svg.picture import svg_picture
 
         picture = svg_picture(self._told_record, view=view, theme=theme, depth=depth)
         return write_atomically(path, picture.encode("utf-8"))
@@ -164,7 +164,7 @@ class Trace(TraceAnswers):
 
     def summary(self) -> str:
         """Return the trace in a page of text: counts, layers, slowest ops, backward calls."""
-        from paddle_lab.views.text import summary_text
+        from paddle_lab.views.text.summary import summary_text
 
         return summary_text(self._told_record)
 
@@ -188,19 +188,19 @@ class Trace(TraceAnswers):
 
     def page_html(self) -> str:
         """Return the text of the file that :meth:`to_html` writes."""
-        from paddle_lab.views.html_page import html_page
+        from paddle_lab.views.html.page import html_page
 
         return html_page(self._told_record, payload=self.payload())
 
     def fallback_html(self) -> str:
         """Return the HTML that replaces the graph where no widget can be drawn."""
-        from paddle_lab.views.fallback import fallback_html
+        from paddle_lab.views.html.fallback import fallback_html
 
         return fallback_html(self._told_record)
 
     def _still_content(self) -> str:
         """Return what replaces the graph, without the sentence that says why."""
-        from paddle_lab.views.fallback import still_content
+        from paddle_lab.views.html.fallback import still_content
 
         return still_content(self._told_record)
 
@@ -243,8 +243,8 @@ class Trace(TraceAnswers):
         try:
             import paddle_lab.views.widgets.graph_widget  # noqa: F401
         except ImportError as error:
-            from paddle_lab.views.kernel_lacks import kernel_lacks
-            from paddle_lab.views.still_graph import StillGraph
+            from paddle_lab.views.html.kernel_lacks import kernel_lacks
+            from paddle_lab.views.html.still_graph import StillGraph
 
             return StillGraph(
                 kernel_lacks(error),
@@ -265,7 +265,7 @@ class Trace(TraceAnswers):
     def __repr__(self) -> str:
         if self._record is None:
             return "<Trace: still recording>"
-        from paddle_lab.views.text import one_line
+        from paddle_lab.views.text.summary import one_line
 
         return f"<Trace: {one_line(self._told_record)}>"
 

@@ -5,7 +5,7 @@
  * scripts run. In one element it would be copied at each of them.
  */
 
-/** As in paddle_lab/views/html_page.py. */
+/** As in paddle_lab/views/html/page.py. */
 const PIECE = 'script[type="application/x-paddle-lab"]';
 /** A look at what has arrived costs little, a message to a worker more. */
 const LOOK_MS = 10;

@@ -37,7 +37,7 @@ def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool
 
 def _show(trace: Trace, *, has_page: bool) -> None:
     from paddle_lab.error_help.lookup import error_help, kinds_that_explain
-    from paddle_lab.views.error_note import ErrorNote
+    from paddle_lab.views.text.error_note import ErrorNote
 
     raised = trace.record.origin.exception
     kinds = set(kinds_that_explain(raised))

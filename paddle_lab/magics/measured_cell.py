@@ -14,7 +14,7 @@ from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.out_of_memory import report_out_of_memory
 from paddle_lab.magics.traced_cell import TracedCell
-from paddle_lab.views.memory_report import LedgerLine
+from paddle_lab.views.text.memory_report import LedgerLine
 from paddle_lab.words import say
 
 if TYPE_CHECKING:

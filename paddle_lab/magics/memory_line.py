@@ -87,7 +87,7 @@ class MemoryLineMagic:
             self._report()
 
     def _report(self) -> None:
-        from paddle_lab.views.memory_report import MemoryReport
+        from paddle_lab.views.text.memory_report import MemoryReport
 
         allocated = self._memory.read()
         living = None

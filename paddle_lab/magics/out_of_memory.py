@@ -56,7 +56,7 @@ def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> No
 
 
 def _show_living(memory: NotebookMemory) -> None:
-    from paddle_lab.views.memory_report import MemoryReport
+    from paddle_lab.views.text.memory_report import MemoryReport
 
     living = memory.living()
     allocated = {place: counters["allocated"] for place, counters in memory.read().items()}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_lab
-from paddle_lab.views.folding import fold
+from paddle_lab.views.svg.folding import fold
 from tests.analysis.drawn_tree import tree
 
 paddle = pytest.importorskip("paddle")

@@ -10,7 +10,7 @@ _RECORDING = (
     "paddle_lab.capture.session",
     "paddle_lab.magics.graphed_cell",
 )
-_SHOWING = ("anywidget", "paddle_lab.views.fallback", "paddle_lab.views.widgets.graph_widget")
+_SHOWING = ("anywidget", "paddle_lab.views.html.fallback", "paddle_lab.views.widgets.graph_widget")
 _LATER = (*_RECORDING, *_SHOWING)
 
 

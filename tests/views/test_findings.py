@@ -10,10 +10,10 @@ from paddle_lab.analysis.answers import with_answers
 from paddle_lab.analysis.findings.finding import Finding, Mark
 from paddle_lab.analysis.findings.tables import with_findings
 from paddle_lab.trace.record import Record
-from paddle_lab.views.fallback import fallback_html
-from paddle_lab.views.finding_text import finding_counts
-from paddle_lab.views.svg import svg_picture
-from paddle_lab.views.text import one_line, summary_text
+from paddle_lab.views.html.fallback import fallback_html
+from paddle_lab.views.svg.picture import svg_picture
+from paddle_lab.views.text.finding_text import finding_counts
+from paddle_lab.views.text.summary import one_line, summary_text
 from tests.trace.records import RecordWriter
 from tests.views.hostile import TEXTS, hostile_record
 

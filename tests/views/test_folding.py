@@ -7,10 +7,10 @@ import pytest
 
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.record import Record
-from paddle_lab.views.folding import Folded, fold, keep_rows
-from paddle_lab.views.group_items import fold_label
-from paddle_lab.views.lanes import assign_lanes
-from paddle_lab.views.lifting import backward_edges, forward_edges
+from paddle_lab.views.svg.folding import Folded, fold, keep_rows
+from paddle_lab.views.svg.group_items import fold_label
+from paddle_lab.views.svg.lanes import assign_lanes
+from paddle_lab.views.svg.lifting import backward_edges, forward_edges
 from tests.trace.records import RecordWriter
 
 

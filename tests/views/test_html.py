@@ -14,8 +14,8 @@ import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.api import Trace
 from paddle_lab.trace.unpack import unpack
-from paddle_lab.views import static_files
-from paddle_lab.views.fallback import fallback_html
+from paddle_lab.views.html import static_files
+from paddle_lab.views.html.fallback import fallback_html
 from tests.trace.records import RecordWriter
 from tests.views.hostile import hostile_record
 

@@ -8,7 +8,7 @@ from html import escape
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root, RootKind
 from paddle_lab.ledger import Entry, Ledger
-from paddle_lab.views.memory_report import LedgerLine, MemoryReport
+from paddle_lab.views.text.memory_report import LedgerLine, MemoryReport
 from paddle_lab.words import say
 
 MIB = 2**20

@@ -9,9 +9,9 @@ import pytest
 
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.record import Record
-from paddle_lab.views.palette import PALETTES
-from paddle_lab.views.svg import svg_picture
-from paddle_lab.views.svg_writer import shorten, text_width_px, xml_text
+from paddle_lab.views.svg.palette import PALETTES
+from paddle_lab.views.svg.picture import svg_picture
+from paddle_lab.views.svg.writer import shorten, text_width_px, xml_text
 from tests.trace.records import RecordWriter
 from tests.views.hostile import hostile_record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.views.text import duration, one_line, summary_text
+from paddle_lab.views.text.summary import duration, one_line, summary_text
 from tests.trace.records import RecordWriter
 
 

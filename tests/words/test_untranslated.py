@@ -52,9 +52,9 @@ ALLOWED = {
     # Files for tools that speak English.
     "interchange/*.py": r".*",
     # Styles, policies and fonts.
-    "views/html_page.py": r"\n?(html, body|(script|style|img|worker)-src)",
-    "views/error_note.py": r"(border-left|color): ",
-    "views/svg_writer.py": r"system-ui",
+    "views/html/page.py": r"\n?(html, body|(script|style|img|worker)-src)",
+    "views/text/error_note.py": r"(border-left|color): ",
+    "views/svg/writer.py": r"system-ui",
     "analysis/text_table.py": r"text-align",
 }
 

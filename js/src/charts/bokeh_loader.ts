@@ -16,7 +16,7 @@ const BOKEH_VERSION = "3.9.2";
 const FILE = "bokeh.esm.min.js";
 /** Registers itself with the BokehJS that lies beside it. */
 const WEBGL_FILE = "bokeh-gl.esm.min.js";
-/** As in paddle_lab/views/html_page.py. */
+/** As in paddle_lab/views/html/page.py. */
 const CARRIED = "#pdl-bokeh";
 const CDN = `https://cdn.jsdelivr.net/npm/@bokeh/bokehjs@${BOKEH_VERSION}/build/js/`;
 

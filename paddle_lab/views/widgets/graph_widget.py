@@ -7,9 +7,9 @@ from typing import Any
 
 import traitlets
 
-from paddle_lab.views.fallback import still_html
-from paddle_lab.views.graph_bundle import graph_bundle
-from paddle_lab.views.static_files import packed_script, widget_module
+from paddle_lab.views.html.fallback import still_html
+from paddle_lab.views.html.graph_bundle import graph_bundle
+from paddle_lab.views.html.static_files import packed_script, widget_module
 from paddle_lab.views.widgets.cell_widget import ANYWIDGET_VERSION, CellWidget
 from paddle_lab.words import language, say
 

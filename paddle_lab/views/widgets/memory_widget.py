@@ -13,8 +13,8 @@ import traitlets
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.sampling.batch import Batch
 from paddle_lab.sampling.sampler import Sampler
-from paddle_lab.views.mime_types import LIVE_MIME_TYPE
-from paddle_lab.views.static_files import widget_module
+from paddle_lab.views.html.mime_types import LIVE_MIME_TYPE
+from paddle_lab.views.html.static_files import widget_module
 from paddle_lab.views.widgets.cell_widget import ANYWIDGET_VERSION, CellWidget
 from paddle_lab.words import language, say
 

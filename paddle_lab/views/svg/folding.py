@@ -16,7 +16,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
-from paddle_lab.views.group_items import GroupItems, Item
+from paddle_lab.views.svg.group_items import GroupItems, Item
 
 _OPTIMIZER = GROUP_KINDS.index("optimizer")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paddle_lab.views.folding import Folded
+from paddle_lab.views.svg.folding import Folded
 
 BOX_WIDTH_PX, BOX_HEIGHT_PX = 216.0, 26.0
 CHIPS_PX = 150.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle_lab.views.fallback import still_html
-from paddle_lab.views.graph_bundle import graph_bundle
+from paddle_lab.views.html.fallback import still_html
+from paddle_lab.views.html.graph_bundle import graph_bundle
 from paddle_lab.words import language
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from paddle_lab.views.ladder_layout import (
+from paddle_lab.views.svg.ladder_layout import (
     BOX_HEIGHT_PX,
     BOX_WIDTH_PX,
     FIRST_LANE_PX,
     LANE_PX,
     LANES,
 )
-from paddle_lab.views.lanes import assign_lanes
-from paddle_lab.views.lifting import RowEdge
-from paddle_lab.views.palette import Palette
-from paddle_lab.views.svg_writer import Span, SvgWriter
+from paddle_lab.views.svg.lanes import assign_lanes
+from paddle_lab.views.svg.lifting import RowEdge
+from paddle_lab.views.svg.palette import Palette
+from paddle_lab.views.svg.writer import Span, SvgWriter
 
 
 class EdgePainter:

@@ -11,9 +11,9 @@ import hashlib
 from html import escape
 
 from paddle_lab.trace.record import Record
-from paddle_lab.views.static_files import static_file
-from paddle_lab.views.svg import svg_picture
-from paddle_lab.views.text import full_title
+from paddle_lab.views.html.static_files import static_file
+from paddle_lab.views.svg.picture import svg_picture
+from paddle_lab.views.text.summary import full_title
 from paddle_lab.words import Language, language, say
 
 _PAGE_STYLE = """

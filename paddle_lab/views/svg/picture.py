@@ -8,12 +8,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from paddle_lab.trace.record import Record
-from paddle_lab.views.finding_text import told_findings
-from paddle_lab.views.folding import Folded, fold, keep_rows
-from paddle_lab.views.ladder_svg import LadderPainter
-from paddle_lab.views.palette import PALETTES, Palette
-from paddle_lab.views.svg_writer import Span, SvgWriter
-from paddle_lab.views.text import counts, failures, full_title, shown_title
+from paddle_lab.views.svg.folding import Folded, fold, keep_rows
+from paddle_lab.views.svg.ladder_svg import LadderPainter
+from paddle_lab.views.svg.palette import PALETTES, Palette
+from paddle_lab.views.svg.writer import Span, SvgWriter
+from paddle_lab.views.text.finding_text import told_findings
+from paddle_lab.views.text.summary import counts, failures, full_title, shown_title
 from paddle_lab.words import say
 
 View = Literal["ladder", "forward", "backward"]

@@ -13,9 +13,9 @@ from paddle_lab.analysis.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.trees import Keys, csr
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
-from paddle_lab.views.folding import Folded
-from paddle_lab.views.group_items import Item, fold_label
-from paddle_lab.views.row_marks import RowMark, row_marks
+from paddle_lab.views.svg.folding import Folded
+from paddle_lab.views.svg.group_items import Item, fold_label
+from paddle_lab.views.svg.row_marks import RowMark, row_marks
 from paddle_lab.words import say
 
 _INPUT = ROLES.index("input")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_lab.views.ladder_layout import BOX_HEIGHT_PX, BOX_WIDTH_PX, CHIPS_PX
-from paddle_lab.views.palette import Palette
-from paddle_lab.views.row_content import RowContent
-from paddle_lab.views.row_marks import RowMark
-from paddle_lab.views.svg_writer import Span, SvgWriter
+from paddle_lab.views.svg.ladder_layout import BOX_HEIGHT_PX, BOX_WIDTH_PX, CHIPS_PX
+from paddle_lab.views.svg.palette import Palette
+from paddle_lab.views.svg.row_content import RowContent
+from paddle_lab.views.svg.row_marks import RowMark
+from paddle_lab.views.svg.writer import Span, SvgWriter
 from paddle_lab.words import say
 
 

@@ -14,8 +14,8 @@ from paddle_lab.analysis.text_table import padded, text_width
 from paddle_lab.analysis.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
-from paddle_lab.views.finding_text import finding_counts, finding_lines, told_findings
-from paddle_lab.views.memory_text import memory_lines
+from paddle_lab.views.text.finding_text import finding_counts, finding_lines, told_findings
+from paddle_lab.views.text.memory_text import memory_lines
 from paddle_lab.words import say
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2

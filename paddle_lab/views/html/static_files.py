@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paddle_lab.words import say
 
-_FOLDER = Path(__file__).parents[1] / "static"
+_FOLDER = Path(__file__).parents[2] / "static"
 
 
 def static_file(name: str) -> Path:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.trace.record import Record
-from paddle_lab.views.folding import Folded, Frame
-from paddle_lab.views.ladder_edges import EdgePainter
-from paddle_lab.views.ladder_layout import (
+from paddle_lab.views.svg.folding import Folded, Frame
+from paddle_lab.views.svg.ladder_edges import EdgePainter
+from paddle_lab.views.svg.ladder_layout import (
     BOX_WIDTH_PX,
     INSET_PX,
     MARGIN_PX,
     Columns,
     LadderLayout,
 )
-from paddle_lab.views.ladder_rows import RowPainter
-from paddle_lab.views.lifting import RowEdge, backward_edges, forward_edges
-from paddle_lab.views.palette import Palette
-from paddle_lab.views.row_content import RowReader
-from paddle_lab.views.svg_writer import Span, SvgWriter
+from paddle_lab.views.svg.ladder_rows import RowPainter
+from paddle_lab.views.svg.lifting import RowEdge, backward_edges, forward_edges
+from paddle_lab.views.svg.palette import Palette
+from paddle_lab.views.svg.row_content import RowReader
+from paddle_lab.views.svg.writer import Span, SvgWriter
 
 
 class LadderPainter:

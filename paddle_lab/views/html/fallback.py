@@ -13,12 +13,12 @@ from html import escape
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.analysis.summaries import backward_calls
 from paddle_lab.trace.record import Record
-from paddle_lab.views.finding_text import told_findings
-from paddle_lab.views.folding import fold
-from paddle_lab.views.line_rows import line_rows
-from paddle_lab.views.svg import svg_picture
-from paddle_lab.views.svg_classes import with_classes
-from paddle_lab.views.text import (
+from paddle_lab.views.svg.classes import with_classes
+from paddle_lab.views.svg.folding import fold
+from paddle_lab.views.svg.picture import svg_picture
+from paddle_lab.views.text.finding_text import told_findings
+from paddle_lab.views.text.line_rows import line_rows
+from paddle_lab.views.text.summary import (
     backward_line,
     counts,
     failures,

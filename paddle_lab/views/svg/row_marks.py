@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import MARK_ROLES, SEVERITIES
-from paddle_lab.views.finding_text import SIGNS
-from paddle_lab.views.folding import Folded
-from paddle_lab.views.palette import Palette
+from paddle_lab.views.svg.folding import Folded
+from paddle_lab.views.svg.palette import Palette
+from paddle_lab.views.text.finding_text import SIGNS
 from paddle_lab.words import say
 
 _TOLD_FIRST = ("failed", "cut", "origin", "", "path")

@@ -17,7 +17,7 @@ def with_classes(picture: str) -> str:
     Parameters
     ----------
     picture
-        A document of :func:`paddle_lab.views.svg.svg_picture`, which has no classes of its own.
+        A document of :func:`~paddle_lab.views.svg.picture.svg_picture`; it has no classes.
     """
     counted = Counter(_RUN.findall(picture))
     classes = {

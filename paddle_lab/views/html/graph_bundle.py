@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from paddle_lab.views.mime_types import GRAPH_MIME_TYPE
+from paddle_lab.views.html.mime_types import GRAPH_MIME_TYPE
 
 
 def graph_bundle(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EDGE_KINDS, PHASES, TENSOR_KINDS
-from paddle_lab.views.folding import Folded
+from paddle_lab.views.svg.folding import Folded
 
 _OPTIMIZER = PHASES.index("optimizer")
 _CHIPS = (TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer"))

@@ -1,0 +1,1 @@
+"""Pages and outputs in HTML: the saved page, and what stands where no widget is shown."""

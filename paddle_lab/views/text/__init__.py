@@ -1,0 +1,1 @@
+"""What is said in text: summaries, reports, findings, checks and lines."""
