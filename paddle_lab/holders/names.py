@@ -71,7 +71,7 @@ class Way:
             is_attribute = self._attributes is holder
             if is_attribute and self._is_layers and key in _LAYER_DICTIONARIES:
                 return self._on("", held, held)
-            if is_attribute and is_a(key, ReferenceType) and is_a(held, dict):
+            if is_attribute and _is_thread(key) and is_a(held, dict):
                 return self._on("", held, held)  # a thread's part of a threading.local
             return self._on(_item(key, is_attribute=is_attribute), held)
         if _holds_attributes_in(holder, held):
@@ -159,6 +159,12 @@ def _holds_attributes_in(holder: Any, held: Any) -> bool:
     own = _attributes(holder)
     is_layers = _is_layer(holder) and any(own.get(name) is held for name in _LAYER_DICTIONARIES)
     return held is own or is_layers
+
+
+def _is_thread(key: Any) -> bool:
+    """Tell whether a key stands for a thread in a ``threading.local``."""
+    # A weak reference before Python 3.13, since then an object of a type that no module names.
+    return is_a(key, ReferenceType) or type(key).__name__ == "_localdummy"
 
 
 def _is_layer(holder: Any) -> bool:

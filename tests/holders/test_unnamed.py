@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from paddle_lab.holders.frames import open_call
@@ -79,13 +79,13 @@ def test_a_hook_is_told_by_its_function() -> None:
 
 @pytest.mark.usefixtures("uncollected")
 def test_what_the_collector_does_not_know_is_looked_into() -> None:
-    def register(held: Decimal) -> Any:
+    def register(held: np.datetime64) -> Any:
         return lambda kept=held: kept
 
-    hook: Any = register(Decimal(1))
+    hook: Any = register(np.datetime64(1, "s"))
     gc.collect()
     assert not gc.is_tracked(hook.__defaults__)  # tensors are no more known to the collector
-    search = HolderSearch(lambda kind: issubclass(kind, Decimal), budget_s=60.0)
+    search = HolderSearch(lambda kind: issubclass(kind, np.datetime64), budget_s=60.0)
     search.walk_unnamed()
     names = [holding.name for holding in search.holdings]
     assert any("<lambda>>.__defaults__[0] (which no name leads to)" in name for name in names)

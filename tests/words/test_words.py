@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import tomllib
 
 import paddle_lab
 from paddle_lab.words import LANGUAGES, say
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 WORDS = ROOT / "paddle_lab/words"
