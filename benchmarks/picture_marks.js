@@ -54,6 +54,10 @@
       mark("drawn");
       painted("picture");
     }
+    if (!marks.drawn && marks.comm && app.querySelector(".pdl-memory[data-state=ready]")) {
+      mark("drawn");
+      painted("picture");
+    }
     if (marks.pressed && !marks.answered && app.querySelector('[aria-selected="true"]')
         && app.querySelector(".pdl-panel").textContent !== before) {
       mark("answered"); painted("shown");
