@@ -9,7 +9,7 @@
 import type { AnyModel } from "@anywidget/types";
 
 export interface DataTraits {
-  _data: { payload?: DataView; is_fresh?: boolean };
+  _data: { payload?: DataView };
   /** What is saved in the place of `_data.payload`; nothing where that is small. */
   _stored: { payload?: DataView };
 }
@@ -77,12 +77,4 @@ export function dropData(model: AnyModel<DataTraits>): void {
   keptOf.delete(data);
   data.payload = NOTHING;
   model.get("_stored").payload = NOTHING;
-}
-
-/** True the first time for a model whose kernel has made it just now. */
-export function takeFreshness(model: AnyModel<DataTraits>): boolean {
-  const data = model.get("_data");
-  const isFresh = data.is_fresh === true;
-  data.is_fresh = false;
-  return isFresh;
 }

@@ -2,7 +2,7 @@
 import { arrivingPayload } from "./arriving_payload.ts";
 import { carriesBokeh, loadBokeh } from "./charts/bokeh_loader.ts";
 import { showFailure } from "./failure.ts";
-import { prepare, showPayload } from "./payload.ts";
+import { showPayload } from "./payload.ts";
 
 async function start(): Promise<void> {
   const root = document.querySelector<HTMLElement>("#pdl-root");
@@ -12,8 +12,7 @@ async function start(): Promise<void> {
   // What the page shows where scripts do not run gives way.
   root.replaceChildren();
   try {
-    const prepared = prepare(arrivingPayload(document));
-    const app = await showPayload(root, prepared, { isStandalone: true });
+    const app = await showPayload(root, arrivingPayload(document), { isStandalone: true });
     await app?.ready;
     root.dataset.state = app ? "ready" : "failed";
     if (app && carriesBokeh()) {

@@ -5,17 +5,9 @@
  */
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./failure.ts";
-import {
-  type DataTraits,
-  dropData,
-  keepData,
-  payloadOf,
-  storeWhileShown,
-  takeFreshness,
-} from "./kept_data.ts";
+import { type DataTraits, dropData, keepData, payloadOf, storeWhileShown } from "./kept_data.ts";
 import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_view.ts";
 import { importScript, unpackScript } from "./packed_script.ts";
-import type { Prepared } from "./payload.ts";
 import { announce, countView } from "./presence.ts";
 import { type StandInTrait, takePlace } from "./take_place.ts";
 import type { WidgetState } from "./widget_view.ts";
@@ -30,53 +22,19 @@ interface ViewScript {
   _view_build: string;
 }
 
-/** What was made ready before a view asked for it, by the model's data; and the end of waiting for one. */
-const prepared = new WeakMap<
-  object,
-  { preparing: Promise<Prepared>; limit: ReturnType<typeof setTimeout> }
->();
-/** How long it waits for a view. */
-const PATIENCE_MS = 30_000;
-
-/**
- * Called with a model's arrival. The kernel displays it a moment later, when it has made what a
- * notebook stores; meanwhile the view is loaded and the data read.
- */
+/** Called with a model's arrival. The kernel displays it a moment later, when it has made what a notebook stores. */
 function initialize({ model }: { model: Model }): void {
   takePlace(model as unknown as AnyModel<StandInTrait>);
   const data = model as unknown as AnyModel<DataTraits>;
   keepData(data);
   data.on("change:_data", () => keepData(data));
   data.on("change:_stored", () => keepData(data));
-  if (takeFreshness(data)) {
-    const key = data.get("_data");
-    const preparing = loadView(model).then((view) =>
-      view.prepare(payloadOf(data), model.get("_view")),
-    );
-    // Whoever shows it tells of a failure.
-    preparing.catch(() => {});
-    const limit = setTimeout(() => void takePrepared(key)?.then(disposeOf, () => {}), PATIENCE_MS);
-    prepared.set(key, { preparing, limit });
-  }
   model.on("destroy", () => {
-    void takePrepared(data.get("_data"))?.then(disposeOf, () => {});
     dropData(data);
     // Once for what it has, once for what it had before.
     for (let set = 0; set < 2; set++) model.set("_view_script", "");
   });
   announce(model);
-}
-
-/** The timer goes with it: it would keep the view's data until it rings. */
-function takePrepared(key: object): Promise<Prepared> | undefined {
-  const { preparing, limit } = prepared.get(key) ?? {};
-  clearTimeout(limit);
-  prepared.delete(key);
-  return preparing;
-}
-
-function disposeOf({ dispose }: Prepared): void {
-  dispose();
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
@@ -88,17 +46,13 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 
 async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise<void> {
   const data = model as unknown as AnyModel<DataTraits>;
-  const ready = takePrepared(data.get("_data"));
   storeWhileShown(data, signal);
   try {
     speak(model.get("_language"));
     const { showWidget } = await loadView(model);
-    if (signal.aborted) {
-      void ready?.then(disposeOf, () => {});
-      return;
-    }
+    if (signal.aborted) return;
     const state = model as unknown as AnyModel<WidgetState>;
-    await showWidget(state, ready ?? payloadOf(data), el, signal);
+    await showWidget(state, payloadOf(data), el, signal);
   } catch (error) {
     showFailure(el, error);
   }

@@ -6,7 +6,7 @@ import { installStyle } from "./install_style.ts";
 import { inGraph } from "./model/owner.ts";
 import type { Trace } from "./model/trace.ts";
 import type { Mode, Selection } from "./model/view_state.ts";
-import { type Prepared, prepare as preparePayload, showPayload } from "./payload.ts";
+import { showPayload } from "./payload.ts";
 import type { App } from "./views/app.ts";
 import { t } from "./words/page.ts";
 import { speak } from "./words/say.ts";
@@ -23,21 +23,15 @@ export interface WidgetState {
   selected_grad_node: number;
 }
 
-/** Read a payload and begin with the picture of its graph `view`, before it is shown. */
-export function prepare(payload: Uint8Array, view?: Mode): Promise<Prepared> {
-  installStyle();
-  return preparePayload(payload, view);
-}
-
-/** Show the graph in `el` until `signal` is aborted; `payload` is its bytes, or made of them. */
+/** Show the graph in `el` until `signal` is aborted. */
 export async function showWidget(
   model: AnyModel<WidgetState>,
-  payload: Uint8Array | Promise<Prepared>,
+  payload: Uint8Array,
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
   installStyle();
-  if (payload instanceof Uint8Array && !payload.length) {
+  if (!payload.length) {
     speak(model.get("_language"));
     showFailure(el, t("app.not_saved"));
     return;

@@ -1,12 +1,6 @@
 import type { AnyModel } from "@anywidget/types";
 import { expect, test } from "vitest";
-import {
-  type DataTraits,
-  keepData,
-  payloadOf,
-  storeWhileShown,
-  takeFreshness,
-} from "../src/kept_data.ts";
+import { type DataTraits, keepData, payloadOf, storeWhileShown } from "../src/kept_data.ts";
 
 const bytes = (...values: number[]): DataView => new DataView(Uint8Array.from(values).buffer);
 
@@ -62,9 +56,4 @@ test("data that arrives anew, after the connection was lost, is reduced again", 
   keepData(model);
   expect(stored(traits)).toBe(1);
   expect([...payloadOf(model)]).toEqual([1, 2]);
-});
-
-test("a model is fresh once", () => {
-  const model = modelOf({ _data: { payload: bytes(1), is_fresh: true }, _stored: {} });
-  expect([takeFreshness(model), takeFreshness(model)]).toEqual([true, false]);
 });

@@ -11,4 +11,4 @@ export {
   type LayoutRunner,
   type RunnerOptions,
 } from "./worker.ts";
-export { isWorkerStarting, startLayout } from "./worker_pool.ts";
+export { startLayout } from "./worker_pool.ts";

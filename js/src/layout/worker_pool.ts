@@ -17,14 +17,7 @@ interface Idle {
 }
 
 const idle: Idle[] = [];
-/** The last one, until it has started. */
-let starting: Worker | undefined;
 let runnerCount = 0;
-
-/** Whether one is about to start: for that the page has to do some tasks, which come in turn with others. */
-export function isWorkerStarting(): boolean {
-  return starting !== undefined;
-}
 
 /**
  * A worker that nobody else uses.
@@ -80,11 +73,7 @@ function dropIdle(worker: Worker): void {
 function startWorker(source: string): Worker {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const worker = new Worker(url);
-  starting = worker;
-  const hasStarted = (): void => {
-    if (starting === worker) starting = undefined;
-    URL.revokeObjectURL(url);
-  };
+  const hasStarted = (): void => URL.revokeObjectURL(url);
   worker.addEventListener("message", hasStarted, { once: true });
   worker.addEventListener("error", hasStarted, { once: true });
   return worker;

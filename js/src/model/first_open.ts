@@ -34,9 +34,4 @@ export class FirstOpen {
     this.#ofModes.set(mode, { shut, now });
     return now;
   }
-
-  /** There is more room than was thought. */
-  forget(): void {
-    this.#ofModes.clear();
-  }
 }

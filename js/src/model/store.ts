@@ -126,21 +126,6 @@ export class Store {
     this.#become({ ...this.#state, ...this.#firstOpen.shut(mode, groups) });
   }
 
-  /**
-   * There is more room than was thought: what was closed for want of it opens.
-   *
-   * @returns whether anything does
-   */
-  openAsAtFirst(): boolean {
-    const { isAsAtFirst } = this;
-    this.#firstOpen.forget();
-    const mayOpen = isAsAtFirst && !this.isAsAtFirst;
-    if (mayOpen) {
-      this.#become({ ...this.#state, ...this.#firstOpen.of(this.#state.mode) });
-    }
-    return mayOpen;
-  }
-
   /** @param options.reveal open the groups around it and bring it into view */
   select(selection: Selection, options: { reveal?: boolean } = {}): void {
     if (!options.reveal) {

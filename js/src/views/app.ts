@@ -15,7 +15,6 @@ import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
 import { listenToKeys } from "./keyboard.ts";
-import { rememberRoom } from "./likely_room.ts";
 import { type MemoryView, mountMemory } from "./memory/view.ts";
 import { keepNotebookKeysAway } from "./notebook_keys.ts";
 import { itemsInside, toggled, toggleGroup } from "./opening.ts";
@@ -44,7 +43,7 @@ export interface AppOptions {
   readonly notices?: readonly string[];
 }
 
-/** A trace that is read, and its first picture, which is being made. */
+/** A trace that is read, and what makes its pictures. */
 export interface Prepared {
   readonly store: Store;
   readonly measure: TextMeasure;
@@ -123,9 +122,9 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
         ];
         tooltip.show(hit, x + to.left - from.left, y + to.top - from.top);
       },
-      sized({ width }) {
-        rememberRoom(width);
+      placed(width) {
         picture.room = width;
+        void picture.refresh();
       },
       shrunk() {
         const place = placeOfSelection(store, canvas.scene);
@@ -166,10 +165,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       parts.canvas.append(element("div", { class: "pdl-empty pdl-error" }, text));
     },
   });
-  if (theme.font !== measure.family) {
-    measure.family = theme.font;
-    void picture.remeasure();
-  }
+  measure.family = theme.font;
 
   function showOutline(): void {
     if (tree) outline?.show(tree);
@@ -298,6 +294,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     }
   }
   showMode();
+  canvas.followSize();
 
   /** What stands around the picture, and need not be there before it is seen. */
   const rest = [

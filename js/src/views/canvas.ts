@@ -37,8 +37,8 @@ export interface CanvasActions {
   doubleClick(hit: Hit | undefined): void;
   /** `x`, `y` in the canvas, in CSS px. */
   hover(hit: Hit | undefined, x: number, y: number): void;
-  /** The view has its first size. */
-  sized(view: Size): void;
+  /** The view has a place in the page: so wide, in CSS px. */
+  placed(width: number): void;
   /** The panel below has taken some of the picture's height: what is selected may be covered. */
   shrunk(): void;
 }
@@ -53,6 +53,7 @@ export class GraphCanvas {
   #view: Size = { width: 0, height: 0 };
   #hovered: Hit | undefined;
   #frame = 0;
+  #hasRoom = false;
   #hasBeenMoved = false;
   readonly #root: HTMLElement;
   readonly #measure: TextMeasure;
@@ -81,11 +82,15 @@ export class GraphCanvas {
     root.prepend(this.element);
     this.#painting = new Painting(this.element, store, measure, theme, () => this.#request());
     this.#dispose.push(listenToPointer(this.element, this.#onPointer(actions), options));
-    const observer = new ResizeObserver(() => this.#resize());
-    observer.observe(root);
-    this.#dispose.push(() => observer.disconnect());
     this.#dispose.push(() => cancelAnimationFrame(this.#frame));
     this.#dispose.push(() => this.#painting.dispose());
+  }
+
+  /** Be as large as the room there is, from now on. */
+  followSize(): void {
+    const observer = new ResizeObserver(() => this.#resize());
+    observer.observe(this.#root);
+    this.#dispose.push(() => observer.disconnect());
     this.#resize();
   }
 
@@ -290,14 +295,15 @@ export class GraphCanvas {
     const bounds = this.#root.getBoundingClientRect();
     const width = Math.round(bounds.width);
     const height = Math.round(bounds.height);
+    if (width && !this.#hasRoom) {
+      this.#hasRoom = true;
+      this.#actions.placed(width);
+    }
     if (!width || !height) {
       return;
     }
     const before = this.#view;
     this.#view = { width, height };
-    if (!before.width) {
-      this.#actions.sized(this.#view);
-    }
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
     // A panel below the picture grows with what is selected: who has selected something stays there.

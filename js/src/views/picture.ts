@@ -20,8 +20,6 @@ const MOST_FITTED = 300;
 
 /** After so many too wide ones all groups are closed at once that may make a picture wide. */
 const MOST_TRIES = 4;
-/** By so much more room than was thought nothing is laid out again. */
-const MARGIN_OF_GUESS_PX = 24;
 
 export interface PictureListener {
   /** What will be visible: the outline need not wait for the layout. */
@@ -35,7 +33,6 @@ export interface PictureListener {
   failed(error: unknown): void;
 }
 
-/** The first picture is begun before there is a view to show it: whoever shows it listens later. */
 export class Picture {
   readonly #store: Store;
   readonly #measure: TextMeasure;
@@ -47,15 +44,11 @@ export class Picture {
   /** What may be asked for next. */
   #expected: Making | undefined;
   #shownMode = "";
-  /** 0 while it is not known. */
-  #room = 0;
+  /** The view's width, in CSS px; 0 while it is not known. A first picture opens no more than it has room for. */
+  room = 0;
   /** First pictures in a row that were too wide. */
   #tries = 0;
   #shown: (Made & { readonly state: ViewState }) | undefined;
-  /** What is under way has come so far. */
-  #stage = "";
-  #arranged: VisibleTree | undefined;
-  #failure: { readonly error: unknown } | undefined;
 
   constructor(store: Store, measure: TextMeasure, runner: LayoutRunner) {
     this.#store = store;
@@ -68,21 +61,9 @@ export class Picture {
     });
   }
 
-  /** Tell of all that comes, and at once of what has come so far. */
+  /** Tell of all that comes. */
   listen(listener: PictureListener): void {
     this.#listener = listener;
-    if (this.#isBusy) {
-      listener.busy(true);
-      listener.progress(this.#stage);
-    }
-    if (this.#arranged) {
-      listener.arranged(this.#arranged);
-    }
-    if (this.#failure) {
-      listener.failed(this.#failure.error);
-    } else if (this.#shown && !this.#isBusy) {
-      listener.composed(this.#shown.scene, true);
-    }
   }
 
   dispose(): void {
@@ -105,13 +86,6 @@ export class Picture {
     return true;
   }
 
-  /** Lay out all anew: texts have other widths. */
-  async remeasure(): Promise<void> {
-    this.#giveUp();
-    this.#shown = undefined;
-    await this.refresh();
-  }
-
   /** Lay out what the store says is open. */
   async refresh(): Promise<void> {
     const { state } = this.#store;
@@ -131,11 +105,10 @@ export class Picture {
       // Back to what is on the screen: a layout was cancelled, or undone before it was done.
       this.#giveUp();
       this.#setBusy(false);
-      this.#tellArranged(shown.tree);
+      this.#listener?.arranged(shown.tree);
       this.#listener?.composed(shown.scene, false);
       return;
     }
-    this.#failure = undefined;
     const making = isExpected ? expected : this.#makingOf(state);
     this.#making = making;
     this.#setBusy(true);
@@ -162,7 +135,6 @@ export class Picture {
         this.#making = undefined;
         this.#setBusy(false);
         if (!(error instanceof LayoutCancelled)) {
-          this.#failure = { error };
           this.#listener?.failed(error);
         }
       }
@@ -191,40 +163,19 @@ export class Picture {
     this.#expected.made().catch(() => {});
   }
 
-  /**
-   * The view's width, in CSS px. While nobody has opened or closed anything, as much is open as that has room for.
-   */
-  set room(px: number) {
-    const isMore = this.#room > 0 && px > this.#room + MARGIN_OF_GUESS_PX;
-    this.#room = px;
-    const shownMode = this.#shownMode;
-    this.#shownMode = "";
-    if (isMore && this.#store.openAsAtFirst()) {
-      return;
-    }
-    if (this.#shown && !this.#isBusy && this.#store.state.mode !== "memory") {
-      const tooWide = this.#tooWide(this.#shown);
-      if (tooWide.length) {
-        this.#store.shutAtFirst(tooWide);
-        return;
-      }
-    }
-    this.#shownMode = shownMode;
-  }
-
   /** Groups without which a first picture would have room; none where nobody waits for less. */
   #tooWide({ tree, scene }: Made): number[] {
     const isSmall = tree.items.length <= MOST_FITTED;
-    if (!this.#room || !isSmall || !this.#store.isAsAtFirst) {
+    if (!this.room || !isSmall || !this.#store.isAsAtFirst) {
       return [];
     }
     const parts = wholeParts(scene, this.#measure, Number.POSITIVE_INFINITY);
-    if (!isTooWide(scene, this.#room, parts)) {
+    if (!isTooWide(scene, this.room, parts)) {
       return [];
     }
     const structure = this.#store.trace.table("groups").column("structure");
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
-    return widestGroups({ scene, tree, parts, structure }, roomFor(this.#room), most);
+    return widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
   }
 
   #makingOf(state: ViewState): Making {
@@ -241,17 +192,9 @@ export class Picture {
   }
 
   readonly #told: MakingListener = {
-    arranged: (tree) => this.#tellArranged(tree),
-    progress: (stage) => {
-      this.#stage = stage;
-      this.#listener?.progress(stage);
-    },
+    arranged: (tree) => this.#listener?.arranged(tree),
+    progress: (stage) => this.#listener?.progress(stage),
   };
-
-  #tellArranged(tree: VisibleTree): void {
-    this.#arranged = tree;
-    this.#listener?.arranged(tree);
-  }
 
   #isBusy = false;
   #setBusy(isBusy: boolean): void {

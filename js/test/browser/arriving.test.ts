@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryWriter, randomNumbers } from "../memory/made_memory.ts";
-import { chain, encoder } from "../synthetic_nets.ts";
+import { encoder } from "../synthetic_nets.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 /** Of many pieces, which a worker takes, the page is made of so many bytes each. */
@@ -80,27 +80,6 @@ describe.skipIf(!hasBrowser)("a page that arrives", { timeout: 60_000 }, () => {
     const policy = "worker-src 'none'; script-src 'unsafe-inline' blob:";
     const { page, errors } = await browser.open(pieces, { policy });
     expect((await outline(page)).length).toBeGreaterThan(1);
-    expect(errors).toEqual([]);
-  });
-
-  test("has its picture laid out by a worker before it puts up what is around it", async () => {
-    const { page, errors } = await browser.open(chain(20_000).bytes(), {
-      before: () => {
-        const orders: [kind: string, isMounted: boolean][] = [];
-        Object.assign(window, { orders });
-        const { postMessage } = Worker.prototype;
-        Worker.prototype.postMessage = function (order: { kind: string }, transfer = []): void {
-          orders.push([order.kind, document.querySelector(".pdl-app") !== null]);
-          Reflect.apply(postMessage, this, [order, transfer]);
-        };
-        // Who waits for a while waits longer here: the machine may be slow.
-        const { setTimeout } = window;
-        const later = (act: () => void, wait_ms = 0): number => setTimeout(act, 100 * wait_ms);
-        Object.assign(window, { setTimeout: later });
-      },
-    });
-    const orders = await page.evaluate(() => (window as unknown as { orders: unknown[] }).orders);
-    expect(orders).toContainEqual(["layout", false]);
     expect(errors).toEqual([]);
   });
 

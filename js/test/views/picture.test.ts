@@ -106,21 +106,6 @@ test("what changes nothing in the layout lays nothing out", async () => {
   expect(scenes).toHaveLength(1);
 });
 
-test("who listens late is told what has been made", async () => {
-  const store = new Store(await encoder(3).trace());
-  const picture = new Picture(store, MEASURE, new HeldRunner());
-  await picture.refresh();
-  const told: string[] = [];
-  picture.listen({
-    arranged: () => told.push("arranged"),
-    composed: (scene, isNew) => told.push(`composed ${scene.boxes.length > 0} ${isNew}`),
-    busy: (isBusy) => told.push(`busy ${isBusy}`),
-    progress: () => {},
-    failed: (error) => told.push(String(error)),
-  });
-  expect(told).toEqual(["arranged", "composed true true"]);
-});
-
 describe("a picture that is expected", () => {
   test("is made ahead, and shown once it is asked for", async () => {
     const { store, runner, picture, scenes, busy } = await shown();

@@ -50,9 +50,8 @@ class GraphWidget(CellWidget):
     # The page drops its copy where JupyterLab's plugin has the same build (js/src/widget.ts).
     _view_script = traitlets.Unicode().tag(sync=True)
     _view_build = traitlets.Unicode().tag(sync=True)
-    # _data: "payload" is drawn, and "is_fresh" says that nothing has been shown yet. _stored:
-    # "payload" is saved instead, if it is smaller. The page changes its own copy in place
-    # (js/src/kept_data.ts), because a new dict would be sent back.
+    # _data: "payload" is drawn. _stored: "payload" is saved instead, if it is smaller. The page
+    # changes its own copy in place (js/src/kept_data.ts), because a new dict would be sent back.
     _data = traitlets.Dict().tag(sync=True)
     _stored = traitlets.Dict().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)
@@ -88,9 +87,8 @@ class GraphWidget(CellWidget):
         self._still_content: Callable[[], str] | str = still_content
         self._page_of = page_of
         script, build = packed_script("widget_view.js")
-        data = {"payload": payload, "is_fresh": True}
         super().__init__(
-            _data=data,
+            _data={"payload": payload},
             _view=view,
             _height=height,
             _language=language(),
@@ -98,8 +96,6 @@ class GraphWidget(CellWidget):
             _view_build=build,
         )
         self.on_msg(self._answer)
-        # The page is at work on it by now. One that asks later restores many at once.
-        data["is_fresh"] = False
         self._stored_payload = stored()
         if self._stored_payload is not payload:
             self._stored = {"payload": self._stored_payload}
