@@ -7,6 +7,7 @@ may ask an object for its ``__class__``, and attributes are read from dictionari
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Sequence
 from types import (
     AsyncGeneratorType,
@@ -76,11 +77,19 @@ def _call_references(call: Call) -> list[Any]:
 
 def _generator_references(generator: Any) -> list[Any]:
     frame = suspended_frame(generator)
-    snapshot = 0 if frame is None else open_call(frame).snapshot
+    call = None if frame is None else open_call(frame)
+    snapshot = 0 if call is None else call.snapshot
+    held_by_frame: list[Any] = []
+    if call is not None and sys.version_info < (3, 11):
+        # The generator refers to its frame, and only the frame to the variables.
+        held_by_frame = list(call.variables.values())
     return [
-        held
-        for held in gc.get_referents(generator)
-        if id(held) != snapshot and not is_a(held, FrameType)
+        *held_by_frame,
+        *(
+            held
+            for held in gc.get_referents(generator)
+            if id(held) != snapshot and not is_a(held, FrameType)
+        ),
     ]
 
 
