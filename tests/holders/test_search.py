@@ -296,7 +296,9 @@ def test_the_search_does_not_prolong_the_life_of_a_suspended_calls_variables() -
 
     running = produce(Sought())
     reference = next(running)
-    assert names([running.gi_frame]) == []
+    # In Python 3.10 a frame itself leads to its variables.
+    if sys.version_info >= (3, 11):
+        assert names([running.gi_frame]) == []
     assert names(running) == [("container", "kept in produce(), x")]
     next(running)
     assert reference() is None

@@ -32,6 +32,7 @@ def run(shell: InteractiveShell, cell: str) -> None:
     shell.run_cell(cell, store_history=True).raise_error()
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 tells no columns")
 def test_the_loops_of_a_cell_and_of_functions_of_earlier_cells(shell):
     run(shell, "import paddle\ndef train(x):\n    for step in range(2):\n        x = x * 2\n")
     run(

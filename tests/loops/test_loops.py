@@ -39,12 +39,26 @@ def described(turns: list[Turns], record: Record) -> list[str]:
     return [f"{name}: {' / '.join(around)}" for name, around in zip(names, turns, strict=False)]
 
 
+# Python 3.10 tells no columns: loops on one line, and ops in a loop's header, are not told apart.
+NEED_COLUMNS = {
+    "batches_that_are_no_numbers",
+    "a_while_whose_condition_is_computed",
+    "comprehensions",
+    "a_comprehension_in_a_loop",
+    "a_sum_over_a_generator_expression",
+    "one_line_loops",
+    "a_loop_over_a_tensor",
+}
+
+
 @pytest.mark.skipif(
     NATIVE is None and sys.version_info < (3, 13),
     reason="functions' variables are read natively before Python 3.13",
 )
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_turns_are_those_of_the_program(name: str) -> None:
+    if name in NEED_COLUMNS and sys.version_info < (3, 11):
+        pytest.skip("Python 3.10 tells no columns")
     ledger = Ledger()
     with paddle_lab.trace(check="none") as trace:
         PROGRAMS[name](ledger)
