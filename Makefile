@@ -90,6 +90,33 @@ format: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/clang-format -i $(NATIVE_SOURCES)
 	$(NPM) run --silent format
 
+# The native part under AddressSanitizer and UndefinedBehaviorSanitizer: the tests of its twins and
+# some traced training steps. It is built into a copy, beside the package that is in use.
+# Paddle's own libraries mix new[] with delete, and must be found although dlopen() is intercepted.
+ASAN := $(VENV)/asan
+ASAN_PYTHON = cd $(ASAN) && PYTHONMALLOC=malloc PYTHONPATH=. \
+  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
+  LD_LIBRARY_PATH=$$(echo $(abspath $(VENV))/lib/python3*/site-packages/paddle/libs) \
+  ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 $(BIN)/python -W ignore
+CONFIGURED = $$($(BIN)/python -c 'import sysconfig; print($(1))')
+.PHONY: native-asan soak
+native-asan: $(DONE)/test
+	rm -rf $(ASAN) && mkdir -p $(ASAN)
+	cp -r paddle_lab tests pyproject.toml $(ASAN) && rm -f $(ASAN)/paddle_lab/capture/native/*.so
+	gcc -shared -fPIC -O1 -g -fno-omit-frame-pointer \
+	  -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	  -I$(call CONFIGURED,sysconfig.get_path("include")) paddle_lab/capture/native/*.c \
+	  -o $(ASAN)/paddle_lab/capture/native/_native$(call CONFIGURED,sysconfig.get_config_var("EXT_SUFFIX"))
+	$(ASAN_PYTHON) -m pytest -p no:cacheprovider --timeout 1200 tests/capture/test_native.py \
+	  tests/capture/test_search.py tests/capture/test_stack_rows.py tests/capture/test_statistics.py \
+	  tests/capture/test_running_layer.py -k "not record_the_same"
+	$(ASAN_PYTHON) -c "import paddle_lab as lab; from tests.soak import soak; \
+	  [soak(guard, 8) for guard in (lab.trace, lab.memory)]"
+
+# Thousands of traces in one process, whose memory must stay flat.
+soak: $(DONE)/test
+	$(BIN)/python -W ignore -m tests.soak
+
 # Writes what other languages share with Python from its definitions.
 generate: $(DONE)/test
 	$(BIN)/python -m codegen
