@@ -49,7 +49,7 @@ test: lint types js-test pytest browser-test
 check: lint types
 	$(BIN)/python -m pytest -q -m "not browser and not alone" --numprocesses logical --dist loadfile \
 	  tests/trace tests/analysis tests/views tests/words tests/error_help tests/test_api.py
-	$(NPM) run --silent test -- test/model test/layout test/views
+	$(NPM) run --silent test -- test/trace test/model test/layout test/views
 
 lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .

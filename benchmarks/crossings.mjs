@@ -39,15 +39,15 @@ const STORED = [
   "shufflenet_v2: forward, first",
   "series-parallel 100",
 ];
-const STORE = new URL("../js/test/layout/stored_graphs.json", import.meta.url);
+const STORE = new URL("../js/test/layout/graphs/stored_graphs.json", import.meta.url);
 if (!folder) throw new Error("say where the corpus is: node benchmarks/crossings.mjs FOLDER");
 
 const layout = await fromSource(`
       export { layoutNested } from "./src/layout/index.ts";
-      export { layoutGraph } from "./test/layout/flat_graph.ts";
-      export { synthetic } from "./test/layout/crossings_corpus.ts";
-      export { dotText, dotVersion, readDot, runDot } from "./test/layout/dot.ts";
-      export { graphsOf } from "./test/layout/record_graphs.ts";
+      export { layoutGraph } from "./test/layout/graphs/flat_graph.ts";
+      export { synthetic } from "./test/layout/graphs/crossings_corpus.ts";
+      export { dotText, dotVersion, readDot, runDot } from "./test/layout/graphs/dot.ts";
+      export { graphsOf } from "./test/layout/graphs/record_graphs.ts";
       export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`);
 
 const boxesOf = (graph) =>

@@ -7,10 +7,10 @@ import { fromSource } from "./from_source.mjs";
 
 const layout = await fromSource(`
       export { layoutNested } from "./src/layout/index.ts";
-      export { layoutGraph } from "./test/layout/flat_graph.ts";
-      export * from "./test/layout/corpus.ts";
-      export { decoder } from "./test/layout/nested_corpus.ts";
-      export { hasDot, layoutWithDot } from "./test/layout/dot.ts";
+      export { layoutGraph } from "./test/layout/graphs/flat_graph.ts";
+      export * from "./test/layout/graphs/corpus.ts";
+      export { decoder } from "./test/layout/graphs/nested_corpus.ts";
+      export { hasDot, layoutWithDot } from "./test/layout/graphs/dot.ts";
       export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`);
 
 /** Median of some warm runs, in ms. */

@@ -14,7 +14,7 @@ const HEIGHT_PX = 28;
 
 const layouts = {
   async "Paddle Lab"() {
-    const { layoutGraph } = await fromSource(`export * from "./test/layout/flat_graph.ts";`);
+    const { layoutGraph } = await fromSource(`export * from "./test/layout/graphs/flat_graph.ts";`);
     const graph = {
       nodeCount: labels.length,
       width: Float64Array.from(labels, width),

@@ -9,14 +9,14 @@ const { values: given } = parseArgs({
 });
 
 const memory = await fromSource(`
-      export * from "./src/memory/alive.ts";
-      export * from "./src/memory/block_map.ts";
-      export * from "./src/memory/blocks.ts";
-      export * from "./src/memory/group_sums.ts";
-      export * from "./src/memory/grouping.ts";
-      export * from "./src/memory/moment.ts";
-      export * from "./src/memory/stacking.ts";
-      export * from "./test/memory/made_memory.ts";`);
+      export * from "./src/memory/blocks/alive.ts";
+      export * from "./src/memory/map/block_map.ts";
+      export * from "./src/memory/blocks/blocks.ts";
+      export * from "./src/memory/grouping/group_sums.ts";
+      export * from "./src/memory/grouping/grouping.ts";
+      export * from "./src/memory/blocks/moment.ts";
+      export * from "./src/memory/stack/stacking.ts";
+      export * from "./test/records/made_memory.ts";`);
 
 const SHAPES = {
   "training loop": memory.loopOfSteps,

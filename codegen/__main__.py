@@ -11,7 +11,7 @@ from codegen.protocol import protocol
 ROOT = Path(__file__).parents[1]
 GENERATED = {
     "paddle_lab/capture/native/constants.h": native_constants,
-    "js/src/protocol.ts": protocol,
+    "js/src/trace/protocol.ts": protocol,
 }
 """Each generated file and the function that returns its text."""
 

@@ -36,7 +36,7 @@ export type ColumnName<T extends TableName> = keyof (typeof TABLES)[T] & string;
 
 
 def protocol() -> str:
-    """Return the text of ``js/src/protocol.ts``."""
+    """Return the text of ``js/src/trace/protocol.ts``."""
     return "".join(
         (
             _HEAD,

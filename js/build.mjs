@@ -52,7 +52,7 @@ const views = {
 /** @type {esbuild.BuildOptions} */
 const style = {
   ...views,
-  entryPoints: ["src/views/style.css"],
+  entryPoints: ["src/views/styles/style.css"],
   outfile: STYLE,
 };
 

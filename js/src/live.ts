@@ -4,11 +4,11 @@
  */
 import type { AnyModel } from "@anywidget/types";
 import css from "built-live.css";
-import { showFailure } from "./failure.ts";
+import { showFailure } from "./dom/failure.ts";
+import { announce, countView } from "./jupyter/presence.ts";
+import { type StandInTrait, takePlace } from "./jupyter/take_place.ts";
 import { installStyle } from "./live/install_style.ts";
 import { type LiveState, showLive } from "./live/live_view.ts";
-import { announce, countView } from "./presence.ts";
-import { type StandInTrait, takePlace } from "./take_place.ts";
 
 interface RenderOptions {
   model: AnyModel<LiveState>;

@@ -1,17 +1,17 @@
 /** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
-import { showFailure } from "./failure.ts";
-import { loadLayout } from "./load_layout.ts";
-import { readMemoryAhead } from "./load_memory.ts";
-import { Store } from "./model/store.ts";
-import { Trace } from "./model/trace.ts";
-import { readInflated, unpack } from "./model/unpack.ts";
-import type { Mode } from "./model/view_state.ts";
-import type { Inflated } from "./reader.ts";
+import { showFailure } from "./dom/failure.ts";
+import { nextTask } from "./dom/slices.ts";
+import { readFont } from "./dom/theme.ts";
+import { loadLayout } from "./loading/load_layout.ts";
+import { readMemoryAhead } from "./loading/load_memory.ts";
+import type { Inflated } from "./loading/reader.ts";
+import { Store } from "./model/state/store.ts";
+import type { Mode } from "./model/state/view_state.ts";
+import { Trace } from "./trace/trace.ts";
+import { readInflated, unpack } from "./trace/unpack.ts";
 import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
-import { Picture } from "./views/picture.ts";
+import { Picture } from "./views/picture/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
-import { nextTask } from "./views/scene/slices.ts";
-import { readFont } from "./views/theme.ts";
 import { speak } from "./words/say.ts";
 
 /**

@@ -1,7 +1,8 @@
 /** The door for a page without Jupyter: shows the payload that the page carries. */
-import { arrivingPayload } from "./arriving_payload.ts";
+
 import { carriesBokeh, loadBokeh } from "./charts/bokeh_loader.ts";
-import { showFailure } from "./failure.ts";
+import { showFailure } from "./dom/failure.ts";
+import { arrivingPayload } from "./loading/arriving_payload.ts";
 import { showPayload } from "./payload.ts";
 
 async function start(): Promise<void> {

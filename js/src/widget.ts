@@ -4,12 +4,18 @@
  * JupyterLab plugin, and then the model's copy is dropped before the notebook is saved.
  */
 import type { AnyModel } from "@anywidget/types";
-import { showFailure } from "./failure.ts";
-import { type DataTraits, dropData, keepData, payloadOf, storeWhileShown } from "./kept_data.ts";
+import { showFailure } from "./dom/failure.ts";
+import {
+  type DataTraits,
+  dropData,
+  keepData,
+  payloadOf,
+  storeWhileShown,
+} from "./jupyter/kept_data.ts";
+import { announce, countView } from "./jupyter/presence.ts";
+import { type StandInTrait, takePlace } from "./jupyter/take_place.ts";
+import { importScript, unpackScript } from "./loading/packed_script.ts";
 import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_view.ts";
-import { importScript, unpackScript } from "./packed_script.ts";
-import { announce, countView } from "./presence.ts";
-import { type StandInTrait, takePlace } from "./take_place.ts";
 import type { WidgetState } from "./widget_view.ts";
 import { t } from "./words/loader.ts";
 import { speak } from "./words/say.ts";

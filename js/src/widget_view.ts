@@ -1,12 +1,12 @@
 /** The view as a widget: in step with the traits on Python's side. */
 import type { AnyModel } from "@anywidget/types";
-import { askForPage } from "./asked_page.ts";
-import { showFailure } from "./failure.ts";
-import { installStyle } from "./install_style.ts";
-import { inGraph } from "./model/owner.ts";
-import type { Trace } from "./model/trace.ts";
-import type { Mode, Selection } from "./model/view_state.ts";
+import { showFailure } from "./dom/failure.ts";
+import { installStyle } from "./dom/install_style.ts";
+import { askForPage } from "./jupyter/asked_page.ts";
+import { inGraph } from "./model/state/owner.ts";
+import type { Mode, Selection } from "./model/state/view_state.ts";
 import { showPayload } from "./payload.ts";
+import type { Trace } from "./trace/trace.ts";
 import type { App } from "./views/app.ts";
 import { t } from "./words/page.ts";
 import { speak } from "./words/say.ts";

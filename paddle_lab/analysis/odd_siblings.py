@@ -1,6 +1,6 @@
 """Which group is built unlike its siblings: of 96 blocks of one list, 95 are equal and one is not.
 
-Mirrored by ``js/src/model/odd_siblings.ts``: change both sides together.
+Mirrored by ``js/src/model/graph/odd_siblings.ts``: change both sides together.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Batch:
         return batch, after
 
     def message(self) -> tuple[dict[str, Any], list[bytes]]:
-        """Return the batch as JSON and buffers; mirrored in ``js/src/live/messages.ts``.
+        """Return the batch as JSON and buffers; mirrored in ``js/src/live/counters/messages.ts``.
 
         Times are in ms since the sampler was made. Each buffer is a tier's rows, float64 in the
         byte order of all browsers: time, then the values (of bins: least and largest in turn).

@@ -14,7 +14,7 @@ Layout (little endian)::
 A column is stored in the narrowest signed integer that holds it; ``delta`` columns store the
 difference to the row before, which compresses keys and clocks several times better. Bytes of equal
 weight stand together, which takes another third off a trace of 1,000 ops.
-:mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/model/unpack.ts`` reads them too.
+:mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/trace/unpack.ts`` reads them too.
 
 Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
 streams in one zlib stream take 1.3 to 1.7 times the bytes, 1.7 to 2.4 times as long to write, and

@@ -4,7 +4,7 @@ One trace is a set of columnar tables. A row's *key* is its position in its tabl
 is an array of positions; ``-1`` stands for "none". Strings are dictionary-encoded: a ``str``
 column holds positions in the trace's list of strings.
 
-``make generate`` writes ``js/src/protocol.ts`` from this file. A new table leaves
+``make generate`` writes ``js/src/trace/protocol.ts`` from this file. A new table leaves
 ``FORMAT_VERSION`` as it is: a table that a file lacks is read as an empty one, and a table that a
 reader does not know is left out. Any other change raises it, and a reader refuses every version but
 its own.

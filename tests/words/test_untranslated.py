@@ -1,6 +1,6 @@
 """What people read comes from the tables in `paddle_lab/words/`: the code has no sentence itself.
 
-`js/test/untranslated.test.ts` holds the same of the page.
+`js/test/words/untranslated.test.ts` holds the same of the page.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 /** Axes whose ticks are round in bytes: 256 KiB, 1.5 GiB. */
-import { formatBytes } from "../views/panel/quantities.ts";
+import { formatBytes } from "../words/quantities.ts";
 import type { CarriedModels } from "./bokeh_loader.ts";
 
 /** A ticker and a formatter for an axis of bytes. */

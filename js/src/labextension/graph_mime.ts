@@ -1,6 +1,6 @@
 /** What an output carries beside the widget, so that it can be drawn without a kernel. */
 
-import type { Mode } from "../model/view_state.ts";
+import type { Mode } from "../model/state/view_state.ts";
 
 export const GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json";
 export const LIVE_MIME_TYPE = "application/vnd.paddle-lab.live+json";

@@ -4,14 +4,14 @@ import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { loadBokeh } from "../charts/bokeh_loader.ts";
 import { offerView } from "../offered_view.ts";
 import { clearedOutputs } from "./cleared_output.ts";
-import { findCell } from "./find_cell.ts";
 import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
-import flash_css from "./flash.css";
 import { graphRendererFactory } from "./graph_renderer.ts";
 import { liveRendererFactory } from "./live_renderer.ts";
-import { openFile } from "./open_file.ts";
-import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./request.ts";
-import { revealCell } from "./reveal_cell.ts";
+import { findCell } from "./source/find_cell.ts";
+import flash_css from "./source/flash.css";
+import { openFile } from "./source/open_file.ts";
+import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./source/request.ts";
+import { revealCell } from "./source/reveal_cell.ts";
 
 /** Before the widgets' own rank of -10. */
 const GRAPH_RANK = -20;

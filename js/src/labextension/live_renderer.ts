@@ -1,7 +1,7 @@
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
-import { codeText } from "../views/code_text.ts";
+import { codeText } from "../dom/code_text.ts";
 import type { ReportCleared } from "./cleared_output.ts";
 import { LIVE_MIME_TYPE, readNote, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 import { type Outcome, showKernelWidget } from "./kernel_widget.ts";

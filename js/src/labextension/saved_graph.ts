@@ -1,7 +1,8 @@
 /** Draws a graph from an output's own data: a chunk of its own, loaded with the first one. */
-import { decodeBase64 } from "../base64.ts";
-import { installStyle } from "../install_style.ts";
+
+import { installStyle } from "../dom/install_style.ts";
 import { showPayload } from "../payload.ts";
+import { decodeBase64 } from "../trace/base64.ts";
 import type { SavedGraph } from "./graph_mime.ts";
 
 /** @returns what takes the graph down again */

@@ -1,10 +1,10 @@
 /** What stands around the chart: state, values, switches, sentences. */
-import { button, element } from "../views/element.ts";
-import { formatBytes } from "../views/panel/quantities.ts";
+import { button, element } from "../dom/element.ts";
 import { t } from "../words/live.ts";
+import { formatBytes } from "../words/quantities.ts";
 import { joined } from "../words/say.ts";
-import type { Line, Panel } from "./lines.ts";
-import type { Counter } from "./messages.ts";
+import type { Line, Panel } from "./counters/lines.ts";
+import type { Counter } from "./counters/messages.ts";
 import type { ChartState } from "./state_text.ts";
 
 const SPANS = [

@@ -1,6 +1,6 @@
 /** The kernel at the other end of the chart: what it is told and asked, and whether it is heard. */
 import type { AnyModel } from "@anywidget/types";
-import type { MessageFromKernel, MessageToKernel } from "./messages.ts";
+import type { MessageFromKernel, MessageToKernel } from "./counters/messages.ts";
 
 const SILENT_MS = 1500;
 /** How long to wait for the history before asking again; doubled each time, since a busy kernel piles up what it is asked. */

@@ -1,14 +1,14 @@
 /** The figure of a live chart, kept in step with what has come and with the window a person looks through. */
 import type { BokehNamespace } from "../charts/bokeh_loader.ts";
-import { showFailure } from "../failure.ts";
-import { readTheme } from "../views/theme.ts";
-import { clockTime, localOffset } from "./clock.ts";
+import { showFailure } from "../dom/failure.ts";
+import { readTheme } from "../dom/theme.ts";
 import type { Controls } from "./controls.ts";
-import { type Figure, makeFigure } from "./figure.ts";
-import { absences, busiestDevice, paddleDevices, panelsOf } from "./lines.ts";
-import type { Span } from "./messages.ts";
-import type { Received } from "./received.ts";
-import { TimeWindow, type Window } from "./time_window.ts";
+import { absences, busiestDevice, paddleDevices, panelsOf } from "./counters/lines.ts";
+import type { Span } from "./counters/messages.ts";
+import type { Received } from "./counters/received.ts";
+import { clockTime, localOffset } from "./figure/clock.ts";
+import { type Figure, makeFigure } from "./figure/figure.ts";
+import { TimeWindow, type Window } from "./figure/time_window.ts";
 
 export interface LiveFigureOptions {
   readonly height_px: number;

@@ -1,13 +1,13 @@
 /** The live chart as a widget: the kernel, the controls, and the figure between them. */
 import type { AnyModel } from "@anywidget/types";
 import { type BokehNamespace, loadWholeBokeh } from "../charts/bokeh_loader.ts";
-import { watchTheme } from "../views/theme.ts";
+import { watchTheme } from "../dom/theme.ts";
 import { speak, speakIn } from "../words/say.ts";
 import { type Controls, makeControls } from "./controls.ts";
+import type { MessageFromKernel } from "./counters/messages.ts";
+import { Received } from "./counters/received.ts";
 import { Kernel } from "./kernel.ts";
 import { LiveFigure } from "./live_figure.ts";
-import type { MessageFromKernel } from "./messages.ts";
-import { Received } from "./received.ts";
 import { readState } from "./state_text.ts";
 
 export interface LiveState {

@@ -1,14 +1,15 @@
 /** All that is reckoned of a trace's allocations before they are shown: columns, so that a worker can. */
-import type { Column, Table } from "../model/columns.ts";
+
 import type { Origin } from "../model/pack_header.ts";
-import { Trace } from "../model/trace.ts";
-import { type UnreadColumns, UnreadTable } from "../model/unread_table.ts";
-import { TABLES, type TableName } from "../protocol.ts";
-import { AliveIndex } from "./alive_index.ts";
-import { type Blocks, blocksByPlace } from "./blocks.ts";
-import { type OpNumbers, opNumbers } from "./by_op.ts";
-import { HighestEvents } from "./highest_events.ts";
-import { KindTotals } from "./kind_totals.ts";
+import type { Column, Table } from "../trace/columns.ts";
+import { TABLES, type TableName } from "../trace/protocol.ts";
+import { Trace } from "../trace/trace.ts";
+import { type UnreadColumns, UnreadTable } from "../trace/unread_table.ts";
+import { AliveIndex } from "./blocks/alive_index.ts";
+import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";
+import { HighestEvents } from "./blocks/highest_events.ts";
+import { KindTotals } from "./blocks/kind_totals.ts";
+import { type OpNumbers, opNumbers } from "./grouping/by_op.ts";
 
 export interface Ledger {
   /** That with the most memory first. */

@@ -1,5 +1,5 @@
 /** Ledgers that are reckoned before anybody asks for them. */
-import type { Trace } from "../model/trace.ts";
+import type { Trace } from "../trace/trace.ts";
 import type { Ledger } from "./ledger.ts";
 
 const ahead = new WeakMap<Trace, Promise<Ledger | undefined>>();

@@ -1,5 +1,5 @@
 /** Blocks that a selection means. */
-import type { Store } from "../model/store.ts";
+import type { Store } from "../model/state/store.ts";
 
 /**
  * An op's blocks are those of its backward too; a grad node's are its own alone.

@@ -1,10 +1,10 @@
 /** What of the memory a person has chosen to see; beside the store, which every view shares. */
-import type { Trace } from "../model/trace.ts";
-import type { Blocks } from "./blocks.ts";
-import { type Grouping, groupAllocations } from "./grouping.ts";
-import type { Groups } from "./groups.ts";
+import type { Trace } from "../trace/trace.ts";
+import type { Blocks } from "./blocks/blocks.ts";
+import { type Moment, momentOf } from "./blocks/moment.ts";
+import { type Grouping, groupAllocations } from "./grouping/grouping.ts";
+import type { Groups } from "./grouping/groups.ts";
 import { type Ledger, ledgerOf } from "./ledger.ts";
-import { type Moment, momentOf } from "./moment.ts";
 
 export interface MemoryChoice {
   /** Which device. */

@@ -1,35 +1,35 @@
 /** The graph view as a whole: builds its parts and keeps them in step. */
 
-import type { Store } from "../model/store.ts";
-import { hasMemory, type Trace } from "../model/trace.ts";
-import type { Selection } from "../model/view_state.ts";
-import type { VisibleTree } from "../model/visible.ts";
+import { afterPaint } from "../dom/after_paint.ts";
+import { button, element } from "../dom/element.ts";
+import { nextTask } from "../dom/slices.ts";
+import { readTheme, watchTheme } from "../dom/theme.ts";
+import type { Store } from "../model/state/store.ts";
+import type { Selection } from "../model/state/view_state.ts";
+import type { VisibleTree } from "../model/visible/visible_tree.ts";
+import { hasMemory, type Trace } from "../trace/trace.ts";
 import { t } from "../words/page.ts";
 import { language, speak, speakIn } from "../words/say.ts";
-import { afterPaint } from "./after_paint.ts";
+import { itemsInside, toggled, toggleGroup } from "./actions/opening.ts";
+import { placeOfSelection, selectionOfHit } from "./actions/selecting.ts";
 import { mountBanner } from "./banner.ts";
-import { GraphCanvas } from "./canvas.ts";
-import { button, element } from "./element.ts";
 import { emptyState } from "./empty_state.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
-import { listenToKeys } from "./keyboard.ts";
+import { listenToKeys } from "./keyboard/keyboard.ts";
+import { keepNotebookKeysAway } from "./keyboard/notebook_keys.ts";
 import { type MemoryView, mountMemory } from "./memory/view.ts";
-import { keepNotebookKeysAway } from "./notebook_keys.ts";
-import { itemsInside, toggled, toggleGroup } from "./opening.ts";
 import { Outline } from "./outline/tree.ts";
 import { mountPanel } from "./panel/panel.ts";
-import type { Picture } from "./picture.ts";
+import { GraphCanvas } from "./picture/canvas.ts";
+import type { Picture } from "./picture/picture.ts";
+import { Tooltip } from "./picture/tooltip.ts";
 import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
 import { type Hit, isGroup } from "./scene/scene_index.ts";
-import { nextTask } from "./scene/slices.ts";
-import { placeOfSelection, selectionOfHit } from "./selecting.ts";
 import { StatusLine } from "./status.ts";
-import { readTheme, watchTheme } from "./theme.ts";
-import { mountToolbar } from "./toolbar.ts";
-import { Tooltip } from "./tooltip.ts";
+import { mountToolbar } from "./toolbar/toolbar.ts";
 
 export interface AppOptions {
   /** Height of the whole in CSS px; a page of its own is filled. */

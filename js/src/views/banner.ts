@@ -1,10 +1,11 @@
 /** What went wrong, or is missing, above the picture. */
-import type { Store } from "../model/store.ts";
+
+import { codeText } from "../dom/code_text.ts";
+import { button, element } from "../dom/element.ts";
+import type { Store } from "../model/state/store.ts";
 import { t } from "../words/page.ts";
-import { codeText } from "./code_text.ts";
-import { button, element } from "./element.ts";
-import { baseName } from "./panel/file_names.ts";
-import { openSource } from "./panel/open_source.ts";
+import { openSource } from "./actions/open_source.ts";
+import { baseName } from "./names/file_names.ts";
 
 /**
  * @param root the `.pdl-banner` element; it stays empty where there is nothing to say

@@ -1,7 +1,8 @@
 /** Where there is nothing to draw: why, and what to do. */
-import type { Store } from "../model/store.ts";
+
+import { button, element } from "../dom/element.ts";
+import type { Store } from "../model/state/store.ts";
 import { t } from "../words/page.ts";
-import { button, element } from "./element.ts";
 import type { Scene } from "./scene/scene.ts";
 
 /** @returns what to show instead of the picture, undefined where there is one */

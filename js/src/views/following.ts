@@ -1,6 +1,6 @@
 /** What stands beside the picture and tells of it: it is written once the picture shows what it tells of. */
-import { afterPaint } from "./after_paint.ts";
-import { nextTask } from "./scene/slices.ts";
+import { afterPaint } from "../dom/after_paint.ts";
+import { nextTask } from "../dom/slices.ts";
 
 /** A picture that takes longer is not waited for: people read beside it meanwhile. */
 const PATIENCE_MS = 150;

@@ -1,10 +1,11 @@
 /** The line below the picture: what is selected, how much is shown, and what is being worked on. */
-import { standInsOf } from "../model/stand_ins.ts";
-import type { Store } from "../model/store.ts";
+
+import { button, element } from "../dom/element.ts";
+import { standInsOf } from "../model/graph/stand_ins.ts";
+import type { Store } from "../model/state/store.ts";
 import { t } from "../words/page.ts";
 import { blockLine } from "./details/allocation.ts";
 import { gradientName } from "./details/gradient.ts";
-import { button, element } from "./element.ts";
 import type { Scene } from "./scene/scene.ts";
 
 /** Layouts that take less are not worth a word. */

@@ -1,6 +1,6 @@
 /** What people read, in English and in Chinese: the tables of `paddle_lab/words/`, as the page reads them. */
 
-import { formatCount } from "../views/panel/quantities.ts";
+import { formatCount } from "./quantities.ts";
 
 export type Language = "en" | "zh";
 export type Values = Readonly<Record<string, string | number>>;

@@ -2,8 +2,8 @@
 /** A saved page is read while it arrives, and shows what it would if it were read at its end. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MemoryWriter, randomNumbers } from "../memory/made_memory.ts";
-import { encoder } from "../synthetic_nets.ts";
+import { MemoryWriter, randomNumbers } from "../records/made_memory.ts";
+import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 /** Of many pieces, which a worker takes, the page is made of so many bytes each. */

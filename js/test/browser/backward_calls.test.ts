@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
 import { BrowserOfTests, clickInPicture, hasBrowser } from "./page.ts";
 
 /** So many steps: one op and its backward call each. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
-import { encoder } from "../synthetic_nets.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
+import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, type HostedWindow, hasBrowser, selected } from "./page.ts";
 
 async function choose(page: Page, menu: string, entry: string): Promise<void> {

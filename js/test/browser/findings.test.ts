@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cutAndFailed, plant, SENTENCE, troubled, withGradients } from "../planted.ts";
-import { encoder } from "../synthetic_nets.ts";
+import { cutAndFailed, plant, SENTENCE, troubled, withGradients } from "../records/planted.ts";
+import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, hasBrowser, placeOf, selected } from "./page.ts";
 
 describe.skipIf(!hasBrowser)("findings in a browser", { timeout: 60_000 }, () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
-import { chain, encoder } from "../synthetic_nets.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
+import { chain, encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, clickInPicture, hasBrowser, lit, placeOf, selected } from "./page.ts";
 
 describe.skipIf(!hasBrowser)("the graph in a browser", { timeout: 30_000 }, () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type * as Layout from "../../src/layout/index.ts";
 import type { NestedGraph } from "../../src/layout/index.ts";
 import { layoutNested } from "../../src/layout/index.ts";
-import { decoder } from "../layout/nested_corpus.ts";
+import { decoder } from "../layout/graphs/nested_corpus.ts";
 import { hasBrowser } from "./page.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

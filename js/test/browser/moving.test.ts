@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
-import { encoder } from "../synthetic_nets.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
+import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, clickInPicture, hasBrowser, placeOf, selected } from "./page.ts";
 
 async function scaleOf(page: Page): Promise<number> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
-import { encoder } from "../synthetic_nets.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
+import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, clickInPicture, hasBrowser, placeOf } from "./page.ts";
 
 /** A cell of as many lines, and ops that each read the one before. */

@@ -1,7 +1,7 @@
 /** What a click and a second press do at once, and what follows them beside the picture. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encoder } from "../synthetic_nets.ts";
+import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, hasBrowser, placeOf, selected } from "./page.ts";
 
 const heading = (page: Page) => page.locator(".pdl-details-page h2");

@@ -39,7 +39,7 @@ export class BrowserOfTests {
     const style = join(this.#folder, "style.css");
     await build({
       absWorkingDir: ROOT,
-      entryPoints: ["src/views/style.css"],
+      entryPoints: ["src/views/styles/style.css"],
       outfile: style,
       bundle: true,
     });

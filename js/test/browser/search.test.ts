@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 describe.skipIf(!hasBrowser)("searching in a browser", { timeout: 30_000 }, () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../synthetic.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
 import { BrowserOfTests, hasBrowser } from "./page.ts";
 
 /** Cell 5 calls a function of cell 2, which calls Paddle. */

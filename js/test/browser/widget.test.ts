@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chain, encoder } from "../synthetic_nets.ts";
+import { chain, encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, clickInPicture, type HostedWindow, hasBrowser, selected } from "./page.ts";
 
 describe.skipIf(!hasBrowser)("the widget's module", { timeout: 30_000 }, () => {

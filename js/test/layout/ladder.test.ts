@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { layoutLadder, layoutNested } from "../../src/layout/index.ts";
-import { ScopedBuilder } from "./nested_corpus.ts";
+import { ScopedBuilder } from "./graphs/nested_corpus.ts";
 
 /** x -> a -> (b -> c) -> d with a skip from a to d; gradients reach all but x, and c also gives one to a directly. */
 function model() {

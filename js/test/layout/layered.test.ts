@@ -9,8 +9,8 @@ import {
   randomDag,
   seeded,
   star,
-} from "./corpus.ts";
-import { type LayoutGraph, layoutGraph } from "./flat_graph.ts";
+} from "./graphs/corpus.ts";
+import { type LayoutGraph, layoutGraph } from "./graphs/flat_graph.ts";
 import { looseEnds, overlaps, piercedBoxes } from "./properties.ts";
 import { countLineCrossings, drawnLines } from "./yardstick.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LayoutCache, NestedGraph, NestedResult } from "../../src/layout/index.ts";
 import { layoutNested } from "../../src/layout/index.ts";
-import { seeded } from "./corpus.ts";
-import { decoder, resnet, ScopedBuilder } from "./nested_corpus.ts";
+import { seeded } from "./graphs/corpus.ts";
+import { decoder, resnet, ScopedBuilder } from "./graphs/nested_corpus.ts";
 import { looseEnds, overlaps, piercedBoxes } from "./properties.ts";
 
 /** Everything that must hold for a finished nested layout. */

@@ -7,9 +7,9 @@ import { orderRanks } from "../../src/layout/layered/ordering/order.ts";
 import { Transposition } from "../../src/layout/layered/ordering/transpose.ts";
 import { makeProper, numberPositions, type Proper } from "../../src/layout/layered/proper.ts";
 import { rankBoxes } from "../../src/layout/layered/rank.ts";
-import { randomDag, seeded } from "./corpus.ts";
-import { layeredRandom } from "./crossings_corpus.ts";
-import { boxesOf } from "./flat_graph.ts";
+import { randomDag, seeded } from "./graphs/corpus.ts";
+import { layeredRandom } from "./graphs/crossings_corpus.ts";
+import { boxesOf } from "./graphs/flat_graph.ts";
 
 function properOf(boxes: Boxes): Proper {
   const flow = makeFlow(boxes);

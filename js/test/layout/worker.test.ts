@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLayoutRunner, LayoutCancelled, layoutNested } from "../../src/layout/index.ts";
-import { decoder } from "./nested_corpus.ts";
+import { decoder } from "./graphs/nested_corpus.ts";
 
 const { graph } = decoder(4).nested(() => true);
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { layoutNested } from "../../src/layout/index.ts";
-import { corpus } from "./corpus.ts";
-import { dotAnswers } from "./dot_answers.ts";
-import { layoutGraph } from "./flat_graph.ts";
-import { storedGraphs } from "./stored_graphs.ts";
+import { corpus } from "./graphs/corpus.ts";
+import { dotAnswers } from "./graphs/dot_answers.ts";
+import { layoutGraph } from "./graphs/flat_graph.ts";
+import { storedGraphs } from "./graphs/stored_graphs.ts";
 import { countLineCrossings, drawnLines } from "./yardstick.ts";
 
 // dot's own pictures of the largest of these take it half a minute each.

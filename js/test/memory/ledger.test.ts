@@ -12,11 +12,11 @@ import {
   takeLedger,
 } from "../../src/memory/ledger.ts";
 import { MemoryState } from "../../src/memory/memory_state.ts";
-import { stackBlocks } from "../../src/memory/stacking.ts";
-import { Trace } from "../../src/model/trace.ts";
-import { unpack } from "../../src/model/unpack.ts";
-import { SyntheticTrace } from "../synthetic.ts";
-import { MemoryWriter, randomNumbers } from "./made_memory.ts";
+import { stackBlocks } from "../../src/memory/stack/stacking.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { unpack } from "../../src/trace/unpack.ts";
+import { MemoryWriter, randomNumbers } from "../records/made_memory.ts";
+import { SyntheticTrace } from "../records/synthetic.ts";
 
 const PATIENCE = { timeout: 60_000 };
 

@@ -2,7 +2,7 @@
 
 A point is one call of a layer that has gradients of its own, or one op outside of layers. What
 flows on is what the point hands to ops before it; several gradients are taken together as one long
-vector. The front end draws the same points (``js/src/model/gradient_depth.ts``).
+vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One HTML file with the interactive graph: scripts, styles and data inside, no network.
 
-The data comes last and in pieces (``js/src/page_pieces.ts``): a page with a million allocations
-takes a second to arrive, and its script reads them meanwhile.
+The data comes last and in pieces (``js/src/loading/page_pieces.ts``): a page with a million
+allocations takes a second to arrive, and its script reads them meanwhile.
 """
 
 from __future__ import annotations

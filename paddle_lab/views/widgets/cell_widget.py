@@ -32,7 +32,7 @@ class CellWidget(anywidget.AnyWidget):
     """
 
     # "model_id" of this widget's substitute, and the substitute's "outputs" once a page has loaded
-    # this widget (js/src/take_place.ts).
+    # this widget (js/src/jupyter/take_place.ts).
     _stand_in = traitlets.Dict().tag(sync=True)
 
     def __init__(self, **state: Any) -> None:

@@ -51,7 +51,8 @@ class GraphWidget(CellWidget):
     _view_script = traitlets.Unicode().tag(sync=True)
     _view_build = traitlets.Unicode().tag(sync=True)
     # _data: "payload" is drawn. _stored: "payload" is saved instead, if it is smaller. The page
-    # changes its own copy in place (js/src/kept_data.ts), because a new dict would be sent back.
+    # changes its own copy in place (js/src/jupyter/kept_data.ts), because a new dict would be sent
+    # back.
     _data = traitlets.Dict().tag(sync=True)
     _stored = traitlets.Dict().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)
@@ -107,7 +108,7 @@ class GraphWidget(CellWidget):
         return still_html(self._still_content, note)
 
     def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
-        """Make the page that the export menu asks for (js/src/asked_page.ts)."""
+        """Make the page that the export menu asks for (js/src/jupyter/asked_page.ts)."""
         if not isinstance(asked, dict) or asked.get("kind") != "page":
             return
         answer = {"kind": "page", "id": asked.get("id")}

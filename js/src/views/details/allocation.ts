@@ -1,15 +1,15 @@
 /** The panel's page of a block of memory. */
-import { labelOf } from "../../memory/by_op.ts";
-import { kindLabel } from "../../memory/kinds.ts";
-import { ownerOf } from "../../model/owner.ts";
-import type { Trace } from "../../model/trace.ts";
-import { HOLDER_KINDS } from "../../protocol.ts";
+
+import { button, element } from "../../dom/element.ts";
+import { kindLabel } from "../../memory/blocks/kinds.ts";
+import { labelOf } from "../../memory/grouping/by_op.ts";
+import { ownerOf } from "../../model/state/owner.ts";
+import { HOLDER_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import { switchMode } from "../jump.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatBytes, formatDuration } from "../panel/quantities.ts";
-import { renderStack } from "../panel/stack.ts";
+import { formatBytes, formatDuration } from "../../words/quantities.ts";
+import { switchMode } from "../actions/jump.ts";
+import type { PanelContext } from "../facts/context.ts";
 import {
   facts,
   gradNodeChip,
@@ -20,7 +20,8 @@ import {
   section,
   small,
   tensorLink,
-} from "./parts.ts";
+} from "../facts/facts.ts";
+import { renderStack } from "../source/stack.ts";
 
 export function allocationDetails(context: PanelContext, allocation: number): HTMLElement[] {
   const { store, trace } = context;

@@ -1,9 +1,9 @@
 /** What an op was called with beside tensors: `strides=[2, 2]`, what is as by default dimmed. */
 
-import type { Trace } from "../../model/trace.ts";
+import { element } from "../../dom/element.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import type { Fact } from "./parts.ts";
+import type { Fact } from "../facts/facts.ts";
 
 export function attributesFact(trace: Trace, op: number): Fact | undefined {
   const parts = attributesOf(trace, op);

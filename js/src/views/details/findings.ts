@@ -1,10 +1,11 @@
 /** What findings say of the selected op or grad node. */
-import type { Mark } from "../../model/findings.ts";
-import { element } from "../element.ts";
+
+import { element } from "../../dom/element.ts";
+import type { Mark } from "../../model/graph/findings.ts";
+import { openSource } from "../actions/open_source.ts";
+import type { PanelContext } from "../facts/context.ts";
 import { richText } from "../findings/finding_text.ts";
 import { severitySign } from "../findings/severity_sign.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { openSource } from "../panel/open_source.ts";
 import { marksOfBox, roleWord } from "../scene/box_marks.ts";
 
 /** A note for each finding that points at the op (or, with -1, at the grad node). */

@@ -1,14 +1,10 @@
 /** The panel's page of a grad node. */
 
+import { copyButton } from "../../dom/clipboard.ts";
+import { button, element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";
-import { copyButton } from "../clipboard.ts";
-import { button, element } from "../element.ts";
-import { jumpToOp } from "../jump.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { renderStack } from "../panel/stack.ts";
-import { findingNotes } from "./findings.ts";
-import { edgeNorm, gradientFacts, gradientLink } from "./gradient.ts";
-import { memoryFact } from "./memory.ts";
+import { jumpToOp } from "../actions/jump.ts";
+import type { PanelContext } from "../facts/context.ts";
 import {
   type Fact,
   facts,
@@ -20,7 +16,11 @@ import {
   section,
   small,
   tensorLink,
-} from "./parts.ts";
+} from "../facts/facts.ts";
+import { renderStack } from "../source/stack.ts";
+import { findingNotes } from "./findings.ts";
+import { edgeNorm, gradientFacts, gradientLink } from "./gradient.ts";
+import { memoryFact } from "./memory.ts";
 
 export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLElement[] {
   const { store, trace } = context;

@@ -1,12 +1,13 @@
 /** The panel's page of a gradient: an edge of the backward graph, and what flowed along it. */
-import type { Trace } from "../../model/trace.ts";
+
+import { button, element } from "../../dom/element.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
+import { formatCount, formatShare, formatValue } from "../../words/quantities.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { type Fact, facts, gradNodeLink, heading, list, section, small } from "../facts/facts.ts";
 import { gradientHistogram } from "../gradients/gradient_histogram.ts";
 import { normText } from "../paint/norm_ink.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatCount, formatShare, formatValue } from "../panel/quantities.ts";
-import { type Fact, facts, gradNodeLink, heading, list, section, small } from "./parts.ts";
 
 /** @param beside the other edges that the same line of the picture stands for */
 export function gradientDetails(

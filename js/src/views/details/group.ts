@@ -1,15 +1,16 @@
 /** The panel's page of a group: a layer's call, a region, a PyLayer, a backward call. */
-import { foldAround, isFolded } from "../../model/folding.ts";
-import { durationOf, parametersOf } from "../../model/trace_totals.ts";
+
+import { button, element } from "../../dom/element.ts";
+import { durationOf, parametersOf } from "../../model/graph/trace_totals.ts";
+import { foldAround, isFolded } from "../../model/state/folding.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import { openOne } from "../opening.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatBytes } from "../panel/quantities.ts";
-import { renderStack } from "../panel/stack.ts";
-import { fileLabel } from "../panel/stack_order.ts";
+import { formatBytes } from "../../words/quantities.ts";
+import { openOne } from "../actions/opening.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { type Fact, facts, groupChip, heading, timeFact } from "../facts/facts.ts";
+import { fileLabel } from "../names/stack_order.ts";
+import { renderStack } from "../source/stack.ts";
 import { memoryFact } from "./memory.ts";
-import { type Fact, facts, groupChip, heading, timeFact } from "./parts.ts";
 
 export function groupDetails(context: PanelContext, group: number): HTMLElement[] {
   const { store, trace, totals } = context;

@@ -1,12 +1,21 @@
 /** The panel's page of a source line: the ops it made. */
 
-import { durationOf } from "../../model/trace_totals.ts";
+import { button, element } from "../../dom/element.ts";
+import { durationOf } from "../../model/graph/trace_totals.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { fileLabel } from "../panel/stack_order.ts";
-import { litOpKeys, litParts } from "../scene/lit_parts.ts";
-import { facts, groupChip, heading, list, MOST_ITEMS, opItem, section, timeFact } from "./parts.ts";
+import type { PanelContext } from "../facts/context.ts";
+import {
+  facts,
+  groupChip,
+  heading,
+  list,
+  MOST_ITEMS,
+  opItem,
+  section,
+  timeFact,
+} from "../facts/facts.ts";
+import { litOpKeys, litParts } from "../names/lit_parts.ts";
+import { fileLabel } from "../names/stack_order.ts";
 
 export function lineDetails(context: PanelContext, file: number, line: number): HTMLElement[] {
   const { store, trace, totals } = context;

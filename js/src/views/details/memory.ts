@@ -1,12 +1,13 @@
 /** What the selection allocated, as a fact on its page. */
+
+import { button } from "../../dom/element.ts";
 import { litAllocations } from "../../memory/lit.ts";
-import type { Store } from "../../model/store.ts";
-import { hasMemory } from "../../model/trace.ts";
+import type { Store } from "../../model/state/store.ts";
+import { hasMemory } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { button } from "../element.ts";
-import { switchMode } from "../jump.ts";
-import { formatBytes } from "../panel/quantities.ts";
-import { type Fact, small } from "./parts.ts";
+import { formatBytes } from "../../words/quantities.ts";
+import { switchMode } from "../actions/jump.ts";
+import { type Fact, small } from "../facts/facts.ts";
 
 /** "1.2 MiB · 3 blocks", which leads to the timeline. */
 export function memoryFact(store: Store): Fact | false {

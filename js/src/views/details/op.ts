@@ -1,13 +1,9 @@
 /** The panel's page of an op. */
 
+import { element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";
 import { language } from "../../words/say.ts";
-import { element } from "../element.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { renderStack } from "../panel/stack.ts";
-import { attributesFact } from "./attributes.ts";
-import { findingNotes } from "./findings.ts";
-import { memoryFact } from "./memory.ts";
+import type { PanelContext } from "../facts/context.ts";
 import {
   type Fact,
   facts,
@@ -18,7 +14,11 @@ import {
   small,
   tensorLink,
   timeFact,
-} from "./parts.ts";
+} from "../facts/facts.ts";
+import { renderStack } from "../source/stack.ts";
+import { attributesFact } from "./attributes.ts";
+import { findingNotes } from "./findings.ts";
+import { memoryFact } from "./memory.ts";
 import { isReadByProgram, programSection } from "./program.ts";
 import { valueLine } from "./values.ts";
 

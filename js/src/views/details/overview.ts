@@ -1,16 +1,17 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
-import { standInsOf } from "../../model/stand_ins.ts";
-import { hasMemory, type Trace } from "../../model/trace.ts";
-import { parametersOf } from "../../model/trace_totals.ts";
-import { PHASES } from "../../protocol.ts";
+
+import { button, element } from "../../dom/element.ts";
+import { standInsOf } from "../../model/graph/stand_ins.ts";
+import { parametersOf } from "../../model/graph/trace_totals.ts";
+import { PHASES } from "../../trace/protocol.ts";
+import { hasMemory, type Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
+import { formatBytes, formatCount, formatDuration } from "../../words/quantities.ts";
 import { language } from "../../words/say.ts";
-import { lineOfBackwardCall } from "../backward_call.ts";
-import { button, element } from "../element.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "../facts/facts.ts";
 import { depthSection } from "../gradients/depth_curve.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatBytes, formatCount, formatDuration } from "../panel/quantities.ts";
-import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "./parts.ts";
+import { lineOfBackwardCall } from "../names/backward_call.ts";
 import { slowestSection } from "./slowest.ts";
 
 export function overviewDetails(context: PanelContext): HTMLElement[] {

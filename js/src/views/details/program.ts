@@ -1,11 +1,12 @@
 /** The compiled programs that an op ran: how many ops they have, what they read, how often. */
-import type { Trace } from "../../model/trace.ts";
-import { type ColumnName, PROGRAM_KINDS } from "../../protocol.ts";
+
+import { element } from "../../dom/element.ts";
+import { type ColumnName, PROGRAM_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatCount } from "../panel/quantities.ts";
-import { type Fact, facts, MOST_ITEMS, section, small, tensorLink } from "./parts.ts";
+import { formatCount } from "../../words/quantities.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { type Fact, facts, MOST_ITEMS, section, small, tensorLink } from "../facts/facts.ts";
 
 /** The part of an op's page; none where the op ran no compiled program. */
 export function programSection(context: PanelContext, op: number): HTMLElement | undefined {

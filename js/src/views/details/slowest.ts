@@ -1,13 +1,13 @@
 /** The ops that took the host longest, each a way to its box. */
 
-import { standInsOf } from "../../model/stand_ins.ts";
-import type { Trace } from "../../model/trace.ts";
+import { element } from "../../dom/element.ts";
+import { standInsOf } from "../../model/graph/stand_ins.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatDuration, formatShare } from "../panel/quantities.ts";
-import { frameLabel } from "../panel/stack_order.ts";
-import { opLink, section, small } from "./parts.ts";
+import { formatDuration, formatShare } from "../../words/quantities.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { opLink, section, small } from "../facts/facts.ts";
+import { frameLabel } from "../names/stack_order.ts";
 
 const MOST = 10;
 

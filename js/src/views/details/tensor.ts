@@ -1,13 +1,10 @@
 /** The panel's page of a tensor: who made it, who reads it, what became of it. */
 
+import { button, element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import { jumpToGradNode } from "../jump.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatBytes } from "../panel/quantities.ts";
-import { renderStack } from "../panel/stack.ts";
-import { edgeNorm, gradientLink, gradientName } from "./gradient.ts";
-import { memoryFact } from "./memory.ts";
+import { formatBytes } from "../../words/quantities.ts";
+import { jumpToGradNode } from "../actions/jump.ts";
+import type { PanelContext } from "../facts/context.ts";
 import {
   facts,
   heading,
@@ -18,7 +15,10 @@ import {
   section,
   small,
   tensorLink,
-} from "./parts.ts";
+} from "../facts/facts.ts";
+import { renderStack } from "../source/stack.ts";
+import { edgeNorm, gradientLink, gradientName } from "./gradient.ts";
+import { memoryFact } from "./memory.ts";
 import { valueFacts } from "./values.ts";
 
 export function tensorDetails(context: PanelContext, tensor: number): HTMLElement[] {

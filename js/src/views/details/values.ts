@@ -1,11 +1,12 @@
 /** What was in a tensor, where its values were recorded. */
-import { floats } from "../../model/columns.ts";
+
+import { element } from "../../dom/element.ts";
+import { floats } from "../../trace/columns.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatValue } from "../panel/quantities.ts";
+import { formatValue } from "../../words/quantities.ts";
+import type { PanelContext } from "../facts/context.ts";
+import type { Fact } from "../facts/facts.ts";
 import { shareText, warnedCount } from "./gradient.ts";
-import type { Fact } from "./parts.ts";
 
 /** As facts of the tensor's own page; none where nothing was recorded. */
 export function valueFacts(context: PanelContext, tensor: number): Fact[] {

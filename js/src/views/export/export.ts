@@ -1,19 +1,20 @@
 /** The export menu: the picture, a page with the graph, the ops, what was alive. */
-import type { Store } from "../../model/store.ts";
+
+import { copyText } from "../../dom/clipboard.ts";
+import { element } from "../../dom/element.ts";
+import { keepInside } from "../../dom/floating.ts";
+import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
+import { csvOf, tabbedOf } from "../../dom/table_text.ts";
+import { readTheme } from "../../dom/theme.ts";
+import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
-import { copyText } from "../clipboard.ts";
-import { element } from "../element.ts";
-import { keepInside } from "../floating.ts";
 import type { MemoryView } from "../memory/view.ts";
-import { menuItem, menuLine, mountMenu } from "../menu.ts";
 import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
-import { readTheme } from "../theme.ts";
 import { opTable } from "./export_ops.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
-import { csvOf, tabbedOf } from "./export_table.ts";
 import { opList } from "./export_text.ts";
 
 /** What takes longer says that it works. */

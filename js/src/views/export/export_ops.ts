@@ -1,8 +1,8 @@
 /** The ops as a table, its columns named as those of `trace.ops.to_pandas()`. */
 
-import { standInsOf } from "../../model/stand_ins.ts";
-import type { Trace } from "../../model/trace.ts";
-import type { Cell } from "./export_table.ts";
+import type { Cell } from "../../dom/table_text.ts";
+import { standInsOf } from "../../model/graph/stand_ins.ts";
+import type { Trace } from "../../trace/trace.ts";
 
 const NAMES = [
   "op",

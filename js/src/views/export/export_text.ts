@@ -1,7 +1,7 @@
 /** The ops as lines of text, for an issue or a chat. */
-import type { Trace } from "../../model/trace.ts";
-import { formatDuration } from "../panel/quantities.ts";
-import { frameLabel } from "../panel/stack_order.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { formatDuration } from "../../words/quantities.ts";
+import { frameLabel } from "../names/stack_order.ts";
 
 /** One line an op: key, name, layer, line, host time, shapes, in columns. */
 export function opList(trace: Trace, ops: readonly number[]): string {

@@ -1,11 +1,12 @@
 /** A finding's sentence as nodes: code in monospace, places as links; and as plain text. */
-import type { Finding } from "../../model/findings.ts";
-import type { Trace } from "../../model/trace.ts";
+
+import { button, element } from "../../dom/element.ts";
+import type { Finding } from "../../model/graph/findings.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import { baseName } from "../panel/file_names.ts";
-import type { SourceLine } from "../panel/open_source.ts";
-import { fileLabel } from "../panel/stack_order.ts";
+import type { SourceLine } from "../actions/open_source.ts";
+import { baseName } from "../names/file_names.ts";
+import { fileLabel } from "../names/stack_order.ts";
 
 /** "cell 4, line 8", "单元格 4 第 8 行", "model.py:31": as Python names places in sentences. */
 const PLACES = /cell (\d+), line (\d+)|单元格 (\d+) 第 (\d+) 行|([\w.+-]+\.\w+):(\d+)/giu;

@@ -2,14 +2,15 @@
  * Above the graph: the finding that matters most in one sentence, what to do about it, and the way
  * to its place; the others on request. Where nothing was found there is nothing.
  */
-import type { Finding } from "../../model/findings.ts";
-import type { Store } from "../../model/store.ts";
-import type { FindingsShown, ViewState } from "../../model/view_state.ts";
+
+import { copyButton } from "../../dom/clipboard.ts";
+import { button, element } from "../../dom/element.ts";
+import type { Finding } from "../../model/graph/findings.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { FindingsShown, ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
-import { copyButton } from "../clipboard.ts";
-import { button, element } from "../element.ts";
-import { showFinding } from "../jump.ts";
-import { openSource, type SourceLine } from "../panel/open_source.ts";
+import { showFinding } from "../actions/jump.ts";
+import { openSource, type SourceLine } from "../actions/open_source.ts";
 import { findingSentence, findingText, richText } from "./finding_text.ts";
 import { severitySign } from "./severity_sign.ts";
 

@@ -1,8 +1,9 @@
 /** The sign of a severity as an element: the shapes that the picture draws, with the word beside. */
-import type { Severity } from "../../model/findings.ts";
+
+import { element } from "../../dom/element.ts";
+import { svgElement } from "../../dom/svg_element.ts";
+import type { Severity } from "../../model/graph/findings.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import { svgElement } from "../svg_element.ts";
 
 const SHAPES: Readonly<Record<Severity, readonly [shape: string, sign: string]>> = {
   error: ["M5 1.2h6l3.8 3.8v6l-3.8 3.8H5L1.2 11V5z", "M5.5 5.5l5 5m0-5l-5 5"],

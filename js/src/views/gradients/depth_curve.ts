@@ -1,11 +1,12 @@
 /** Gradients over depth: the norm by layer, in the order of the forward, on a logarithmic axis. */
-import { type DepthPoint, gradientsOverDepth } from "../../model/gradient_depth.ts";
+
+import { element } from "../../dom/element.ts";
+import { svgElement } from "../../dom/svg_element.ts";
+import { type DepthPoint, gradientsOverDepth } from "../../model/graph/gradient_depth.ts";
 import { t } from "../../words/page.ts";
-import { section } from "../details/parts.ts";
-import { element } from "../element.ts";
-import type { PanelContext } from "../panel/context.ts";
-import { formatValue } from "../panel/quantities.ts";
-import { svgElement } from "../svg_element.ts";
+import { formatValue } from "../../words/quantities.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { section } from "../facts/facts.ts";
 
 const WIDTH_PX = 320;
 const HEIGHT_PX = 150;

@@ -1,9 +1,10 @@
 /** How large a gradient's values are: a histogram by powers of two, negative, zero, positive. */
-import type { HistogramBin } from "../../model/gradients.ts";
+
+import { element } from "../../dom/element.ts";
+import { svgElement } from "../../dom/svg_element.ts";
+import type { HistogramBin } from "../../model/graph/gradients.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import { formatCount, formatShare } from "../panel/quantities.ts";
-import { svgElement } from "../svg_element.ts";
+import { formatCount, formatShare } from "../../words/quantities.ts";
 
 const WIDTH_PX = 320;
 const HEIGHT_PX = 118;

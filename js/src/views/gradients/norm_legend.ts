@@ -1,9 +1,10 @@
 /** What width and tint of a gradient's edge mean, in a corner of the picture. */
-import type { Store } from "../../model/store.ts";
+
+import { element } from "../../dom/element.ts";
+import { svgElement } from "../../dom/svg_element.ts";
+import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
 import { NormInk } from "../paint/norm_ink.ts";
-import { svgElement } from "../svg_element.ts";
 
 const SAMPLE_PX = 26;
 const MOST_SAMPLES = 4;

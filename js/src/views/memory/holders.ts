@@ -1,16 +1,17 @@
 /** What was alive when the trace ended, and who held it. */
-import { labelOf } from "../../memory/by_op.ts";
-import { type Held, heldAtEnd } from "../../memory/held.ts";
-import { kindLabel } from "../../memory/kinds.ts";
+
+import { button, element } from "../../dom/element.ts";
+import { type Held, heldAtEnd } from "../../memory/blocks/held.ts";
+import { kindLabel } from "../../memory/blocks/kinds.ts";
+import { labelOf } from "../../memory/grouping/by_op.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
-import { ownerOf } from "../../model/owner.ts";
-import type { Store } from "../../model/store.ts";
+import { ownerOf } from "../../model/state/owner.ts";
+import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
+import { formatBytes } from "../../words/quantities.ts";
 import { joined } from "../../words/say.ts";
 import { holderLabel } from "../details/allocation.ts";
-import { button, element } from "../element.ts";
-import { formatBytes } from "../panel/quantities.ts";
-import { swatch } from "./swatch.ts";
+import { swatch } from "./figure/swatch.ts";
 
 const MOST_BLOCKS = 12;
 const MOST_HOLDERS = 200;

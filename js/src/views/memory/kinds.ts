@@ -1,11 +1,12 @@
 /** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
-import { kindLabel, MEMORY_KINDS } from "../../memory/kinds.ts";
+
+import { button, element } from "../../dom/element.ts";
+import { kindLabel, MEMORY_KINDS } from "../../memory/blocks/kinds.ts";
 import type { MemoryState } from "../../memory/memory_state.ts";
-import type { Store } from "../../model/store.ts";
+import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import { formatBytes } from "../panel/quantities.ts";
-import { swatch } from "./swatch.ts";
+import { formatBytes } from "../../words/quantities.ts";
+import { swatch } from "./figure/swatch.ts";
 
 /** @returns what ends it */
 export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState): () => void {

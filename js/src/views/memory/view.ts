@@ -1,19 +1,19 @@
 /** The memory of a trace: timeline, map of the address space, what stayed alive; and whose it was. */
 
-import { showFailure } from "../../failure.ts";
+import { button, element } from "../../dom/element.ts";
+import { showFailure } from "../../dom/failure.ts";
+import type { Cell } from "../../dom/table_text.ts";
+import { reservedSteps } from "../../memory/blocks/marks.ts";
 import { expectedLedger } from "../../memory/ledger_ahead.ts";
-import { reservedSteps } from "../../memory/marks.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
-import type { Store } from "../../model/store.ts";
+import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
-import { button, element } from "../element.ts";
-import type { Cell } from "../export/export_table.ts";
-import { formatBytes, formatDuration } from "../panel/quantities.ts";
+import { formatBytes, formatDuration } from "../../words/quantities.ts";
 import { holdersPage } from "./holders.ts";
 import { mountKinds } from "./kinds.ts";
-import { BlockMapView } from "./map.ts";
-import { MemoryTable } from "./table.ts";
-import { Timeline } from "./timeline.ts";
+import { BlockMapView } from "./map/map.ts";
+import { MemoryTable } from "./table/table.ts";
+import { Timeline } from "./timeline/timeline.ts";
 
 const PAGES = ["timeline", "map", "held"] as const;
 type Page = (typeof PAGES)[number];

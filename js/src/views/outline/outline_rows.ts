@@ -1,12 +1,13 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
-import { foldAround } from "../../model/folding.ts";
-import { isLeaf } from "../../model/grad_leaves.ts";
-import type { Store } from "../../model/store.ts";
-import type { Selection } from "../../model/view_state.ts";
-import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible.ts";
+
+import { isLeaf } from "../../model/graph/grad_leaves.ts";
+import { foldAround } from "../../model/state/folding.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Selection } from "../../model/state/view_state.ts";
+import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
+import { foldLabel } from "../names/group_label.ts";
 import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";
-import { foldLabel } from "../scene/group_label.ts";
 
 export interface OutlineRow {
   readonly id: string;

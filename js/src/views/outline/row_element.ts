@@ -1,5 +1,5 @@
 /** A row of the outline in the document: what it says, and the marks it wears. */
-import { element } from "../element.ts";
+import { element } from "../../dom/element.ts";
 import type { OutlineRow } from "./outline_rows.ts";
 
 /** What changes while a row goes on saying the same. */

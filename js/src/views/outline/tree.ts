@@ -3,13 +3,13 @@
  * keyboard and the screen reader, and can be shown beside the picture.
  */
 
-import { membersOf } from "../../model/backward_calls.ts";
-import type { Store } from "../../model/store.ts";
-import type { Selection } from "../../model/view_state.ts";
-import type { VisibleTree } from "../../model/visible.ts";
+import { element } from "../../dom/element.ts";
+import { membersOf } from "../../model/graph/backward_calls.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Selection } from "../../model/state/view_state.ts";
+import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
-import { toggleGroup } from "../opening.ts";
+import { toggleGroup } from "../actions/opening.ts";
 import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 import { type OutlineRow, OutlineRows } from "./outline_rows.ts";

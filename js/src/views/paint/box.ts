@@ -1,8 +1,5 @@
 /** Draws a box with its text and chips. */
 
-import type { SceneBox } from "../scene/scene.ts";
-import { isGroup } from "../scene/scene_index.ts";
-import type { Brush } from "./brush.ts";
 import {
   BOX_PADDING_PX,
   BOX_RADIUS_PX,
@@ -15,7 +12,10 @@ import {
   mix,
   noteOfBox,
   strokeOfBox,
-} from "./drawing_style.ts";
+} from "../scene/drawing_style.ts";
+import type { SceneBox } from "../scene/scene.ts";
+import { isGroup } from "../scene/scene_index.ts";
+import type { Brush } from "./brush.ts";
 import { paintChevron } from "./frame.ts";
 import { colourOfMark } from "./mark.ts";
 

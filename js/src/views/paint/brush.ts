@@ -1,8 +1,9 @@
 /** What every part of a picture is drawn with. */
-import type { Camera } from "../camera.ts";
+
+import type { Theme } from "../../dom/theme.ts";
+import type { Camera } from "../scene/camera.ts";
 import type { Emphasis } from "../scene/emphasis.ts";
 import type { TextMeasure } from "../scene/measure.ts";
-import type { Theme } from "../theme.ts";
 import type { NormInk } from "./norm_ink.ts";
 
 export interface Brush {

@@ -1,4 +1,6 @@
 /** Draws what edges carry, beside where they leave their boxes: shapes, and norms of gradients. */
+
+import { fillOfFrame, mix } from "../scene/drawing_style.ts";
 import {
   edgesLeaving,
   isTooShort,
@@ -8,7 +10,6 @@ import {
 import type { Scene, SceneEdge, SceneFrame } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
 import type { Brush } from "./brush.ts";
-import { fillOfFrame, mix } from "./drawing_style.ts";
 import { isWithin } from "./edge.ts";
 
 /**

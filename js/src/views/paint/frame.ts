@@ -1,12 +1,17 @@
 /** Draws the frame of an open group. */
 
 import { t } from "../../words/page.ts";
+import {
+  FRAME_RADIUS_PX,
+  fillOfFrame,
+  GROUP_TEXT_PX,
+  strokeOfFrame,
+} from "../scene/drawing_style.ts";
 import type { SceneFrame } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 import type { Extent } from "../scene/spatial_index.ts";
 import { refoldRoom, TITLE_END_PX, TITLE_GAP_PX } from "../scene/title_room.ts";
 import type { Brush } from "./brush.ts";
-import { FRAME_RADIUS_PX, fillOfFrame, GROUP_TEXT_PX, strokeOfFrame } from "./drawing_style.ts";
 import type { TitlePlaces } from "./title_places.ts";
 
 /** On screen; a title stays this large when the rest is too small to read. */

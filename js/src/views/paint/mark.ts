@@ -1,10 +1,11 @@
 /** Draws what findings say of boxes and edges: signs, words, and where a gradient is cut. */
-import type { Mark, Severity } from "../../model/findings.ts";
+
+import type { ColourName, Theme } from "../../dom/theme.ts";
+import type { Mark, Severity } from "../../model/graph/findings.ts";
 import { roleWord } from "../scene/box_marks.ts";
+import { mix } from "../scene/drawing_style.ts";
 import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
-import type { ColourName, Theme } from "../theme.ts";
 import type { Brush } from "./brush.ts";
-import { mix } from "./drawing_style.ts";
 
 const SIGN_PX = 12;
 /** On screen a sign does not get smaller than this. */

@@ -1,10 +1,11 @@
 /** Gradients' norms on the edges of the backward graph: as words, as width and tint. */
-import type { GradientNorm, NormRange } from "../../model/gradients.ts";
-import type { Store } from "../../model/store.ts";
-import { formatValue } from "../panel/quantities.ts";
+
+import type { Theme } from "../../dom/theme.ts";
+import type { GradientNorm, NormRange } from "../../model/graph/gradients.ts";
+import type { Store } from "../../model/state/store.ts";
+import { formatValue } from "../../words/quantities.ts";
+import { mix, type Stroke } from "../scene/drawing_style.ts";
 import type { SceneEdge } from "../scene/scene.ts";
-import type { Theme } from "../theme.ts";
-import { mix, type Stroke } from "./drawing_style.ts";
 
 const THINNEST_PX = 0.9;
 const THICKEST_PX = 5;

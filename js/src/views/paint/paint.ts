@@ -1,12 +1,12 @@
 /** Draws what is in view of a scene on a canvas. */
-import type { Camera, Size } from "../camera.ts";
+import type { Camera, Size } from "../scene/camera.ts";
+import { colourOfBox, mix } from "../scene/drawing_style.ts";
 import type { Found } from "../scene/found.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 import type { Extent } from "../scene/spatial_index.ts";
 import { labelExtents } from "../scene/whole_parts.ts";
 import { paintBox } from "./box.ts";
 import type { Brush } from "./brush.ts";
-import { colourOfBox, mix } from "./drawing_style.ts";
 import { paintEdges } from "./edge.ts";
 import { paintEdgeLabels } from "./edge_label.ts";
 import { paintFrame, paintFrameTitle } from "./frame.ts";

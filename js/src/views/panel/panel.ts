@@ -1,11 +1,13 @@
 /** The side panel: details of the selection, and the source. */
 
-import type { Store } from "../../model/store.ts";
-import { traceTotals } from "../../model/trace_totals.ts";
-import type { Selection } from "../../model/view_state.ts";
-import type { LineNow } from "../../open_source_event.ts";
+import { copyButton } from "../../dom/clipboard.ts";
+import { button, element } from "../../dom/element.ts";
+import { traceTotals } from "../../model/graph/trace_totals.ts";
+import type { LineNow } from "../../model/state/open_source_event.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Selection } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
-import { copyButton } from "../clipboard.ts";
+import { openSource } from "../actions/open_source.ts";
 import { allocationDetails } from "../details/allocation.ts";
 import { gradNodeDetails } from "../details/grad_node.ts";
 import { gradientDetails } from "../details/gradient.ts";
@@ -15,12 +17,10 @@ import { opDetails } from "../details/op.ts";
 import { overviewDetails } from "../details/overview.ts";
 import { tensorDetails } from "../details/tensor.ts";
 import { detailsText } from "../details/text.ts";
-import { button, element } from "../element.ts";
-import type { PanelContext } from "./context.ts";
-import { openSource } from "./open_source.ts";
-import { mountSource } from "./source.ts";
+import type { PanelContext } from "../facts/context.ts";
+import { mountSource } from "../source/source.ts";
+import { showUnderlined } from "../source/stack.ts";
 import { mountSplitter } from "./splitter.ts";
-import { showUnderlined } from "./stack.ts";
 
 type Page = "details" | "source";
 

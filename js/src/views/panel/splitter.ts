@@ -1,7 +1,7 @@
 /** The panel's left edge: dragged, or moved with the arrow keys. */
 
+import { element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";
-import { element } from "../element.ts";
 
 const START_PX = 360;
 const NARROWEST_PX = 260;

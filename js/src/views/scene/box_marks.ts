@@ -1,7 +1,7 @@
 /** Which marks of findings a box of the picture carries, and what they say. */
-import type { Mark, MarkRole, MarkSide, Severity } from "../../model/findings.ts";
-import { foldAround } from "../../model/folding.ts";
-import type { Pictured } from "../../model/pictured.ts";
+import type { Mark, MarkRole, MarkSide, Severity } from "../../model/graph/findings.ts";
+import { foldAround } from "../../model/state/folding.ts";
+import type { Pictured } from "../../model/state/pictured.ts";
 import { t } from "../../words/page.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";

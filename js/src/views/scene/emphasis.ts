@@ -1,7 +1,7 @@
 /** What of a scene stands out: the selection itself, and what it lights up. */
-import type { Mark, MarkRole, MarkSide } from "../../model/findings.ts";
-import { foldAround } from "../../model/folding.ts";
-import type { Store } from "../../model/store.ts";
+import type { Mark, MarkRole, MarkSide } from "../../model/graph/findings.ts";
+import { foldAround } from "../../model/state/folding.ts";
+import type { Store } from "../../model/state/store.ts";
 import { marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";

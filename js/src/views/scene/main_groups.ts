@@ -1,5 +1,5 @@
 /** The open groups that a picture is mostly about. */
-import type { VisibleTree } from "../../model/visible.ts";
+import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import type { Reach, SceneFrame } from "./scene.ts";
 
 /** The open group that holds more than half of all, in it the one that holds more than half of its own, and so on. */

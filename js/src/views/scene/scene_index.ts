@@ -1,5 +1,5 @@
 /** What of a scene lies where: for drawing only what is seen, and for telling what was clicked. */
-import { atOnce, type Steps } from "../../model/steps.ts";
+import { atOnce, type Steps } from "../../trace/steps.ts";
 import type { Scene, SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { type Extent, Extents, SpatialIndex } from "./spatial_index.ts";
 

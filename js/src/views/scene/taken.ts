@@ -1,6 +1,6 @@
 /** What boxes, lines and the words beside them take up. */
 import type { Span } from "../../layout/index.ts";
-import { noteOfBox } from "../paint/drawing_style.ts";
+import { noteOfBox } from "./drawing_style.ts";
 import { edgesLeaving, isTooShort, LONGEST_LABEL_PX, labelPlace } from "./edge_label_places.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { SceneBox, SceneEdge } from "./scene.ts";

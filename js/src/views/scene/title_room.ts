@@ -1,6 +1,6 @@
 /** How wide an open group has to be for its title. */
 import { t } from "../../words/page.ts";
-import { GROUP_TEXT_PX } from "../paint/drawing_style.ts";
+import { GROUP_TEXT_PX } from "./drawing_style.ts";
 import type { TextMeasure } from "./measure.ts";
 import type { SceneFrame } from "./scene.ts";
 

@@ -1,0 +1,82 @@
+/** Blocks that outlived the trace, by who held them. */
+import type { Trace } from "../../trace/trace.ts";
+import { aliveAt } from "./alive.ts";
+import type { Blocks } from "./blocks.ts";
+
+export interface Held {
+  /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
+  readonly kind: number;
+  readonly name: string;
+  /** Other names that hold these very blocks. */
+  readonly others: readonly string[];
+  /** The largest first. */
+  readonly blocks: readonly number[];
+  readonly bytes: number;
+}
+
+export interface HeldAtEnd {
+  /** The one that holds the most first; a block that several hold, each with others, is in each. */
+  readonly holders: readonly Held[];
+  readonly alive_bytes: number;
+  /** Held since before the trace and never used in it: what Paddle counts beyond `alive_bytes`. */
+  readonly earlier_bytes: number;
+  /** Whether a block stands with several: what the holders have is more than what is alive. */
+  readonly isShared: boolean;
+  readonly unheld: Held;
+  /** Whether holders were looked for at all. */
+  readonly hasHolders: boolean;
+}
+
+export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
+  const atEnd = aliveAt(blocks, Number.MAX_VALUE);
+  const alive = atEnd.filter((block) => blocks.rows[block]! >= 0);
+  const blockOf = new Map(Array.from(alive, (block) => [blocks.rows[block]!, block]));
+  const table = trace.table("holders");
+  const groups = new Map<string, { kind: number; name: string; blocks: Set<number> }>();
+  const held = new Set<number>();
+  for (let row = 0; row < table.length; row++) {
+    const block = blockOf.get(trace.at("holders", "allocation", row));
+    if (block === undefined) {
+      continue;
+    }
+    const kind = trace.at("holders", "kind", row);
+    const name = trace.textAt("holders", "name", row);
+    const key = `${kind} ${name}`;
+    const group = groups.get(key) ?? { kind, name, blocks: new Set() };
+    groups.set(key, group);
+    group.blocks.add(block);
+    held.add(block);
+  }
+  const sum = (kind: number, names: readonly string[], among: Iterable<number>): Held => {
+    const sorted = [...among].sort((a, b) => blocks.bytes[b]! - blocks.bytes[a]!);
+    const bytes = sorted.reduce((total, block) => total + blocks.bytes[block]!, 0);
+    return { kind, name: names[0] ?? "", others: names.slice(1), blocks: sorted, bytes };
+  };
+  // A parameter is in its layer and in its optimizer: one row says both.
+  const alike = new Map<string, { kind: number; names: string[]; blocks: Set<number> }>();
+  for (const { kind, name, blocks: own } of groups.values()) {
+    const key = [...own].sort((a, b) => a - b).join(" ");
+    const known = alike.get(key);
+    if (known) {
+      known.names.push(name);
+    } else {
+      alike.set(key, { kind, names: [name], blocks: own });
+    }
+  }
+  const all = sum(-1, [], alive);
+  const holders = [...alike.values()]
+    .map((group) => sum(group.kind, group.names, group.blocks))
+    .sort((a, b) => b.bytes - a.bytes);
+  return {
+    holders,
+    alive_bytes: all.bytes,
+    earlier_bytes: sum(-1, [], atEnd).bytes - all.bytes,
+    isShared: holders.reduce((count, holder) => count + holder.blocks.length, 0) > held.size,
+    unheld: sum(
+      -1,
+      [],
+      alive.filter((block) => !held.has(block)),
+    ),
+    hasHolders: table.length > 0,
+  };
+}

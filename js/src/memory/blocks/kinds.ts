@@ -1,0 +1,14 @@
+/** The kinds of memory that are told apart on screen. */
+import { ALLOCATION_KINDS } from "../../trace/protocol.ts";
+import { t } from "../../words/page.ts";
+
+/** `earlier` is what the device held when the trace began and no block of the trace accounts for. */
+export const MEMORY_KINDS = [...ALLOCATION_KINDS, "earlier"] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+export const EARLIER = MEMORY_KINDS.indexOf("earlier");
+
+/** @param kind position in MEMORY_KINDS */
+export function kindLabel(kind: number): string {
+  return t(`memory_kind.${MEMORY_KINDS[kind]!}`);
+}

@@ -1,0 +1,49 @@
+/** What Paddle's own counters told of a device: when they were read, and what no block accounts for. */
+import type { Trace } from "../../trace/trace.ts";
+
+/** From the first to the last time that Paddle's counters were read. */
+export function countedSpan(
+  trace: Trace,
+  place: number,
+): { from_ns: number; to_ns: number } | undefined {
+  const placeOf = trace.table("memory_totals").column("place");
+  const times_ns = trace.table("memory_totals").column("time_ns");
+  const [first, last] = [placeOf.indexOf(place), placeOf.lastIndexOf(place)];
+  if (last <= first) {
+    return undefined;
+  }
+  const from_ns = times_ns[first]!;
+  // After an error the notebook writes the traceback, which may take longer than the cell did.
+  const to_ns = trace.origin.exception ? lastOpEnd(trace) : Infinity;
+  return { from_ns, to_ns: Math.max(from_ns + 1, Math.min(times_ns[last]!, to_ns)) };
+}
+
+function lastOpEnd(trace: Trace): number {
+  const ops = trace.table("ops");
+  const [startOf, durationOf] = [ops.column("start_ns"), ops.column("duration_ns")];
+  let last_ns = 0;
+  for (let op = 0; op < startOf.length; op++) {
+    last_ns = Math.max(last_ns, startOf[op]! + durationOf[op]!);
+  }
+  return last_ns;
+}
+
+/** What Paddle's counter held when the trace began, less the blocks from before that it met. */
+export function unmetBytes(trace: Trace, place: number): number {
+  const totals = trace.table("memory_totals");
+  const first = totals.column("place").indexOf(place);
+  if (first < 0) {
+    return 0;
+  }
+  let met_bytes = 0;
+  const table = trace.table("allocations");
+  const placeOf = table.column("place");
+  const bytesOf = table.column("bytes");
+  const startOf = table.column("start_ns");
+  for (let row = 0; row < startOf.length; row++) {
+    if (startOf[row]! < 0 && placeOf[row] === place) {
+      met_bytes += bytesOf[row]!;
+    }
+  }
+  return Math.max(0, totals.column("allocated_bytes")[first]! - met_bytes);
+}

@@ -1,0 +1,87 @@
+/** Blocks by line of source. */
+
+import { FRAME_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { t } from "../../words/page.ts";
+import type { Groups } from "./groups.ts";
+import { remembered } from "./numbering.ts";
+
+const NO_FRAME = -1;
+const BEFORE = -2;
+
+/** Lines of the person's own source: the innermost in the stack that is theirs. */
+export function byLine(trace: Trace): Groups {
+  const frames = trace.table("frames");
+  const ownFrame = ownFrames(trace);
+  const fileOf = frames.column("file");
+  const lineOf = frames.column("line");
+  const frameOf: number[] = [BEFORE];
+  const before = 0;
+  const numbers = new Map<string, number>();
+  const ofFrame = remembered(frames.length, (frame) => {
+    const key = frame < 0 ? "" : `${fileOf[frame]} ${lineOf[frame]}`;
+    const number = numbers.get(key) ?? frameOf.push(frame) - 1;
+    numbers.set(key, number);
+    return number;
+  });
+  const opOf = trace.table("allocations").column("op");
+  const stackOf = trace.table("allocations").column("stack");
+  const startOf = trace.table("allocations").column("start_ns");
+  const ownOfOp = trace.table("op_frames").column("frame");
+  const groupOf = new Int32Array(stackOf.length);
+  for (let row = 0; row < groupOf.length; row++) {
+    const own = stackOf[row]! >= 0 ? ownFrame[stackOf[row]!]! : NO_FRAME;
+    const frame = own >= 0 || opOf[row]! < 0 ? own : ownOfOp[opOf[row]!]!;
+    groupOf[row] = frame < 0 && startOf[row]! < 0 ? before : ofFrame(frame);
+  }
+  return {
+    groupOf,
+    count: frameOf.length,
+    label(number) {
+      const frame = frameOf[number]!;
+      if (frame < 0) {
+        return t(frame === BEFORE ? "memory_kind.earlier" : "memory.no_line");
+      }
+      const cell = trace.at("frames", "cell", frame);
+      const file = trace.textAt("frames", "file", frame).split(/[\\/]/).at(-1);
+      const line = trace.at("frames", "line", frame);
+      return t("place.file_line", { file: cell >= 0 ? t("place.cell", { cell }) : file!, line });
+    },
+    note(number) {
+      const source = frameOf[number]! >= 0 ? trace.sourceOf(frameOf[number]!) : undefined;
+      return source?.lines[lineOf[frameOf[number]!]! - source.firstLine]?.trim() ?? "";
+    },
+    selection(number) {
+      const frame = frameOf[number]!;
+      return frame < 0
+        ? { kind: "none" }
+        : { kind: "line", file: fileOf[frame]!, line: lineOf[frame]! };
+    },
+  };
+}
+
+/**
+ * By stack: the innermost frame that is the person's own; else the innermost of another library; else
+ * the innermost.
+ */
+function ownFrames(trace: Trace): Int32Array {
+  const stacks = trace.table("stacks");
+  const frameOf = stacks.column("frame");
+  const kindOf = trace.table("frames").column("kind");
+  const callerOf = stacks.column("caller");
+  const best = Int32Array.from(frameOf);
+  for (const wanted of ["library", "user"] as const) {
+    const kind = FRAME_KINDS.indexOf(wanted);
+    const nearest = new Int32Array(stacks.length);
+    // A caller's row comes before those it called.
+    for (let stack = 0; stack < stacks.length; stack++) {
+      const [frame, caller] = [frameOf[stack]!, callerOf[stack]!];
+      nearest[stack] =
+        frame >= 0 && kindOf[frame] === kind ? frame : caller >= 0 ? nearest[caller]! : -1;
+      if (nearest[stack]! >= 0) {
+        best[stack] = nearest[stack]!;
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,148 @@
+/** Where blocks lie in the address space at a moment, and what is free between them. */
+import type { Trace } from "../../trace/trace.ts";
+import { aliveAt } from "../blocks/alive.ts";
+import type { Blocks } from "../blocks/blocks.ts";
+import { timeOrder } from "../blocks/time_order.ts";
+
+/** Allocators hand out multiples of this; less between two blocks is no free memory. */
+const ALIGNMENT_BYTES = 256;
+
+/** Rows of equal length, one below the other, as a page is read. */
+export interface BlockMap {
+  /** Bytes of one row. */
+  readonly row_bytes: number;
+  readonly rowCount: number;
+  /** Blocks by position; one that reaches into the next row is there twice; -1 is free memory. */
+  readonly blocks: Int32Array;
+  readonly rows: Int32Array;
+  /** From the begin of the row. */
+  readonly from_bytes: Float64Array;
+  readonly to_bytes: Float64Array;
+  readonly used_bytes: number;
+  /** Between blocks of a region. */
+  readonly free_bytes: number;
+  readonly largestFree_bytes: number;
+  readonly regionCount: number;
+}
+
+const MOST_ROWS = 24;
+const LEAST_WIDTH_PX = 1;
+
+/**
+ * @param options.width_px pixels of a row: what is narrower than one joins the piece before it
+ * @param options.kept_bytes what the allocator holds back beyond the blocks: only gaps that are no
+ *   larger in all can be its free memory, the others are between regions of the address space
+ */
+export function mapBlocks(
+  trace: Trace,
+  blocks: Blocks,
+  time_ns: number,
+  {
+    width_px,
+    kept_bytes,
+    rowCount: wanted = 12,
+  }: { width_px: number; kept_bytes: number; rowCount?: number },
+): BlockMap {
+  const address = trace.table("allocations").column("address");
+  const alive = aliveAt(blocks, time_ns).filter((block) => blocks.rows[block]! >= 0);
+  const addresses = Float64Array.from(alive, (block) => address[blocks.rows[block]!]!);
+  const order = timeOrder(addresses);
+  // First the whole length, regions put end to end; then it is broken into rows.
+  const spans = { blocks: [] as number[], from: [] as number[], to: [] as number[] };
+  const largestGap_bytes = largestFreeGap(
+    Float64Array.from(order, (at) => addresses[at]!),
+    Float64Array.from(order, (at) => blocks.bytes[alive[at]!]!),
+    kept_bytes,
+  );
+  let used_bytes = 0;
+  let free_bytes = 0;
+  let largestFree_bytes = 0;
+  let regionCount = 0;
+  let end_bytes = -Infinity;
+  let place_bytes = 0;
+  for (const at of order) {
+    const block = alive[at]!;
+    const size_bytes = blocks.bytes[block]!;
+    const gap_bytes = addresses[at]! - end_bytes;
+    if (gap_bytes > largestGap_bytes) {
+      regionCount++;
+    } else if (gap_bytes >= ALIGNMENT_BYTES) {
+      spans.blocks.push(-1);
+      spans.from.push(place_bytes);
+      spans.to.push(place_bytes + gap_bytes);
+      free_bytes += gap_bytes;
+      largestFree_bytes = Math.max(largestFree_bytes, gap_bytes);
+      place_bytes += gap_bytes;
+    }
+    spans.blocks.push(block);
+    spans.from.push(place_bytes);
+    spans.to.push(place_bytes + size_bytes);
+    place_bytes += size_bytes;
+    used_bytes += size_bytes;
+    end_bytes = Math.max(end_bytes, addresses[at]! + size_bytes);
+  }
+  const rowCount = Math.max(1, Math.min(MOST_ROWS, wanted, alive.length));
+  const row_bytes = Math.max(1, Math.ceil(place_bytes / rowCount));
+  return {
+    row_bytes,
+    rowCount,
+    ...broken(spans, row_bytes, (LEAST_WIDTH_PX * row_bytes) / width_px),
+    used_bytes,
+    free_bytes,
+    largestFree_bytes,
+    regionCount,
+  };
+}
+
+/** The gaps that fit into what is kept, from the smallest on: the size of the last of them. */
+function largestFreeGap(addresses: Float64Array, bytes: Float64Array, kept_bytes: number): number {
+  const gaps = addresses
+    .map((address, at) => (at ? address - addresses[at - 1]! - bytes[at - 1]! : 0))
+    .sort();
+  let sum_bytes = 0;
+  let largest_bytes = ALIGNMENT_BYTES;
+  for (const gap_bytes of gaps) {
+    sum_bytes += Math.max(0, gap_bytes);
+    if (sum_bytes > kept_bytes) {
+      break;
+    }
+    largest_bytes = Math.max(largest_bytes, gap_bytes);
+  }
+  return largest_bytes;
+}
+
+function broken(
+  spans: { blocks: number[]; from: number[]; to: number[] },
+  row_bytes: number,
+  least_bytes: number,
+): Pick<BlockMap, "blocks" | "rows" | "from_bytes" | "to_bytes"> {
+  const blocks: number[] = [];
+  const rows: number[] = [];
+  const from_bytes: number[] = [];
+  const to_bytes: number[] = [];
+  let drawnTo = 0;
+  for (let span = 0; span < spans.blocks.length; span++) {
+    // Narrower than a pixel and begun within what is drawn already: nothing of it would show.
+    if (spans.to[span]! - drawnTo < least_bytes) {
+      continue;
+    }
+    let from = Math.max(spans.from[span]!, drawnTo);
+    const to = spans.to[span]!;
+    while (from < to) {
+      const row = Math.floor(from / row_bytes);
+      const until = Math.min(to, (row + 1) * row_bytes);
+      blocks.push(spans.blocks[span]!);
+      rows.push(row);
+      from_bytes.push(from - row * row_bytes);
+      to_bytes.push(until - row * row_bytes);
+      from = until;
+    }
+    drawnTo = to;
+  }
+  return {
+    blocks: Int32Array.from(blocks),
+    rows: Int32Array.from(rows),
+    from_bytes: Float64Array.from(from_bytes),
+    to_bytes: Float64Array.from(to_bytes),
+  };
+}

@@ -1,0 +1,89 @@
+/** Which blocks of a window are worth an area of their own, and in which order they are stacked. */
+import { aliveCount } from "../blocks/alive.ts";
+import type { Blocks } from "../blocks/blocks.ts";
+import { countUntil } from "../blocks/time_order.ts";
+import { LEAST_HEIGHT_PX, LEAST_WIDTH_PX, type Window } from "./stack_window.ts";
+
+/** How many blocks a picture shows at most. */
+export const MOST_BLOCKS = 2500;
+/** Moves of blocks in a picture of which a part of the height is shown. */
+export const MOST_MOVES = 4e6;
+
+export interface Choice {
+  /** From the bottom up. */
+  readonly blocks: Int32Array;
+  /** Blocks of the window, whether chosen or not. */
+  readonly inWindow: number;
+}
+
+/** @param least_px lower blocks are not chosen */
+export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): Choice {
+  const { start_ns, end_ns, bytes, isSum, index } = blocks;
+  const { from_ns, to_ns, width_px, height_px, height_bytes } = window;
+  const least_bytes = (least_px * height_bytes) / height_px;
+  const least_ns = (LEAST_WIDTH_PX * (to_ns - from_ns)) / width_px;
+  const started = countUntil(start_ns, to_ns);
+  const found: number[] = [];
+  index.search(started, { after_ns: from_ns, least_bytes, least_ns }, (first, end) => {
+    for (let block = first; block < end; block++) {
+      // Drawn one by one, what follows upon another as a sum would jump up and down.
+      if (bytes[block]! < least_bytes || isSum?.[block]) {
+        continue;
+      }
+      const [start, stop] = [start_ns[block]!, end_ns[block]!];
+      if ((stop < to_ns ? stop : to_ns) - (start > from_ns ? start : from_ns) >= least_ns) {
+        found.push(block);
+      }
+    }
+  });
+  const inWindow = aliveCount(blocks, from_ns) + started - countUntil(start_ns, from_ns);
+  const most = window.shown ? mostWhere(blocks, window) : MOST_BLOCKS;
+  return { blocks: stacked(largest(Int32Array.from(found), bytes, most), bytes, window), inWindow };
+}
+
+/**
+ * Where a part of the height is shown, blocks below and above it are stacked too, though not drawn:
+ * the fewer events there are, the more blocks.
+ */
+function mostWhere({ events }: Blocks, { from_ns, to_ns, width_px }: Window): number {
+  const { times_ns } = events;
+  const eventCount = countUntil(times_ns, to_ns) - countUntil(times_ns, from_ns);
+  return Math.max(MOST_BLOCKS, Math.floor(MOST_MOVES / Math.min(width_px, eventCount + 1)));
+}
+
+/** The largest of some blocks, at most `most`; of equals the first. */
+function largest(found: Int32Array, bytes: Float64Array, most: number): Int32Array {
+  if (found.length <= most) {
+    return found;
+  }
+  const sizes = Float64Array.from(found, (block) => bytes[block]!).sort();
+  const limit_bytes = sizes[sizes.length - most]!;
+  let room = most - sizes.filter((size_bytes) => size_bytes > limit_bytes).length;
+  return found.filter(
+    (block) => bytes[block]! > limit_bytes || (bytes[block] === limit_bytes && room-- > 0),
+  );
+}
+
+/** By how much smaller the blocks of each further tier may be. */
+const TIER = 4;
+
+/**
+ * In the order of their starts, tier upon tier. All that are seen when nothing is magnified are the
+ * lowest tier. Smaller ones lie on top, where they were a part of the band: what is magnified stays
+ * in its place.
+ */
+function stacked(chosen: Int32Array, bytes: Float64Array, window: Window): Int32Array {
+  const { whole_bytes = window.height_bytes, height_px } = window;
+  const seen_bytes = (LEAST_HEIGHT_PX * whole_bytes) / height_px;
+  const tiers: number[][] = [];
+  for (const block of chosen) {
+    const size_bytes = bytes[block]!;
+    const tier =
+      size_bytes >= seen_bytes
+        ? 0
+        : Math.ceil(Math.log(seen_bytes / Math.max(1, size_bytes)) / Math.log(TIER));
+    tiers[tier] ??= [];
+    tiers[tier].push(block);
+  }
+  return Int32Array.from(tiers.flat());
+}

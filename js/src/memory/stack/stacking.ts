@@ -1,0 +1,148 @@
+/**
+ * The timeline's picture: blocks stacked in the order of their starts, each on the one below it. When
+ * a block ends, those above it sink. Blocks too small to be seen, or too many, are one band on top,
+ * so the outline is the exact total whatever is drawn one by one.
+ */
+import type { Blocks } from "../blocks/blocks.ts";
+import { MEMORY_KINDS } from "../blocks/kinds.ts";
+import { countBefore, countUntil, timeOrder } from "../blocks/time_order.ts";
+import { Band } from "./stack_band.ts";
+import { chooseBlocks, MOST_BLOCKS } from "./stack_choice.ts";
+import { Pieces, Stack } from "./stack_pieces.ts";
+import { LEAST_HEIGHT_PX, type StackPicture, type Window } from "./stack_window.ts";
+
+const MOST_PIECES = 40_000;
+/** By how much the least height grows where there would be too many pieces. */
+const STRICTER = 2;
+
+export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
+  let least_px = LEAST_HEIGHT_PX;
+  for (;;) {
+    const { blocks: chosen, inWindow } = chooseBlocks(blocks, window, least_px);
+    const picture = sweep(blocks, window, chosen);
+    if (picture) {
+      return { ...picture, bandCount: inWindow - chosen.length };
+    }
+    least_px *= STRICTER;
+  }
+}
+
+/**
+ * @param chosen blocks that are stacked one by one, from the bottom up
+ * @returns undefined where it would take too many pieces
+ */
+function sweep(
+  blocks: Blocks,
+  window: Window,
+  chosen: Int32Array,
+): Omit<StackPicture, "bandCount"> | undefined {
+  const { bytes, kinds } = blocks;
+  const { times_ns, highest, byKind } = blocks.events;
+  const { from_ns, to_ns } = window;
+  const pieces = new Pieces(chosen.length, window.shown);
+  const stack = new Stack(chosen, bytes, pieces);
+  const band = new Band();
+  const changes = changesOf(blocks, window, chosen);
+  const stacked_bytes = new Float64Array(MEMORY_KINDS.length);
+  const band_bytes = new Float64Array(MEMORY_KINDS.length);
+  /** What of all that is alive after an event is not in the stack. */
+  const bandAfter = (event: number): Float64Array => {
+    byKind.before(event + 1, band_bytes);
+    for (let kind = 0; kind < band_bytes.length; kind++) {
+      band_bytes[kind]! -= stacked_bytes[kind]!;
+    }
+    return band_bytes;
+  };
+  const change = (slot: number, time_ns: number): void => {
+    const block = chosen[slot < 0 ? ~slot : slot]!;
+    if (slot < 0) {
+      stack.remove(~slot, time_ns);
+      stacked_bytes[kinds[block]!]! -= bytes[block]!;
+    } else {
+      stack.add(slot, time_ns);
+      stacked_bytes[kinds[block]!]! += bytes[block]!;
+    }
+  };
+
+  const first = countUntil(times_ns, from_ns);
+  for (const slot of changes.first) {
+    change(slot, from_ns);
+  }
+  stack.settle(from_ns);
+  band.step(from_ns, stack.total_bytes, bandAfter(first - 1));
+  const end = countUntil(times_ns, to_ns);
+  let next = 0;
+  const changeUntil = (time_ns: number): void => {
+    for (; next < changes.slots.length && changes.times_ns[next]! <= time_ns; next++) {
+      change(changes.slots[next]!, changes.times_ns[next]!);
+    }
+  };
+  for (let at = first; at < end; ) {
+    // Events of one column of pixels sink the stack once; one alone keeps its own time.
+    const time_ns = times_ns[at]!;
+    const until_ns = columnEnd(window, time_ns);
+    const columnEndAt = countBefore(times_ns, until_ns, at + 1, end);
+    const highestAt = highest.within(at, columnEndAt);
+    changeUntil(times_ns[highestAt]!);
+    band.noteHighest(stack.total_bytes, bandAfter(highestAt));
+    changeUntil(times_ns[columnEndAt - 1]!);
+    stack.settle(time_ns);
+    band.endColumn(time_ns, until_ns, stack.total_bytes, bandAfter(columnEndAt - 1));
+    at = columnEndAt;
+    if (pieces.count > MOST_PIECES) {
+      return undefined;
+    }
+  }
+  stack.close(to_ns);
+  band.step(to_ns, stack.total_bytes, bandAfter(end - 1));
+  const drawn = pieces.sorted(chosen);
+  if (window.shown && drawn.drawn.length > MOST_BLOCKS) {
+    return undefined;
+  }
+  return { window, ...drawn, ...band.steps() };
+}
+
+/** Where the column of pixels ends in which a moment is. */
+function columnEnd({ from_ns, to_ns, width_px }: Window, time_ns: number): number {
+  const column_ns = (to_ns - from_ns) / width_px;
+  const column = Math.floor((time_ns - from_ns) / column_ns) + 1;
+  const end_ns = from_ns + column * column_ns;
+  return end_ns > time_ns ? end_ns : end_ns + column_ns;
+}
+
+interface Changes {
+  /** Positions of those that lie there when the window begins. */
+  readonly first: number[];
+  /** By time, ends before starts: a position that comes, or `~position` that goes. */
+  readonly times_ns: Float64Array;
+  readonly slots: Int32Array;
+}
+
+function changesOf({ start_ns, end_ns }: Blocks, window: Window, chosen: Int32Array): Changes {
+  const { from_ns, to_ns } = window;
+  const first: number[] = [];
+  const ends: number[] = [];
+  const starts: number[] = [];
+  chosen.forEach((block, slot) => {
+    if (start_ns[block]! <= from_ns) {
+      first.push(slot);
+    } else {
+      starts.push(slot);
+    }
+    if (end_ns[block]! <= to_ns) {
+      ends.push(slot);
+    }
+  });
+  // Equal times keep this order.
+  const all_ns = Float64Array.from([
+    ...ends.map((slot) => end_ns[chosen[slot]!]!),
+    ...starts.map((slot) => start_ns[chosen[slot]!]!),
+  ]);
+  const slots = [...ends.map((slot) => ~slot), ...starts];
+  const order = timeOrder(all_ns);
+  return {
+    first,
+    times_ns: Float64Array.from(order, (at) => all_ns[at]!),
+    slots: Int32Array.from(order, (at) => slots[at]!),
+  };
+}

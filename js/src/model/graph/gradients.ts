@@ -1,0 +1,157 @@
+/** What was in the gradients: statistics of each edge of the backward graph, where they were recorded. */
+
+import { type Column, floats } from "../../trace/columns.ts";
+import { RowsByKey } from "../../trace/csr.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { callsInside } from "./backward_calls.ts";
+
+/** Of values that are not zero: how many lie in [2^exponent, 2^(exponent + 1)), by sign. */
+export interface HistogramBin {
+  readonly exponent: number;
+  negative: number;
+  positive: number;
+}
+
+/** One number for one or several gradients together. */
+export interface GradientNorm {
+  /** Of the finite values. */
+  readonly norm: number;
+  readonly nans: number;
+  readonly infs: number;
+}
+
+/** Decades of the norm, as tints and widths show them: floor(log10). */
+export interface NormRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+export class Gradients {
+  readonly #trace: Trace;
+  readonly #ofEdge: RowsByKey;
+  readonly #began: RowsByKey;
+  readonly #bins: RowsByKey;
+  readonly #call: Column;
+  readonly #floats = new Map<string, Float32Array>();
+  readonly #ranges = new Map<number, NormRange | undefined>();
+  /** By the edges that one line of the picture stands for: asked for in every frame. */
+  readonly #norms = new WeakMap<
+    readonly number[],
+    { backwardCall: number; norm: GradientNorm | undefined }
+  >();
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    const stats = trace.table("grad_stats");
+    const edge = stats.column("grad_edge");
+    this.#call = stats.column("backward_call");
+    this.#ofEdge = RowsByKey.index(edge, trace.table("grad_edges").length);
+    const withoutEdge = { column: edge, value: -1 };
+    this.#began = RowsByKey.index(stats.column("grad_node"), trace.gradNodeCount, withoutEdge);
+    this.#bins = RowsByKey.index(trace.table("grad_histograms").column("grad_stat"), stats.length);
+  }
+
+  get isRecorded(): boolean {
+    return this.#call.length > 0;
+  }
+
+  /** Rows of `grad_stats` of an edge, in the order in which they ran. */
+  ofEdge(edge: number): Int32Array {
+    return this.#ofEdge.of(edge);
+  }
+
+  /** Rows of `grad_stats`: what backward calls began with at a grad node. */
+  beganAt(gradNode: number): Int32Array {
+    return this.#began.of(gradNode);
+  }
+
+  /** The row of an edge in a backward call, its last where it ran twice; -1 for none. */
+  ofEdgeIn(edge: number, backwardCall: number): number {
+    const isInside = callsInside(this.#trace, backwardCall);
+    return this.#ofEdge.of(edge).findLast((row) => isInside[this.#call[row]!]) ?? -1;
+  }
+
+  value(column: "smallest" | "largest" | "mean" | "norm", row: number): number {
+    let values = this.#floats.get(column);
+    if (!values) {
+      values = floats(this.#trace.table("grad_stats").column(column));
+      this.#floats.set(column, values);
+    }
+    return values[row]!;
+  }
+
+  /** The norm of several edges' gradients together; undefined where none was recorded. */
+  normOf(edges: readonly number[], backwardCall: number): GradientNorm | undefined {
+    let known = this.#norms.get(edges);
+    if (known?.backwardCall !== backwardCall) {
+      known = { backwardCall, norm: this.#sum(edges, backwardCall) };
+      this.#norms.set(edges, known);
+    }
+    return known.norm;
+  }
+
+  #sum(edges: readonly number[], backwardCall: number): GradientNorm | undefined {
+    let squares = 0;
+    let nans = 0;
+    let infs = 0;
+    let isKnown = false;
+    for (const edge of edges) {
+      const row = this.ofEdgeIn(edge, backwardCall);
+      if (row >= 0) {
+        isKnown = true;
+        squares += this.value("norm", row) ** 2;
+        nans += this.#trace.at("grad_stats", "nans", row);
+        infs += this.#trace.at("grad_stats", "infs", row);
+      }
+    }
+    return isKnown ? { norm: Math.sqrt(squares), nans, infs } : undefined;
+  }
+
+  /** The decades between which a backward call's norms lie; undefined where it has none. */
+  range(backwardCall: number): NormRange | undefined {
+    if (!this.#ranges.has(backwardCall)) {
+      this.#ranges.set(backwardCall, this.#rangeOf(backwardCall));
+    }
+    return this.#ranges.get(backwardCall);
+  }
+
+  /** By exponent, ascending, without gaps. */
+  histogram(row: number): HistogramBin[] {
+    const table = this.#trace.table("grad_histograms");
+    const rows = this.#bins.of(row);
+    const exponents = Array.from(rows, (bin) => table.column("exponent")[bin]!);
+    if (!exponents.length) {
+      return [];
+    }
+    const least = Math.min(...exponents);
+    // float32 has 277 powers of two, float64 some 2,100: more is a damaged file.
+    const length = Math.min(2200, Math.max(...exponents) - least + 1);
+    const bins = Array.from({ length }, (_, at) => ({
+      exponent: least + at,
+      negative: 0,
+      positive: 0,
+    }));
+    for (const bin of rows) {
+      const at = bins[table.column("exponent")[bin]! - least];
+      if (at) {
+        at[table.column("is_negative")[bin] ? "negative" : "positive"] +=
+          table.column("count")[bin]!;
+      }
+    }
+    return bins;
+  }
+
+  #rangeOf(backwardCall: number): NormRange | undefined {
+    let least = Infinity;
+    let most = -Infinity;
+    const isInside = callsInside(this.#trace, backwardCall);
+    for (let row = 0; row < this.#call.length; row++) {
+      const norm = isInside[this.#call[row]!] ? this.value("norm", row) : 0;
+      if (norm > 0) {
+        least = Math.min(least, Math.floor(Math.log10(norm)));
+        most = Math.max(most, Math.floor(Math.log10(norm)));
+      }
+    }
+    return most < least ? undefined : { least, most };
+  }
+}

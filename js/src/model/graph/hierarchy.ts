@@ -1,0 +1,200 @@
+/**
+ * The group tree as it can be drawn: what a group holds, in execution order, and which siblings
+ * repeat each other. Groups without ops and grad nodes are left out; a layer that runs one op only
+ * is drawn as that op ("transparent").
+ */
+
+import { RowsByKey } from "../../trace/csr.ts";
+import { GROUP_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
+import { Runs } from "./runs.ts";
+import { standInsOf } from "./stand_ins.ts";
+
+const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((kind) =>
+  GROUP_KINDS.indexOf(kind),
+);
+
+export class Hierarchy {
+  /** The group around each group, -1 at the top. */
+  readonly parents: ArrayLike<number>;
+  /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
+  readonly groupOfOp: Int32Array;
+  readonly groupOfGradNode: Int32Array;
+  /** 1 where a group is drawn as its only op. */
+  readonly isTransparent: Uint8Array;
+  /** First group of the run of repeats that a group belongs to, -1 for none. */
+  readonly runOf: Int32Array;
+  /** For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. */
+  readonly pylayerOfBackwardOp: Int32Array;
+  /** 1 for optimizer steps and all inside them. */
+  readonly isOptimizer: Uint8Array;
+
+  #groupOnRow: Int32Array | undefined;
+  readonly #trace: Trace;
+  readonly #groups: RowsByKey;
+  readonly #ops: RowsByKey;
+  readonly #gradNodes: RowsByKey;
+  readonly #order: Float64Array;
+  readonly #runs: Runs;
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    const count = trace.groupCount;
+    this.groupOfOp = ownGroupOfPyLayers(trace);
+    this.pylayerOfBackwardOp = pylayersOfBackwardOps(trace, this.groupOfOp);
+    this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
+    const parents = trace.table("groups").column("parent");
+    this.parents = parents;
+    // A block whose inside was not stored stays a block.
+    const ops = countInside(parents, this.groupOfOp, undefined, standInsOf(trace).ops);
+    const gradNodes = countInside(parents, this.groupOfGradNode);
+    this.isTransparent = new Uint8Array(count);
+    this.isOptimizer = new Uint8Array(count);
+    this.#order = new Float64Array(count);
+    const kind = trace.table("groups").column("kind");
+    const firstOp = trace.table("groups").column("first_op");
+    const key = new Int32Array(count);
+    for (let group = 0; group < count; group++) {
+      const parent = parents[group]!;
+      const isPlain = kind[group] === LAYER || kind[group] === CALL;
+      this.isTransparent[group] = isPlain && ops[group] === 1 ? 1 : 0;
+      this.isOptimizer[group] =
+        kind[group] === OPTIMIZER || (parent >= 0 && this.isOptimizer[parent]) ? 1 : 0;
+      key[group] = ops[group]! + gradNodes[group]! > 0 ? parent + 1 : -1;
+      this.#order[group] = firstOp[group]! >= 0 ? firstOp[group]! : trace.opCount + group;
+    }
+    this.#groups = RowsByKey.index(key, count + 1);
+    this.#sortSiblings();
+    this.#ops = RowsByKey.index(shifted(this.groupOfOp), count + 1);
+    this.#gradNodes = RowsByKey.index(shifted(this.groupOfGradNode), count + 1);
+    this.#runs = new Runs(trace, {
+      groups: this.#groups,
+      ops: this.#ops,
+      order: this.#order,
+      isTransparent: this.isTransparent,
+    });
+    this.runOf = this.#runs.runOf;
+  }
+
+  /**
+   * The group of each grad node on the rows of a ladder: that of its op. Nodes that `paddle.grad`
+   * made are among those of the layers, where the call itself is not.
+   */
+  get groupOnRow(): Int32Array {
+    this.#groupOnRow ??= groupsOnRows(this.#trace, this.groupOfOp, this.groupOfGradNode);
+    return this.#groupOnRow;
+  }
+
+  /** Groups right inside `parent` (-1: the top), in execution order. */
+  groupsIn(parent: number): Int32Array {
+    return this.#groups.of(parent + 1);
+  }
+
+  /** Ops right inside `parent` (-1: the top), in execution order. */
+  opsIn(parent: number): Int32Array {
+    return this.#ops.of(parent + 1);
+  }
+
+  gradNodesIn(parent: number): Int32Array {
+    return this.#gradNodes.of(parent + 1);
+  }
+
+  /** Members of the run that begins with `first`, in execution order; none if it begins no run. */
+  runMembers(first: number): Int32Array {
+    return this.#runs.members(first);
+  }
+
+  /** The first group of each run. */
+  runFirsts(): number[] {
+    return this.#runs.firsts();
+  }
+
+  /** Position of a group among ops: that of its first op. */
+  orderOf(group: number): number {
+    return this.#order[group]!;
+  }
+
+  /** The groups around a group, itself included, outermost first, without transparent ones. */
+  pathOf(group: number): number[] {
+    return this.#trace.groupPath(group).filter((at) => !this.isTransparent[at]);
+  }
+
+  /** Groups are listed nearly as they ran: a call site's ops may lie apart. */
+  #sortSiblings(): void {
+    const { starts, rows } = this.#groups;
+    const order = this.#order;
+    for (let parent = 0; parent + 1 < starts.length; parent++) {
+      for (let at = starts[parent]! + 1; at < starts[parent + 1]!; at++) {
+        if (order[rows[at - 1]!]! > order[rows[at]!]!) {
+          this.#groups.of(parent).sort((a, b) => order[a]! - order[b]! || a - b);
+          break;
+        }
+      }
+    }
+  }
+}
+
+function shifted(groups: Int32Array): Int32Array {
+  const keys = new Int32Array(groups.length);
+  for (let row = 0; row < keys.length; row++) {
+    keys[row] = groups[row]! + 1;
+  }
+  return keys;
+}
+
+/** A grad node belongs where the analysis says; that of a PyLayer's own op goes with the op. */
+function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
+  const groups = new Int32Array(trace.table("grad_node_groups").column("group"));
+  const analysed = trace.table("op_groups").column("group");
+  const op = trace.pairedOps;
+  for (let node = 0; node < groups.length; node++) {
+    const made = op[node]!;
+    if (made >= 0 && groupOfOp[made] !== analysed[made]) {
+      groups[node] = groupOfOp[made]!;
+    }
+  }
+  return groups;
+}
+
+function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): Int32Array {
+  const op = trace.pairedOps;
+  let onRows = groups;
+  for (let node = 0; node < groups.length; node++) {
+    const made = op[node]!;
+    if (made < 0 || groupOfOp[made] === groups[node]) {
+      continue;
+    }
+    if (onRows === groups) {
+      onRows = groups.slice();
+    }
+    onRows[node] = groupOfOp[made]!;
+  }
+  return onRows;
+}
+
+/**
+ * How many leaves each group holds, those of nested groups included.
+ *
+ * @param groupOf group of each leaf
+ * @param weight how many a leaf stands for, where not for itself
+ */
+export function countInside(
+  parents: ArrayLike<number>,
+  groupOf: Int32Array,
+  isCounted?: Uint8Array,
+  weight?: Int32Array,
+): Int32Array {
+  const count = new Int32Array(parents.length);
+  for (let leaf = 0; leaf < groupOf.length; leaf++) {
+    if (groupOf[leaf]! >= 0 && (!isCounted || isCounted[leaf])) {
+      count[groupOf[leaf]!]! += weight ? weight[leaf]! : 1;
+    }
+  }
+  for (let group = count.length - 1; group >= 0; group--) {
+    if (parents[group]! >= 0) {
+      count[parents[group]!]! += count[group]!;
+    }
+  }
+  return count;
+}

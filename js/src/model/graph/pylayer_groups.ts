@@ -1,0 +1,60 @@
+/** PyLayers among the groups: each has an op of its own, and a second group where its backward ran. */
+import { GROUP_KINDS, PHASES } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+const PYLAYER = GROUP_KINDS.indexOf("pylayer");
+const BACKWARD = PHASES.indexOf("backward");
+
+/** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
+export function ownGroupOfPyLayers(trace: Trace): Int32Array {
+  const groupOfOp = new Int32Array(trace.table("op_groups").column("group"));
+  const opOfScope = trace.table("scopes").column("op");
+  const groups = trace.table("groups");
+  const [kind, scope, parent] = [
+    groups.column("kind"),
+    groups.column("scope"),
+    groups.column("parent"),
+  ];
+  const isPyLayer = trace.table("ops").column("is_pylayer");
+  for (let group = 0; group < trace.groupCount; group++) {
+    if (kind[group] === PYLAYER && scope[group]! >= 0 && opOfScope[scope[group]!]! >= 0) {
+      const op = opOfScope[scope[group]!]!;
+      // The backward of a PyLayer is a group as well; its op stays in the forward one.
+      if (isPyLayer[op] && parent[group] === groupOfOp[op]) {
+        groupOfOp[op] = group;
+      }
+    }
+  }
+  return groupOfOp;
+}
+
+/**
+ * For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. A PyLayer's
+ * backward is a call, and so a group, of its own: found by the PyLayer's own op.
+ */
+export function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int32Array {
+  const ofOp = new Int32Array(groupOfOp.length).fill(-1);
+  const kind = trace.table("groups").column("kind");
+  if (!kind.includes(PYLAYER)) {
+    return ofOp;
+  }
+  const opOfScope = trace.table("scopes").column("op");
+  const parents = trace.table("groups").column("parent");
+  const scope = trace.table("groups").column("scope");
+  const pylayer = new Int32Array(trace.groupCount).fill(-1);
+  for (let group = 0; group < trace.groupCount; group++) {
+    const op = kind[group] === PYLAYER && scope[group]! >= 0 ? opOfScope[scope[group]!]! : -1;
+    if (parents[group]! >= 0 && pylayer[parents[group]!]! >= 0) {
+      pylayer[group] = pylayer[parents[group]!]!;
+    } else if (op >= 0 && groupOfOp[op] !== group) {
+      pylayer[group] = groupOfOp[op]!;
+    }
+  }
+  const phase = trace.table("ops").column("phase");
+  for (let op = 0; op < ofOp.length; op++) {
+    if (groupOfOp[op]! >= 0 && phase[op] === BACKWARD) {
+      ofOp[op] = pylayer[groupOfOp[op]!]!;
+    }
+  }
+  return ofOp;
+}

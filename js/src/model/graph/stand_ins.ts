@@ -1,0 +1,66 @@
+/**
+ * Ops and grad nodes that stand for many: a notebook stores of a large trace a reduced copy
+ * (`paddle_lab/views/reduction/`), and what is told of how many there were stays true.
+ */
+import type { Trace } from "../../trace/trace.ts";
+
+/** How many a row stands for; `undefined` where each row stands for itself. */
+type Weights = Int32Array | undefined;
+
+export interface StandIns {
+  readonly ops: Weights;
+  readonly gradNodes: Weights;
+  /** As `gradNodes`, without those that accumulate into a parameter. */
+  readonly gradNodesOnTheWay: Weights;
+  /** How many ran. */
+  readonly opTotal: number;
+  readonly gradNodeTotal: number;
+}
+
+const known = new WeakMap<Trace, StandIns>();
+
+export function standInsOf(trace: Trace): StandIns {
+  let found = known.get(trace);
+  if (!found) {
+    found = readStandIns(trace);
+    known.set(trace, found);
+  }
+  return found;
+}
+
+function readStandIns(trace: Trace): StandIns {
+  const { opCount, gradNodeCount } = trace;
+  const table = trace.table("stand_ins");
+  if (table.length === 0) {
+    return {
+      ops: undefined,
+      gradNodes: undefined,
+      gradNodesOnTheWay: undefined,
+      opTotal: opCount,
+      gradNodeTotal: gradNodeCount,
+    };
+  }
+  const ops = new Int32Array(opCount).fill(1);
+  const gradNodes = new Int32Array(gradNodeCount).fill(1);
+  const gradNodesOnTheWay = new Int32Array(gradNodeCount).fill(1);
+  for (let row = 0; row < table.length; row++) {
+    const op = table.column("op")[row]!;
+    const gradNode = table.column("grad_node")[row]!;
+    const count = table.column("count")[row]!;
+    if (op >= 0) {
+      ops[op] = count;
+    }
+    if (gradNode >= 0) {
+      gradNodes[gradNode] = count;
+      gradNodesOnTheWay[gradNode] = count - table.column("leaves")[row]!;
+    }
+  }
+  const sum = (weights: Int32Array): number => weights.reduce((total, weight) => total + weight, 0);
+  return {
+    ops,
+    gradNodes,
+    gradNodesOnTheWay,
+    opTotal: sum(ops),
+    gradNodeTotal: sum(gradNodes),
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * Which members of a run of repeats are one box: all of them, until the run is shown member by
+ * member, or members are taken out of it one at a time.
+ */
+import type { Hierarchy } from "../graph/hierarchy.ts";
+import type { ViewState } from "./view_state.ts";
+
+export type FoldState = Pick<ViewState, "unfolded" | "taken">;
+
+/** Whether a group is shown as part of a fold, with others. */
+export function isFolded(hierarchy: Hierarchy, state: FoldState, group: number): boolean {
+  const run = hierarchy.runOf[group]!;
+  return run >= 0 && !state.unfolded.has(run) && foldAround(hierarchy, state, group).length > 1;
+}
+
+/**
+ * The members of a run that are one box with a group, in execution order: those between the members
+ * that are taken out. The group alone where it is taken out, or in no run.
+ */
+export function foldAround(
+  hierarchy: Hierarchy,
+  { taken }: Pick<FoldState, "taken">,
+  group: number,
+): Int32Array {
+  const members = hierarchy.runMembers(hierarchy.runOf[group]!);
+  if (!taken.size) {
+    return members.length ? members : Int32Array.of(group);
+  }
+  const at = members.indexOf(group);
+  if (at < 0 || taken.has(group)) {
+    return Int32Array.of(group);
+  }
+  let start = at;
+  while (start > 0 && !taken.has(members[start - 1]!)) {
+    start--;
+  }
+  let end = at + 1;
+  while (end < members.length && !taken.has(members[end]!)) {
+    end++;
+  }
+  return members.subarray(start, end);
+}

@@ -1,0 +1,166 @@
+/** What a selection lights up: pairing of ops with grad nodes, with lines, layers and tensors. */
+
+import type { Trace } from "../../trace/trace.ts";
+import type { Hierarchy } from "../graph/hierarchy.ts";
+import type { Selection } from "./view_state.ts";
+
+/** Ops that a selection means: 1 at an op's key where it is lit. */
+export function litOps(trace: Trace, selection: Selection): Uint8Array {
+  const lit = new Uint8Array(trace.opCount);
+  switch (selection.kind) {
+    case "op":
+      mark(lit, selection.op);
+      break;
+    case "grad_node":
+      mark(lit, trace.pairedOp(selection.gradNode));
+      break;
+    case "group":
+      markGroup(lit, trace, selection.group);
+      break;
+    case "tensor":
+      markTensor(lit, trace, selection.tensor);
+      break;
+    case "line":
+      markLine(lit, trace, selection.file, selection.line);
+      break;
+    case "none":
+    case "gradient":
+    case "allocation":
+      break;
+  }
+  return lit;
+}
+
+/** Grad nodes that a selection means; those of every lit op, or the selected node alone. */
+export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array): Uint8Array {
+  const lit = new Uint8Array(trace.gradNodeCount);
+  if (selection.kind === "none") {
+    return lit;
+  }
+  if (selection.kind === "grad_node") {
+    mark(lit, selection.gradNode);
+    return lit;
+  }
+  if (selection.kind === "gradient") {
+    mark(lit, trace.at("grad_edges", "source", selection.edge));
+    mark(lit, trace.at("grad_edges", "target", selection.edge));
+    return lit;
+  }
+  if (selection.kind === "op") {
+    for (const node of trace.gradNodesOfOp(selection.op)) {
+      lit[node] = 1;
+    }
+    return lit;
+  }
+  const op = trace.pairedOps;
+  const parameter = trace.table("grad_nodes").column("parameter");
+  for (let node = 0; node < lit.length; node++) {
+    const isLeaf = selection.kind === "tensor" && parameter[node] === selection.tensor;
+    lit[node] = isLeaf || (op[node]! >= 0 && ops[op[node]!]) ? 1 : 0;
+  }
+  if (selection.kind === "group") {
+    const group = trace.table("grad_node_groups").column("group");
+    const inside = insideOf(trace, selection.group);
+    for (let node = 0; node < lit.length; node++) {
+      if (op[node]! < 0 && group[node]! >= 0 && inside[group[node]!]) {
+        lit[node] = 1;
+      }
+    }
+  }
+  return lit;
+}
+
+/** Groups around what is lit, at any depth. */
+export function litGroups(
+  hierarchy: Hierarchy,
+  ops: Uint8Array,
+  gradNodes: Uint8Array,
+): Uint8Array {
+  const lit = new Uint8Array(hierarchy.parents.length);
+  const markAround = (group: number): void => {
+    for (let at = group; at >= 0 && !lit[at]; at = hierarchy.parents[at]!) {
+      lit[at] = 1;
+    }
+  };
+  for (let op = 0; op < ops.length; op++) {
+    if (ops[op]) {
+      markAround(hierarchy.groupOfOp[op]!);
+    }
+  }
+  for (let node = 0; node < gradNodes.length; node++) {
+    if (gradNodes[node]) {
+      markAround(hierarchy.groupOfGradNode[node]!);
+    }
+  }
+  return lit;
+}
+
+function mark(lit: Uint8Array, key: number): void {
+  if (key >= 0 && key < lit.length) {
+    lit[key] = 1;
+  }
+}
+
+/** 1 for `group` and every group inside it; parents come before children in the table. */
+function insideOf(trace: Trace, group: number): Uint8Array {
+  const parent = trace.table("groups").column("parent");
+  const inside = new Uint8Array(trace.groupCount);
+  for (let at = group; at < inside.length; at++) {
+    inside[at] = at === group || (parent[at]! >= 0 && inside[parent[at]!]) ? 1 : 0;
+  }
+  return inside;
+}
+
+function markGroup(lit: Uint8Array, trace: Trace, group: number): void {
+  const inside = insideOf(trace, group);
+  const groupOfOp = trace.table("op_groups").column("group");
+  for (let op = 0; op < lit.length; op++) {
+    lit[op] = groupOfOp[op]! >= 0 && inside[groupOfOp[op]!] ? 1 : 0;
+  }
+}
+
+function markTensor(lit: Uint8Array, trace: Trace, tensor: number): void {
+  mark(lit, trace.at("tensors", "producer", tensor));
+  for (const use of trace.consumersOf(tensor)) {
+    mark(lit, trace.at("uses", "op", use));
+  }
+}
+
+/** Every op whose stack passes through the line, from the notebook cell down into layers. */
+function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): void {
+  const frames = trace.table("frames");
+  const files = frames.column("file");
+  const lines = frames.column("line");
+  const ends = frames.column("end_line");
+  // A line inside a longer statement means that statement, unless something begins on it.
+  const isOnLine = new Uint8Array(frames.length);
+  const isInside = new Uint8Array(frames.length);
+  let begins = false;
+  for (let frame = 0; frame < frames.length; frame++) {
+    if (files[frame] !== file || line < lines[frame]!) {
+      continue;
+    }
+    isInside[frame] = line <= Math.max(lines[frame]!, ends[frame]!) ? 1 : 0;
+    isOnLine[frame] = line === lines[frame] ? 1 : 0;
+    begins ||= isOnLine[frame] === 1;
+  }
+  lit.set(opsThroughFrames(trace, begins ? isOnLine : isInside));
+}
+
+/** Ops whose stack passes through a frame that is meant: 1 at the key of each. */
+export function opsThroughFrames(trace: Trace, isMeant: Uint8Array): Uint8Array {
+  const stacks = trace.table("stacks");
+  const frameOf = stacks.column("frame");
+  const caller = stacks.column("caller");
+  const passes = new Uint8Array(stacks.length);
+  for (let stack = 0; stack < stacks.length; stack++) {
+    const isHere = frameOf[stack]! >= 0 && isMeant[frameOf[stack]!];
+    passes[stack] = isHere || (caller[stack]! >= 0 && passes[caller[stack]!]) ? 1 : 0;
+  }
+  const stack = trace.table("ops").column("stack");
+  const through = new Uint8Array(trace.opCount);
+  for (let op = 0; op < through.length; op++) {
+    through[op] = stack[op]! >= 0 ? passes[stack[op]!]! : 0;
+  }
+  return through;
+}

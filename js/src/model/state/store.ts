@@ -1,0 +1,340 @@
+/** The state of the view, shared by all its parts: who changes it, and who is told. */
+
+import type { Trace } from "../../trace/trace.ts";
+import { firstCall, outermostCall } from "../graph/backward_calls.ts";
+import { type Finding, Findings } from "../graph/findings.ts";
+import { Gradients } from "../graph/gradients.ts";
+import { Hierarchy } from "../graph/hierarchy.ts";
+import { OddSiblings } from "../graph/odd_siblings.ts";
+import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
+import { FirstOpen } from "./first_open.ts";
+import { isFolded } from "./folding.ts";
+import type { LineNow } from "./open_source_event.ts";
+import { inGraph } from "./owner.ts";
+import { litGradNodes, litGroups, litOps } from "./pairing.ts";
+import { hasSameShape, shapeOf } from "./shaping.ts";
+import type { Selection, ViewState } from "./view_state.ts";
+
+export type StoreListener = (state: ViewState, previous: ViewState) => void;
+export type RevealListener = (selection: Selection) => void;
+/** @param now what has become of the line, where its cell or file was edited */
+export type SourceListener = (file: number, line: number, now?: LineNow) => void;
+
+const LONGEST_HISTORY = 200;
+/** In larger graphs the norms are drawn on request. */
+const MOST_GRAD_NODES_WITH_NORMS = 150;
+
+export class Store {
+  readonly trace: Trace;
+  readonly hierarchy: Hierarchy;
+  readonly findings: Findings;
+  readonly gradients: Gradients;
+  readonly oddSiblings: OddSiblings;
+  /** Called when a selection is to be brought into view. */
+  readonly onReveal = new Set<RevealListener>();
+  readonly #firstOpen: FirstOpen;
+  /** Called when a line of source is to be shown in the panel. */
+  readonly onSource = new Set<SourceListener>();
+  /** Called when a part of the page about the whole trace is to be shown. */
+  readonly onOverview = new Set<(part: string) => void>();
+  #state: ViewState;
+  readonly #listeners = new Set<StoreListener>();
+  #past: ViewState[] = [];
+  #future: ViewState[] = [];
+  #litFor: Selection | undefined;
+  /** Each is made when it is first asked for: a picture of closed groups needs none of them. */
+  #litOps: Uint8Array | undefined;
+  #litGradNodes: Uint8Array | undefined;
+  #litGroups: Uint8Array | undefined;
+  #masked: readonly number[] | undefined;
+  #mask: Uint8Array = new Uint8Array(0);
+
+  constructor(trace: Trace) {
+    this.trace = trace;
+    this.hierarchy = new Hierarchy(trace);
+    this.findings = new Findings(trace, this.hierarchy);
+    this.gradients = new Gradients(trace);
+    this.oddSiblings = new OddSiblings(trace, this.hierarchy);
+    this.#firstOpen = new FirstOpen(this.hierarchy);
+    this.#state = {
+      mode: "forward",
+      backwardCall: firstCall(trace),
+      selection: { kind: "none" },
+      ...this.#firstOpen.of("forward"),
+      unfolded: new Set(),
+      showParameters: false,
+      showOptimizer: false,
+      showShapes: true,
+      showNorms: this.gradients.isRecorded && trace.gradNodeCount <= MOST_GRAD_NODES_WITH_NORMS,
+      query: "",
+      matches: [],
+      panelOpen: true,
+      outlineOpen: false,
+      finding: this.findings.all.length ? 0 : -1,
+      findingsShown: "one",
+    };
+  }
+
+  get state(): ViewState {
+    return this.#state;
+  }
+
+  /** @returns a function that ends the subscription. */
+  subscribe(listener: StoreListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The finding that is told above the graph. */
+  get finding(): Finding | undefined {
+    return this.findings.all[this.#state.finding];
+  }
+
+  /** What the selection is in the graph, which knows no blocks of memory. */
+  get selectionInGraph(): Selection {
+    return inGraph(this.trace, this.#state.selection);
+  }
+
+  /** The group of each grad node in the picture. */
+  get groupOfGradNode(): Int32Array {
+    const { groupOnRow, groupOfGradNode } = this.hierarchy;
+    return this.#state.mode === "ladder" ? groupOnRow : groupOfGradNode;
+  }
+
+  /** Change the state; listeners are told once, before this returns. */
+  update(change: Partial<ViewState>): void {
+    const previous = this.#state;
+    const isOther = change.mode !== undefined && change.mode !== previous.mode;
+    const first = isOther && this.isAsAtFirst ? this.#firstOpen.of(change.mode!) : {};
+    const next = { ...previous, ...first, ...change };
+    if (!hasSameShape(next, previous)) {
+      this.#past = [...this.#past.slice(1 - LONGEST_HISTORY), previous];
+      this.#future = [];
+    }
+    this.#become(next);
+  }
+
+  /** Whether nobody has opened or closed anything, or looks at something that must not be closed. */
+  get isAsAtFirst(): boolean {
+    const { unfolded, selection } = this.#state;
+    return !unfolded.size && selection.kind === "none" && this.#firstOpen.is(this.#state);
+  }
+
+  /** Keep groups closed at first: the picture is too wide with them. Nothing to undo. */
+  shutAtFirst(groups: readonly number[]): void {
+    const { mode } = this.#state;
+    this.#become({ ...this.#state, ...this.#firstOpen.shut(mode, groups) });
+  }
+
+  /** @param options.reveal open the groups around it and bring it into view */
+  select(selection: Selection, options: { reveal?: boolean } = {}): void {
+    if (!options.reveal) {
+      this.update({ selection });
+      return;
+    }
+    const shown = inGraph(this.trace, selection);
+    const around = this.#openAround(this.#groupAround(shown));
+    this.update({ selection, ...around, ...this.#modeFor(shown) });
+    for (const listener of this.onReveal) {
+      listener(selection);
+    }
+  }
+
+  /** Show a part of the page about the whole trace: nothing is selected then. */
+  showOverview(part: string): void {
+    this.update({ selection: { kind: "none" }, panelOpen: true });
+    for (const listener of this.onOverview) {
+      listener(part);
+    }
+  }
+
+  /** Ops that the selection means: 1 at the key of each. */
+  litOps(): Uint8Array {
+    const selection = this.#meant();
+    this.#litOps ??= litOps(this.trace, selection);
+    return this.#litOps;
+  }
+
+  /** Grad nodes that the selection means: 1 at the key of each. */
+  litGradNodes(): Uint8Array {
+    const selection = this.#meant();
+    this.#litGradNodes ??= litGradNodes(this.trace, selection, this.litOps());
+    return this.#litGradNodes;
+  }
+
+  /** Groups that hold an op or a grad node which the selection means. */
+  litGroups(): Uint8Array {
+    const isNone = this.#meant().kind === "none";
+    this.#litGroups ??= isNone
+      ? new Uint8Array(this.trace.groupCount)
+      : litGroups(this.hierarchy, this.litOps(), this.litGradNodes());
+    return this.#litGroups;
+  }
+
+  /** What the search found: 1 at the key of each op. */
+  matchMask(): Uint8Array {
+    const { matches } = this.#state;
+    if (this.#masked !== matches) {
+      this.#masked = matches;
+      this.#mask = new Uint8Array(matches.length ? this.trace.opCount : 0);
+      for (const op of matches) {
+        this.#mask[op] = 1;
+      }
+    }
+    return this.#mask;
+  }
+
+  get canUndo(): boolean {
+    return this.#past.length > 0;
+  }
+
+  get canRedo(): boolean {
+    return this.#future.length > 0;
+  }
+
+  undo(): void {
+    const state = this.#past.pop();
+    if (state) {
+      this.#future.push(this.#state);
+      this.#restore(state);
+    }
+  }
+
+  redo(): void {
+    const state = this.#future.pop();
+    if (state) {
+      this.#past.push(this.#state);
+      this.#restore(state);
+    }
+  }
+
+  setOpen(group: number, isOpen: boolean): void {
+    this.update(this.withOpen(group, isOpen));
+  }
+
+  /** What of the state is another once a group is open, or closed. */
+  withOpen(group: number, isOpen: boolean): Partial<ViewState> {
+    const open = new Set(this.#state.open);
+    if (isOpen) {
+      open.add(group);
+    } else {
+      open.delete(group);
+    }
+    return { open };
+  }
+
+  /** Show the run of repeats that a group is in member by member, or as one box. */
+  setUnfolded(group: number, isUnfolded: boolean): void {
+    this.update(this.withUnfolded(group, isUnfolded));
+  }
+
+  /** What of the state is another once a run is shown member by member, or as one box. */
+  withUnfolded(group: number, isUnfolded: boolean): Partial<ViewState> {
+    const run = this.hierarchy.runOf[group]!;
+    const unfolded = new Set(this.#state.unfolded);
+    if (isUnfolded) {
+      unfolded.add(run);
+    } else {
+      unfolded.delete(run);
+    }
+    const taken = [...this.#state.taken].filter((member) => this.hierarchy.runOf[member] !== run);
+    return { unfolded, taken: new Set(taken) };
+  }
+
+  /** Show one member of a folded run open, beside the box of the rest. */
+  takeOut(group: number): void {
+    const open = new Set([...this.#state.open, group]);
+    this.update({ open, taken: new Set([...this.#state.taken, group]) });
+  }
+
+  get isAllOpen(): boolean {
+    return isAllOpen(this.hierarchy, this.#state);
+  }
+
+  get isAllClosed(): boolean {
+    return isAllClosed(this.#state);
+  }
+
+  openAll(): void {
+    if (!this.isAllOpen) {
+      this.update(allOpen(this.hierarchy));
+    }
+  }
+
+  closeAll(): void {
+    if (!this.isAllClosed) {
+      this.update(allClosed());
+    }
+  }
+
+  #restore(state: ViewState): void {
+    this.#become({ ...this.#state, ...shapeOf(state) });
+  }
+
+  #become(next: ViewState): void {
+    const previous = this.#state;
+    this.#state = next;
+    for (const listener of [...this.#listeners]) {
+      listener(next, previous);
+    }
+  }
+
+  /** The selection in the graph; what an earlier one lit is forgotten. */
+  #meant(): Selection {
+    const { selection } = this.#state;
+    if (this.#litFor !== selection) {
+      this.#litFor = selection;
+      this.#litOps = undefined;
+      this.#litGradNodes = undefined;
+      this.#litGroups = undefined;
+    }
+    return inGraph(this.trace, selection);
+  }
+
+  #groupAround(selection: Selection): number {
+    const { trace, hierarchy } = this;
+    switch (selection.kind) {
+      case "op": {
+        const pylayer = hierarchy.pylayerOfBackwardOp[selection.op] ?? -1;
+        return pylayer >= 0 ? pylayer : (hierarchy.groupOfOp[selection.op] ?? -1);
+      }
+      case "grad_node":
+        return this.groupOfGradNode[selection.gradNode] ?? -1;
+      case "group":
+        return trace.at("groups", "parent", selection.group);
+      case "gradient": {
+        const source = trace.at("grad_edges", "source", selection.edge);
+        return source >= 0 ? this.groupOfGradNode[source]! : -1;
+      }
+      case "tensor": {
+        const producer = trace.at("tensors", "producer", selection.tensor);
+        return producer >= 0 ? hierarchy.groupOfOp[producer]! : -1;
+      }
+      default:
+        return -1;
+    }
+  }
+
+  /** An op of a PyLayer's backward is not in the forward graph. */
+  #modeFor(selection: Selection): Partial<ViewState> {
+    const op = selection.kind === "op" ? selection.op : -1;
+    if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || this.#state.mode === "memory") {
+      return {};
+    }
+    const mode = this.#state.mode === "forward" ? "backward" : this.#state.mode;
+    return { mode, backwardCall: outermostCall(this.trace, this.trace.backwardCallOf(op)) };
+  }
+
+  #openAround(group: number): Partial<ViewState> {
+    const path = this.hierarchy.pathOf(group);
+    const folded = path.filter((at) => isFolded(this.hierarchy, this.#state, at));
+    const isOptimizer = group >= 0 && this.hierarchy.isOptimizer[group];
+    return {
+      ...(path.every((at) => this.#state.open.has(at))
+        ? {}
+        : { open: new Set([...this.#state.open, ...path]) }),
+      ...(folded.length ? { taken: new Set([...this.#state.taken, ...folded]) } : {}),
+      ...(isOptimizer ? { showOptimizer: true } : {}),
+    };
+  }
+}

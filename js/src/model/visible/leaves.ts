@@ -1,0 +1,86 @@
+/** The ops of a forward picture and the grad nodes of a backward one: which are shown, and where. */
+
+import { kept } from "../../trace/kept.ts";
+import { PHASES } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { membersOf } from "../graph/backward_calls.ts";
+import { leafMask } from "../graph/grad_leaves.ts";
+import { countInside, type Hierarchy } from "../graph/hierarchy.ts";
+import { standInsOf } from "../graph/stand_ins.ts";
+import type { ViewState } from "../state/view_state.ts";
+
+/** What the walk over the group tree asks about one kind of leaf. */
+export interface Leaves {
+  readonly kind: "op" | "grad_node";
+  readonly groupOf: Int32Array;
+  /** 1 where the leaf is part of the picture. */
+  readonly isShown: Uint8Array;
+  /** How many leaves of the picture each group holds, at any depth. */
+  readonly shownIn: Int32Array;
+  /** Leaves of the picture right inside a group, in the order of flow. */
+  in(group: number): Int32Array;
+  order(leaf: number): number;
+  /** -1 where the flow runs against the order in which ops ran. */
+  readonly direction: 1 | -1;
+}
+
+const OPTIMIZER = PHASES.indexOf("optimizer");
+export function forwardLeaves(
+  trace: Trace,
+  hierarchy: Hierarchy,
+  { showOptimizer }: Pick<ViewState, "showOptimizer">,
+): Leaves {
+  return kept(hierarchy, `op ${showOptimizer}`, () => {
+    const isShown = new Uint8Array(trace.opCount);
+    const phase = trace.table("ops").column("phase");
+    const { pylayerOfBackwardOp, groupOfOp } = hierarchy;
+    for (let op = 0; op < isShown.length; op++) {
+      isShown[op] =
+        pylayerOfBackwardOp[op]! < 0 && (showOptimizer || phase[op] !== OPTIMIZER) ? 1 : 0;
+    }
+    return {
+      kind: "op",
+      groupOf: groupOfOp,
+      isShown,
+      shownIn: countInside(hierarchy.parents, groupOfOp, isShown, standInsOf(trace).ops),
+      in: (group) => hierarchy.opsIn(group).filter((op) => isShown[op]),
+      order: (op) => op,
+      direction: 1,
+    };
+  });
+}
+
+export function backwardLeaves(
+  trace: Trace,
+  hierarchy: Hierarchy,
+  { backwardCall, showParameters }: Pick<ViewState, "backwardCall" | "showParameters">,
+): Leaves {
+  return kept(hierarchy, `grad_node ${backwardCall} ${showParameters}`, () => {
+    const isMember = membersOf(trace, backwardCall);
+    const isAccumulation = leafMask(trace);
+    const isShown = new Uint8Array(trace.gradNodeCount);
+    for (let node = 0; node < isShown.length; node++) {
+      isShown[node] = isMember[node] && (showParameters || !isAccumulation[node]) ? 1 : 0;
+    }
+    const op = trace.pairedOps;
+    const order = (node: number): number => (op[node]! >= 0 ? op[node]! : trace.opCount + node);
+    return {
+      kind: "grad_node",
+      groupOf: hierarchy.groupOfGradNode,
+      isShown,
+      shownIn: countInside(
+        hierarchy.parents,
+        hierarchy.groupOfGradNode,
+        isShown,
+        showParameters ? standInsOf(trace).gradNodes : standInsOf(trace).gradNodesOnTheWay,
+      ),
+      in(group) {
+        const nodes = hierarchy.gradNodesIn(group).filter((node) => isShown[node]);
+        const isAscending = nodes.every((node, at) => !at || order(nodes[at - 1]!) < order(node));
+        return isAscending ? nodes.reverse() : nodes.sort((a, b) => order(b) - order(a));
+      },
+      order,
+      direction: -1,
+    };
+  });
+}

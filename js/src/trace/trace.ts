@@ -1,0 +1,350 @@
+/** A trace as the views read it: its tables, and indexes into them that are built once. */
+
+import type { Origin } from "../model/pack_header.ts";
+import type { Column } from "./columns.ts";
+import { RowsByKey } from "./csr.ts";
+import {
+  BACKWARD_KINDS,
+  type ColumnName,
+  FRAME_KINDS,
+  GROUP_KINDS,
+  PHASES,
+  ROLES,
+  type TableName,
+  TENSOR_KINDS,
+} from "./protocol.ts";
+import type { Steps } from "./steps.ts";
+import type { Packed } from "./unpack.ts";
+import { UnreadTable } from "./unread_table.ts";
+
+export interface TableView<T extends TableName> {
+  readonly length: number;
+  column(name: ColumnName<T>): Column;
+}
+
+/** Lines of source text that a trace carries. */
+export interface SourceText {
+  /** Number of the first line, from 1. */
+  readonly firstLine: number;
+  readonly lines: string[];
+  /** The whole text, as recorded. */
+  readonly text: string;
+  /** Execution count of the notebook cell, -1 for a file. */
+  readonly cell: number;
+}
+
+/** Whether memory was recorded: without a block there is nothing to show. */
+export function hasMemory(trace: Trace): boolean {
+  return trace.table("allocations").length > 0;
+}
+
+/** From so many on a worker reads them. */
+const MANY_ALLOCATIONS = 50_000;
+const NO_ROWS = new Int32Array(0);
+const INPUT = ROLES.indexOf("input");
+const OUTPUT = ROLES.indexOf("output");
+
+export class Trace {
+  readonly strings: readonly string[];
+  readonly origin: Origin;
+  readonly opCount: number;
+  readonly gradNodeCount: number;
+  readonly groupCount: number;
+
+  readonly #tables: Packed["tables"];
+  readonly #views: Readonly<Record<TableName, { length: number; column(name: string): Column }>>;
+  // Indexes are made when they are first asked for: a picture of closed groups needs none of them.
+  #inputs: RowsByKey | undefined;
+  #outputs: RowsByKey | undefined;
+  #consumers: RowsByKey | undefined;
+  #gradNodes: RowsByKey | undefined;
+  #pairedOps: Column | undefined;
+  #edgesFrom: RowsByKey | undefined;
+  #edgesInto: RowsByKey | undefined;
+  #gradEdgesFrom: RowsByKey | undefined;
+  #gradEdgesInto: RowsByKey | undefined;
+  #sources: RowsByKey | undefined;
+  #programs: RowsByKey | undefined;
+
+  constructor(packed: Packed) {
+    this.strings = packed.strings;
+    this.origin = packed.origin;
+    this.#tables = packed.tables;
+    this.#views = viewsOf(packed.tables);
+    this.opCount = packed.tables.ops.length;
+    this.gradNodeCount = packed.tables.grad_nodes.length;
+    this.groupCount = packed.tables.groups.length;
+  }
+
+  table<T extends TableName>(name: T): TableView<T> {
+    return this.#views[name] as TableView<T>;
+  }
+
+  /** Rows of `programs`: the compiled programs that an op ran. */
+  programsOf(op: number): Int32Array {
+    if (!this.#tables.programs.length) return NO_ROWS;
+    this.#programs ??= RowsByKey.index(this.table("programs").column("op"), this.opCount);
+    return this.#programs.of(op);
+  }
+
+  /** The allocations, where none has asked for them yet and there are many. */
+  get unreadAllocations(): UnreadTable | undefined {
+    const { allocations } = this.#tables;
+    const isMany = allocations.length >= MANY_ALLOCATIONS;
+    return isMany && allocations instanceof UnreadTable ? allocations : undefined;
+  }
+
+  /**
+   * Read, and so check, what nobody has asked for yet; not many allocations, which a worker reads.
+   *
+   * @throws Error in a sentence for people, if a column points at what is not there
+   */
+  *readRest(): Steps<void> {
+    for (const table of Object.values(this.#tables)) {
+      if (table instanceof UnreadTable && table !== this.unreadAllocations) {
+        yield* table.readRest();
+      }
+    }
+  }
+
+  /** One cell. */
+  at<T extends TableName>(table: T, column: ColumnName<T>, row: number): number {
+    return this.#tables[table].columns[column]![row]!;
+  }
+
+  /** One cell of a text column, as text. */
+  textAt<T extends TableName>(table: T, column: ColumnName<T>, row: number): string {
+    return this.text(this.at(table, column, row));
+  }
+
+  text(code: number): string {
+    return this.strings[code] ?? "";
+  }
+
+  /** Rows of `uses`: what the op read, in the order of its arguments. */
+  inputsOf(op: number): Int32Array {
+    this.#inputs ??= this.#index("uses", "op", this.opCount, INPUT);
+    return this.#inputs.of(op);
+  }
+
+  /** Rows of `uses`: what the op made. */
+  outputsOf(op: number): Int32Array {
+    this.#outputs ??= this.#index("uses", "op", this.opCount, OUTPUT);
+    return this.#outputs.of(op);
+  }
+
+  /** Rows of `uses`: who reads a tensor. */
+  consumersOf(tensor: number): Int32Array {
+    this.#consumers ??= this.#index("uses", "tensor", this.table("tensors").length, INPUT);
+    return this.#consumers.of(tensor);
+  }
+
+  /** The grad nodes beside an op: those that it made, and those of its recomputation. */
+  gradNodesOfOp(op: number): Int32Array {
+    this.#gradNodes ??= RowsByKey.index(this.pairedOps, this.opCount);
+    return this.#gradNodes.of(op);
+  }
+
+  /** The op beside which each grad node is drawn, -1 for none: as a rule the one that made it. */
+  get pairedOps(): Column {
+    this.#pairedOps ??= this.#withInnerPairs();
+    return this.#pairedOps;
+  }
+
+  pairedOp(gradNode: number): number {
+    return this.pairedOps[gradNode] ?? -1;
+  }
+
+  #withInnerPairs(): Column {
+    const made = this.table("grad_nodes").column("op");
+    const inner = this.table("inner_grad_nodes");
+    if (!inner.length) return made;
+    const paired = Int32Array.from(made);
+    const [node, op] = [inner.column("grad_node"), inner.column("op")];
+    for (let row = 0; row < inner.length; row++) {
+      if (node[row]! >= 0) paired[node[row]!] = op[row]!;
+    }
+    return paired;
+  }
+
+  /** Rows of `op_edges`. */
+  edgesFrom(op: number): Int32Array {
+    this.#edgesFrom ??= this.#index("op_edges", "source", this.opCount);
+    return this.#edgesFrom.of(op);
+  }
+
+  edgesInto(op: number): Int32Array {
+    this.#edgesInto ??= this.#index("op_edges", "target", this.opCount);
+    return this.#edgesInto.of(op);
+  }
+
+  /** Rows of `grad_edges`: to whom this node hands its gradients. */
+  gradEdgesFrom(gradNode: number): Int32Array {
+    this.#gradEdgesFrom ??= this.#index("grad_edges", "source", this.gradNodeCount);
+    return this.#gradEdgesFrom.of(gradNode);
+  }
+
+  gradEdgesInto(gradNode: number): Int32Array {
+    this.#gradEdgesInto ??= this.#index("grad_edges", "target", this.gradNodeCount);
+    return this.#gradEdgesInto.of(gradNode);
+  }
+
+  /** Frame keys of the op's Python stack, innermost first. */
+  stackOf(op: number): number[] {
+    return this.framesOfStack(this.at("ops", "stack", op));
+  }
+
+  framesOfStack(stack: number): number[] {
+    const frames: number[] = [];
+    for (let at = stack; at >= 0; at = this.at("stacks", "caller", at)) {
+      frames.push(this.at("stacks", "frame", at));
+    }
+    return frames;
+  }
+
+  /** The frame a person wants to see first: the innermost of their own; -1 if there is none. */
+  ownFrameOf(op: number): number {
+    return this.at("op_frames", "frame", op);
+  }
+
+  /** Group keys from the outermost to `group` itself; none for -1. */
+  groupPath(group: number): number[] {
+    const path: number[] = [];
+    for (let at = group; at >= 0; at = this.at("groups", "parent", at)) {
+      path.push(at);
+    }
+    return path.reverse();
+  }
+
+  groupOfOp(op: number): number {
+    return this.at("op_groups", "group", op);
+  }
+
+  groupOfGradNode(gradNode: number): number {
+    return this.at("grad_node_groups", "group", gradNode);
+  }
+
+  groupKind(group: number): (typeof GROUP_KINDS)[number] {
+    return GROUP_KINDS[this.at("groups", "kind", group)]!;
+  }
+
+  phaseOf(op: number): (typeof PHASES)[number] {
+    return PHASES[this.at("ops", "phase", op)]!;
+  }
+
+  tensorKind(tensor: number): (typeof TENSOR_KINDS)[number] {
+    return TENSOR_KINDS[this.at("tensors", "kind", tensor)]!;
+  }
+
+  frameKind(frame: number): (typeof FRAME_KINDS)[number] {
+    return FRAME_KINDS[this.at("frames", "kind", frame)]!;
+  }
+
+  backwardKind(call: number): (typeof BACKWARD_KINDS)[number] {
+    return BACKWARD_KINDS[this.at("backward_calls", "kind", call)]!;
+  }
+
+  /** "matmul". */
+  opLabel(op: number): string {
+    return this.textAt("ops", "name", op);
+  }
+
+  /** "MatmulGradNode" as "MatmulGrad": "Node" says nothing in a picture of nodes. */
+  gradNodeLabel(gradNode: number): string {
+    return this.textAt("grad_nodes", "name", gradNode).replace(/^(.*Grad)Node(Final)?$/s, "$1");
+  }
+
+  /** Path of the layer whose call the op belongs to, "" outside of layers. */
+  layerOf(op: number): string {
+    for (let at = this.groupOfOp(op); at >= 0; at = this.at("groups", "parent", at)) {
+      if (this.groupKind(at) === "layer") {
+        return this.groupName(at);
+      }
+    }
+    return "";
+  }
+
+  /** Backward call during which an op ran, -1 for none. */
+  backwardCallOf(op: number): number {
+    for (let at = this.groupOfOp(op); at >= 0; at = this.at("groups", "parent", at)) {
+      const scope = this.at("groups", "scope", at);
+      if (scope >= 0 && this.at("scopes", "backward_call", scope) >= 0) {
+        return this.at("scopes", "backward_call", scope);
+      }
+    }
+    return -1;
+  }
+
+  /** A group's path; with the names around it where it is a number alone, as in a Sequential. */
+  groupName(group: number): string {
+    const path = this.textAt("groups", "path", group);
+    return /^(?!\d)./.test(path)
+      ? path
+      : this.groupPath(group)
+          .map((at) => this.groupLabel(at))
+          .join(".");
+  }
+
+  /** "layers.0" of a group, its class where it has no name. */
+  groupLabel(group: number): string {
+    return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);
+  }
+
+  /** "= 0.1" of a turn of `for rate in rates`, "" where there is no number or text to tell. */
+  turnValue(group: number): string {
+    const value = this.textAt("groups", "value", group);
+    return value && `= ${value}`;
+  }
+
+  /** "weight", "b", "x": the shortest name a person knows a tensor by; "" if there is none. */
+  tensorLabel(tensor: number): string {
+    const path = this.textAt("tensors", "path", tensor);
+    return path ? path.slice(path.lastIndexOf(".") + 1) : this.textAt("tensors", "name", tensor);
+  }
+
+  /** Frame `frame`'s lines of source text, as far as the trace carries them. */
+  sourceOf(frame: number): SourceText | undefined {
+    const file = this.at("frames", "file", frame);
+    return this.sourceAround(file, this.at("frames", "line", frame));
+  }
+
+  /**
+   * Source text around a line.
+   *
+   * @param file string code of the file's name
+   * @param line from 1
+   */
+  sourceAround(file: number, line: number): SourceText | undefined {
+    this.#sources ??= this.#index("sources", "file", this.strings.length);
+    for (const row of this.#sources.of(file)) {
+      const firstLine = this.at("sources", "first_line", row);
+      const text = this.textAt("sources", "text", row);
+      const lines = text.split("\n");
+      if (line >= firstLine && line < firstLine + lines.length) {
+        return { firstLine, lines, text, cell: this.at("sources", "cell", row) };
+      }
+    }
+    return undefined;
+  }
+
+  /** Rows of a table by one of its keys; of `uses`, those of one role. */
+  #index<T extends TableName>(
+    table: T,
+    column: ColumnName<T>,
+    keyCount: number,
+    role = -1,
+  ): RowsByKey {
+    const only = role >= 0 ? { column: this.table("uses").column("role"), value: role } : undefined;
+    return RowsByKey.index(this.table(table).column(column), keyCount, only);
+  }
+}
+
+function viewsOf(
+  tables: Packed["tables"],
+): Record<TableName, { length: number; column(name: string): Column }> {
+  const views = Object.entries(tables).map(([name, table]) => [
+    name,
+    { length: table.length, column: (column: string) => table.columns[column]! },
+  ]);
+  return Object.fromEntries(views);
+}

@@ -1,0 +1,92 @@
+/** Selects and shows what may lie in a part of the graph that is not on screen. */
+import { callsInside, outermostCall } from "../../model/graph/backward_calls.ts";
+import type { Finding } from "../../model/graph/findings.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Mode } from "../../model/state/view_state.ts";
+
+/** From the forward picture, a grad node is shown beside its op: in the ladder. */
+export function jumpToGradNode(store: Store, gradNode: number): void {
+  const { mode, backwardCall } = store.state;
+  const call = callWith(store, (node) => node === gradNode);
+  if (mode === "forward" || call !== backwardCall) {
+    store.update({ mode: mode === "forward" ? "ladder" : mode, backwardCall: call });
+  }
+  store.select({ kind: "grad_node", gradNode }, { reveal: true });
+}
+
+/** From the backward picture, an op is shown beside its grad node: in the ladder. */
+export function jumpToOp(store: Store, op: number): void {
+  if (store.state.mode === "backward") store.update({ mode: "ladder" });
+  store.select({ kind: "op", op }, { reveal: true });
+}
+
+/** Tells a finding above the graph and shows its op or grad node, where it has one. */
+export function showFinding(store: Store, finding: Finding): void {
+  const { findingsShown, mode } = store.state;
+  store.update({
+    finding: finding.key,
+    findingsShown: findingsShown === "count" ? "one" : findingsShown,
+    ...(mode === "memory" ? { mode: "forward" } : {}),
+  });
+  if (finding.gradNode >= 0) {
+    jumpToGradNode(store, finding.gradNode);
+  } else if (finding.op >= 0) {
+    jumpToOp(store, finding.op);
+  }
+}
+
+/** The next finding, from the last on to the first again; the one in view if nothing of it is. */
+export function showNextFinding(store: Store, by: 1 | -1): boolean {
+  const { all } = store.findings;
+  const current = store.finding;
+  if (!current) {
+    return false;
+  }
+  const selection = store.selectionInGraph;
+  const isShown =
+    (selection.kind === "op" && selection.op === current.op) ||
+    (selection.kind === "grad_node" && selection.gradNode === current.gradNode);
+  const isFirst = !isShown && (current.op >= 0 || current.gradNode >= 0) && by > 0;
+  const to = isFirst ? current.key : (current.key + by + all.length) % all.length;
+  showFinding(store, all[to]!);
+  return true;
+}
+
+/**
+ * Of several backward calls, the one that the selection has part in is shown. Coming from the memory,
+ * what is selected there is brought into view in the graph.
+ */
+export function switchMode(store: Store, mode: Mode): void {
+  const isFromMemory = store.state.mode === "memory" && mode !== "memory";
+  const { selection } = store.state;
+  const isBackward = mode === "backward" || mode === "ladder";
+  store.update(isBackward ? { mode, backwardCall: callOfSelection(store) } : { mode });
+  if (isFromMemory && selection.kind !== "none") {
+    store.select(selection, { reveal: true });
+  }
+}
+
+/** The backward call that ran grad nodes of what is selected: the shown one if it did, or none. */
+function callOfSelection(store: Store): number {
+  const { state, trace } = store;
+  const calls = trace.table("backward_calls").length;
+  if (calls < 2 || state.selection.kind === "none") {
+    return state.backwardCall;
+  }
+  const lit = store.litGradNodes();
+  return callWith(store, (node) => lit[node] === 1);
+}
+
+/** The backward call whose graph holds a node that is meant: the shown one if it or none does. */
+function callWith({ trace, state }: Store, isMeant: (gradNode: number) => boolean): number {
+  const members = trace.table("backward_members");
+  const [calls, nodes] = [members.column("backward_call"), members.column("grad_node")];
+  const isInside = callsInside(trace, state.backwardCall);
+  let first = -1;
+  for (let row = 0; row < nodes.length; row++) {
+    if (!isMeant(nodes[row]!)) continue;
+    if (isInside[calls[row]!]) return state.backwardCall;
+    if (first < 0) first = calls[row]!;
+  }
+  return first < 0 ? state.backwardCall : outermostCall(trace, first);
+}

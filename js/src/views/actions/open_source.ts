@@ -1,0 +1,64 @@
+/** Asks the surrounding page to show a line of source; a page that cannot leaves it to the view. */
+
+import {
+  type LineNow,
+  OPEN_SOURCE_EVENT,
+  type OpenSourceDetail,
+} from "../../model/state/open_source_event.ts";
+import type { Store } from "../../model/state/store.ts";
+import { t } from "../../words/page.ts";
+import { speak } from "../../words/say.ts";
+
+/** A line as the trace knows it. */
+export interface SourceLine {
+  /** String code of the file's name. */
+  readonly file: number;
+  /** From 1. */
+  readonly line: number;
+  /** Execution count of the notebook cell, -1 for a file. */
+  readonly cell: number;
+}
+
+/**
+ * Show a line: in its cell or file where the page can. Where that was edited since, the panel shows the
+ * text that was traced as well, and says what has become of the line.
+ *
+ * @param orElse shows it in the view alone
+ */
+export function openSource(
+  from: HTMLElement,
+  store: Store,
+  at: SourceLine,
+  orElse: () => void = () => showInPanel(store, at),
+): void {
+  const { trace } = store;
+  const source = trace.sourceAround(at.file, at.line);
+  let isTold = false;
+  const event = new CustomEvent<OpenSourceDetail>(OPEN_SOURCE_EVENT, {
+    bubbles: true,
+    cancelable: true,
+    composed: true,
+    detail: {
+      file: trace.text(at.file),
+      line: at.line,
+      cell: at.cell,
+      source_text: source?.text ?? "",
+      first_line: source?.firstLine ?? 1,
+      tell(now) {
+        isTold = true;
+        // Another output of the page may have spoken since.
+        speak(trace.origin.language);
+        showInPanel(store, at, now);
+        if (now.state === "kept") return t("source.beside_kept");
+        return now.state === "moved" ? t("source.beside_moved", { line: at.line }) : "";
+      },
+    },
+  });
+  const isTaken = !from.dispatchEvent(event);
+  if (!isTaken && !isTold) orElse();
+}
+
+function showInPanel(store: Store, { file, line }: SourceLine, now?: LineNow): void {
+  store.update({ panelOpen: true });
+  for (const show of store.onSource) show(file, line, now);
+}

@@ -1,0 +1,110 @@
+/** From what is drawn to what is selected, and back. */
+import { foldAround } from "../../model/state/folding.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Selection } from "../../model/state/view_state.ts";
+import type { Rectangle } from "../scene/camera.ts";
+import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
+import { type Hit, isGroup, TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
+
+export function selectionOfBox(box: SceneBox): Selection {
+  if (box.op >= 0) {
+    return { kind: "op", op: box.op };
+  }
+  if (box.gradNode >= 0) {
+    return { kind: "grad_node", gradNode: box.gradNode };
+  }
+  return box.tensor >= 0
+    ? { kind: "tensor", tensor: box.tensor }
+    : { kind: "group", group: box.group };
+}
+
+function selectionOfEdge({ tensor, gradEdges }: SceneEdge): Selection {
+  const [edge, ...beside] = gradEdges;
+  if (edge !== undefined) {
+    return { kind: "gradient", edge, beside };
+  }
+  return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
+}
+
+/** What a click selects: an edge its tensor or gradient, an empty place nothing. */
+export function selectionOfHit(hit: Hit | undefined): Selection {
+  switch (hit?.kind) {
+    case "box":
+      return selectionOfBox(hit.box);
+    case "chip":
+      return hit.chip.tensor >= 0
+        ? { kind: "tensor", tensor: hit.chip.tensor }
+        : selectionOfBox(hit.box);
+    case "frame":
+      return { kind: "group", group: hit.frame.group };
+    case "edge":
+      return selectionOfEdge(hit.edge);
+    default:
+      return { kind: "none" };
+  }
+}
+
+/** Position of the box that shows the selection, or that hides it inside; -1 if there is none. */
+export function boxOfSelection(store: Store, scene: Scene): number {
+  const { hierarchy, trace } = store;
+  const selection = store.selectionInGraph;
+  switch (selection.kind) {
+    case "op": {
+      const at = scene.boxes.findIndex((box) => box.op === selection.op);
+      return at >= 0 ? at : boxAround(store, scene, hierarchy.groupOfOp[selection.op]!);
+    }
+    case "grad_node": {
+      const at = scene.boxes.findIndex((box) => box.gradNode === selection.gradNode);
+      const group = store.groupOfGradNode[selection.gradNode]!;
+      return at >= 0 ? at : boxAround(store, scene, group);
+    }
+    case "group":
+      return boxAround(store, scene, selection.group);
+    case "gradient": {
+      const node = trace.at("grad_edges", "source", selection.edge);
+      const at = scene.boxes.findIndex((box) => node >= 0 && box.gradNode === node);
+      const group = node >= 0 ? store.groupOfGradNode[node]! : -1;
+      return at >= 0 ? at : boxAround(store, scene, group);
+    }
+    case "tensor": {
+      const producer = trace.at("tensors", "producer", selection.tensor);
+      return scene.boxes.findIndex(
+        (box) =>
+          box.tensor === selection.tensor ||
+          (producer >= 0 && box.op === producer) ||
+          box.chips.some((chip) => chip.tensor === selection.tensor),
+      );
+    }
+    case "line": {
+      const lit = store.litOps();
+      return scene.boxes.findIndex((box) => box.op >= 0 && lit[box.op] === 1);
+    }
+    default:
+      return -1;
+  }
+}
+
+/** Where the selection is in the picture. */
+export function placeOfSelection(store: Store, scene: Scene): Rectangle | undefined {
+  const selection = store.selectionInGraph;
+  if (selection.kind === "group") {
+    const frame = scene.frames.find((at) => at.group === selection.group);
+    if (frame) {
+      // Of a large frame the title is what is looked for.
+      const height = Math.min(frame.height, 6 * TITLE_HEIGHT_PX);
+      return { ...frame, height, y: frame.y - frame.height / 2 + height / 2 };
+    }
+  }
+  return scene.boxes[boxOfSelection(store, scene)];
+}
+
+function boxAround(store: Store, scene: Scene, group: number): number {
+  const around = new Set(store.trace.groupPath(group));
+  const at = scene.boxes.findIndex((box) => isGroup(box) && around.has(box.group));
+  if (at >= 0) {
+    return at;
+  }
+  const { hierarchy, state } = store;
+  const firsts = new Set([...around].map((inner) => foldAround(hierarchy, state, inner)[0]!));
+  return scene.boxes.findIndex((box) => box.kind === "fold" && firsts.has(box.group));
+}

@@ -1,0 +1,263 @@
+/** From what is visible to a graph for the layout, and from the layout's places to a scene. */
+import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
+import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
+import { membersOf } from "../../model/graph/backward_calls.ts";
+import type { Pictured } from "../../model/state/pictured.ts";
+import { withParameters } from "../../model/visible/parameters.ts";
+import {
+  backwardEdges,
+  forwardEdges,
+  type VisibleEdges,
+} from "../../model/visible/visible_edges.ts";
+import {
+  type VisibleItem,
+  type VisibleTree,
+  visibleBackwardSteps,
+  visibleForwardSteps,
+} from "../../model/visible/visible_tree.ts";
+import type { Steps } from "../../trace/steps.ts";
+import { t } from "../../words/page.ts";
+import { oddNote, refoldLabel } from "../names/group_label.ts";
+import { mainReaches } from "../scene/main_groups.ts";
+import type { TextMeasure } from "../scene/measure.ts";
+import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
+import { titleRoom } from "../scene/title_room.ts";
+import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
+
+/** What is to be laid out, with what is needed to turn the result into a scene. */
+export interface Arrangement {
+  readonly isMember: Uint8Array;
+  readonly side: Side;
+  readonly tree: VisibleTree;
+  readonly edges: VisibleEdges;
+  /** Content of each item; undefined for an open group. */
+  readonly contents: readonly (BoxContent | undefined)[];
+  readonly graph: NestedGraph;
+}
+
+/** Boxes that are written, or placed, between two pauses. */
+const BOXES_A_STEP = 400;
+
+export function* arrangeSteps(
+  store: Pictured,
+  side: Side,
+  measure: TextMeasure,
+): Steps<Arrangement> {
+  const { trace, hierarchy, state } = store;
+  const isBackward = side === "backward";
+  const isMember = membersOf(trace, state.backwardCall);
+  let tree = isBackward
+    ? yield* visibleBackwardSteps(trace, hierarchy, state)
+    : yield* visibleForwardSteps(trace, hierarchy, state);
+  if (state.showParameters && !isBackward) {
+    tree = withParameters(trace, tree);
+  }
+  const edges = isBackward
+    ? backwardEdges(trace, hierarchy, tree, true)
+    : forwardEdges(trace, hierarchy, tree);
+  const writer = new BoxWriter(store, measure, state.showParameters, isMember, tree.items.length);
+  const contents: (BoxContent | undefined)[] = [];
+  for (const item of tree.items) {
+    contents.push(item.isOpen ? undefined : writer.write(item, isBackward));
+    if (contents.length % BOXES_A_STEP === 0) {
+      yield;
+    }
+  }
+  const graph = nestedGraph(store, { side, tree, edges, contents }, measure);
+  return { isMember, side, tree, edges, contents, graph };
+}
+
+export function nestedGraph(
+  store: Pictured,
+  { side, tree, edges, contents }: Pick<Arrangement, "side" | "tree" | "edges" | "contents">,
+  measure: TextMeasure,
+): NestedGraph {
+  const { items } = tree;
+  const count = items.length;
+  const structures = store.trace.table("groups").column("structure");
+  const parent = new Int32Array(count);
+  const open = new Uint8Array(count);
+  const structure = new Int32Array(count).fill(-1);
+  const [width, height] = [new Float64Array(count), new Float64Array(count)];
+  for (let at = 0; at < count; at++) {
+    const item = items[at]!;
+    const box = contents[at];
+    parent[at] = item.parent;
+    if (box) {
+      width[at] = 2 * extentOf(box);
+      height[at] = box.height;
+    } else {
+      open[at] = 1;
+      width[at] = titleRoom(frameContent(store, item.key, side, item.leafCount), measure);
+      structure[at] = structures[item.key]!;
+    }
+  }
+  return {
+    itemCount: count,
+    parent,
+    open,
+    width,
+    height,
+    edgeSource: edges.source,
+    edgeTarget: edges.target,
+    order: placesInOrder(items),
+    structure,
+  };
+}
+
+/** Place of each item in the order in which things ran; of equals, the first listed comes first. */
+function placesInOrder(items: readonly VisibleItem[]): Int32Array {
+  const count = items.length;
+  // Orders are halves of integers: with the position behind them, plain numbers are sorted.
+  const keys = new Float64Array(count);
+  let isSorted = true;
+  for (let at = 0; at < count; at++) {
+    keys[at] = 2 * items[at]!.order * count + at;
+    isSorted &&= at === 0 || keys[at]! > keys[at - 1]!;
+  }
+  if (!isSorted) {
+    keys.sort();
+  }
+  const places = new Int32Array(count);
+  for (let place = 0; place < count; place++) {
+    // The order of a tensor that is made before the first op is negative.
+    places[((keys[place]! % count) + count) % count] = place;
+  }
+  return places;
+}
+
+/** The scene of one side alone. */
+export function* composeSteps(
+  store: Pictured,
+  arrangement: Arrangement,
+  result: NestedResult,
+): Steps<Scene> {
+  const { side, tree, contents } = arrangement;
+  const boxes: SceneBox[] = [];
+  const frames: SceneFrame[] = [];
+  const boxOfItem = new Int32Array(tree.items.length).fill(-1);
+  const depth = new Int32Array(tree.items.length);
+  for (let index = 0; index < tree.items.length; index++) {
+    const item = tree.items[index]!;
+    depth[index] = item.parent >= 0 ? depth[item.parent]! + 1 : 0;
+    const x = result.x[index]!;
+    const y = result.y[index]!;
+    const content = contents[index];
+    if (content) {
+      content.x = x;
+      content.y = y;
+      boxOfItem[index] = boxes.push(content) - 1;
+    } else {
+      frames.push({
+        ...frameContent(store, item.key, side, item.leafCount),
+        x,
+        y,
+        width: result.width[index]!,
+        height: result.height[index]!,
+        depth: depth[index]!,
+      });
+    }
+    if (index % BOXES_A_STEP === 0) {
+      yield;
+    }
+  }
+  return {
+    width: result.totalWidth,
+    height: result.totalHeight,
+    focusX: mainPathX(result),
+    mains: mainReaches(tree, frames),
+    boxes,
+    frames,
+    edges: yield* sceneEdgesSteps(store, arrangement, result, boxOfItem, boxOfItem),
+    labels: [],
+    rungs: [],
+  };
+}
+
+/** Where the main path runs. */
+export function mainPathX(result: NestedResult): number {
+  const first = result.onMainPath.indexOf(1);
+  return first >= 0 ? result.x[first]! : result.totalWidth / 2;
+}
+
+export function frameContent(
+  store: Pictured,
+  group: number,
+  side: Side,
+  leafCount: number,
+): Omit<SceneFrame, "x" | "y" | "width" | "height" | "depth"> {
+  const { trace } = store;
+  const className = trace.textAt("groups", "class", group);
+  const title = trace.groupLabel(group);
+  const ops = t(side === "backward" ? "count.grad_node" : "count.op", { n: leafCount });
+  return {
+    title,
+    subtitle: [
+      className !== title && className,
+      trace.turnValue(group),
+      ops,
+      oddNote(store, { kind: "group", key: group }),
+    ]
+      .filter(Boolean)
+      .join(" · "),
+    group,
+    kind: trace.groupKind(group),
+    side,
+    refold: refoldLabel(store, group),
+    id: `group:${group}`,
+  };
+}
+
+export function* sceneEdgesSteps(
+  store: Pictured,
+  { side, edges }: Pick<Arrangement, "side" | "edges">,
+  paths: Pick<NestedResult, "edgeStart" | "edgeKind" | "pathX" | "pathY">,
+  boxOfSource: Int32Array,
+  boxOfTarget: Int32Array,
+): Steps<SceneEdge[]> {
+  const made: SceneEdge[] = [];
+  for (let edge = 0; edge < edges.length; edge++) {
+    const first = paths.edgeStart[edge]!;
+    const end = paths.edgeStart[edge + 1]!;
+    made.push({
+      pathX: stretch(paths.pathX, first, end),
+      pathY: stretch(paths.pathY, first, end),
+      kind: edgeKind(side, paths.edgeKind[edge]!, edges.isDetached[edge] === 1),
+      phase: side,
+      label: labelOf(store, side, edges, edge),
+      tensor: edges.tensor[edge]!,
+      gradEdges: edges.gradEdges[edge]!,
+      count: edges.count[edge]!,
+      source: boxOfSource[edges.source[edge]!]!,
+      target: boxOfTarget[edges.target[edge]!]!,
+    });
+    if (edge % BOXES_A_STEP === 0) {
+      yield;
+    }
+  }
+  return made;
+}
+
+/** A view of a large array costs more than the two numbers that most paths are. */
+function stretch(values: Float64Array, first: number, end: number): ArrayLike<number> {
+  return end - first === 2 ? [values[first]!, values[first + 1]!] : values.subarray(first, end);
+}
+
+function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {
+  if (isDetached) {
+    return "detach";
+  }
+  if (shape === EDGE_LANE) {
+    return "lane";
+  }
+  if (shape === EDGE_FEEDBACK) {
+    return "feedback";
+  }
+  return side === "backward" ? "gradient" : "data";
+}
+
+function labelOf(store: Pictured, side: Side, edges: VisibleEdges, edge: number): string {
+  const count = edges.count[edge]!;
+  if (count === 1) return store.trace.text(edges.shape[edge]!);
+  return t(side === "backward" ? "count.gradient" : "count.tensor", { n: count });
+}

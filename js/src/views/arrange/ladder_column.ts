@@ -1,0 +1,145 @@
+/** The right column of a ladder, at the heights of the left one, before it finds its place beside it. */
+import { layoutLadder, type NestedResult } from "../../layout/index.ts";
+import type { Pictured } from "../../model/state/pictured.ts";
+import type { Steps } from "../../trace/steps.ts";
+import type { SceneBox, SceneEdge } from "../scene/scene.ts";
+import { Extents, SpatialIndex } from "../scene/spatial_index.ts";
+import { sceneEdgesSteps } from "./arrange.ts";
+import type { BoxContent } from "./box_content.ts";
+import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
+
+/** Ends of an edge that are no further apart sideways may be joined by a straight line. */
+const NEAR_PX = 24;
+
+export interface Column {
+  readonly boxes: SceneBox[];
+  readonly edges: SceneEdge[];
+  /** The lowest box of each item, by position in `boxes`; -1 for none. */
+  readonly bottom: Int32Array;
+}
+
+/**
+ * Grad nodes where the ops that made them are on the left.
+ *
+ * @param shown 1 for each item that the column shows
+ * @param first position of the column's first box among all of the scene
+ */
+export function* rightColumn(
+  store: Pictured,
+  { tree, graph, rows, gradEdges }: LadderArrangement,
+  result: NestedResult,
+  shown: Uint8Array,
+  first: number,
+): Steps<Column> {
+  const boxes: SceneBox[] = [];
+  const inner: SceneEdge[] = [];
+  const top = new Int32Array(tree.items.length).fill(-1);
+  const bottom = new Int32Array(tree.items.length).fill(-1);
+  rows.forEach((row, item) => {
+    const x = result.x[item]!;
+    let y = result.y[item]! + result.height[item]! / 2;
+    row.forEach((content, at) => {
+      y -= content.height / 2;
+      const box = boxes.push({ ...content, x, y }) - 1;
+      if (at === 0) {
+        bottom[item] = box;
+      } else {
+        const below = boxes[top[item]!]!;
+        const passing = edgesBetween(store, below, content);
+        if (passing) {
+          const [from, to] = [below.y - below.height / 2, y + content.height / 2];
+          inner.push(innerEdge(first + top[item]!, first + box, x, from, to, passing));
+        }
+      }
+      top[item] = box;
+      y -= content.height / 2 + STACK_GAP_PX;
+    });
+  });
+  // The column lies on the left one for now.
+  const paths = layoutLadder(
+    {
+      forward: result,
+      parent: graph.parent,
+      open: graph.open,
+      edgeSource: graph.edgeSource,
+      edgeTarget: graph.edgeTarget,
+      paired: shown,
+      gradSource: gradEdges.source,
+      gradTarget: gradEdges.target,
+    },
+    { gutterPx: -result.totalWidth },
+  );
+  const inScene = (box: number): number => (box < 0 ? -1 : first + box);
+  const backward = yield* sceneEdgesSteps(
+    store,
+    { side: "backward", edges: gradEdges },
+    paths,
+    top.map(inScene),
+    bottom.map(inScene),
+  );
+  yield;
+  return { boxes, edges: [...straightened(backward, boxes), ...inner], bottom };
+}
+
+/**
+ * The gradients that go from the lower box of a row straight to the next one up: rows of
+ * `grad_edges`, none where it is an op's tensor; undefined where nothing goes.
+ */
+function edgesBetween(
+  { trace }: Pictured,
+  below: BoxContent,
+  above: BoxContent,
+): number[] | undefined {
+  if (above.op >= 0) {
+    const feeds = (edge: number): boolean => trace.at("op_edges", "target", edge) === above.op;
+    return below.op < 0 || Array.from(trace.edgesFrom(below.op)).some(feeds) ? [] : undefined;
+  }
+  const edges = below.gradNode < 0 ? [] : Array.from(trace.gradEdgesFrom(below.gradNode));
+  const between = edges.filter((edge) => trace.at("grad_edges", "target", edge) === above.gradNode);
+  return between.length ? between : undefined;
+}
+
+/**
+ * Gradients take the way of the forward's edges; where that bows round boxes which the right column
+ * does not have, they go straight.
+ */
+function straightened(edges: SceneEdge[], boxes: readonly SceneBox[]): SceneEdge[] {
+  const extents = new Extents(boxes.length);
+  boxes.forEach(({ x, y, width, height }, key) => {
+    extents.set(key, x - width / 2, y - height / 2, x + width / 2, y + height / 2);
+  });
+  const index = new SpatialIndex(extents);
+  return edges.map((edge) => {
+    const last = edge.pathX.length - 1;
+    const [fromY, toY] = [edge.pathY[0]!, edge.pathY[last]!];
+    const [fromX, toX] = [edge.pathX[0]!, edge.pathX[last]!];
+    if (last < 2 || Math.abs(fromX - toX) > NEAR_PX || toY >= fromY) {
+      return edge;
+    }
+    const x = (fromX + toX) / 2;
+    const between = { left: x - 6, right: x + 6, top: toY + 1, bottom: fromY - 1 };
+    return index.within(between).length ? edge : { ...edge, pathX: [x, x], pathY: [fromY, toY] };
+  });
+}
+
+function innerEdge(
+  source: number,
+  target: number,
+  x: number,
+  from: number,
+  to: number,
+  gradEdges: readonly number[],
+): SceneEdge {
+  return {
+    pathX: [x, x],
+    pathY: [from, to],
+    kind: "gradient",
+    phase: "backward",
+    label: "",
+    tensor: -1,
+    gradEdges,
+    count: 1,
+    source,
+    target,
+  };
+}

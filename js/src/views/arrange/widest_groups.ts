@@ -1,0 +1,96 @@
+/** Which open groups make a picture wider than its view. */
+import type { VisibleTree } from "../../model/visible/visible_tree.ts";
+import { mainGroups, reachOf } from "../scene/main_groups.ts";
+import type { Scene } from "../scene/scene.ts";
+import type { Extent } from "../scene/spatial_index.ts";
+
+/** Height of the bands in which a picture's width is taken. */
+const BAND_PX = 24;
+/** What a picture is mostly about fits by itself, with some room to leave out what stands beside it. */
+const MAIN_SHARE = 0.9;
+/** What comes so near to a side of the picture makes it wide. */
+const NEAR_PX = 40;
+
+/** A picture and what it was made of. */
+export interface Wide {
+  readonly scene: Scene;
+  readonly tree: VisibleTree;
+  /** Boxes and words of the scene. */
+  readonly parts: readonly Extent[];
+  readonly structure: ArrayLike<number>;
+}
+
+/**
+ * The innermost open groups to close first: the widest ones beside which there is too little room, and those built
+ * like them.
+ *
+ * @param room what there is room for, in world px
+ * @param most how many, besides those built like them
+ * @returns none where nothing that is open makes the picture wide
+ */
+export function widestGroups(
+  { scene, tree, parts, structure }: Wide,
+  room: number,
+  most: number,
+): number[] {
+  const bands = new Map<number, [left: number, right: number]>();
+  for (const { left, right, top, bottom } of parts) {
+    for (let band = Math.floor(top / BAND_PX); band * BAND_PX < bottom; band++) {
+      const known = bands.get(band);
+      bands.set(band, [Math.min(left, known?.[0] ?? left), Math.max(right, known?.[1] ?? right)]);
+    }
+  }
+  const isBesideMuch = ({ y, height }: { y: number; height: number }): boolean => {
+    for (
+      let band = Math.floor((y - height / 2) / BAND_PX);
+      band * BAND_PX < y + height / 2;
+      band++
+    ) {
+      const [left, right] = bands.get(band) ?? [0, 0];
+      if (right - left > room) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const reaches = ({ x, width }: { x: number; width: number }): boolean =>
+    x - width / 2 < NEAR_PX || x + width / 2 > scene.width - NEAR_PX;
+
+  // What the picture is mostly about is closed only if it does not fit by itself.
+  const kept = mainGroups(tree).filter((group) => {
+    const reach = reachOf(group, scene.frames);
+    return reach && reach.right - reach.left <= MAIN_SHARE * room;
+  });
+  const innermost = innermostOpen(tree);
+  for (const group of kept) {
+    innermost.delete(group);
+  }
+  const [wide, reaching] = [isBesideMuch, reaches].map((asked) => {
+    const widths = new Map<number, number>();
+    for (const frame of scene.frames) {
+      if (innermost.has(frame.group) && asked(frame)) {
+        widths.set(frame.group, (widths.get(frame.group) ?? 0) + frame.width);
+      }
+    }
+    return widths;
+  });
+  const candidates = [...(wide!.size ? wide! : reaching!)].sort((a, b) => b[1] - a[1]);
+  const widest = candidates.slice(0, most).map(([group]) => group);
+  const like = new Set(widest.map((group) => structure[group]!).filter((at) => at >= 0));
+  return [...innermost].filter((group) => widest.includes(group) || like.has(structure[group]!));
+}
+
+function innermostOpen({ items }: VisibleTree): Set<number> {
+  const innermost = new Set<number>();
+  for (const { isOpen, key } of items) {
+    if (isOpen) {
+      innermost.add(key);
+    }
+  }
+  for (const { isOpen, parent } of items) {
+    if (isOpen && parent >= 0) {
+      innermost.delete(items[parent]!.key);
+    }
+  }
+  return innermost;
+}

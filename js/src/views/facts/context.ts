@@ -1,0 +1,15 @@
+/** What the parts of the panel share. */
+
+import type { TraceTotals } from "../../model/graph/trace_totals.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+export interface PanelContext {
+  readonly store: Store;
+  readonly trace: Trace;
+  readonly totals: TraceTotals;
+  /** Shows the frame's line in the surrounding page, or else in the panel's own source view. */
+  openFrame(frame: number): void;
+  /** Shows a line in the panel's source view; `file` is a string code. */
+  showSource(file: number, line: number): void;
+}

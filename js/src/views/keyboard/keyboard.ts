@@ -1,0 +1,198 @@
+/** Single keys, wherever in the app the focus is but in a field. */
+import { isFolded } from "../../model/state/folding.ts";
+import type { Store } from "../../model/state/store.ts";
+import { hasMemory } from "../../trace/trace.ts";
+import { jumpToGradNode, jumpToOp, showNextFinding, switchMode } from "../actions/jump.ts";
+import { toggleGroup } from "../actions/opening.ts";
+import { boxOfSelection, selectionOfBox } from "../actions/selecting.ts";
+import type { GraphCanvas } from "../picture/canvas.ts";
+import { openHelp } from "./help.ts";
+import { type Direction, neighbour } from "./neighbours.ts";
+
+const ARROWS: Readonly<Record<string, Direction>> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+};
+const ZOOM_STEP = 1.25;
+
+/**
+ * @param cancel gives up the layout that is under way; says whether there was one
+ * @returns a function that ends the listening
+ */
+export function listenToKeys(
+  app: HTMLElement,
+  store: Store,
+  canvas: GraphCanvas,
+  cancel: () => boolean,
+): () => void {
+  const press = (event: KeyboardEvent): void => {
+    const target = event.target as HTMLElement;
+    if (target.closest("input, select, textarea, [role=dialog], [role=menu]")) {
+      return;
+    }
+    const isDone =
+      event.ctrlKey || event.metaKey
+        ? pressWithControl(event, store)
+        : !event.altKey &&
+          ((event.key === "Escape" && cancel()) || pressPlain(event, app, store, canvas));
+    if (isDone) {
+      // The notebook has commands on the same keys.
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+  app.addEventListener("keydown", press);
+  return () => app.removeEventListener("keydown", press);
+}
+
+function pressWithControl(event: KeyboardEvent, store: Store): boolean {
+  const key = event.key.toLowerCase();
+  if (key === "z" && !event.shiftKey) {
+    store.undo();
+  } else if (key === "y" || (key === "z" && event.shiftKey)) {
+    store.redo();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+function pressPlain(
+  event: KeyboardEvent,
+  app: HTMLElement,
+  store: Store,
+  canvas: GraphCanvas,
+): boolean {
+  const direction = ARROWS[event.key];
+  const isOnCanvas = event.target === canvas.element;
+  if (direction) {
+    if (isOnCanvas) {
+      step(store, canvas, direction);
+    }
+    return isOnCanvas;
+  }
+  switch (event.key) {
+    case "Enter":
+    case " ":
+      return isOnCanvas && open(store, event.shiftKey);
+    case "Escape":
+      return letGo(store);
+    case "/":
+      app.querySelector<HTMLElement>(".pdl-search input")?.focus();
+      return true;
+    case "f":
+      canvas.fit();
+      return true;
+    case "1":
+      switchMode(store, "forward");
+      return true;
+    case "2":
+      switchMode(store, "backward");
+      return true;
+    case "3":
+      switchMode(store, "ladder");
+      return true;
+    case "4":
+      if (!hasMemory(store.trace)) {
+        return false;
+      }
+      switchMode(store, "memory");
+      return true;
+    case "?":
+      openHelp(app);
+      return true;
+    case "+":
+    case "=":
+      canvas.zoom(ZOOM_STEP);
+      return true;
+    case "-":
+      canvas.zoom(1 / ZOOM_STEP);
+      return true;
+    case "[":
+      return alongExecution(store, -1);
+    case "]":
+      return alongExecution(store, 1);
+    case "p":
+      return toPair(store);
+    case "e":
+      return showNextFinding(store, 1);
+    case "E":
+      return showNextFinding(store, -1);
+    default:
+      return false;
+  }
+}
+
+function step(store: Store, canvas: GraphCanvas, direction: Direction): void {
+  const { scene } = canvas;
+  const to = neighbour(scene, boxOfSelection(store, scene), direction);
+  const box = scene.boxes[to];
+  if (box) {
+    store.select(selectionOfBox(box), { reveal: true });
+  }
+}
+
+/** @param isOne whether of a fold one member is opened */
+function open(store: Store, isOne: boolean): boolean {
+  const { selection } = store.state;
+  if (selection.kind !== "group") {
+    return false;
+  }
+  const folded = isFolded(store.hierarchy, store.state, selection.group);
+  if (folded && isOne) {
+    store.takeOut(selection.group);
+  } else {
+    toggleGroup(store, selection.group, folded);
+  }
+  return true;
+}
+
+/** Escape lets go of the selection; with none it is the notebook's again. */
+function letGo(store: Store): boolean {
+  if (store.state.selection.kind === "none") {
+    return false;
+  }
+  store.select({ kind: "none" });
+  return true;
+}
+
+function alongExecution(store: Store, by: 1 | -1): boolean {
+  const { trace, state } = store;
+  const selection = store.selectionInGraph;
+  const from =
+    selection.kind === "op"
+      ? selection.op
+      : selection.kind === "grad_node"
+        ? trace.pairedOp(selection.gradNode)
+        : selection.kind === "group"
+          ? trace.at("groups", "first_op", selection.group) - (by > 0 ? 1 : 0)
+          : by > 0
+            ? -1
+            : trace.opCount;
+  for (let op = from + by; op >= 0 && op < trace.opCount; op += by) {
+    if (state.showOptimizer || trace.phaseOf(op) !== "optimizer") {
+      jumpToOp(store, op);
+      return true;
+    }
+  }
+  return true;
+}
+
+function toPair(store: Store): boolean {
+  const { trace } = store;
+  const selection = store.selectionInGraph;
+  if (selection.kind === "op") {
+    const node = trace.gradNodesOfOp(selection.op)[0];
+    if (node !== undefined) {
+      jumpToGradNode(store, node);
+    }
+  } else if (selection.kind === "grad_node") {
+    const op = trace.pairedOp(selection.gradNode);
+    if (op >= 0) {
+      jumpToOp(store, op);
+    }
+  }
+  return true;
+}

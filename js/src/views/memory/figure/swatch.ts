@@ -1,0 +1,35 @@
+/** Colours of the kinds as they stand beside text. */
+
+import { element } from "../../../dom/element.ts";
+import { MEMORY_KINDS } from "../../../memory/blocks/kinds.ts";
+import { kindColour } from "./palette.ts";
+
+export function swatch(kind: number): HTMLElement {
+  const colour = kindColour(MEMORY_KINDS[kind]!);
+  return element("span", { class: "pdl-swatch", style: `--pdl-swatch:${colour}` });
+}
+
+/**
+ * A bar as wide as a group is large beside the largest, in its kinds' colours: inline style.
+ *
+ * @param bytesOfKind by position in MEMORY_KINDS
+ */
+export function shareBarStyle(bytesOfKind: Float64Array, largest_bytes: number): string {
+  const all_bytes = bytesOfKind.reduce((sum, bytes) => sum + bytes, 0);
+  const stops: string[] = [];
+  let end_bytes = 0;
+  bytesOfKind.forEach((bytes, kind) => {
+    if (bytes > 0) {
+      const begin = percent(end_bytes, all_bytes);
+      end_bytes += bytes;
+      stops.push(`${kindColour(MEMORY_KINDS[kind]!)} ${begin} ${percent(end_bytes, all_bytes)}`);
+    }
+  });
+  return stops.length
+    ? `width:${percent(all_bytes, largest_bytes)};background:linear-gradient(to right,${stops})`
+    : "display:none";
+}
+
+function percent(part: number, whole: number): string {
+  return `${((100 * part) / whole).toFixed(2)}%`;
+}

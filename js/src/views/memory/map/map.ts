@@ -1,0 +1,212 @@
+/** The address space in the chosen moment: blocks where they lie, and what is free between them. */
+import { loadBokeh } from "../../../charts/bokeh_loader.ts";
+import { element } from "../../../dom/element.ts";
+import { reservedSteps } from "../../../memory/blocks/marks.ts";
+import { litAllocations } from "../../../memory/lit.ts";
+import { type BlockMap, mapBlocks } from "../../../memory/map/block_map.ts";
+import { MAP_KEYS, stepInMap } from "../../../memory/map/map_steps.ts";
+import type { MemoryState } from "../../../memory/memory_state.ts";
+import type { Store } from "../../../model/state/store.ts";
+import { t } from "../../../words/page.ts";
+import { formatBytes, formatDuration } from "../../../words/quantities.ts";
+import { blockLine } from "../../details/allocation.ts";
+import { ChartFrame } from "../figure/chart_frame.ts";
+import { faded, readMemoryPalette } from "../figure/palette.ts";
+import { MAP_SIDE_PX, type MapFigure, mountMap, type PieceColours } from "./map_figure.ts";
+
+const ROW_PX = 30;
+
+export class BlockMapView {
+  readonly element: HTMLElement;
+  readonly #text = element("p", { class: "pdl-soft" });
+  readonly #frame: ChartFrame;
+  #map: BlockMap | undefined;
+  #figure: MapFigure | undefined;
+
+  constructor(
+    readonly store: Store,
+    readonly memory: MemoryState,
+    app: HTMLElement,
+  ) {
+    const schedule = (): void => this.#frame.schedule();
+    this.#frame = new ChartFrame(
+      app,
+      {
+        figure: "pdl-map-figure",
+        pointer: {
+          class: "pdl-map-pointer",
+          "aria-label": t("map.label"),
+          "aria-valuenow": 0,
+          style: `inset:0 ${MAP_SIDE_PX}px 0 ${MAP_SIDE_PX}px`,
+          onclick: (event: MouseEvent) => this.#click(event),
+          onkeydown: (event: KeyboardEvent) => this.#press(event),
+          onpointermove: (event: PointerEvent) => this.#hover(event),
+          onpointerleave: () => this.#frame.hush(),
+        },
+        draw: () => this.#refresh(),
+        recolour: () => this.#show(),
+      },
+      schedule,
+    );
+    const { figure, pointer } = this.#frame;
+    const main = element("div", { class: "pdl-map-main" }, figure, pointer);
+    this.element = element("div", { class: "pdl-map" }, this.#text, main);
+    this.#frame.own(
+      memory.subscribe(schedule),
+      store.subscribe((state, previous) => {
+        if (state.selection !== previous.selection) schedule();
+      }),
+    );
+    void this.#draw();
+  }
+
+  dispose(): void {
+    this.#frame.dispose();
+  }
+
+  async #draw(): Promise<void> {
+    try {
+      const bokeh = await loadBokeh();
+      if (!this.#frame.isDisposed) {
+        const figure = await mountMap(bokeh, this.#frame.figure);
+        this.#frame.own(() => figure.dispose());
+        this.#figure = figure;
+        this.#refresh();
+      }
+    } catch (error) {
+      this.#frame.fail(error);
+    }
+  }
+
+  #refresh(): void {
+    const { width_px, height_px } = this.#frame.size;
+    if (!width_px || this.#frame.isDisposed) {
+      return;
+    }
+    const { blocks, moment, trace } = this.memory;
+    const { time_ns: at_ns, total_bytes } = moment;
+    const rowCount = Math.floor(height_px / ROW_PX);
+    const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
+    const step = times_ns.findLastIndex((time_ns) => time_ns <= at_ns);
+    const reserved = step >= 0 ? reserved_bytes[step]! : 0;
+    const kept_bytes = Math.max(0, reserved - total_bytes);
+    const map = mapBlocks(trace, blocks, at_ns, { width_px, rowCount, kept_bytes });
+    this.#map = map;
+    const placeless_bytes = total_bytes - map.used_bytes;
+    this.#text.textContent = [
+      t("map.at", { time: formatDuration(Math.round(at_ns)) }),
+      t("map.used", { size: formatBytes(map.used_bytes) }),
+      map.free_bytes > 0
+        ? t("map.free", {
+            size: formatBytes(map.free_bytes),
+            largest: formatBytes(map.largestFree_bytes),
+          })
+        : "",
+      kept_bytes > 0
+        ? t("map.reserved", { size: formatBytes(reserved), n: map.regionCount })
+        : t("map.no_free"),
+      placeless_bytes > 0 ? t("map.placeless", { size: formatBytes(placeless_bytes) }) : "",
+    ]
+      .filter(Boolean)
+      .join(" · ");
+    this.#show();
+    this.#tellBlock(map);
+  }
+
+  /** At once where only the colours are others: while JupyterLab changes its theme it hides all. */
+  #show(): void {
+    if (this.#map) {
+      this.#figure?.show(this.#map, this.#colours());
+    }
+  }
+
+  #colours(): PieceColours {
+    const { kinds, bg, chip, select } = readMemoryPalette(this.#frame.app);
+    const { blocks, choice } = this.memory;
+    const lit = litAllocations(this.store);
+    const isLit = (block: number): boolean => block >= 0 && lit?.[blocks.rows[block]!] === 1;
+    const isFaded = (block: number): boolean =>
+      block >= 0 && (lit ? !isLit(block) : choice.kind >= 0 && blocks.kinds[block] !== choice.kind);
+    return {
+      fill(block) {
+        const colour = block < 0 ? chip : kinds[blocks.kinds[block]!]!;
+        return isFaded(block) ? faded(colour, bg) : colour;
+      },
+      line: (block) => (isLit(block) ? select : bg),
+    };
+  }
+
+  /** What the keys are at, for those who do not see it. */
+  #tellBlock(map: BlockMap): void {
+    const block = this.#chosen;
+    const at = block < 0 ? -1 : map.blocks.indexOf(block);
+    const { pointer } = this.#frame;
+    pointer.setAttribute("aria-valuemax", String(Math.max(0, map.blocks.length - 1)));
+    pointer.setAttribute("aria-valuenow", String(Math.max(0, at)));
+    pointer.setAttribute("aria-valuetext", at < 0 ? t("map.no_block") : this.#lineOf(block));
+  }
+
+  /** The block that is selected, -1 where it is none of this device's. */
+  get #chosen(): number {
+    const { selection } = this.store.state;
+    return selection.kind === "allocation"
+      ? this.memory.blocks.rows.indexOf(selection.allocation)
+      : -1;
+  }
+
+  #lineOf(block: number): string {
+    const row = this.memory.blocks.rows[block]!;
+    const { trace } = this.memory;
+    return `${blockLine(trace, row)} · 0x${trace.at("allocations", "address", row).toString(16)}`;
+  }
+
+  #press(event: KeyboardEvent): void {
+    const key = MAP_KEYS.find((known) => known === event.key);
+    if (!key || !this.#map || event.altKey || event.ctrlKey || event.metaKey) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    const block = stepInMap(this.#map, this.#chosen, key);
+    if (block >= 0) {
+      this.store.select({ kind: "allocation", allocation: this.memory.blocks.rows[block]! });
+    }
+  }
+
+  #at(event: MouseEvent): number | undefined {
+    const map = this.#map;
+    if (!map) {
+      return undefined;
+    }
+    const { x, y } = this.#frame.placeOf(event);
+    const row = Math.floor(y * map.rowCount);
+    const place_bytes = x * map.row_bytes;
+    const at = map.blocks.findIndex(
+      (_, piece) =>
+        map.rows[piece] === row &&
+        map.from_bytes[piece]! <= place_bytes &&
+        place_bytes < map.to_bytes[piece]!,
+    );
+    return at < 0 ? undefined : at;
+  }
+
+  #click(event: MouseEvent): void {
+    const at = this.#at(event);
+    const block = at === undefined ? -1 : this.#map!.blocks[at]!;
+    this.store.select(
+      block < 0
+        ? { kind: "none" }
+        : { kind: "allocation", allocation: this.memory.blocks.rows[block]! },
+    );
+  }
+
+  #hover(event: PointerEvent): void {
+    const at = this.#at(event);
+    if (at === undefined) {
+      this.#frame.hush();
+      return;
+    }
+    const block = this.#map!.blocks[at]!;
+    this.#frame.tell([block < 0 ? t("map.free_held") : this.#lineOf(block)], event);
+  }
+}

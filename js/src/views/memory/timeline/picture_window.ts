@@ -1,0 +1,62 @@
+/** Which picture of the stack serves what is on screen. */
+import type { Blocks } from "../../../memory/blocks/blocks.ts";
+import type { Window } from "../../../memory/stack/stack_window.ts";
+
+/** The picture reaches as far beyond what is on screen, so that moving need not wait for it. */
+const BEYOND = 0.5;
+/** A picture made for another scale serves until it is off by this factor. */
+const COARSER = 1.3;
+
+/** A figure's frame: what it shows, on how many pixels. */
+export interface OnScreen {
+  readonly from_ns: number;
+  readonly to_ns: number;
+  readonly from_bytes: number;
+  readonly to_bytes: number;
+  readonly width_px: number;
+  readonly height_px: number;
+}
+
+export function serves(
+  { from_ns, to_ns, width_px, shown }: Window,
+  on: OnScreen,
+  { first_ns, last_ns }: Blocks,
+): boolean {
+  const scale = (to_ns - from_ns) / width_px / pixel_ns(on);
+  return (
+    from_ns <= Math.max(first_ns, on.from_ns) &&
+    to_ns >= Math.min(last_ns, on.to_ns) &&
+    scale < COARSER &&
+    scale > 1 / COARSER &&
+    (!shown || (shown.from_bytes <= on.from_bytes && shown.to_bytes >= on.to_bytes))
+  );
+}
+
+/** @param whole_bytes over the whole height when nothing is magnified */
+export function windowFor(
+  on: OnScreen,
+  { first_ns, last_ns }: Blocks,
+  whole_bytes: number,
+): Window {
+  const height_bytes = on.to_bytes - on.from_bytes;
+  const beyond_ns = BEYOND * (on.to_ns - on.from_ns);
+  const beyond_bytes = BEYOND * height_bytes;
+  const from_ns = Math.max(first_ns, on.from_ns - beyond_ns);
+  const to_ns = Math.min(last_ns, on.to_ns + beyond_ns);
+  return {
+    from_ns,
+    to_ns,
+    width_px: Math.max(1, Math.round((to_ns - from_ns) / pixel_ns(on))),
+    height_px: on.height_px,
+    height_bytes,
+    whole_bytes,
+    ...(height_bytes < 0.99 * whole_bytes && {
+      shown: { from_bytes: on.from_bytes - beyond_bytes, to_bytes: on.to_bytes + beyond_bytes },
+    }),
+  };
+}
+
+/** Time of one pixel. */
+export function pixel_ns({ from_ns, to_ns, width_px }: OnScreen): number {
+  return (to_ns - from_ns) / width_px;
+}

@@ -1,0 +1,146 @@
+/** Mouse, touch, wheel and keys on the timeline. */
+
+import { listenToPointer } from "../../picture/pointer.ts";
+
+const STEP = 0.01;
+const PAGE = 0.1;
+const ZOOM_STEP = 1.5;
+
+/** What the pointer and the keys ask for; places are fractions of the frame, from its upper left. */
+export interface TimelineMoves {
+  pick(x: number, y: number): void;
+  brush(from: number, to: number): void;
+  hover(x: number, y: number, event: PointerEvent): void;
+  leave(): void;
+  /** By `factor` around a place; of the height too where `isBoth`. */
+  zoom(x: number, y: number, factor: number, isBoth?: boolean): void;
+  zoomBy(factor: number): void;
+  /** By a fraction of the frame. */
+  pan(dx: number, dy?: number): void;
+  fit(): void;
+  /** Moves the moment, or with `isSpan` the end of the span. */
+  step(by: number, isSpan: boolean): void;
+  jump(to: "first" | "last" | "peak"): void;
+  /** To the span, or where there is none to the block that is selected. */
+  zoomToChoice(): boolean;
+}
+
+/** @returns a function that ends the listening */
+export function listenToTimeline(
+  target: HTMLElement,
+  timeline: TimelineMoves,
+  options: { ownsPage: boolean },
+): () => void {
+  const { width, height } = { width: () => target.clientWidth, height: () => target.clientHeight };
+  /** Where the brush began, as a fraction of the width; undefined while nothing is dragged. */
+  let from: number | undefined;
+  let isMoving = false;
+  let pressed = 0;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const fraction = (event: MouseEvent): number => {
+    const bounds = target.getBoundingClientRect();
+    return Math.max(0, Math.min(1, (event.clientX - bounds.left) / bounds.width));
+  };
+  target.addEventListener(
+    "pointerdown",
+    (event) => {
+      pressed++;
+      // Two fingers, the middle button or Shift move; a drag alone brushes.
+      isMoving = pressed > 1 || event.button === 1 || event.shiftKey;
+      from = fraction(event);
+    },
+    { signal },
+  );
+  for (const type of ["pointerup", "pointercancel"] as const) {
+    target.addEventListener(
+      type,
+      () => {
+        pressed = Math.max(0, pressed - 1);
+      },
+      { signal },
+    );
+  }
+  target.addEventListener("pointermove", (event) => hover(event), { signal });
+  function hover(event: PointerEvent): void {
+    if (target.classList.contains("pdl-dragging")) {
+      if (!isMoving && from !== undefined) {
+        timeline.leave();
+        timeline.brush(from, fraction(event));
+      }
+      return;
+    }
+    const bounds = target.getBoundingClientRect();
+    timeline.hover(fraction(event), (event.clientY - bounds.top) / bounds.height, event);
+  }
+  target.addEventListener("keydown", (event) => press(event), { signal });
+  function press(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey || !act(event)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  function act(event: KeyboardEvent): boolean {
+    switch (event.key) {
+      case "ArrowLeft":
+        timeline.step(-STEP, event.shiftKey);
+        return true;
+      case "ArrowRight":
+        timeline.step(STEP, event.shiftKey);
+        return true;
+      case "PageUp":
+        timeline.step(-PAGE, event.shiftKey);
+        return true;
+      case "PageDown":
+        timeline.step(PAGE, event.shiftKey);
+        return true;
+      case "Home":
+        timeline.jump("first");
+        return true;
+      case "End":
+        timeline.jump("last");
+        return true;
+      case "m":
+        timeline.jump("peak");
+        return true;
+      case "Enter":
+        return timeline.zoomToChoice();
+      case "f":
+        timeline.fit();
+        return true;
+      case "+":
+      case "=":
+        timeline.zoomBy(ZOOM_STEP);
+        return true;
+      case "-":
+        timeline.zoomBy(1 / ZOOM_STEP);
+        return true;
+      default:
+        return false;
+    }
+  }
+  const end = listenToPointer(
+    target,
+    {
+      pan(dx, dy) {
+        if (isMoving || pressed === 0) {
+          timeline.pan(dx / width(), pressed === 0 ? 0 : dy / height());
+        }
+      },
+      zoom: (x, y, factor) => timeline.zoom(x / width(), y / height(), factor),
+      click(x, y) {
+        target.focus({ preventScroll: true });
+        timeline.pick(x / width(), y / height());
+      },
+      doubleClick: (x, y) => timeline.zoom(x / width(), y / height(), 4, true),
+      hover() {},
+      leave: () => timeline.leave(),
+    },
+    options,
+  );
+  return () => {
+    controller.abort();
+    end();
+  };
+}

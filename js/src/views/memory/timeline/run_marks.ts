@@ -1,0 +1,39 @@
+/** What of a run is marked on its timeline: in the whole of it, and in the part that is shown. */
+
+import { phaseSpans, reservedSteps, stepEnds } from "../../../memory/blocks/marks.ts";
+import { totalColumns } from "../../../memory/blocks/totals.ts";
+import type { MemoryState } from "../../../memory/memory_state.ts";
+import type { Window } from "../../../memory/stack/stack_window.ts";
+import type { MemoryFigure } from "../figure/figure.ts";
+
+const OVERVIEW_COLUMNS = 1000;
+const LEAST_PHASE_PX = 4;
+/** Ends of steps that are closer say nothing. */
+const LEAST_STEP_PX = 10;
+
+/** Reserved memory, the peak, and the run in small. */
+export function markRun(figure: MemoryFigure, { blocks, trace }: MemoryState): void {
+  const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
+  figure.setReserved(times_ns, reserved_bytes, blocks.last_ns);
+  figure.setPeak(blocks.events.peak_ns, blocks.events.peak_bytes);
+  const { times_ns: columns_ns, total_bytes } = totalColumns(blocks, OVERVIEW_COLUMNS);
+  figure.setOverview(columns_ns, total_bytes);
+}
+
+/**
+ * Phases and ends of steps.
+ *
+ * @param px_ns time of one pixel
+ */
+export function markWindow(
+  figure: MemoryFigure,
+  { blocks, trace }: MemoryState,
+  window: Window,
+  px_ns: number,
+): void {
+  const { from_ns, to_ns } = window;
+  figure.setPhases(phaseSpans(blocks.phases, window, LEAST_PHASE_PX * px_ns));
+  const ends_ns = stepEnds(trace).filter((at_ns) => at_ns >= from_ns && at_ns <= to_ns);
+  const areFar = ends_ns.length * px_ns * LEAST_STEP_PX < to_ns - from_ns;
+  figure.setSteps(areFar ? ends_ns : []);
+}

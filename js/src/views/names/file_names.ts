@@ -1,0 +1,45 @@
+/** Names of files that are told apart: with as many of their folders as that takes. */
+import { kept } from "../../trace/kept.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+/** "model.py" of "/home/me/model.py" and of "C:\\me\\model.py". */
+export function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+/**
+ * The shortest end of each path that no other path ends with.
+ *
+ * @param paths each once
+ */
+export function distinctNames(paths: readonly string[]): Map<string, string> {
+  const names = new Map<string, string>();
+  let unnamed = paths.map((path) => ({ path, parts: path.split(/[/\\]/) }));
+  for (let length = 1; unnamed.length > 0; length++) {
+    const ends = new Map<string, typeof unnamed>();
+    for (const one of unnamed) {
+      const end = one.parts.slice(-length).join("/");
+      ends.set(end, [...(ends.get(end) ?? []), one]);
+    }
+    unnamed = [];
+    for (const [end, sharing] of ends) {
+      const isLast = sharing.every(({ parts }) => parts.length <= length);
+      if (sharing.length === 1 || isLast) for (const { path } of sharing) names.set(path, end);
+      else unnamed.push(...sharing);
+    }
+  }
+  return names;
+}
+
+/** The name of a trace's file among those its frames lie in; "" for none. */
+export function fileName(trace: Trace, file: number): string {
+  const names = kept(trace, "file names", () => {
+    const paths = new Set<string>();
+    for (let frame = 0; frame < trace.table("frames").length; frame++) {
+      if (trace.at("frames", "cell", frame) < 0) paths.add(trace.textAt("frames", "file", frame));
+    }
+    return distinctNames([...paths]);
+  });
+  const path = trace.text(file);
+  return names.get(path) ?? baseName(path);
+}

@@ -1,0 +1,30 @@
+/** What boxes and frames of groups say beside the group's name. */
+
+import { runLabel } from "../../model/graph/runs.ts";
+import { foldAround } from "../../model/state/folding.ts";
+import type { Pictured } from "../../model/state/pictured.ts";
+import type { VisibleItem } from "../../model/visible/visible_tree.ts";
+import { t } from "../../words/page.ts";
+
+/** "layers.0–11 ×12" of the fold that begins with a group. */
+export function foldLabel({ trace, hierarchy, state }: Pictured, first: number): string {
+  const members = foldAround(hierarchy, state, first);
+  const label = runLabel(trace.groupLabel(first), trace.groupLabel(members.at(-1)!));
+  return `${label} ×${members.length}`;
+}
+
+/** "×12" where the group begins a run that is shown member by member, or is taken out of it. */
+export function refoldLabel({ hierarchy, state }: Pictured, group: number): string {
+  const run = hierarchy.runOf[group]!;
+  const isShown = state.unfolded.has(run) ? run === group : state.taken.has(group);
+  return run >= 0 && isShown ? `×${hierarchy.runMembers(run).length}` : "";
+}
+
+/** "unlike 95 siblings" of a group that is built differently, else "". */
+export function oddNote(
+  { oddSiblings }: Pictured,
+  { kind, key }: Pick<VisibleItem, "kind" | "key">,
+): string {
+  const family = kind === "group" ? oddSiblings.familyOf(key) : undefined;
+  return family ? t("siblings.unlike", { n: family.alike }) : "";
+}

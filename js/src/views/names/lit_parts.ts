@@ -1,0 +1,39 @@
+/** What a selection lights up, said in few words: whole layers where it lights up whole layers. */
+import type { Store } from "../../model/state/store.ts";
+
+export type LitPart = { readonly group: number } | { readonly op: number };
+
+/** Keys of the ops that are lit, in the order in which they ran. */
+export function litOpKeys(store: Store): number[] {
+  const ops: number[] = [];
+  store.litOps().forEach((isLit, op) => {
+    if (isLit) ops.push(op);
+  });
+  return ops;
+}
+
+/** The outermost groups all of whose ops are lit, and the lit ops outside of them, in order. */
+export function litParts(store: Store): LitPart[] {
+  const { trace } = store;
+  const ops = litOpKeys(store);
+  const parent = trace.table("groups").column("parent");
+  const size = trace.table("groups").column("op_count");
+  const litCount = new Int32Array(parent.length);
+  for (const op of ops) {
+    for (let at = trace.groupOfOp(op); at >= 0; at = parent[at]!) litCount[at]!++;
+  }
+  const seen = new Set<number>();
+  const parts: LitPart[] = [];
+  for (const op of ops) {
+    const whole = trace
+      .groupPath(trace.groupOfOp(op))
+      // A group of one op is better named by the op.
+      .find((group) => litCount[group] === size[group] && size[group]! > 1);
+    if (whole === undefined) parts.push({ op });
+    else if (!seen.has(whole)) {
+      seen.add(whole);
+      parts.push({ group: whole });
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,97 @@
+/**
+ * Paths as people write them: `net.blocks.95.fc.weight`. The record has a layer's path and a parameter's from
+ * their model on, "blocks.95.fc.weight", so that the model's name or class is looked for apart from it.
+ */
+
+import { GROUP_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+const LAYER = GROUP_KINDS.indexOf("layer");
+
+/** What a text says if a model's name, and a path in it, meet at one of its dots. */
+interface Parting {
+  /** The text before the dot, with which a model's name or class ends. */
+  readonly model: string;
+  /** The text after the dot, with which a path begins. */
+  readonly path: string;
+}
+
+export class RootedPaths {
+  readonly #trace: Trace;
+  /** The model that each group is in, itself where it is one; -1 for none. */
+  readonly #modelOfGroup: Int32Array;
+  /** The model in which a tensor is first read, -1 for none; made when it is first asked for. */
+  #modelOfTensor: Int32Array | undefined;
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    const groups = trace.table("groups");
+    const [kind, parent] = [groups.column("kind"), groups.column("parent")];
+    const model = new Int32Array(groups.length).fill(-1);
+    // Parents come first.
+    for (let group = 0; group < model.length; group++) {
+      const around = parent[group]! >= 0 ? model[parent[group]!]! : -1;
+      model[group] = around < 0 && kind[group] === LAYER ? group : around;
+    }
+    this.#modelOfGroup = model;
+  }
+
+  /** 1 at each group that a text names by its model and its path; those inside it are not marked. */
+  groups(text: string, strings: readonly string[]): Uint8Array {
+    const groups = this.#trace.table("groups");
+    return this.#fits(text, strings, groups.column("path"), this.#modelOfGroup, groups.length);
+  }
+
+  /** 1 at each tensor that a text names by its model and its path. */
+  tensors(text: string, strings: readonly string[]): Uint8Array {
+    const tensors = this.#trace.table("tensors");
+    if (!text.includes(".")) return new Uint8Array(tensors.length);
+    this.#modelOfTensor ??= this.#modelsOfTensors();
+    return this.#fits(text, strings, tensors.column("path"), this.#modelOfTensor, tensors.length);
+  }
+
+  #fits(
+    text: string,
+    strings: readonly string[],
+    path: ArrayLike<number>,
+    model: Int32Array,
+    count: number,
+  ): Uint8Array {
+    const fit = new Uint8Array(count);
+    const groups = this.#trace.table("groups");
+    const [name, className] = [groups.column("path"), groups.column("class")];
+    for (const parting of partings(text)) {
+      const isModel = strings.map((one) => one.endsWith(parting.model));
+      const isPath = strings.map((one) => one !== "" && one.startsWith(parting.path));
+      for (let row = 0; row < count; row++) {
+        const at = model[row]!;
+        // A model's own path is its name.
+        if (at < 0 || path[row] === name[at] || !isPath[path[row]!]) continue;
+        if (isModel[name[at]!] || isModel[className[at]!]) fit[row] = 1;
+      }
+    }
+    return fit;
+  }
+
+  #modelsOfTensors(): Int32Array {
+    const models = new Int32Array(this.#trace.table("tensors").length).fill(-1);
+    const groupOfOp = this.#trace.table("op_groups").column("group");
+    const uses = this.#trace.table("uses");
+    const [op, tensor] = [uses.column("op"), uses.column("tensor")];
+    for (let use = 0; use < uses.length; use++) {
+      const group = op[use]! >= 0 ? groupOfOp[op[use]!]! : -1;
+      if (group >= 0 && tensor[use]! >= 0 && models[tensor[use]!]! < 0) {
+        models[tensor[use]!] = this.#modelOfGroup[group]!;
+      }
+    }
+    return models;
+  }
+}
+
+function partings(text: string): Parting[] {
+  const found: Parting[] = [];
+  for (let at = text.indexOf(".", 1); at > 0; at = text.indexOf(".", at + 1)) {
+    found.push({ model: text.slice(0, at), path: text.slice(at + 1) });
+  }
+  return found;
+}

@@ -1,0 +1,55 @@
+/** Keeps what has been opened or closed where it was on screen. */
+import {
+  type Camera,
+  panned,
+  type Rectangle,
+  revealing,
+  type Size,
+  toScreen,
+} from "../scene/camera.ts";
+import type { Scene } from "../scene/scene.ts";
+
+const OPENED_MARGIN_PX = 24;
+
+/** Two scenes, one after the other, and an item of both. */
+export interface Anchor {
+  readonly previous: Scene;
+  readonly next: Scene;
+  /** Id of a box or frame. */
+  readonly id: string;
+}
+
+/**
+ * Where to look so that the top edge of an item stays where it was on screen, and where then.
+ *
+ * @returns undefined if the item is not in both scenes
+ */
+export function anchored(
+  { previous, next, id }: Anchor,
+  camera: Camera,
+  view: Size,
+): { at: Camera; goal: Camera } | undefined {
+  const [before, after] = [placeOf(previous, id), placeOf(next, id)];
+  if (!before || !after) {
+    return undefined;
+  }
+  const from = toScreen(camera, before.x, before.y - before.height / 2);
+  const to = toScreen(camera, after.x, after.y - after.height / 2);
+  const moved = panned(camera, from.x - to.x, from.y - to.y);
+  const top = toScreen(moved, after.x, after.y - after.height / 2).y;
+  const bottom = top + after.height * moved.scale;
+  if (bottom < 0) {
+    return { at: moved, goal: revealing(moved, after, view) };
+  }
+  // What has been opened is shown as far as there is room: it may move up to the upper edge.
+  const hidden = Math.max(0, bottom + OPENED_MARGIN_PX - view.height);
+  const up = Math.min(hidden, Math.max(0, top - OPENED_MARGIN_PX));
+  return { at: moved, goal: panned(moved, 0, -up) };
+}
+
+/** A fold stands where its first member stands when it is unfolded. */
+function placeOf(scene: Scene, id: string): Rectangle | undefined {
+  const twin = id.replace(/^(group|fold):/, (_, kind) => (kind === "fold" ? "group:" : "fold:"));
+  const all = [...scene.boxes, ...scene.frames];
+  return all.find((item) => item.id === id) ?? all.find((item) => item.id === twin);
+}

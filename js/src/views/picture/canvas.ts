@@ -1,0 +1,339 @@
+/** The picture: a canvas that shows a scene, moves about in it, and tells what was clicked. */
+
+import { element } from "../../dom/element.ts";
+import type { Theme } from "../../dom/theme.ts";
+import type { Store } from "../../model/state/store.ts";
+import { t } from "../../words/page.ts";
+import {
+  type Camera,
+  coveredBelow,
+  fitted,
+  fittingScale,
+  kept,
+  panned,
+  type Rectangle,
+  revealing,
+  type Size,
+  toWorld,
+  zoomedAt,
+} from "../scene/camera.ts";
+import type { TextMeasure } from "../scene/measure.ts";
+import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
+import { type Hit, SceneIndex } from "../scene/scene_index.ts";
+import { wholeParts } from "../scene/whole_parts.ts";
+import { anchored } from "./anchor.ts";
+import { deepestInFirstView, firstView } from "./first_view.ts";
+import { Glide } from "./glide.ts";
+import { Painting } from "./painting.ts";
+import { listenToPointer, type PointerActions } from "./pointer.ts";
+import { Transition } from "./transition.ts";
+
+const SMALLEST_SCALE = 0.02;
+const EDGE_REACH_PX = 5;
+
+export interface CanvasActions {
+  /** A click may follow, or two. */
+  press(hit: Hit | undefined): void;
+  click(hit: Hit | undefined, event: PointerEvent): void;
+  doubleClick(hit: Hit | undefined): void;
+  /** `x`, `y` in the canvas, in CSS px. */
+  hover(hit: Hit | undefined, x: number, y: number): void;
+  /** The view has a place in the page: so wide, in CSS px. */
+  placed(width: number): void;
+  /** The panel below has taken some of the picture's height: what is selected may be covered. */
+  shrunk(): void;
+}
+
+export class GraphCanvas {
+  readonly element: HTMLCanvasElement;
+  #scene: Scene = EMPTY_SCENE;
+  #index = new SceneIndex(EMPTY_SCENE);
+  #camera: Camera = { x: 0, y: 0, scale: 1 };
+  #glide: Glide | undefined;
+  #transition: Transition | undefined;
+  #view: Size = { width: 0, height: 0 };
+  #hovered: Hit | undefined;
+  #frame = 0;
+  #hasRoom = false;
+  #hasBeenMoved = false;
+  readonly #root: HTMLElement;
+  readonly #measure: TextMeasure;
+  readonly #store: Store;
+  readonly #actions: CanvasActions;
+  readonly #painting: Painting;
+  readonly #dispose: (() => void)[] = [];
+
+  constructor(
+    root: HTMLElement,
+    store: Store,
+    measure: TextMeasure,
+    theme: Theme,
+    actions: CanvasActions,
+    options: { ownsPage: boolean },
+  ) {
+    this.#root = root;
+    this.#measure = measure;
+    this.#store = store;
+    this.#actions = actions;
+    this.element = element("canvas", {
+      tabindex: "0",
+      role: "application",
+      "aria-label": t("canvas.label"),
+    });
+    root.prepend(this.element);
+    this.#painting = new Painting(this.element, store, measure, theme, () => this.#request());
+    this.#dispose.push(listenToPointer(this.element, this.#onPointer(actions), options));
+    this.#dispose.push(() => cancelAnimationFrame(this.#frame));
+    this.#dispose.push(() => this.#painting.dispose());
+  }
+
+  /** Be as large as the room there is, from now on. */
+  followSize(): void {
+    const observer = new ResizeObserver(() => this.#resize());
+    observer.observe(this.#root);
+    this.#dispose.push(() => observer.disconnect());
+    this.#resize();
+  }
+
+  get scene(): Scene {
+    return this.#scene;
+  }
+
+  get camera(): Camera {
+    return this.#glide?.to ?? this.#camera;
+  }
+
+  set theme(theme: Theme) {
+    this.#painting.theme = theme;
+    this.draw();
+  }
+
+  /**
+   * Show a scene.
+   *
+   * @param options.anchor id of a box or frame whose top edge keeps its place on screen
+   * @param options.isNew the picture as a whole is another: look at its beginning
+   */
+  show(scene: Scene, options: { anchor?: string; isNew?: boolean } = {}): void {
+    const previous = this.#scene;
+    const { anchor: id } = options;
+    const held = id ? anchored({ previous, next: scene, id }, this.camera, this.#view) : undefined;
+    this.#scene = scene;
+    this.#index = SceneIndex.of(scene);
+    this.#hovered = undefined;
+    this.#transition = options.isNew
+      ? undefined
+      : Transition.between(previous, scene, performance.now());
+    if (options.isNew || !previous.boxes.length) {
+      this.#hasBeenMoved = false;
+      this.#lookAtBeginning();
+      // The next frame shows it, whatever else is to be done before that.
+      this.#painting.forget();
+      this.#drawNow(performance.now());
+      return;
+    }
+    if (held) {
+      this.moveTo(held.at);
+      if (held.goal.y !== held.at.y || held.goal.x !== held.at.x) {
+        this.glideTo(held.goal);
+      }
+    } else {
+      this.moveTo(this.#camera);
+    }
+    this.draw();
+  }
+
+  fit(): void {
+    this.glideTo(fitted(this.#scene, this.#view));
+  }
+
+  /** Zoom around a point of the canvas, its middle by default. */
+  zoom(factor: number, x = this.#view.width / 2, y = this.#view.height / 2): void {
+    const smallest = Math.min(SMALLEST_SCALE, fittingScale(this.#scene, this.#view));
+    this.moveTo(zoomedAt(this.#camera, x, y, factor, smallest));
+  }
+
+  reveal(target: Rectangle): void {
+    this.#hasBeenMoved = true;
+    this.glideTo(revealing(this.camera, target, this.#view));
+  }
+
+  /** Move up as far as it takes for the lower edge of a rectangle to show. */
+  uncover(target: Rectangle): void {
+    const { camera } = this;
+    const covered_px = coveredBelow(camera, target, this.#view);
+    if (covered_px > 0) {
+      this.glideTo(panned(camera, 0, -covered_px));
+    }
+  }
+
+  moveTo(camera: Camera): void {
+    this.#glide = undefined;
+    this.#hasBeenMoved = true;
+    this.#camera = kept(camera, this.#scene, this.#view);
+    this.#publish();
+    this.#request();
+  }
+
+  glideTo(camera: Camera): void {
+    const to = kept(camera, this.#scene, this.#view);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.moveTo(to);
+      return;
+    }
+    this.#glide = new Glide(this.#camera, to, performance.now());
+    this.#publish();
+    this.#request();
+  }
+
+  /** Draw anew in the next frame: what the picture says has changed. */
+  draw(): void {
+    this.#painting.forget();
+    this.#request();
+  }
+
+  dispose(): void {
+    for (const dispose of this.#dispose) {
+      dispose();
+    }
+    this.element.remove();
+  }
+
+  #request(): void {
+    this.#frame ||= requestAnimationFrame((now_ms) => {
+      this.#frame = 0;
+      this.#drawNow(now_ms);
+    });
+  }
+
+  #drawNow(now_ms: number): void {
+    // Behind the memory nobody sees it; whoever shows it again draws it.
+    if (!this.#view.width || !this.#view.height || this.#root.closest(".pdl-shows-memory")) {
+      this.#painting.hide();
+      return;
+    }
+    if (this.#glide) {
+      this.#camera = this.#glide.at(now_ms);
+      this.#glide = this.#glide.isOver(now_ms) ? undefined : this.#glide;
+    }
+    const progress = Math.max(0, this.#transition?.progress(now_ms) ?? 1);
+    if (progress >= 1) {
+      this.#transition = undefined;
+    }
+    this.#painting.draw({
+      found: this.#transition?.at(progress, this.#index) ?? this.#index,
+      camera: this.#camera,
+      view: this.#view,
+      hovered: this.#hovered?.kind === "box" ? this.#hovered.box : undefined,
+      progress,
+    });
+    if (this.#glide || this.#transition) {
+      this.#request();
+    }
+  }
+
+  #onPointer(actions: CanvasActions): PointerActions {
+    const at = (x: number, y: number): Hit | undefined => this.#hitAt(x, y);
+    let isTold = false;
+    const tell = (hit: Hit | undefined, x: number, y: number): void => {
+      isTold = hit !== undefined;
+      actions.hover(hit, x, y);
+    };
+    // What is said of a place does not stay behind when the picture moves.
+    const takeBack = (): void => {
+      if (isTold) {
+        tell(undefined, 0, 0);
+      }
+    };
+    return {
+      pan: (dx, dy) => {
+        takeBack();
+        this.moveTo(panned(this.#camera, dx, dy));
+      },
+      zoom: (x, y, factor) => {
+        takeBack();
+        this.zoom(factor, x, y);
+      },
+      press: (x, y) => actions.press(at(x, y)),
+      click: (x, y, event) => actions.click(at(x, y), event),
+      doubleClick: (x, y) => actions.doubleClick(at(x, y)),
+      hover: (x, y) => {
+        this.#hover(at(x, y));
+        tell(this.#hovered, x, y);
+      },
+      leave: () => {
+        this.#hover(undefined);
+        tell(undefined, 0, 0);
+      },
+    };
+  }
+
+  #hitAt(x: number, y: number): Hit | undefined {
+    const at = toWorld(this.#camera, x, y);
+    return this.#index.at(at.x, at.y, EDGE_REACH_PX / this.#camera.scale);
+  }
+
+  #hover(hit: Hit | undefined): void {
+    const previous = this.#hovered;
+    this.#hovered = hit;
+    this.element.style.cursor = hit && hit.kind !== "frame" ? "pointer" : "";
+    if (hit?.kind === "frame" && (hit.onToggle || hit.onRefold)) {
+      this.element.style.cursor = "pointer";
+    }
+    if (nameOf(previous) !== nameOf(hit)) {
+      this.#request();
+    }
+  }
+
+  #lookAtBeginning(): void {
+    this.#glide = undefined;
+    const parts = wholeParts(this.#scene, this.#measure, deepestInFirstView(this.#view));
+    this.#camera = firstView(this.#scene, this.#view, parts);
+    this.#publish();
+  }
+
+  #resize(): void {
+    const bounds = this.#root.getBoundingClientRect();
+    const width = Math.round(bounds.width);
+    const height = Math.round(bounds.height);
+    if (width && !this.#hasRoom) {
+      this.#hasRoom = true;
+      this.#actions.placed(width);
+    }
+    if (!width || !height) {
+      return;
+    }
+    const before = this.#view;
+    this.#view = { width, height };
+    this.element.style.width = `${width}px`;
+    this.element.style.height = `${height}px`;
+    // A panel below the picture grows with what is selected: who has selected something stays there.
+    const isPanelsDoing = width === before.width && this.#store.state.selection.kind !== "none";
+    this.#hasBeenMoved ||= isPanelsDoing;
+    if (!this.#hasBeenMoved || !before.width) {
+      this.#lookAtBeginning();
+    } else {
+      this.#camera = kept(
+        panned(this.#camera, (width - before.width) / 2, 0),
+        this.#scene,
+        this.#view,
+      );
+    }
+    // A resized canvas is blank: it must not wait for the next frame.
+    this.#painting.forget();
+    this.#drawNow(performance.now());
+    if (isPanelsDoing && height < before.height) {
+      this.#actions.shrunk();
+    }
+  }
+
+  /** Where the picture is, for whoever has to point at it from outside. */
+  #publish(): void {
+    const { x, y, scale } = this.camera;
+    this.element.dataset.camera = `${x.toFixed(1)} ${y.toFixed(1)} ${scale.toFixed(4)}`;
+  }
+}
+
+function nameOf(hit: Hit | undefined): string {
+  return hit?.kind === "box" ? hit.box.id : "";
+}

@@ -1,0 +1,179 @@
+/** Where to look at first: text can be read, and nothing that is seen is cut. */
+import { BUTTONS, type Camera, type Size } from "../scene/camera.ts";
+import type { Reach } from "../scene/scene.ts";
+import type { Extent } from "../scene/spatial_index.ts";
+
+/** At this scale the smallest text, of 11 px, is 10 px high. */
+export const LEGIBLE_SCALE = 0.91;
+const MARGIN_PX = 28;
+const LEAST_MARGIN_PX = 8;
+/** On the right nothing comes beneath the zoom's buttons. */
+const LEAST_RIGHT_PX = BUTTONS.width;
+const SCALE_STEP = 0.01;
+/** What is too wide is cut anyhow: a little larger, an edge may fall between two boxes. */
+const LARGEST_WIDE_SCALE = 1.06;
+const WIDE_SCALE_STEP = 0.03;
+/** How many ways to cut a scene that is too wide are compared. */
+const MOST_SHIFTS = 40;
+/** With more parts than this the first way is taken. */
+const MOST_PARTS = 600;
+/** Where the upper end of a scene may lie that is too high, best first: over so much a row of boxes can be moved. */
+const TOPS_PX = [28, 24, 20, 16, 12, 8, 4, 32, 36, 40, 44, 48, 52];
+
+/** What there is to look at. */
+export interface Sights extends Size {
+  /** What lies in the middle of the view where the whole is too wide. */
+  readonly focusX: number;
+  /** What it is mostly about, from the outermost in: the first that has room is seen whole. */
+  readonly mains?: readonly Reach[];
+}
+
+/** Below this nothing of a first picture is seen, in world px. */
+export function deepestInFirstView(view: Size): number {
+  return view.height / LEGIBLE_SCALE;
+}
+
+/** How wide a scene may be for its text to be readable while both its sides are seen, in world px. */
+export function roomFor(viewWidth: number): number {
+  return (viewWidth - LEAST_MARGIN_PX - LEAST_RIGHT_PX) / LEGIBLE_SCALE;
+}
+
+/** Whether a scene is wider than that. */
+export function isTooWide(scene: Size, viewWidth: number, parts: readonly Extent[] = []): boolean {
+  const { left, right } = boundsOf(scene, parts);
+  return right - left > roomFor(viewWidth);
+}
+
+/**
+ * The whole scene where its text can be read then; else its upper part: all of its width if there is room, or what
+ * cuts least around the focus.
+ *
+ * @param parts what should not be cut
+ */
+export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = []): Camera {
+  const bounds = boundsOf(scene, parts);
+  const size = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top };
+  const isWide = size.width > roomFor(view.width);
+  const across = scaleFor(view.width, size.width, LEAST_MARGIN_PX + LEAST_RIGHT_PX);
+  const down = scaleFor(view.height, size.height, 2 * LEAST_MARGIN_PX);
+  const isHigh = down < LEGIBLE_SCALE;
+  const main = isWide ? mainIn(scene, view) : undefined;
+  const largest = isWide ? largestWide(view, main) : isHigh ? across : Math.min(across, down);
+  const isSearched = parts.length <= MOST_PARTS;
+  const stepBy = isWide ? WIDE_SCALE_STEP : SCALE_STEP;
+  const steps = isSearched ? Math.ceil((largest - LEGIBLE_SCALE) / stepBy) : 0;
+  let best: Camera | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let step = 0; step <= steps && fewest > 0; step++) {
+    const scale = Math.max(LEGIBLE_SCALE, largest - step * stepBy);
+    const spare = view.height - size.height * scale;
+    const tops = isHigh ? TOPS_PX : [Math.max(LEAST_MARGIN_PX, spare / 2), LEAST_MARGIN_PX];
+    const xs = isWide
+      ? shiftsAcross({ scene, view, parts, bounds, main }, scale)
+      : [shiftWhole(size.width * scale, view.width) - bounds.left * scale];
+    for (const x of xs) {
+      for (const top of tops) {
+        const camera = { scale, x, y: top - bounds.top * scale };
+        const cuts = isSearched ? cutsIn(camera, view, parts) : 0;
+        if (cuts < fewest) {
+          [best, fewest] = [camera, cuts];
+        }
+      }
+    }
+  }
+  return best!;
+}
+
+/** At most 1; with more room around it where that leaves it readable. */
+function scaleFor(has: number, wants: number, margins: number): number {
+  const roomy = (has - Math.max(margins, 2 * MARGIN_PX)) / Math.max(1, wants);
+  const tight = (has - margins) / Math.max(1, wants);
+  return Math.min(1, roomy >= LEGIBLE_SCALE ? roomy : Math.min(LEGIBLE_SCALE, tight));
+}
+
+/** In the middle, unless its right side came beneath the buttons. */
+function shiftWhole(width: number, viewWidth: number): number {
+  const middle = (viewWidth - width) / 2;
+  return Math.max(LEAST_MARGIN_PX, Math.min(middle, viewWidth - LEAST_RIGHT_PX - width));
+}
+
+function boundsOf(scene: Size, parts: readonly Extent[]): Extent {
+  const bounds = { left: 0, top: 0, right: scene.width, bottom: scene.height };
+  for (const { left, top, right, bottom } of parts) {
+    bounds.left = Math.min(bounds.left, left);
+    bounds.top = Math.min(bounds.top, top);
+    bounds.right = Math.max(bounds.right, right);
+    bounds.bottom = Math.max(bounds.bottom, bottom);
+  }
+  return bounds;
+}
+
+/** How many parts are seen in part only: the view's edges or the zoom's buttons lie on them. */
+function cutsIn({ scale, x, y }: Camera, view: Size, parts: readonly Extent[]): number {
+  let cuts = 0;
+  for (const part of parts) {
+    const [left, right] = [x + part.left * scale, x + part.right * scale];
+    const [top, bottom] = [y + part.top * scale, y + part.bottom * scale];
+    if (top < view.height && left < view.width && right > 0) {
+      const isCut = bottom > view.height - 1 || left < 0 || right > view.width;
+      const isCovered = bottom > view.height - BUTTONS.height && right > view.width - BUTTONS.width;
+      cuts += isCut || isCovered ? 1 : 0;
+    }
+  }
+  return cuts;
+}
+
+/** What is seen whole of a scene that is too wide. */
+function mainIn({ mains = [] }: Sights, view: Size): Reach | undefined {
+  const room = roomForMain(view) / LEGIBLE_SCALE;
+  return mains.find(({ left, right }) => right - left <= room);
+}
+
+/** Its frame may come beneath the buttons, what is in the frame does not. */
+function roomForMain(view: Size): number {
+  return view.width - 2 * LEAST_MARGIN_PX;
+}
+
+function largestWide(view: Size, main: Reach | undefined): number {
+  const most = main ? roomForMain(view) / (main.right - main.left) : LARGEST_WIDE_SCALE;
+  return Math.min(LARGEST_WIDE_SCALE, most);
+}
+
+interface Wide {
+  readonly scene: Sights;
+  readonly view: Size;
+  readonly parts: readonly Extent[];
+  readonly bounds: Extent;
+  readonly main: Reach | undefined;
+}
+
+/** Of a scene that is too wide: shifts that keep in view what it is about, those first that bring that to the middle. */
+function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number): number[] {
+  const focus = main ? (main.left + main.right) / 2 : scene.focusX;
+  const within = (x: number, least: number, most: number): number =>
+    Math.round(Math.min(most, Math.max(least, x)));
+  // No room is left beside what is cut, unless that is for what it is about.
+  const middle = within(
+    view.width / 2 - focus * scale,
+    view.width - LEAST_RIGHT_PX - bounds.right * scale,
+    LEAST_MARGIN_PX - bounds.left * scale,
+  );
+  const reach = view.width / 3;
+  const [least, most] = main
+    ? [LEAST_MARGIN_PX - main.left * scale, view.width - LEAST_MARGIN_PX - main.right * scale]
+    : [middle - reach, middle + reach];
+  const shifts = new Set([within(middle, least, most)]);
+  for (const { left, right, top } of parts) {
+    if ((top - bounds.top) * scale < view.height) {
+      shifts.add(Math.round(LEAST_MARGIN_PX - left * scale));
+      shifts.add(Math.round(view.width - LEAST_MARGIN_PX - right * scale));
+      // Just out of view.
+      shifts.add(Math.ceil(view.width - left * scale));
+      shifts.add(Math.floor(-right * scale));
+    }
+  }
+  return [...shifts]
+    .filter((x) => x >= least - 1 && x <= most + 1)
+    .sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))
+    .slice(0, MOST_SHIFTS);
+}

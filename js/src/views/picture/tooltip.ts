@@ -1,0 +1,178 @@
+/** What is under the pointer, in a few lines beside it. */
+
+import { element } from "../../dom/element.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { t } from "../../words/page.ts";
+import { formatBytes, formatDuration } from "../../words/quantities.ts";
+import { frameLabel } from "../names/stack_order.ts";
+import { normText } from "../paint/norm_ink.ts";
+import { markLines, marksOfBox } from "../scene/box_marks.ts";
+import type { SceneBox, SceneEdge } from "../scene/scene.ts";
+import { type Hit, isGroup } from "../scene/scene_index.ts";
+
+const DELAY_MS = 250;
+const AWAY_PX = 14;
+
+export class Tooltip {
+  readonly #element: HTMLElement;
+  readonly #root: HTMLElement;
+  readonly #store: Store;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #shown = "";
+
+  /** @param root the `.pdl-app` element */
+  constructor(root: HTMLElement, store: Store) {
+    this.#root = root;
+    this.#store = store;
+    this.#element = element("div", { class: "pdl-tooltip", role: "tooltip", hidden: true });
+    root.append(this.#element);
+  }
+
+  /** `x`, `y` relative to the app. */
+  show(hit: Hit | undefined, x: number, y: number): void {
+    const lines = hit ? linesOf(this.#store, hit) : [];
+    const key = lines.join("\n");
+    clearTimeout(this.#timer);
+    if (!key) {
+      this.hide();
+      return;
+    }
+    if (key === this.#shown) {
+      this.#place(x, y);
+      return;
+    }
+    // Once one is open the next comes at once.
+    this.#timer = setTimeout(
+      () => {
+        this.#shown = key;
+        this.#element.replaceChildren(
+          ...lines.map((line, i) => element("div", { class: i ? "pdl-soft" : undefined }, line)),
+        );
+        this.#element.hidden = false;
+        this.#place(x, y);
+      },
+      this.#shown ? 40 : DELAY_MS,
+    );
+  }
+
+  hide(): void {
+    clearTimeout(this.#timer);
+    this.#shown = "";
+    this.#element.hidden = true;
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#element.remove();
+  }
+
+  #place(x: number, y: number): void {
+    const { clientWidth, clientHeight } = this.#root;
+    const { offsetWidth, offsetHeight } = this.#element;
+    const left = x + AWAY_PX + offsetWidth > clientWidth ? x - AWAY_PX - offsetWidth : x + AWAY_PX;
+    const top =
+      y + AWAY_PX + offsetHeight > clientHeight ? y - AWAY_PX - offsetHeight : y + AWAY_PX;
+    this.#element.style.left = `${Math.max(4, left)}px`;
+    this.#element.style.top = `${Math.max(4, top)}px`;
+  }
+}
+
+function linesOf(store: Store, hit: Hit): string[] {
+  const { trace } = store;
+  switch (hit.kind) {
+    case "box":
+      return withMarks(boxLines(store, hit.box), markLines(marksOfBox(store, hit.box)));
+    case "chip":
+      if (hit.chip.kind === "refold") {
+        return [t("tooltip.refold")];
+      }
+      return hit.chip.tensor >= 0 ? tensorLines(trace, hit.chip.tensor) : [];
+    case "edge":
+      return [`${hit.from} → ${hit.to}`, ...edgeLines(store, hit.edge)];
+    case "frame":
+      return hit.onToggle
+        ? [t("tooltip.close", { title: hit.frame.title })]
+        : hit.onRefold
+          ? [t("tooltip.refold")]
+          : [];
+  }
+}
+
+/** What is wrong comes right below the name. */
+function withMarks([name, ...rest]: string[], marks: readonly string[]): string[] {
+  return name === undefined ? [] : [name, ...marks, ...rest];
+}
+
+function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
+  if (box.tensor >= 0) {
+    return tensorLines(trace, box.tensor);
+  }
+  if (isGroup(box)) {
+    const path = trace.textAt("groups", "path", box.group);
+    return [
+      box.label,
+      box.sublabel,
+      box.kind === "fold" ? "" : oddSiblings.sentence(box.group),
+      oddSiblings.alikeSentence(box.group),
+      path !== box.label ? path : "",
+      t("tooltip.open"),
+    ].filter(Boolean);
+  }
+  const op = box.op >= 0 ? box.op : trace.pairedOp(box.gradNode);
+  const title = box.op >= 0 ? trace.opLabel(op) : trace.textAt("grad_nodes", "name", box.gradNode);
+  if (op < 0) {
+    return [title, box.kind === "leaf" ? t("tooltip.accumulates") : t("tooltip.no_op")];
+  }
+  const own = trace.ownFrameOf(op);
+  const lines = [
+    `${title} #${op}`,
+    box.op < 0 ? t("tooltip.gradient_of", { op: trace.opLabel(op) }) : shapesOf(trace, op),
+    trace.layerOf(op),
+    box.op >= 0
+      ? t("tooltip.on_host", { time: formatDuration(trace.at("ops", "duration_ns", op)) })
+      : "",
+    own >= 0 ? frameLabel(trace, own) : "",
+  ];
+  return lines.filter(Boolean);
+}
+
+/** "[4, 16] × [16, 16] → [4, 16]". */
+function shapesOf(trace: Trace, op: number): string {
+  const shapes = (uses: Int32Array): string => {
+    const tensors = Array.from(uses)
+      .map((use) => trace.at("uses", "tensor", use))
+      .filter((tensor) => tensor >= 0)
+      .map((tensor) => trace.textAt("tensors", "shape", tensor));
+    return tensors.length > 5 ? `${tensors.slice(0, 5).join(" ")} …` : tensors.join(" ");
+  };
+  return `${shapes(trace.inputsOf(op))} → ${shapes(trace.outputsOf(op))}`;
+}
+
+function tensorLines(trace: Trace, tensor: number): string[] {
+  const text = (column: "path" | "name" | "dtype" | "shape"): string =>
+    trace.textAt("tensors", column, tensor);
+  return [
+    text("path") || text("name") || t(`tensor_kind.${trace.tensorKind(tensor)}`),
+    `${text("dtype")} ${text("shape")} · ${formatBytes(trace.at("tensors", "bytes", tensor))}`,
+    t(`tensor_kind.${trace.tensorKind(tensor)}`),
+  ];
+}
+
+function edgeLines({ trace, gradients, state }: Store, edge: SceneEdge): string[] {
+  const norm = edge.gradEdges.length
+    ? gradients.normOf(edge.gradEdges, state.backwardCall)
+    : undefined;
+  const norms = norm ? [t("gradient.norm_of", { norm: normText(norm) })] : [];
+  if (edge.count > 1) {
+    const key = edge.phase === "backward" ? "count.gradient" : "count.tensor";
+    return [t(key, { n: edge.count }), ...norms];
+  }
+  if (edge.kind === "detach" && edge.phase === "backward") {
+    return [t("tooltip.ends")];
+  }
+  const note = edge.kind === "detach" ? t("tooltip.detached") : "";
+  return edge.tensor >= 0
+    ? [tensorLines(trace, edge.tensor)[1]!, note].filter(Boolean)
+    : [t("gradient.labelled", { label: edge.label }), ...norms];
+}

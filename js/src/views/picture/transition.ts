@@ -1,0 +1,89 @@
+/** Moves a picture from one scene to the next, so that the eye can follow. */
+import type { Found } from "../scene/found.ts";
+import type { Scene, SceneBox, SceneFrame } from "../scene/scene.ts";
+import type { Extent } from "../scene/spatial_index.ts";
+
+const DURATION_MS = 150;
+/** Larger pictures change at once: nobody follows thousands of boxes. */
+const MOST_ITEMS = 1500;
+
+export class Transition {
+  readonly #from = new Map<string, Place>();
+  readonly #to: Scene;
+  readonly #start_ms: number;
+
+  /** @returns undefined where the change is better shown at once */
+  static between(from: Scene, to: Scene, now_ms: number): Transition | undefined {
+    const isTooLarge = from.boxes.length + to.boxes.length > MOST_ITEMS;
+    const prefersStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    return isTooLarge || prefersStill || !from.boxes.length
+      ? undefined
+      : new Transition(from, to, now_ms);
+  }
+
+  private constructor(from: Scene, to: Scene, start_ms: number) {
+    for (const item of [...from.boxes, ...from.frames]) {
+      this.#from.set(item.id, item);
+    }
+    this.#to = to;
+    this.#start_ms = start_ms;
+  }
+
+  /** How much of it is done, 0 to 1. */
+  progress(now_ms: number): number {
+    return Math.min(1, (now_ms - this.#start_ms) / DURATION_MS);
+  }
+
+  /**
+   * The scene on its way; what is new grows out of the place it is opened from.
+   *
+   * @param index of the scene it leads to, in which the edges lie already
+   */
+  at(progress: number, index: Found): Found {
+    const eased = 1 - (1 - progress) ** 3;
+    const move = <T extends SceneBox | SceneFrame>(item: T): T => {
+      const from = this.#from.get(item.id);
+      if (!from) {
+        return item;
+      }
+      const between = (a: number, b: number): number => a + (b - a) * eased;
+      return {
+        ...item,
+        x: between(from.x, item.x),
+        y: between(from.y, item.y),
+        width: between(from.width, item.width),
+        height: between(from.height, item.height),
+      };
+    };
+    const boxes = this.#to.boxes.map(move);
+    const frames = this.#to.frames.map(move);
+    return {
+      scene: { ...this.#to, boxes, frames },
+      boxesIn: (area) => touching(boxes, area),
+      framesIn: (area) => touching(frames, area),
+      edgesIn: (area) => index.edgesIn(area),
+    };
+  }
+}
+
+/** Chips may stand out of their box by this much. */
+const BESIDE_PX = 200;
+
+function touching(items: readonly Place[], area: Extent): number[] {
+  const keys: number[] = [];
+  items.forEach(({ x, y, width, height }, key) => {
+    const [across, down] = [width / 2 + BESIDE_PX, height / 2];
+    const isBeside = x + across < area.left || x - across > area.right;
+    if (!isBeside && y + down >= area.top && y - down <= area.bottom) {
+      keys.push(key);
+    }
+  });
+  return keys;
+}
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}

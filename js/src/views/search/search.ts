@@ -1,0 +1,227 @@
+/** The search field: what it finds, step by step or from a list. */
+
+import { button, element } from "../../dom/element.ts";
+import { keepInside } from "../../dom/floating.ts";
+import type { Store } from "../../model/state/store.ts";
+import { t } from "../../words/page.ts";
+import { formatCount } from "../../words/quantities.ts";
+import { frameLabel } from "../names/stack_order.ts";
+import { SearchIndex } from "./search_index.ts";
+
+const MOST_LISTED = 50;
+
+/**
+ * @param root the `.pdl-search` element
+ * @returns what takes the field down
+ */
+export function mountSearch(root: HTMLElement, store: Store): () => void {
+  const { trace } = store;
+  // Made on the first key: most traces are looked at before they are searched.
+  let index: SearchIndex | undefined;
+  /** Position in the matches of the one that is shown, -1 before the first. */
+  let at = -1;
+  /** What had the focus before the field. */
+  let before: EventTarget | null = null;
+  const id = `pdl-${Math.random().toString(36).slice(2)}`;
+  const input: HTMLInputElement = element("input", {
+    class: "pdl-search-input",
+    type: "search",
+    role: "combobox",
+    placeholder: t("search.placeholder"),
+    "aria-label": t("search.label"),
+    "aria-controls": id,
+    "aria-expanded": "false",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    title: t("search.hint"),
+    oninput: () => search(input.value),
+    onfocus: (event: FocusEvent) => {
+      before = event.relatedTarget;
+      if (input.value) showList(true);
+    },
+    onkeydown: press,
+  });
+  const text = element("span", { role: "status" });
+  const previous = stepButton("‹", t("search.previous"), -1);
+  const next = stepButton("›", t("search.next"), 1);
+  const count = element("span", { class: "pdl-search-count", hidden: true }, text, previous, next);
+  const list = element("div", {
+    class: "pdl-float pdl-search-list",
+    id,
+    role: "listbox",
+    "aria-label": t("search.found"),
+    hidden: true,
+    // The field keeps the focus while the list is pressed.
+    onmousedown: (event: MouseEvent) => event.preventDefault(),
+    onclick: (event: MouseEvent) => {
+      const option = (event.target as Element).closest<HTMLElement>("[data-at]");
+      if (!option) return;
+      goTo(Number(option.dataset.at));
+      showList(false);
+    },
+  });
+  root.append(input, count, list);
+  const onFocusOut = (event: FocusEvent) => {
+    if (!root.contains(event.relatedTarget as Node | null)) showList(false);
+  };
+  root.addEventListener("focusout", onFocusOut);
+  const unsubscribe = store.subscribe((state, before) => {
+    if (state.query === before.query) return;
+    if (state.query !== input.value) input.value = state.query;
+    render();
+  });
+  render();
+
+  function search(query: string): void {
+    index ??= new SearchIndex(trace);
+    at = -1;
+    store.update({ query, matches: index.find(query) });
+    showList(query.trim() !== "");
+  }
+
+  function press(event: KeyboardEvent): void {
+    // Neither the picture nor the notebook may take these keys.
+    event.stopPropagation();
+    if (event.isComposing) return;
+    if (event.key === "Enter") step(event.shiftKey ? -1 : 1, false);
+    else if (event.key === "ArrowDown") step(1, true);
+    else if (event.key === "ArrowUp") step(-1, true);
+    else if (event.key === "Escape") {
+      // First the list, then the query.
+      if (!list.hidden) showList(false);
+      else if (input.value) {
+        input.value = "";
+        search("");
+      } else leave();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Back to where in this view the keys went before, or else to the picture. */
+  function leave(): void {
+    const app = root.closest(".pdl-app");
+    const isHere = before instanceof HTMLElement && app?.contains(before);
+    input.blur();
+    (isHere ? (before as HTMLElement) : app?.querySelector("canvas"))?.focus();
+  }
+
+  /** With the arrow keys the list stays; otherwise it makes room for what was found. */
+  function step(by: number, keepsList: boolean): void {
+    // Back from before the first: to the last.
+    goTo(at < 0 && by < 0 ? -1 : at + by);
+    showList(keepsList);
+  }
+
+  function goTo(position: number): void {
+    const { matches } = store.state;
+    if (matches.length === 0) return;
+    at = (position + matches.length) % matches.length;
+    store.select({ kind: "op", op: matches[at]! }, { reveal: true });
+    render();
+  }
+
+  function showList(isShown: boolean): void {
+    list.hidden = !isShown;
+    input.setAttribute("aria-expanded", String(isShown));
+    if (isShown) keepInside(list);
+  }
+
+  function render(): void {
+    const { query, matches } = store.state;
+    const isAsked = query.trim() !== "";
+    count.hidden = !isAsked;
+    previous.disabled = next.disabled = matches.length === 0;
+    text.textContent =
+      matches.length === 0
+        ? t("search.none")
+        : at >= 0
+          ? t("search.at", { at: at + 1, n: matches.length })
+          : formatCount(matches.length);
+    input.style.paddingRight = isAsked ? `${count.offsetWidth + 8}px` : "";
+    list.replaceChildren(...(isAsked ? rows(query, matches) : []));
+    const current = list.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (current) {
+      input.setAttribute("aria-activedescendant", current.id);
+      // scrollIntoView() would move the notebook as well.
+      list.scrollTop = Math.max(0, current.offsetTop - list.clientHeight / 2);
+    } else {
+      input.removeAttribute("aria-activedescendant");
+    }
+    if (!isAsked) showList(false);
+  }
+
+  function rows(query: string, matches: readonly number[]): HTMLElement[] {
+    if (matches.length === 0)
+      return [note(t("search.nothing", { query: query.trim() })), note(t("search.hint"))];
+    // The window of the list moves with the steps.
+    const start = Math.floor(Math.max(0, at) / MOST_LISTED) * MOST_LISTED;
+    const listed: HTMLElement[] = [];
+    let place: string | undefined;
+    matches.slice(start, start + MOST_LISTED).forEach((op, offset) => {
+      const around = placeOf(store, op);
+      if (around !== place) {
+        place = around;
+        listed.push(
+          element(
+            "div",
+            { class: "pdl-search-group", role: "presentation" },
+            around || t("search.no_layer"),
+          ),
+        );
+      }
+      listed.push(option(op, start + offset));
+    });
+    const rest = matches.length - start - MOST_LISTED;
+    if (rest > 0) listed.push(note(t("search.more", { n: rest })));
+    return listed;
+  }
+
+  function option(op: number, position: number): HTMLElement {
+    const frame = trace.ownFrameOf(op);
+    return element(
+      "div",
+      {
+        id: `${id}-${position}`,
+        role: "option",
+        "data-at": position,
+        "aria-selected": String(position === at),
+      },
+      element("span", { class: `pdl-${trace.phaseOf(op)}-text` }, trace.opLabel(op)),
+      element(
+        "small",
+        {},
+        [frame >= 0 && frameLabel(trace, frame), `#${op}`].filter(Boolean).join(" · "),
+      ),
+    );
+  }
+
+  function stepButton(label: string, name: string, by: number): HTMLButtonElement {
+    return button(label, () => step(by, false), {
+      class: "pdl-button pdl-quiet",
+      "aria-label": name,
+      title: name,
+      tabindex: "-1",
+    });
+  }
+
+  return () => {
+    unsubscribe();
+    root.removeEventListener("focusout", onFocusOut);
+    root.replaceChildren();
+  };
+}
+
+/** "step 3 · blocks.0": the layer of an op, and of repeated calls and turns which. */
+function placeOf({ trace, hierarchy }: Store, op: number): string {
+  const group = trace.groupOfOp(op);
+  const repeated = (group < 0 ? [] : trace.groupPath(group)).find(
+    (at) => ["call", "turn"].includes(trace.groupKind(at)) && hierarchy.runOf[at]! >= 0,
+  );
+  const call = repeated === undefined ? "" : trace.groupLabel(repeated);
+  return [call, trace.layerOf(op)].filter(Boolean).join(" · ");
+}
+
+function note(text: string): HTMLElement {
+  return element("div", { class: "pdl-search-note", role: "presentation" }, text);
+}

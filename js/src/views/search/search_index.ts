@@ -1,0 +1,196 @@
+/**
+ * Finds ops by what people type. Distinct strings are few where ops are many, so each word is looked
+ * for among the strings first, and ops only ask whether one of theirs was hit.
+ */
+import { opsThroughFrames } from "../../model/state/pairing.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { baseName } from "../names/file_names.ts";
+import { RootedPaths } from "../names/rooted_paths.ts";
+
+/** One word of a query, as far as it says more than its text. */
+export type SearchTerm =
+  | { kind: "text"; text: string }
+  | { kind: "key"; op: number }
+  | { kind: "line"; file: string; line: number }
+  | { kind: "cell"; cell: number; line: number };
+
+/**
+ * Splits a query into words, all of which an op must fit: `relu`, `fc1 float16`, `[4, 2, 3]`,
+ * `model.py:12`, `cell 4`, `cell 4:12`, `#12`.
+ */
+export function parseQuery(query: string): SearchTerm[] {
+  const pattern = /\bcell\s*(\d+)(?:\s*(?::|,?\s*line)\s*(\d+))?|\[[^\]]*\]?|\S+/g;
+  return [...query.toLowerCase().matchAll(pattern)].map(([word, cell, cellLine]): SearchTerm => {
+    if (cell !== undefined) return { kind: "cell", cell: +cell, line: +(cellLine ?? 0) };
+    if (/^#\d+$/.test(word)) return { kind: "key", op: +word.slice(1) };
+    const [, file, line] = /^(.+):(\d+)$/.exec(word) ?? [];
+    if (file !== undefined) return { kind: "line", file, line: +line! };
+    return { kind: "text", text: word.startsWith("[") ? word.replace(/\s/g, "") : word };
+  });
+}
+
+export class SearchIndex {
+  readonly #trace: Trace;
+  /** Lower case; shapes without spaces. "" where an op is not to be found by the string. */
+  readonly #strings: string[];
+  /** Lower case base names of files, by string code. */
+  readonly #files = new Map<number, string>();
+  readonly #rooted: RootedPaths;
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    this.#rooted = new RootedPaths(trace);
+    const count = trace.strings.length;
+    this.#strings = new Array<string>(count).fill("");
+    // Each string once, however many rows it is in.
+    const isFound = new Uint8Array(count);
+    const tensors = trace.table("tensors");
+    for (const column of [
+      trace.table("ops").column("name"),
+      trace.table("grad_nodes").column("name"),
+      trace.table("groups").column("path"),
+      trace.table("groups").column("class"),
+      tensors.column("name"),
+      tensors.column("path"),
+      tensors.column("dtype"),
+    ]) {
+      markCodes(isFound, column);
+    }
+    const isShape = markCodes(new Uint8Array(count), tensors.column("shape"));
+    for (let code = 0; code < count; code++) {
+      if (isFound[code]) {
+        this.#strings[code] = trace.text(code).toLowerCase();
+      } else if (isShape[code]) {
+        this.#strings[code] = trace.text(code).replace(/\s/g, "").toLowerCase();
+      }
+    }
+    for (const code of trace.table("frames").column("file")) {
+      if (!this.#files.has(code)) this.#files.set(code, baseName(trace.text(code)).toLowerCase());
+    }
+  }
+
+  /** Keys of the ops that fit, in the order in which they ran; none for an empty query. */
+  find(query: string): number[] {
+    const terms = parseQuery(query);
+    if (terms.length === 0) return [];
+    const fits = terms.map((term) => this.#opsOfTerm(term));
+    const found: number[] = [];
+    const [first, ...others] = fits;
+    for (let op = 0; op < this.#trace.opCount; op++) {
+      if (first![op] && others.every((fit) => fit[op])) found.push(op);
+    }
+    return found;
+  }
+
+  #opsOfTerm(term: SearchTerm): Uint8Array {
+    switch (term.kind) {
+      case "text":
+        return this.#opsOfText(term.text);
+      case "key": {
+        const fit = new Uint8Array(this.#trace.opCount);
+        if (term.op < fit.length) fit[term.op] = 1;
+        return fit;
+      }
+      case "line":
+        return this.#opsOfFrames(
+          (file, _cell, line) => line === term.line && this.#files.get(file)!.includes(term.file),
+        );
+      case "cell":
+        return this.#opsOfFrames(
+          (_file, cell, line) => cell === term.cell && (term.line === 0 || line === term.line),
+        );
+    }
+  }
+
+  #opsOfText(text: string): Uint8Array {
+    const trace = this.#trace;
+    const fit = new Uint8Array(trace.opCount);
+    const isHit = flags(this.#strings, (candidate) => candidate.includes(text));
+    const name = trace.table("ops").column("name");
+    const ownFrame = trace.table("op_frames").column("frame");
+    const file = trace.table("frames").column("file");
+    const isFileHit = flags(file, (code) => this.#files.get(code)!.includes(text));
+    const group = trace.table("op_groups").column("group");
+    const isGroupHit = this.#groupHits(isHit, text);
+    for (let op = 0; op < fit.length; op++) {
+      const frame = ownFrame[op]!;
+      fit[op] =
+        isHit[name[op]!]! |
+        (group[op]! >= 0 ? isGroupHit[group[op]!]! : 0) |
+        (frame >= 0 ? isFileHit[frame]! : 0);
+    }
+    this.#addTensorHits(fit, isHit, text);
+    const gradNodeName = trace.table("grad_nodes").column("name");
+    const opOfNode = trace.pairedOps;
+    for (let node = 0; node < opOfNode.length; node++) {
+      if (opOfNode[node]! >= 0) fit[opOfNode[node]!]! |= isHit[gradNodeName[node]!]!;
+    }
+    return fit;
+  }
+
+  /** A group is hit by its own strings or by a group around it. */
+  #groupHits(isHit: Uint8Array, text: string): Uint8Array {
+    const groups = this.#trace.table("groups");
+    const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>
+      groups.column(column),
+    );
+    const hits = this.#rooted.groups(text, this.#strings);
+    for (let group = 0; group < hits.length; group++) {
+      const around = parent![group]!;
+      hits[group]! |=
+        isHit[path![group]!]! | isHit[className![group]!]! | (around >= 0 ? hits[around]! : 0);
+    }
+    return hits;
+  }
+
+  /**
+   * Paddle's own names ("conv2d_0.w_0_moment1_0") must fit as a whole: they say the op's name again for
+   * everything that the optimizer does.
+   */
+  #addTensorHits(fit: Uint8Array, isHit: Uint8Array, text: string): void {
+    const tensors = this.#trace.table("tensors");
+    const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
+    const name = tensors.column("name");
+    const isName = flags(this.#strings, (candidate) => candidate === text);
+    const isTensorHit = this.#rooted.tensors(text, this.#strings);
+    for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
+      isTensorHit[tensor]! |= isName[name[tensor]!]!;
+    }
+    for (const column of columns) {
+      for (let tensor = 0; tensor < isTensorHit.length; tensor++) {
+        isTensorHit[tensor]! |= isHit[column[tensor]!]!;
+      }
+    }
+    const op = this.#trace.table("uses").column("op");
+    const tensor = this.#trace.table("uses").column("tensor");
+    for (let use = 0; use < op.length; use++) {
+      if (op[use]! >= 0 && tensor[use]! >= 0) fit[op[use]!]! |= isTensorHit[tensor[use]!]!;
+    }
+  }
+
+  /** Ops whose stack passes through a frame that fits. */
+  #opsOfFrames(fits: (file: number, cell: number, line: number) => boolean): Uint8Array {
+    const trace = this.#trace;
+    const frames = trace.table("frames");
+    const [file, cell, line] = (["file", "cell", "line"] as const).map((name) =>
+      frames.column(name),
+    );
+    const isFrameHit = flags(file!, (code, frame) => fits(code, cell![frame]!, line![frame]!));
+    return opsThroughFrames(trace, isFrameHit);
+  }
+}
+
+/** 1 at each item that is set. A loop: over 100,000 strings `Uint8Array.from` takes several times as long. */
+function flags<T>(items: ArrayLike<T>, isSet: (item: T, index: number) => boolean): Uint8Array {
+  const set = new Uint8Array(items.length);
+  for (let index = 0; index < set.length; index++) {
+    if (isSet(items[index]!, index)) set[index] = 1;
+  }
+  return set;
+}
+
+/** Sets 1 at each code that a text column holds. */
+function markCodes(isFound: Uint8Array, codes: ArrayLike<number>): Uint8Array {
+  for (let row = 0; row < codes.length; row++) isFound[codes[row]!] = 1;
+  return isFound;
+}

@@ -1,0 +1,84 @@
+/** The files and cells whose text a trace carries, in the order that a person looks for them. */
+
+import { FRAME_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+/** A stretch of recorded lines of one file. */
+interface SourceStretch {
+  readonly firstLine: number;
+  readonly lines: readonly string[];
+}
+
+export interface SourceFile {
+  /** String code of the file's name. */
+  readonly file: number;
+  /** Execution count of the notebook cell, -1 for a file. */
+  readonly cell: number;
+  /** In the order of their lines; one for a notebook cell. */
+  readonly stretches: readonly SourceStretch[];
+  /** Whose code it is. */
+  readonly kind: (typeof FRAME_KINDS)[number];
+}
+
+/** All files with recorded text: the traced one, the user's cells and files, libraries', Paddle's. */
+export function sourceFiles(trace: Trace): SourceFile[] {
+  const kinds = new Map<number, SourceFile["kind"]>();
+  for (let frame = 0; frame < trace.table("frames").length; frame++) {
+    kinds.set(trace.at("frames", "file", frame), trace.frameKind(frame));
+  }
+  const files = new Map<number, { cell: number; stretches: SourceStretch[] }>();
+  for (let row = 0; row < trace.table("sources").length; row++) {
+    const file = trace.at("sources", "file", row);
+    const entry = files.get(file) ?? { cell: trace.at("sources", "cell", row), stretches: [] };
+    entry.stretches.push({
+      firstLine: trace.at("sources", "first_line", row),
+      lines: trace.textAt("sources", "text", row).replace(/\n$/, "").split("\n"),
+    });
+    files.set(file, entry);
+  }
+  const traced = tracedFile(trace);
+  return [...files]
+    .map(([file, { cell, stretches }]) => ({
+      file,
+      cell,
+      stretches: stretches.sort((a, b) => a.firstLine - b.firstLine),
+      kind: kinds.get(file) ?? (cell >= 0 ? "user" : "library"),
+    }))
+    .sort(
+      (a, b) =>
+        FRAME_KINDS.indexOf(a.kind) - FRAME_KINDS.indexOf(b.kind) ||
+        Number(b.file === traced) - Number(a.file === traced) ||
+        Number(b.cell >= 0) - Number(a.cell >= 0) ||
+        a.cell - b.cell ||
+        (trace.text(a.file) < trace.text(b.file) ? -1 : 1),
+    );
+}
+
+/**
+ * The cell or script that was traced: where the stacks of the ops begin, below the machinery that runs it.
+ *
+ * @returns string code of the file's name, -1 where no frame is the user's
+ */
+function tracedFile(trace: Trace): number {
+  const caller = trace.table("stacks").column("caller");
+  const frameOf = trace.table("stacks").column("frame");
+  const outermost = new Int32Array(caller.length);
+  // A caller comes before whom it calls.
+  for (let stack = 0; stack < caller.length; stack++) {
+    const above = caller[stack]! >= 0 ? outermost[caller[stack]!]! : -1;
+    const frame = frameOf[stack]!;
+    const isOwn = frame >= 0 && trace.frameKind(frame) === "user";
+    outermost[stack] = above < 0 && isOwn ? frame : above;
+  }
+  const opCount = new Map<number, number>();
+  for (const stack of trace.table("ops").column("stack")) {
+    const frame = stack >= 0 ? outermost[stack]! : -1;
+    if (frame >= 0) opCount.set(frame, (opCount.get(frame) ?? 0) + 1);
+  }
+  const at = (column: "file" | "cell", frame: number) => trace.at("frames", column, frame);
+  // A thread may begin in an earlier cell's function: what runs last is what was traced.
+  const [first] = [...opCount].sort(
+    ([a, ofA], [b, ofB]) => at("cell", b) - at("cell", a) || ofB - ofA,
+  );
+  return first ? at("file", first[0]) : -1;
+}

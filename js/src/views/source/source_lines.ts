@@ -1,0 +1,47 @@
+/** Which lines of which files made how many ops. */
+import { standInsOf } from "../../model/graph/stand_ins.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+export type LineCounts = ReadonlyMap<number, ReadonlyMap<number, number>>;
+
+/**
+ * Counts, for each line, the ops whose call stack passes through a frame that starts there; an op
+ * counts once for a line, also where the line calls itself.
+ *
+ * @returns string code of the file → line, from 1 → number of ops
+ */
+export function countOpsByLine(trace: Trace): LineCounts {
+  const stacks = trace.table("stacks");
+  const caller = stacks.column("caller");
+  const frameOf = stacks.column("frame");
+  const file = trace.table("frames").column("file");
+  const line = trace.table("frames").column("line");
+  const opCount = new Int32Array(stacks.length);
+  const stackOf = trace.table("ops").column("stack");
+  const { ops: weight } = standInsOf(trace);
+  for (let op = 0; op < stackOf.length; op++) {
+    const stack = stackOf[op]!;
+    if (stack >= 0) opCount[stack]! += weight ? weight[op]! : 1;
+  }
+  // A caller comes before whom it calls: from the end, every count is whole when it is handed on.
+  for (let stack = stacks.length - 1; stack >= 0; stack--) {
+    if (caller[stack]! >= 0) opCount[caller[stack]!]! += opCount[stack]!;
+  }
+  const counts = new Map<number, Map<number, number>>();
+  for (let stack = 0; stack < stacks.length; stack++) {
+    const frame = frameOf[stack]!;
+    if (frame < 0 || opCount[stack] === 0 || isRepeated(stack, frame)) continue;
+    const lines = counts.get(file[frame]!) ?? new Map<number, number>();
+    lines.set(line[frame]!, (lines.get(line[frame]!) ?? 0) + opCount[stack]!);
+    counts.set(file[frame]!, lines);
+  }
+  return counts;
+
+  function isRepeated(stack: number, frame: number): boolean {
+    for (let at = caller[stack]!; at >= 0; at = caller[at]!) {
+      const other = frameOf[at]!;
+      if (other >= 0 && line[other] === line[frame] && file[other] === file[frame]) return true;
+    }
+    return false;
+  }
+}

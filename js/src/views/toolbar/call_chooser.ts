@@ -1,0 +1,77 @@
+/** Which backward call is shown, where a cell made several. */
+
+import { element } from "../../dom/element.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { ViewState } from "../../model/state/view_state.ts";
+import { t } from "../../words/page.ts";
+import { backwardCallName } from "../names/backward_call.ts";
+
+/** Of more, people give the number: a page stands still over a list of ten thousand lines. */
+const MOST_LISTED = 300;
+
+/**
+ * @param root a `.pdl-calls` element
+ * @returns what takes the chooser down
+ */
+export function mountCallChooser(root: HTMLElement, store: Store): () => void {
+  const count = store.trace.table("backward_calls").length;
+  const field = count > MOST_LISTED ? numberField(store, count) : callList(store, count);
+  root.append(...field.elements);
+  render(store.state);
+
+  function render({ mode, backwardCall }: ViewState): void {
+    root.hidden = count < 2 || mode === "forward" || mode === "memory";
+    field.show(backwardCall);
+  }
+
+  return store.subscribe(render);
+}
+
+interface Field {
+  readonly elements: readonly (HTMLElement | string)[];
+  show(call: number): void;
+}
+
+function callList(store: Store, count: number): Field {
+  const select = element(
+    "select",
+    {
+      class: "pdl-button",
+      "aria-label": t("calls.backward_call"),
+      title: t("calls.which"),
+      onchange: () => store.update({ backwardCall: Number(select.value) }),
+    },
+    ...Array.from({ length: count }, (_, call) =>
+      element("option", { value: call }, backwardCallName(store.trace, call)),
+    ),
+  );
+  return {
+    elements: [select],
+    show(call) {
+      select.value = String(call);
+    },
+  };
+}
+
+function numberField(store: Store, count: number): Field {
+  const input = element("input", {
+    class: "pdl-button",
+    type: "number",
+    min: 1,
+    max: count,
+    "aria-label": t("calls.backward_call"),
+    onchange: () => {
+      const asked = Math.round(Number(input.value));
+      const call = Math.max(1, Math.min(count, asked || 1)) - 1;
+      show(call);
+      store.update({ backwardCall: call });
+    },
+  });
+
+  function show(call: number): void {
+    input.value = String(call + 1);
+    input.title = backwardCallName(store.trace, call);
+  }
+
+  return { elements: [t("calls.call"), " ", input, " ", t("calls.of", { n: count })], show };
+}

@@ -1,0 +1,121 @@
+/** The toolbar: which graph is shown, and how. */
+
+import { button, element } from "../../dom/element.ts";
+import { standInsOf } from "../../model/graph/stand_ins.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Mode, ViewState } from "../../model/state/view_state.ts";
+import { hasMemory } from "../../trace/trace.ts";
+import { t } from "../../words/page.ts";
+import { formatDuration } from "../../words/quantities.ts";
+import { switchMode } from "../actions/jump.ts";
+import { mountExportMenu, type Shown } from "../export/export.ts";
+import { openHelp } from "../keyboard/help.ts";
+import { mountSearch } from "../search/search.ts";
+import { mountCallChooser } from "./call_chooser.ts";
+import { mountViewMenu } from "./view_menu.ts";
+
+const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
+
+/** @returns what takes the toolbar down */
+export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {
+  const app = root.closest<HTMLElement>(".pdl-app")!;
+  const { trace } = store;
+  const offered = MODES.filter((mode) => mode !== "memory" || hasMemory(trace));
+  const modes = offered.map((mode) =>
+    button(t(`mode.${mode}`), () => switchMode(store, mode), {
+      class: undefined,
+      title: t(`mode.${mode}_title`),
+      "data-mode": mode,
+    }),
+  );
+  const segments = element(
+    "div",
+    { class: "pdl-segments", role: "group", "aria-label": t("toolbar.graph") },
+    ...modes,
+  );
+  const calls = element("span", { class: "pdl-calls" });
+  const search = element("div", { class: "pdl-search" });
+  const openAll = button(t("toolbar.open_all"), () => store.openAll());
+  const closeAll = button(t("toolbar.close_all"), () => store.closeAll());
+  const view = element("div", { class: "pdl-menu" });
+  const exporting = element("div", { class: "pdl-menu" });
+  const panel = button(
+    t("toolbar.panel"),
+    () => store.update({ panelOpen: !store.state.panelOpen }),
+    {
+      title: t("toolbar.panel_title"),
+    },
+  );
+  const help = button("?", () => openHelp(app), {
+    class: "pdl-button pdl-icon",
+    "aria-label": t("toolbar.help"),
+    title: t("toolbar.help_title"),
+  });
+  const { title } = trace.origin;
+  const parts = summaryOf(store);
+  const summary = parts.join(" · ");
+  root.append(
+    element(
+      "span",
+      // The summary has not always room.
+      { class: "pdl-title", title: title ? `${title}\n${summary}` : summary },
+      title || t("toolbar.trace"),
+    ),
+    element(
+      "span",
+      { class: "pdl-summary", title: summary },
+      ...parts.map((part) => element("span", {}, part)),
+    ),
+    element("span", { class: "pdl-grow" }),
+    segments,
+    calls,
+    search,
+    element("span", { class: "pdl-wide" }, openAll, closeAll),
+    view,
+    exporting,
+    panel,
+    help,
+  );
+  const dispose = [
+    mountCallChooser(calls, store),
+    mountSearch(search, store),
+    mountExportMenu(exporting, store, shown),
+    mountViewMenu(view, store),
+    store.subscribe(render),
+    () => root.replaceChildren(),
+  ];
+  render(store.state);
+
+  function render(state: ViewState): void {
+    for (const mode of modes) {
+      mode.setAttribute("aria-pressed", String(mode.dataset.mode === state.mode));
+    }
+    panel.setAttribute("aria-pressed", String(state.panelOpen));
+    setIdle(openAll, store.isAllOpen, t("toolbar.open_all_does"), t("toolbar.open_all_done"));
+    setIdle(closeAll, store.isAllClosed, t("toolbar.close_all_does"), t("toolbar.close_all_done"));
+  }
+
+  return () => {
+    for (const end of dispose) {
+      end();
+    }
+  };
+}
+
+/** Say of a button whether there is anything for it to do. It keeps the focus, which `disabled` would take. */
+function setIdle(of: HTMLButtonElement, isIdle: boolean, does: string, why: string): void {
+  of.setAttribute("aria-disabled", String(isIdle));
+  of.title = isIdle ? why : does;
+}
+
+/** "342 ops", "231 grad nodes", "38 ms", "Paddle 3.3.1": the most important first. */
+function summaryOf({ trace }: Store): string[] {
+  const { duration_ns, paddle } = trace.origin;
+  const { opTotal, gradNodeTotal } = standInsOf(trace);
+  return [
+    t("count.op", { n: opTotal }),
+    gradNodeTotal ? t("count.grad_node", { n: gradNodeTotal }) : "",
+    duration_ns ? formatDuration(duration_ns) : "",
+    paddle ? `Paddle ${paddle}` : "",
+  ].filter(Boolean);
+}

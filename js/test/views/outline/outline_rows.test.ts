@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { membersOf } from "../../../src/model/graph/backward_calls.ts";
+import { Store } from "../../../src/model/state/store.ts";
+import { withParameters } from "../../../src/model/visible/parameters.ts";
+import { visibleForwardSteps } from "../../../src/model/visible/visible_tree.ts";
+import { atOnce } from "../../../src/trace/steps.ts";
+import { OutlineRows } from "../../../src/views/outline/outline_rows.ts";
+import { encoder } from "../../records/synthetic_nets.ts";
+
+async function opened(): Promise<Store> {
+  const store = new Store(await encoder(2).trace());
+  store.openAll();
+  return store;
+}
+
+test("rows are written one by one, each below its parent, with its place among its siblings", async () => {
+  const store = await opened();
+  const { trace, hierarchy, state } = store;
+  const tree = withParameters(trace, atOnce(visibleForwardSteps(trace, hierarchy, state)));
+  const rows = new OutlineRows(store, tree);
+  expect(rows.length).toBe(tree.items.length);
+  const met = new Set<string>();
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows.at(at);
+    expect(met.has(row.id)).toBe(false);
+    met.add(row.id);
+    const around = rows.around(at);
+    expect(row.level).toBe(around === at ? 1 : rows.at(around).level + 1);
+    // Between a row and what is around it lies nothing less deep.
+    for (let between = around + 1; between < at; between++) {
+      expect(rows.at(between).level).toBeGreaterThanOrEqual(row.level);
+    }
+    expect(row.position).toBeLessThanOrEqual(row.siblings);
+    expect(rows.label(at)).toBe(row.label);
+  }
+});
+
+test("in a ladder the grad nodes of an op are rows below it", async () => {
+  const store = await opened();
+  const { trace, hierarchy, state } = store;
+  const tree = atOnce(visibleForwardSteps(trace, hierarchy, state));
+  const rows = new OutlineRows(store, tree, membersOf(trace, state.backwardCall));
+  const at = rows.rowOf({ kind: "op", op: 2 });
+  const [node] = trace.gradNodesOfOp(2);
+  expect(rows.at(at)).toMatchObject({ op: 2, expanded: true });
+  expect(rows.at(at + 1)).toMatchObject({ gradNode: node, position: 1, siblings: 1 });
+  expect(rows.rowOf({ kind: "grad_node", gradNode: node! })).toBe(at + 1);
+  expect(rows.around(at + 1)).toBe(at);
+  expect(rows.rowOf({ kind: "none" })).toBe(-1);
+});

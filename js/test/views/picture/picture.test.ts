@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import {
+  LayoutCancelled,
+  type LayoutRunner,
+  layoutNested,
+  type NestedResult,
+} from "../../../src/layout/index.ts";
+import { Store } from "../../../src/model/state/store.ts";
+import { Picture } from "../../../src/views/picture/picture.ts";
+import type { TextMeasure } from "../../../src/views/scene/measure.ts";
+import type { Scene } from "../../../src/views/scene/scene.ts";
+import { encoder } from "../../records/synthetic_nets.ts";
+
+const MEASURE = {
+  width: (text: string) => 7 * text.length,
+  fit: (text: string) => text,
+} as unknown as TextMeasure;
+
+/** Lays out, but keeps results back while it is held. */
+class HeldRunner implements LayoutRunner {
+  isHeld = false;
+  asked = 0;
+  #waiting: { finish: () => void; reject: (error: unknown) => void }[] = [];
+
+  layout(...given: Parameters<LayoutRunner["layout"]>): Promise<NestedResult> {
+    this.asked++;
+    return new Promise((resolve, reject) => {
+      const finish = (): void => resolve(layoutNested(...given));
+      if (this.isHeld) {
+        this.#waiting.push({ finish, reject });
+      } else {
+        finish();
+      }
+    });
+  }
+
+  release(): void {
+    for (const { finish } of this.#waiting.splice(0)) {
+      finish();
+    }
+  }
+
+  cancelCurrent(): void {
+    for (const { reject } of this.#waiting.splice(0)) {
+      reject(new LayoutCancelled());
+    }
+  }
+
+  dispose(): void {}
+}
+
+async function shown() {
+  const store = new Store(await encoder(3).trace());
+  store.closeAll();
+  const runner = new HeldRunner();
+  const scenes: Scene[] = [];
+  const busy: boolean[] = [];
+  const failures: unknown[] = [];
+  const picture = new Picture(store, MEASURE, runner);
+  picture.listen({
+    arranged: () => {},
+    composed: (scene) => scenes.push(scene),
+    busy: (isBusy) => busy.push(isBusy),
+    progress: () => {},
+    failed: (error) => failures.push(error),
+  });
+  await picture.refresh();
+  return { store, runner, picture, scenes, busy, failures };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+test("a layout that is cancelled leaves the picture, and what is open, as they were", async () => {
+  const { store, runner, picture, scenes, busy, failures } = await shown();
+  runner.isHeld = true;
+  store.openAll();
+  expect(busy.at(-1)).toBe(true);
+  runner.isHeld = false;
+  picture.cancel();
+  await settled();
+  expect(store.state.open.size).toBe(0);
+  expect(scenes.at(-1)!.boxes.length).toBe(scenes[0]!.boxes.length);
+  expect(busy.at(-1)).toBe(false);
+  expect(failures).toEqual([]);
+});
+
+test("of two changes in a row only the second is shown", async () => {
+  const { store, runner, scenes, failures } = await shown();
+  runner.isHeld = true;
+  store.openAll();
+  store.closeAll();
+  store.setOpen(0, true);
+  await settled();
+  runner.release();
+  await settled();
+  expect(scenes).toHaveLength(2);
+  expect(scenes[1]!.frames.map((frame) => frame.group)).toEqual([0]);
+  expect(failures).toEqual([]);
+});
+
+test("what changes nothing in the layout lays nothing out", async () => {
+  const { store, scenes } = await shown();
+  store.update({ showShapes: false, query: "relu" });
+  store.select({ kind: "op", op: 1 });
+  await settled();
+  expect(scenes).toHaveLength(1);
+});
+
+describe("a picture that is expected", () => {
+  test("is made ahead, and shown once it is asked for", async () => {
+    const { store, runner, picture, scenes, busy } = await shown();
+    picture.expect(store.withOpen(0, true), 4);
+    await settled();
+    expect([runner.asked, scenes.length, busy.at(-1)]).toEqual([2, 1, false]);
+    store.setOpen(0, true);
+    await settled();
+    expect(runner.asked).toBe(2);
+    expect(scenes[1]!.frames.map((frame) => frame.group)).toEqual([0]);
+  });
+
+  test("is waited for where its layout is not there yet", async () => {
+    const { store, runner, picture, scenes, busy } = await shown();
+    runner.isHeld = true;
+    picture.expect(store.withOpen(0, true), 4);
+    store.setOpen(0, true);
+    await settled();
+    expect([scenes.length, busy.at(-1)]).toEqual([1, true]);
+    runner.release();
+    await settled();
+    expect([runner.asked, scenes.length, busy.at(-1)]).toEqual([2, 2, false]);
+  });
+
+  test("is given up for another one", async () => {
+    const { store, runner, picture, scenes, failures } = await shown();
+    runner.isHeld = true;
+    picture.expect(store.withOpen(0, true), 4);
+    await settled();
+    runner.isHeld = false;
+    store.openAll();
+    await settled();
+    expect(runner.asked).toBe(3);
+    expect(scenes).toHaveLength(2);
+    expect(scenes[1]!.frames.length).toBeGreaterThan(1);
+    expect(failures).toEqual([]);
+  });
+
+  test("stays what it is where something that is not laid out changes", async () => {
+    const { store, runner, picture, scenes } = await shown();
+    picture.expect(store.withOpen(0, true), 4);
+    store.select({ kind: "group", group: 0 });
+    store.setOpen(0, true);
+    await settled();
+    expect([runner.asked, scenes.length]).toEqual([2, 2]);
+  });
+
+  test("is not made where much would be shown", async () => {
+    const { store, runner, picture } = await shown();
+    picture.expect(store.withOpen(0, true), 1000);
+    await settled();
+    expect(runner.asked).toBe(1);
+  });
+});
