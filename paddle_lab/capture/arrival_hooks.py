@@ -9,15 +9,15 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.capture import OPEN_CAPTURES, note_arrivals
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.tracebacks import drop_frame
 
 
-def arrival_patches(paddle: Any) -> list[AttributePatch]:
+def arrival_patches() -> list[AttributePatch]:
     """Return the patch around the last step of every loader's ``__next__``."""
-    eager = paddle.base.core.eager
-    return [AttributePatch(eager, "read_next_tensor_list", _noting_arrivals)]
+    return [DOOR.patch("read_batch", _noting_arrivals)]
 
 
 def _noting_arrivals(function: Any) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.op_names import OP_NAMES
@@ -110,7 +111,7 @@ class BackwardGraphs:
         nodes = [
             GRAD_FN.node(value)
             for value in flat(result)
-            if isinstance(value, self._tensor_type) and value._is_initialized()
+            if isinstance(value, self._tensor_type) and DOOR.is_initialized(value)
         ]
         return [node for node in nodes if node is not None]
 

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.backward_graphs import PADDLE_GRAD_OP
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.double_grad import attribute_made_nodes
 from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
 from paddle_lab.capture.evidence.rootless import note_rootless
@@ -35,12 +36,11 @@ REMAINING = BACKWARD_KINDS.index("remaining")
 _GRAD_OUTPUTS, _CREATE_GRAPH, _NO_GRAD_VARS = 2, 4, 7
 
 
-def backward_patches(paddle: Any) -> list[AttributePatch]:
+def backward_patches() -> list[AttributePatch]:
     """Return the patches around ``run_backward`` and ``run_partial_grad``."""
-    eager = paddle.base.core.eager
     return [
-        AttributePatch(eager, "run_backward", _around_run_backward),
-        AttributePatch(eager, "run_partial_grad", _around_run_partial_grad),
+        DOOR.patch("run_backward", _around_run_backward),
+        DOOR.patch("run_partial_grad", _around_run_partial_grad),
     ]
 
 

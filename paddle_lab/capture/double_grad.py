@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 
 _ORDERS = {"DoubleGradNode": "GradNode", "TripleGradNode": "DoubleGradNode"}
@@ -49,11 +50,11 @@ def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) ->
     pending = list(roots)
     while pending:
         node = pending.pop()
-        address = node.node_ptr()
+        address = DOOR.node_address(node)
         if address in before or address in made:
             continue
         made[address] = (node, _op_behind(node, by_name, call_op))
-        pending.extend(following for following in node.next_functions if following is not None)
+        pending.extend(_following(node))
     return made
 
 
@@ -75,4 +76,8 @@ def _op_behind(node: Any, by_name: dict[str, list[_Known]], call_op: int) -> int
 
 
 def _targets(node: Any) -> set[int]:
-    return {following.node_ptr() for following in node.next_functions if following is not None}
+    return {DOOR.node_address(following) for following in _following(node)}
+
+
+def _following(node: Any) -> list[Any]:
+    return [following for following in DOOR.next_functions(node) if following is not None]

@@ -12,6 +12,8 @@ import ctypes
 import sys
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
+
 _drop_reference: Any = ctypes.pythonapi.Py_DecRef
 _drop_reference.argtypes = [ctypes.py_object]
 _drop_reference.restype = None
@@ -47,7 +49,7 @@ class GradFnReader:
             with paddle.set_grad_enabled(True):
                 leaf = paddle.to_tensor(0.0, place=paddle.CPUPlace(), stop_gradient=False)
                 made = leaf.scale(2.0)
-            node = made.grad_fn
+            node = DOOR.grad_fn(made)
         except Exception:  # noqa: BLE001  (whatever a Paddle lacks, the user's code runs)
             return
         self._is_leaking = sys.getrefcount(node) > _SOUND_REFERENCES
@@ -56,7 +58,7 @@ class GradFnReader:
 
     def node(self, tensor: Any) -> Any:
         """Return the tensor's grad node, ``None`` where it has none."""
-        node = tensor.grad_fn
+        node = DOOR.grad_fn(tensor) if DOOR.has("backward") else None
         if node is not None and self._is_leaking:
             _drop_reference(node)
         return node
@@ -64,7 +66,7 @@ class GradFnReader:
     def address(self, tensor: Any) -> int | None:
         """Return the address of the tensor's grad node, ``None`` where it has none."""
         node = self.node(tensor)
-        return None if node is None else node.node_ptr()
+        return None if node is None else DOOR.node_address(node)
 
 
 GRAD_FN = GradFnReader()

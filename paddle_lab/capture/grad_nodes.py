@@ -21,6 +21,7 @@ import numpy as np
 
 from paddle_lab.capture.address_table import AddressTable
 from paddle_lab.capture.counter import Counter
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_walk import LEAF_NAME, NO_OP, NO_TENSOR, Reached, walk_grad_nodes
 from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.op_names import OP_NAMES
@@ -92,18 +93,18 @@ class GradNodePool:
         pending = list(roots)
         while pending:
             node = pending.pop()
-            address = node.node_ptr()
+            address = DOOR.node_address(node)
             if address not in reached:
                 reached[address] = self.held.get(address, (node, NO_OP))
                 pending.extend(
-                    following for following in node.next_functions if following is not None
+                    following for following in DOOR.next_functions(node) if following is not None
                 )
         return reached
 
     def hold(self, nodes: Iterable[tuple[Any, int]]) -> None:
         """Keep nodes whose op only the caller knows, so that their addresses stay theirs."""
         for node, op in nodes:
-            self.held[node.node_ptr()] = (node, op)
+            self.held[DOOR.node_address(node)] = (node, op)
 
     def key_of(self, address: int, op: int) -> int:
         """Return the key of a recorded node."""

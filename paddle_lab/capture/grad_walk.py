@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.native import native_twin
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def walk_grad_nodes(
     pending: list[tuple[Any, int, int]] = []
     root_addresses = []
     for node, op in roots:
-        address = node.node_ptr()
+        address = DOOR.node_address(node)
         root_addresses.append(address)
         held = pool.held.get(address)
         pending.append((node, address, op if held is None else held[1]))
@@ -58,10 +59,10 @@ def _following(
     """Return what a node hands gradients to: links, and the nodes with addresses and ops."""
     links: list[Link] = []
     found: list[tuple[Any, int, int]] = []
-    for slot, following in enumerate(node.next_functions):
+    for slot, following in enumerate(DOOR.next_functions(node)):
         if following is None:
             continue
-        target = following.node_ptr()
+        target = DOOR.node_address(following)
         source, held = upstream.get(target), pool.held.get(target)
         links.append((slot, target, NO_TENSOR if source is None else source[1]))
         if held is not None:

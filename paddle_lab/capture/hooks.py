@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from paddle_lab.capture.arrival_hooks import arrival_patches
 from paddle_lab.capture.backward_hooks import backward_patches
@@ -30,6 +30,7 @@ from paddle_lab.capture.thread_hooks import thread_patches
 
 _LOCK = threading.RLock()
 
+_Patch = TypeVar("_Patch", AttributePatch, FunctionPatch | AttributePatch)
 _Patches = Sequence[FunctionPatch | AttributePatch]
 
 
@@ -59,8 +60,9 @@ class Hooks:
         self._is_installed = True
         if not DOOR.has("tensors"):
             return
-        GRAD_FN.find_out(paddle)
-        self._lasting = program_layer_patches(paddle)
+        if DOOR.has("backward"):
+            GRAD_FN.find_out(paddle)
+        self._lasting = [*_made(recorder, "program_counts", program_layer_patches)]
 
         def static() -> _Patches:
             return static_patches(paddle, self.suspended, tells_programs=bool(self._lasting))
@@ -75,11 +77,11 @@ class Hooks:
             ("gradient_stops", lambda: gradient_stop_patches(paddle)),
             ("gradient_modes", lambda: gradient_mode_patches(paddle)),
             ("optimizers", lambda: optimizer_patches(paddle)),
-            ("arrivals", lambda: arrival_patches(paddle)),
+            ("arrivals", arrival_patches),
             ("layers", lambda: layer_patches(paddle)),
             ("pylayers", lambda: pylayer_patches(paddle)),
-            ("backward", lambda: backward_patches(paddle)),
-            ("programs", static),
+            ("backward", backward_patches),
+            ("static", static),
             ("threads", thread_patches),
         ):
             self._patches += _made(recorder, feature, make)
@@ -133,7 +135,9 @@ class Hooks:
             self._op_hooks.listen_for(None)
 
 
-def _made(recorder: Recorder, feature: str, make: Callable[[], _Patches]) -> _Patches:
+def _made(
+    recorder: Recorder, feature: str, make: Callable[[], Sequence[_Patch]]
+) -> Sequence[_Patch]:
     """Return the patches of a feature; none where it is off, or where making them fails."""
     if not DOOR.has(feature):
         return ()

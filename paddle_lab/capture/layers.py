@@ -7,6 +7,7 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.object_table import ObjectTable
 from paddle_lab.capture.stacks import Location
 
@@ -88,18 +89,18 @@ class LayerPool:
         theirs take longer than the forward pass that is traced.
         """
         paths: dict[int, str] = {}
-        pending = [("", root)]
+        pending = [("", root)] if DOOR.has("layer_paths") else []
         while pending:
             prefix, layer = pending.pop()
-            for held in (layer._parameters, layer._buffers):
+            for held in (DOOR.layer_parameters(layer), DOOR.layer_buffers(layer)):
                 for name, tensor in held.items():
                     if tensor is not None:
                         self.tensor_paths.setdefault((id(tensor), tensor.name), prefix + name)
-            if not layer._sub_layers:
+            if not DOOR.layer_sublayers(layer):
                 continue
             sublayers = [
                 (f"{prefix}{name}", sublayer)
-                for name, sublayer in layer._sub_layers.items()
+                for name, sublayer in DOOR.layer_sublayers(layer).items()
                 if sublayer is not None and id(sublayer) not in paths
             ]
             # One layer under several names goes by its first, as in named_sublayers.

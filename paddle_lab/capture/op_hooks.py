@@ -41,14 +41,13 @@ _TENSOR_METHODS = {
     "__le__": "less_equal",
     "__gt__": "greater_than",
     "__ge__": "greater_equal",
-    "_getitem_dygraph": "getitem",
-    "_setitem_dygraph": "setitem",
     "clone": "clone",
     "to_sparse_csr": "sparse_to_sparse_csr",
 }
 
-# Method descriptors that run no op and return another object for the same value.
-_ALIASING_METHODS = ("contiguous", "_use_gpudnn", "_new_shared_tensor")
+# Names at the door. These method descriptors run no op and return another object for the value.
+_ALIASING_METHODS = ("use_gpudnn", "new_shared_tensor")
+_INDEXING_METHODS = ("getitem", "setitem")
 
 
 class OpHooks:
@@ -82,13 +81,15 @@ class OpHooks:
             for attribute, name in _TENSOR_METHODS.items()
             if hasattr(self._tensor_type, attribute)
         ]
-        aliases = [
-            AttributePatch(self._tensor_type, attribute, _around_alias)
-            for attribute in _ALIASING_METHODS
-            if hasattr(self._tensor_type, attribute)
+        methods += [
+            AttributePatch(self._tensor_type, "contiguous", _around_alias),
+            AttributePatch(self._tensor_type, "detach", _around_detach),
         ]
-        detach = AttributePatch(self._tensor_type, "detach", _around_detach)
-        return [self._functions, *methods, *aliases, detach]
+        if DOOR.has("indexing"):
+            methods += [DOOR.patch(name, self._around_method(name)) for name in _INDEXING_METHODS]
+        if DOOR.has("aliases"):
+            methods += [DOOR.patch(name, _around_alias) for name in _ALIASING_METHODS]
+        return [self._functions, *methods]
 
     def _around_method(self, name: str) -> Callable[[Any], Callable[..., Any]]:
         return lambda method: self._wrapping.wrap(method, name, is_method=True)

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
+
 _HEADERS = {"api.h": "", "fused_api.h": "", "sparse_api.h": "sparse_"}
 """Header to what an op's name begins with in ``_C_ops``."""
 _DECLARATION = re.compile(r"^PADDLE_API [^(]*?(\w+)\((.*)\);$", re.MULTILINE)
@@ -145,9 +147,10 @@ def _python_parameters(name: str) -> tuple[Parameter, ...] | None:
 
 @cache
 def _declared_in_python() -> dict[str, Any]:
+    if not DOOR.has("argument_names"):
+        return {}
+    maps = DOOR.documented_methods, DOOR.documented_functions, DOOR.documented_layers
     try:
-        from paddle import _paddle_docs as docs
-
-        return {**dict(docs.methods_map), **dict(docs.funcs_map), **dict(docs.nn_funcs_map)}
-    except (ImportError, AttributeError, TypeError, ValueError):
+        return {name: function for one in maps for name, function in dict(one).items()}
+    except (TypeError, ValueError):
         return {}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.trace.schema import PROGRAM_KINDS
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 FULL_GRAPH, SOT, EXECUTOR = (PROGRAM_KINDS.index(kind) for kind in PROGRAM_KINDS)
 
-_LAYER_RUN: Final = "call_run_impl_with_hook"
 _PARAMETER: Final = "builtin.parameter"
 _NO_COMPUTATION: Final = ("pd_op.data", "pd_op.feed", "pd_op.fetch", "feed", "fetch")
 
@@ -118,17 +118,13 @@ class _Running(threading.local):
 _running = _Running()
 
 
-def program_layer_patches(paddle: Any) -> list[AttributePatch]:
+def program_layer_patches() -> list[AttributePatch]:
     """Return the patch that notes which program layers run; it stays where other hooks step aside.
 
     SOT translates what it meets, and leaves Paddle's own files alone. So the wrapper says that it
     is of the file of what it wraps.
     """
-    try:
-        layer = paddle.jit.dy2static.pir_partial_program.PartialProgramLayer
-        file = getattr(layer, _LAYER_RUN).__code__.co_filename
-    except AttributeError:  # another version's: programs have no counts there
-        return []
+    file = DOOR.run_program.__code__.co_filename
     running = _running
 
     def around(call: Any) -> Callable[..., Any]:
@@ -140,7 +136,7 @@ def program_layer_patches(paddle: Any) -> list[AttributePatch]:
         run.__code__ = run.__code__.replace(co_filename=file)
         return run
 
-    return [AttributePatch(layer, _LAYER_RUN, around)]
+    return [DOOR.patch("run_program", around)]
 
 
 @contextmanager
@@ -160,8 +156,9 @@ def runs_of_layers(layers: list[Any]) -> list[Run]:
 
 def _run_of_layer(layer: Any) -> Run | None:
     try:
-        program = layer.program
-        return Run(program, program.forward_program, program.backward_program, list(layer._params))
+        program = DOOR.program_of(layer)
+        forward, backward = DOOR.forward_program(program), DOOR.backward_program(program)
+        return Run(program, forward, backward, list(DOOR.program_parameters(layer)))
     except Exception:  # noqa: BLE001  (another version's: it has run all the same)
         return None
 
@@ -175,7 +172,8 @@ def run_of_executor(paddle: Any, executor: Any, args: Any, kwargs: Any) -> Run:
     program = given.get("program")
     if program is None:
         program = paddle.static.default_main_program()
-    program = getattr(program, "_program", program) or program
+    if isinstance(program, paddle.static.CompiledProgram):
+        program = DOOR.compiled_program(program) or program
     feed, fetches = given.get("feed") or {}, given.get("fetch_list") or ()
     if isinstance(feed, list | tuple):
         feed = feed[0] if feed else {}

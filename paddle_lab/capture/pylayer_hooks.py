@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.pylayer_gradients import note_left_out
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
@@ -19,12 +20,11 @@ from paddle_lab.capture.tracebacks import drop_frame
 
 def pylayer_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches around ``PyLayer.apply`` and ``PyLayerBackward.backward``."""
-    py_layer = paddle.autograd.py_layer
-    native = vars(paddle.base.core.eager.PyLayer)["apply"]
+    native = vars(DOOR.pylayer_type)["apply"]
     return [
-        AttributePatch(py_layer.PyLayer, "apply", lambda _bound: _around_apply(native)),
-        AttributePatch(py_layer.PyLayerBackward, "__init__", _around_context),
-        AttributePatch(py_layer.PyLayerBackward, "backward", _around_backward),
+        AttributePatch(paddle.autograd.PyLayer, "apply", lambda _bound: _around_apply(native)),
+        AttributePatch(DOOR.pylayer_context, "__init__", _around_context),
+        AttributePatch(DOOR.pylayer_context, "backward", _around_backward),
     ]
 
 
@@ -156,6 +156,11 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
     return wrapper
 
 
+def _name_of(context: Any) -> str:
+    # Paddle makes a class of contexts for each PyLayer, and calls it ``Name_backward``.
+    return type(context).__name__.removesuffix("_backward")
+
+
 def _note_gradients(recorder: Recorder, context: Any, gradients: Any) -> None:
     scope = recorder.pylayer_scope_of(context)
     recorder.pylayer_rules.note_gradients(scope, gradients, _getframe(2))
@@ -166,7 +171,7 @@ def _enter_backward(
 ) -> tuple[ThreadState, Saved]:
     state = recorder.thread()
     saved = state.save()
-    scope = recorder.open_scope(state, PYLAYER, context._forward_cls.__name__, frame)
+    scope = recorder.open_scope(state, PYLAYER, _name_of(context), frame)
     recorder.backward_of[scope] = recorder.pylayer_scope_of(context)
     recorder.anchor(state, frame)
     return state, saved

@@ -17,7 +17,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.evidence.cuda_errors import CudaErrors
 from paddle_lab.capture.evidence.digests import Digests
-from paddle_lab.capture.faults import attempt, described_with_causes
+from paddle_lab.capture.faults import attempt, described, described_with_causes
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.limit.earlier import mark_earlier
@@ -135,7 +135,15 @@ class CaptureSession:
             self._within = None
         HOOKS.open(self._paddle, self._recorder)
         if self._memory is not None:
-            self._memory.open()
+            self._open_memory(self._memory)
+
+    def _open_memory(self, memory: MemoryCapture) -> None:
+        try:
+            memory.open()
+        except Exception as fault:  # noqa: BLE001  (the trace goes on without allocations)
+            notice = DOOR.failure_notice("allocations", described(fault))
+            self._recorder.notices.append(notice)
+            memory.close()
 
     def abort(self) -> None:
         """Remove the hooks, whatever state the session is in."""

@@ -15,6 +15,7 @@ from sys import _getframe
 from time import perf_counter_ns
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.patches import AttributePatch
@@ -87,11 +88,10 @@ def static_patches(
         __call__.__wrapped__ = call  # type: ignore[attr-defined]
         return __call__
 
-    static_function = paddle.jit.dy2static.program_translator.StaticFunction
-    return [
-        AttributePatch(static_function, "__call__", around),
-        *_executor_patches(paddle),
-    ]
+    patches = _executor_patches(paddle)
+    if DOOR.has("programs"):
+        patches.append(AttributePatch(DOOR.static_function, "__call__", around))
+    return patches
 
 
 def _executor_patches(paddle: Any) -> list[AttributePatch]:
@@ -162,7 +162,7 @@ def _end(
 def _begin(
     recorder: Recorder, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[int], list[Any]]:
-    reference: Any = getattr(function, "_class_instance", None)
+    reference: Any = DOOR.static_layer(function) if DOOR.has("program_counts") else None
     layer: Any = None if reference is None else reference()
     if layer is not None:
         # The program uses its parameters without an op that is seen to.

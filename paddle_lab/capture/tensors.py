@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.capture.counter import Counter
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.lineage import Lineage
 from paddle_lab.capture.object_table import ObjectTable
@@ -59,6 +60,7 @@ class TensorPool:
         """Tensors and their latest rows with the versions they had: see :func:`packed`."""
         self._parameter_type = parameter_type
         self.reads_place = reads_place
+        self.reads_grad_nodes = DOOR.has("backward")
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
         """Called with each tensor that the trace meets without having seen an op make it."""
         self.change_listeners: list[Callable[[Any, int], None]] = []
@@ -71,7 +73,7 @@ class TensorPool:
         if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
         key: int = row >> VERSION_BITS
-        if _is_counted(row) and row != packed(key, tensor._inplace_version()):
+        if _is_counted(row) and row != packed(key, DOOR.inplace_version(tensor)):
             # Modified by something that is no op: set_value, an optimizer in C++, another thread.
             return self._meet(tensor, key)
         return key
@@ -86,7 +88,7 @@ class TensorPool:
         row = self.known.find(tensor)
         if row == NO_KEY or not _is_counted(row):
             return False
-        return bool(row != packed(row >> VERSION_BITS, tensor._inplace_version()))
+        return bool(row != packed(row >> VERSION_BITS, DOOR.inplace_version(tensor)))
 
     def produce(
         self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY
@@ -186,7 +188,7 @@ class TensorPool:
 
     def place_key(self, tensor: Any) -> int:
         """Return the key of the tensor's place in :attr:`places`."""
-        if not self.reads_place or not tensor._is_initialized():
+        if not self.reads_place or not DOOR.is_initialized(tensor):
             return 0
         return _key_in(self.places, tensor.place)
 
@@ -215,12 +217,12 @@ def _is_defined(tensor: Any) -> bool:
 
     One of no elements is never initialised, and may be asked all the same.
     """
-    return bool(tensor._is_initialized() or 0 in tensor.shape)
+    return bool(DOOR.is_initialized(tensor) or 0 in tensor.shape)
 
 
 def _version_of(tensor: Any) -> int:
-    has_version = tensor.is_dense() or tensor.is_dist()
-    return tensor._inplace_version() if has_version else NO_VERSION
+    has_version = DOOR.is_dense(tensor) or DOOR.is_dist(tensor)
+    return DOOR.inplace_version(tensor) if has_version else NO_VERSION
 
 
 def _is_counted(row: int) -> bool:

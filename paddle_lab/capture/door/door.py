@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection
+from functools import cached_property
+from operator import attrgetter
+from types import GetSetDescriptorType
 from typing import Any, Final
 
 from paddle_lab.capture.door.table import FEATURES
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.words import listing, say
 
+_PROPERTIES: Final = (property, cached_property, GetSetDescriptorType)
 _OF_INSTANCES: Final = "()"
 """Follows a class in the path of an attribute that the class's ``__init__`` sets."""
 
@@ -96,16 +100,17 @@ class Door:
 
 
 def _found(path: str) -> Any:
-    """Return what is at a path, ``None`` for nothing; of an attribute of instances its name."""
+    """Return what is at a path, ``None`` for nothing; a function that reads what instances have."""
     owner, is_of_instances, attribute = path.partition(f"{_OF_INSTANCES}.")
     first, *names = owner.split(".")
     found: Any = sys.modules[first]
     for name in names:
         found = getattr(found, name, None)
     if not is_of_instances:
-        return found
+        # Of properties, a function that reads them.
+        return attrgetter(names[-1]) if isinstance(found, _PROPERTIES) else found
     code = getattr(inspect.unwrap(getattr(found, "__init__", found)), "__code__", None)
-    return attribute if attribute in getattr(code, "co_names", ()) else None
+    return attrgetter(attribute) if attribute in getattr(code, "co_names", ()) else None
 
 
 def _described(feature: str) -> str:

@@ -21,6 +21,10 @@ class Feature(NamedTuple):
 _TENSOR: Final = "paddle.Tensor"
 _CORE: Final = "paddle.base.core"
 _EAGER: Final = f"{_CORE}.eager"
+_GRAD_NODE: Final = f"{_CORE}.GradNodeBase"
+_LAYER: Final = "paddle.nn.Layer()"
+_STATIC: Final = "paddle.jit.dy2static"
+_PROGRAM: Final = f"{_STATIC}.pir_partial_program.PartialProgramLayer"
 
 FEATURES: Final[dict[str, Feature]] = {
     "tensors": Feature(
@@ -45,6 +49,140 @@ FEATURES: Final[dict[str, Feature]] = {
             "from_dlpack": f"{_CORE}.from_dlpack",
             "create_parameter": "paddle.base.layer_helper_base.LayerHelperBase.create_parameter",
         }
+    ),
+    "indexing": Feature(
+        {
+            "getitem": f"{_TENSOR}._getitem_dygraph",
+            "setitem": f"{_TENSOR}._setitem_dygraph",
+        }
+    ),
+    "aliases": Feature(
+        {
+            "use_gpudnn": f"{_TENSOR}._use_gpudnn",
+            "new_shared_tensor": f"{_TENSOR}._new_shared_tensor",
+        }
+    ),
+    "layer_paths": Feature(
+        {
+            "layer_parameters": f"{_LAYER}._parameters",
+            "layer_buffers": f"{_LAYER}._buffers",
+            "layer_sublayers": f"{_LAYER}._sub_layers",
+        }
+    ),
+    "pylayers": Feature(
+        {
+            "pylayer_type": f"{_EAGER}.PyLayer",
+            "pylayer_apply": f"{_EAGER}.PyLayer.apply",
+            "pylayer_context": "paddle.autograd.py_layer.PyLayerBackward",
+        }
+    ),
+    "backward": Feature(
+        {
+            "run_backward": f"{_EAGER}.run_backward",
+            "run_partial_grad": f"{_EAGER}.run_partial_grad",
+            "grad_fn": f"{_TENSOR}.grad_fn",
+            "node_address": f"{_GRAD_NODE}.node_ptr",
+            "node_name": f"{_GRAD_NODE}.name",
+            "next_functions": f"{_GRAD_NODE}.next_functions",
+        }
+    ),
+    "reads": Feature({"item": f"{_TENSOR}._getitem_from_offset"}),
+    "copies": Feature({"copy_to": f"{_TENSOR}._copy_to"}),
+    "gradient_modes": Feature(
+        {"set_grad_enabled": "paddle.base.dygraph.base._set_grad_enabled"},
+    ),
+    "optimizers": Feature({"optimizer_parameters": "paddle.optimizer.Optimizer()._parameter_list"}),
+    "arrivals": Feature({"read_batch": f"{_EAGER}.read_next_tensor_list"}),
+    "programs": Feature({"static_function": f"{_STATIC}.program_translator.StaticFunction"}),
+    "program_counts": Feature(
+        {
+            "static_layer": f"{_STATIC}.program_translator.StaticFunction()._class_instance",
+            "run_program": f"{_PROGRAM}.call_run_impl_with_hook",
+            "program_of": f"{_PROGRAM}.program",
+            "program_parameters": f"{_PROGRAM}()._params",
+            "forward_program": f"{_STATIC}.pir_partial_program.RunnableProgram.forward_program",
+            "backward_program": f"{_STATIC}.pir_partial_program.RunnableProgram.backward_program",
+            "compiled_program": "paddle.static.CompiledProgram()._program",
+        }
+    ),
+    "argument_names": Feature(
+        {
+            "documented_methods": "paddle._paddle_docs.methods_map",
+            "documented_functions": "paddle._paddle_docs.funcs_map",
+            "documented_layers": "paddle._paddle_docs.nn_funcs_map",
+        }
+    ),
+    "gradients": Feature(
+        {
+            "register_post_hook": f"{_GRAD_NODE}._register_post_hook",
+            "register_grad_hook": f"{_TENSOR}._register_grad_hook",
+            "remove_grad_hook": f"{_TENSOR}._remove_grad_hook",
+            "shares_buffer": f"{_TENSOR}._is_shared_buffer_with",
+        },
+        wanted_by="gradients",
+    ),
+    "sparse_values": Feature(
+        {
+            "is_selected_rows": f"{_TENSOR}.is_selected_rows",
+            "selected_rows": f"{_TENSOR}.get_selected_rows",
+            "tensor_of_selected_rows": f"{_TENSOR}._get_tensor_from_selected_rows",
+        },
+        wanted_by="values",
+    ),
+    "allocations": Feature(
+        {
+            "profiler_options": f"{_CORE}.ProfilerOptions",
+            "traced_devices": f"{_CORE}.ProfilerOptions.trace_switch",
+            "profiler": f"{_CORE}._Profiler",
+            "make_profiler": f"{_CORE}._Profiler.create",
+            "prepare_profiler": f"{_CORE}._Profiler.prepare",
+            "start_profiler": f"{_CORE}._Profiler.start",
+            "stop_profiler": f"{_CORE}._Profiler.stop",
+            "profiler_of_users": "paddle.profiler.profiler._Profiler",
+            "event_trees": f"{_CORE}._ProfilerResult.get_data",
+            "event_name": f"{_CORE}.HostPythonNode.name",
+            "event_start": f"{_CORE}.HostPythonNode.start_ns",
+            "event_end": f"{_CORE}.HostPythonNode.end_ns",
+            "events_inside": f"{_CORE}.HostPythonNode.children_node",
+            "memory_events": f"{_CORE}.HostPythonNode.mem_node",
+            "memory_event_time": f"{_CORE}.MemPythonNode.timestamp_ns",
+            "memory_event_kind": f"{_CORE}.MemPythonNode.type",
+            "memory_event_address": f"{_CORE}.MemPythonNode.addr",
+            "memory_event_bytes": f"{_CORE}.MemPythonNode.increase_bytes",
+            "memory_event_allocated": f"{_CORE}.MemPythonNode.current_allocated",
+            "memory_event_reserved": f"{_CORE}.MemPythonNode.current_reserved",
+            "memory_event_place": f"{_CORE}.MemPythonNode.place",
+        },
+        wanted_by="memory",
+    ),
+    "counters": Feature(
+        {
+            "core": _CORE,
+            "host_counter": f"{_CORE}.host_memory_stat_current_value",
+            "device_counter": f"{_CORE}.device_memory_stat_current_value",
+        },
+        wanted_by="memory",
+    ),
+    "storages": Feature(
+        {
+            "storage_bytes": f"{_TENSOR}._holder_size",
+            "storage_offset": f"{_TENSOR}._offset",
+        },
+        wanted_by="memory",
+    ),
+    "reruns": Feature(
+        {
+            "share_tensor_to": f"{_TENSOR}._share_underline_tensor_to",
+            "share_buffer_to": f"{_TENSOR}._share_buffer_to",
+        },
+        wanted_by="rerun",
+    ),
+    "random_state": Feature(
+        {
+            "default_cpu_generator": f"{_CORE}.default_cpu_generator",
+            "name_generator": "paddle.base.unique_name.generator",
+        },
+        wanted_by="rerun",
     ),
 }
 """The features in the order in which a trace tells what is off. All need ``"tensors"``."""

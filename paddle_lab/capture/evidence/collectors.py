@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.gradients import Gradients
 from paddle_lab.capture.evidence.values import Values
@@ -19,6 +20,6 @@ def collectors(
     found: list[Collector] = []
     if "values" in evidence:
         found.append(Values(recorder))
-    if "gradients" in evidence:
+    if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):
         found.append(Gradients(recorder, values_of=grad_region))
     return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.capture.rows import NO_KEY
@@ -88,7 +89,7 @@ def digest_of(tensor: Any) -> Digest:
 
     Undefined tensors are never touched: asking one for its values kills the process.
     """
-    if not tensor._is_initialized() or not tensor.is_dense():
+    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return UNKNOWN
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     digest.update(f"{tensor.dtype}{tensor.shape}".encode())

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.door import DOOR
 
 Edges = list[tuple[int, int]]
 """Of one grad node: slot among its next functions, and the edge there."""
@@ -76,7 +77,7 @@ class BackwardWatch:
         """Look at the gradients that a node hands on from now on."""
         hook = PostHook(hooked, self._take, self._fail, self._returned)
         self._hooks.append(hook)
-        self._handles.append(hooked.node._register_post_hook(hook))
+        self._handles.append(DOOR.register_post_hook(hooked.node, hook))
 
     def hook_leaf(self, tensor: Any, source: int, edge: int) -> None:
         """Look at the gradient that arrives at a leaf, before it is accumulated."""
@@ -87,7 +88,7 @@ class BackwardWatch:
             except Exception as fault:  # noqa: BLE001  (the user's backward pass goes on)
                 self._fail(fault)
 
-        self._leaf_hooks.append((tensor, tensor._register_grad_hook(hook)))
+        self._leaf_hooks.append((tensor, DOOR.register_grad_hook(tensor, hook)))
 
     def close(self) -> None:
         """Remove every hook."""
@@ -96,7 +97,7 @@ class BackwardWatch:
             handle.remove()
         leaf_hooks, self._leaf_hooks = self._leaf_hooks, []
         for tensor, handle in leaf_hooks:
-            tensor._remove_grad_hook(handle)
+            DOOR.remove_grad_hook(tensor, handle)
         _park(self._hooks)
         self._hooks.clear()
         self._returned.clear()
@@ -161,7 +162,7 @@ def _let_go() -> None:
 def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any]) -> None:
     key, node, edges, arriving = hooked
     if arriving is not None:
-        arrived = [tensor for tensor in flat(inputs) if tensor._is_initialized()]
+        arrived = [tensor for tensor in flat(inputs) if DOOR.is_initialized(tensor)]
         if len(arrived) == 1 and not _is_written_over(node, arrived[0], outputs):
             take(*arriving, arrived[0])
     if len(edges) == len(outputs):
@@ -174,10 +175,12 @@ def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any])
 
 def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
     """Tell whether a node made a gradient in the memory of the one it was given."""
-    if node.name() in _ALIKE or not arrived.is_dense():
+    if node.name() in _ALIKE or not DOOR.is_dense(arrived):
         return False
-    made = [tensor for tensor in flat(outputs) if tensor._is_initialized() and tensor.is_dense()]
-    return any(arrived._is_shared_buffer_with(tensor) for tensor in made)
+    made = [
+        tensor for tensor in flat(outputs) if DOOR.is_initialized(tensor) and DOOR.is_dense(tensor)
+    ]
+    return any(DOOR.shares_buffer(arrived, tensor) for tensor in made)
 
 
 def _aligned(node: Any, edges: Edges, outputs: list[Any]) -> list[tuple[int, Any]]:
@@ -186,10 +189,10 @@ def _aligned(node: Any, edges: Edges, outputs: list[Any]) -> list[tuple[int, Any
     A node's next functions leave out slots that have no gradient by nature (an index, a mask), and
     are ``None`` for inputs that stop gradients; its outputs are undefined at both.
     """
-    functions = len(node.next_functions)
+    functions = len(DOOR.next_functions(node))
     if functions == len(outputs):
         return [(edge, outputs[slot]) for slot, edge in edges]
-    defined = [tensor for tensor in outputs if tensor._is_initialized()]
+    defined = [tensor for tensor in outputs if DOOR.is_initialized(tensor)]
     if len(defined) == len(edges):
         return [(edge, tensor) for (_, edge), tensor in zip(edges, defined, strict=True)]
     if len(defined) == functions:

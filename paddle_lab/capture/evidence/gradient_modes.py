@@ -12,6 +12,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
@@ -21,10 +22,7 @@ from paddle_lab.capture.thread_state import OPTIMIZER
 
 def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patch that notes ``gradient_off`` and ``gradient_on`` events."""
-    base = paddle.base.dygraph.base
-    if not hasattr(base, "_set_grad_enabled"):
-        return []
-    is_enabled = base.is_grad_enabled
+    is_enabled = paddle.is_grad_enabled
 
     def around(function: Any) -> Callable[..., Any]:
         def set_grad_enabled(mode: Any) -> Any:
@@ -40,7 +38,7 @@ def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
         set_grad_enabled.__wrapped__ = function  # type: ignore[attr-defined]
         return set_grad_enabled
 
-    return [AttributePatch(base, "_set_grad_enabled", around)]
+    return [DOOR.patch("set_grad_enabled", around)]
 
 
 def _note(recorder: Recorder, frame: FrameType, kind: str) -> None:

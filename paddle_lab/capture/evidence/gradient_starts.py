@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.statistics import Seen, is_scanned, look_at
 
 NO_EDGE = -1
@@ -40,7 +41,7 @@ def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
 def _ones_like(tensor: Any) -> Seen | None:
     """Return what there is to see in ones, without making any."""
     elements = math.prod(tensor.shape)
-    if not (elements and tensor._is_initialized() and is_scanned(tensor.dtype)):
+    if not (elements and DOOR.is_initialized(tensor) and is_scanned(tensor.dtype)):
         return None
     row = b"".join(number.to_bytes(8, "little") for number in (0, 0, elements))
     scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), row

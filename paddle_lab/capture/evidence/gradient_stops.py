@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
@@ -28,8 +29,14 @@ def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:
         AttributePatch(tensor, "stop_gradient", _around_stop_gradient),
         AttributePatch(tensor, "detach_", _around_detach_in_place),
         AttributePatch(tensor, "data", _around_data),
-        AttributePatch(tensor, "_copy_to", lambda native: noting(noting_copies(native), _copied)),
+        *_copy_patches(),
     ]
+
+
+def _copy_patches() -> list[AttributePatch]:
+    if not DOOR.has("copies"):
+        return []
+    return [DOOR.patch("copy_to", lambda native: noting(noting_copies(native), _copied))]
 
 
 def note_detached(
@@ -43,7 +50,7 @@ def note_detached(
 
 def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) -> None:
     """Note that ``result`` was made as another tensor of the memory that ``source`` has."""
-    if not source._is_initialized():
+    if not DOOR.is_initialized(source):
         return
     recorder.tensors.detach(source, result)
     if not isinstance(source, recorder.parameter_type):
@@ -106,7 +113,7 @@ def _alias(recorder: Recorder, frame: FrameType, source: Any, result: Any, detai
         result is source
         or isinstance(source, recorder.parameter_type)
         or source.stop_gradient
-        or not source._is_initialized()
+        or not DOOR.is_initialized(source)
         or not is_floating(source)
     ):
         return
@@ -117,7 +124,7 @@ def _alias(recorder: Recorder, frame: FrameType, source: Any, result: Any, detai
 
 def _stopped(recorder: Recorder, frame: FrameType, tensor: Any, detail: str) -> None:
     # A parameter that is being made has no values yet.
-    if not tensor._is_initialized():
+    if not DOOR.is_initialized(tensor):
         return
     key = recorder.tensors.key_of(tensor)
     if key != NO_KEY:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.rows import TENSOR_CELLS, TensorCell
@@ -98,7 +99,7 @@ class OptimizerLog:
 
     def _rows(self, parameters: Iterable[Any]) -> list[int]:
         tensors = self._recorder.tensors
-        return [tensors.key_of(tensor) for tensor in parameters if tensor._is_initialized()]
+        return [tensors.key_of(tensor) for tensor in parameters if DOOR.is_initialized(tensor)]
 
     def _entry(self, optimizer: Any) -> _Seen:
         seen = self._seen.get(id(optimizer))
@@ -111,7 +112,13 @@ class OptimizerLog:
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
     """Iterate over the parameters an optimizer was given, those of its groups included."""
-    for given in getattr(optimizer, "_parameter_list", None) or ():
+    if not DOOR.has("optimizers"):
+        return
+    try:
+        parameters = DOOR.optimizer_parameters(optimizer)
+    except AttributeError:  # it wraps another one, and has none of its own
+        return
+    for given in parameters or ():
         yield from given["params"] if isinstance(given, dict) else (given,)
 
 

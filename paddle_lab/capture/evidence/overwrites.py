@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
@@ -34,7 +35,7 @@ def _copy(recorder: Recorder, call: Call) -> None:
 def _note(recorder: Recorder, call: Call, detail: str) -> None:
     tensor = call.args[0]
     _note_source(recorder, call, detail)
-    if isinstance(tensor, recorder.tensor_type) and tensor._is_initialized():
+    if isinstance(tensor, recorder.tensor_type) and DOOR.is_initialized(tensor):
         key = recorder.tensors.key_of(tensor)
         recorder.events.note("overwritten", call.frame, tensor=key, detail=detail)
         for listener in recorder.tensors.change_listeners:
@@ -45,6 +46,6 @@ def _note_source(recorder: Recorder, call: Call, detail: str) -> None:
     source = call.args[1] if len(call.args) > 1 else None
     if not isinstance(source, recorder.tensor_type) or source.stop_gradient:
         return
-    if source._is_initialized() and is_floating(source):
+    if DOOR.is_initialized(source) and is_floating(source):
         key = recorder.tensors.key_of(source)
         recorder.events.note("read", call.frame, tensor=key, detail=detail)

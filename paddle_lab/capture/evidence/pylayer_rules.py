@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import described
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class PyLayerRules:
             return
         if gradient is None:
             self._note("missing-gradient", frame, position)
-        elif self._is_tensor(gradient) and gradient._is_initialized():
+        elif self._is_tensor(gradient) and DOOR.is_initialized(gradient):
             given = tuple(gradient.shape)
             if [size for size in given if size != 1] != [size for size in shape if size != 1]:
                 self._note("wrong-shape", frame, position, f"{list(given)} for {list(shape)}")
@@ -157,7 +158,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _tracked(tensor: Any) -> Tracked:
-    is_defined = tensor._is_initialized()
+    is_defined = DOOR.is_initialized(tensor)
     return (tuple(tensor.shape) if is_defined else ()), is_defined and not tensor.stop_gradient
 
 

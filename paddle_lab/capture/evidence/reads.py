@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.noting import Call, is_floating, noting
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import Recorder
@@ -18,10 +19,11 @@ from paddle_lab.capture.rows import NO_KEY
 
 def read_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``read`` events."""
-    tensor = paddle.Tensor
     return [
-        AttributePatch(tensor, "numpy", lambda native: noting(noting_copies(native), _numpy)),
-        AttributePatch(tensor, "_getitem_from_offset", lambda native: noting(native, _item)),
+        AttributePatch(
+            paddle.Tensor, "numpy", lambda native: noting(noting_copies(native), _numpy)
+        ),
+        DOOR.patch("item", lambda native: noting(native, _item)),
     ]
 
 
@@ -36,7 +38,7 @@ def _item(recorder: Recorder, call: Call) -> None:
 def _note(recorder: Recorder, call: Call, name: str) -> None:
     tensor, result = call.args[0], call.result
     is_constant = tensor.stop_gradient and recorder.tensors.known_key(tensor) == NO_KEY
-    if is_constant or not tensor._is_initialized() or not is_floating(tensor):
+    if is_constant or not DOOR.is_initialized(tensor) or not is_floating(tensor):
         return
     # One number may come back as an op's argument; what it was tells which.
     is_number = result.size == 1 and result.dtype.kind in "fc"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.scan import KINDS, Scanned, scan
 from paddle_lab.capture.native import native_twin
 
@@ -106,7 +107,7 @@ def look_at_host(
         What :class:`Look` is made of; ``None`` for any other tensor, which asks for a closer look.
     """
     # Asking an undefined tensor for its values kills the process.
-    if not (tensor._is_initialized() and tensor.is_dense() and tensor.is_contiguous()):
+    if not (DOOR.is_initialized(tensor) and DOOR.is_dense(tensor) and tensor.is_contiguous()):
         return None
     dtype = tensor.dtype
     kind, _ = kinds.get(id(dtype), (_NO_KIND, None))
@@ -123,15 +124,17 @@ def is_scanned(dtype: Any) -> bool:
 
 
 def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
-    if not tensor._is_initialized():
+    if not DOOR.is_initialized(tensor):
         return None
-    if not tensor.is_dense():
+    if not DOOR.is_dense(tensor):
         return _look_at_rows(tensor, with_histogram=with_histogram)
     dtype = tensor.dtype
     kind, _ = _kinds.get(id(dtype)) or _kind_of(dtype)
     if kind == _NO_KIND:
         return None
     if _has_devices() and not tensor.place.is_cpu_place():
+        if not DOOR.has("copies"):
+            return None
         tensor = _on_host(tensor)
     shape = tuple(tensor.shape)
     scanned = _scan_strided(
@@ -148,14 +151,14 @@ def _kind_of(dtype: Any) -> tuple[int, Any]:
 
 def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
     """Look at a tensor of which only some rows are stored, as a sparse embedding's gradient is."""
-    if not tensor.is_selected_rows():
+    if not DOOR.has("sparse_values") or not DOOR.is_selected_rows(tensor):
         return None
-    rows = look_at(tensor._get_tensor_from_selected_rows(), with_histogram=with_histogram)
+    rows = look_at(DOOR.tensor_of_selected_rows(tensor), with_histogram=with_histogram)
     if rows is None:
         return None
     # The tensor's own shape is that of the stored rows.
     stored_shape, *what_was_seen = rows
-    return (tensor.get_selected_rows().height(), *stored_shape[1:]), *what_was_seen
+    return (DOOR.selected_rows(tensor).height(), *stored_shape[1:]), *what_was_seen
 
 
 def _scan_strided(
@@ -194,6 +197,4 @@ def _on_host(tensor: Any) -> Any:
     """Copy a tensor past the hooks: the copy is ours, not the traced code's."""
     import paddle
 
-    copy_to = type(tensor)._copy_to
-    original = getattr(copy_to, "__wrapped__", copy_to)
-    return original(tensor, paddle.CPUPlace(), True)  # noqa: FBT003  (blocking)
+    return DOOR.copy_to(tensor, paddle.CPUPlace(), True)  # noqa: FBT003  (blocking)

@@ -12,6 +12,7 @@ from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.optimizers import parameters_of
 from paddle_lab.capture.evidence.statistics import statistics_of
 
@@ -93,10 +94,10 @@ class StepGradients:
 
 def _gradient(parameter: Any) -> Any:
     """Return a parameter's gradient, ``None`` where it has none that could be looked at."""
-    if not parameter._is_initialized() or parameter.stop_gradient:
+    if not DOOR.is_initialized(parameter) or parameter.stop_gradient:
         return None
-    gradient = parameter._grad_ivar()
-    if gradient is None or not gradient._is_initialized() or not gradient.is_dense():
+    gradient = parameter.grad
+    if gradient is None or not DOOR.is_initialized(gradient) or not DOOR.is_dense(gradient):
         return None
     return gradient
 

@@ -21,6 +21,7 @@ from os import getpid
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.clock import ClockReading, read_clocks
 from paddle_lab.capture.memory.profiler_hooks import profiler_patches
 from paddle_lab.capture.patches import AttributePatch
@@ -153,7 +154,7 @@ class AllocatorLog:
                 self._start()
                 if self._profiler is None:
                     return None
-                self._patches = profiler_patches(paddle, self.step_aside)
+                self._patches = profiler_patches(self.step_aside)
                 for patch in self._patches:
                     patch.apply()
             elif self._profiler is None:
@@ -285,15 +286,14 @@ class AllocatorLog:
         return ended
 
     def _start(self) -> None:
-        core = self._paddle.base.core
         self._paddle.set_flags({_LEVEL_FLAG: self._level, _MEMORY_FLAG: True})
         try:
-            options = core.ProfilerOptions()  # reads the level
+            options = DOOR.profiler_options()  # reads the level
             options.trace_switch = 1  # the host's events alone
-            profiler = core._Profiler.create(options, [])
+            profiler = DOOR.profiler.create(options, [])
             if profiler is None:
                 gc.collect()  # Paddle's own class holds itself: one may be gone but for that
-                profiler = core._Profiler.create(options, [])
+                profiler = DOOR.profiler.create(options, [])
         finally:
             self._paddle.set_flags({_LEVEL_FLAG: self._user_flags[_LEVEL_FLAG]})
         if profiler is None:

@@ -121,7 +121,8 @@ def _add_totals(
 ) -> None:
     counted = memory.held.counted
     places = {_place_name(place): number for number, place in enumerate(events.places)}
-    first_ns, last_ns = (memory.readings[end].time_ns for end in (0, -1))
+    times = [reading.time_ns for reading in memory.readings]
+    first_ns, last_ns = (min(times), max(times)) if times else (-1, -1)
     rows = []
     for reading in memory.readings:
         allocated_bytes, number = reading.allocated_bytes, places.get(reading.place, -1)

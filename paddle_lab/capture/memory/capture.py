@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.counter import NEVER
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.limit.notice import blocks_notice
 from paddle_lab.capture.memory.allocator_log import (
@@ -122,12 +123,14 @@ class MemoryCapture:
     def open(self) -> None:
         """Start to record."""
         self.threads.note()
-        self._storages.open()
+        if DOOR.has("storages"):
+            self._storages.open()
         OPEN_CAPTURES.append(self)
         self.recorder.familiar_calls = self._familiar
-        self._reader = ALLOCATOR_LOG.open(self.paddle)
+        if DOOR.has("allocations"):
+            self._reader = ALLOCATOR_LOG.open(self.paddle)
         self.readings += read_places(self.paddle)
-        if self._reader is None:
+        if self._reader is None and DOOR.has("allocations"):
             self._history = MemoryHistory.open(self.paddle)
             which = "no_profiler" if self._history is None else "devices_alone"
             self.notices.append(memory_notice(which))
@@ -143,7 +146,7 @@ class MemoryCapture:
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
         if ALLOCATOR_LOG.keeps_grad_nodes:
-            wait_for_others(self.paddle)
+            wait_for_others()
         if self._history is not None:
             history, self._history = self._history, None
             self.history = history.close()
@@ -160,9 +163,11 @@ class MemoryCapture:
             waiting = ALLOCATOR_LOG.close(reader)
             self.segments = waiting.segments
             self._fresh_spans = waiting.spans_of(self.recorder)
-        self.living = self._storages.living()
-        self.buffers = self._storages.living_buffers(self.recorder.layers)
-        self.living_gradients = self._storages.living_gradients()
+        if DOOR.has("layer_paths"):
+            self.buffers = self._storages.living_buffers(self.recorder.layers)
+        if DOOR.has("storages"):
+            self.living = self._storages.living()
+            self.living_gradients = self._storages.living_gradients()
 
     def stop(self) -> None:
         """Record nothing more; what Paddle's counters say in the end is still read."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.memory.event_columns import CPU, PINNED
 from paddle_lab.capture.sinks import SINKS
@@ -78,13 +79,15 @@ class LivingTensors:
 
     def tensors(self) -> list[LivingTensor]:
         """Return a row a reference to a tensor, and one for each gradient."""
-        living = []
+        living: list[LivingTensor] = []
+        if not DOOR.has("storages"):
+            return living
         for holding in self._search.holdings:
             tensor, kind = holding.target, holding.kind
             if not _has_storage(tensor):
                 continue
             living.append(_living(kind, holding, tensor))
-            grad = tensor._grad_ivar()
+            grad = tensor.grad
             if grad is not None and _has_storage(grad):
                 kind = "container" if kind == "variable" else kind
                 living.append(_living(kind, holding, grad, suffix=".grad"))
@@ -94,7 +97,7 @@ class LivingTensors:
         """Return the backward graphs that living tensors keep, in parts of the same tensors."""
         following: dict[int, list[int]] = {}
         leading: dict[int, list[str]] = {}
-        for holding in self._search.holdings:
+        for holding in self._search.holdings if DOOR.has("storages") else ():
             tensor = holding.target
             if len(following) >= _MOST_NODES:
                 break
@@ -102,7 +105,7 @@ class LivingTensors:
                 root = GRAD_FN.node(tensor)
                 if root is not None:
                     _read_graph(root, following)
-                    _lead(holding.name, root.node_ptr(), following, leading)
+                    _lead(holding.name, DOOR.node_address(root), following, leading)
         parts: dict[tuple[str, ...], set[int]] = {}
         for node, names in leading.items():
             parts.setdefault(tuple(names), set()).add(node)
@@ -111,7 +114,8 @@ class LivingTensors:
 
 def _has_storage(tensor: Any) -> bool:
     # Any question about a sparse or an undefined tensor's address ends the process.
-    return bool(tensor._is_initialized() and tensor.is_dense() and tensor._holder_size() > 0)
+    is_stored = DOOR.is_initialized(tensor) and DOOR.is_dense(tensor)
+    return bool(is_stored and DOOR.storage_bytes(tensor) > 0)
 
 
 def _living(kind: str, holding: Holding, tensor: Any, *, suffix: str = "") -> LivingTensor:
@@ -119,8 +123,8 @@ def _living(kind: str, holding: Holding, tensor: Any, *, suffix: str = "") -> Li
         kind=kind,
         name=holding.name + suffix,
         root=holding.root,
-        address=int(tensor.data_ptr()) - int(tensor._offset()),
-        storage_bytes=int(tensor._holder_size()),
+        address=int(tensor.data_ptr()) - int(DOOR.storage_offset(tensor)),
+        storage_bytes=int(DOOR.storage_bytes(tensor)),
         bytes=int(tensor.size) * int(tensor.element_size()),
         place=_place(tensor),
     )
@@ -137,10 +141,10 @@ def _read_graph(root: Any, following: dict[int, list[int]]) -> None:
     ahead = [root]
     while ahead:
         node = ahead.pop()
-        address = node.node_ptr()
+        address = DOOR.node_address(node)
         if address not in following:
-            nodes = [target for target in node.next_functions if target is not None]
-            following[address] = [target.node_ptr() for target in nodes]
+            nodes = [target for target in DOOR.next_functions(node) if target is not None]
+            following[address] = [DOOR.node_address(target) for target in nodes]
             ahead += nodes
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.patches import AttributePatch
 
 
-def profiler_patches(paddle: Any, step_aside: Callable[[], object]) -> list[AttributePatch]:
+def profiler_patches(step_aside: Callable[[], object]) -> list[AttributePatch]:
     """Return the patch that calls ``step_aside`` before the user's profiler is made."""
-    # A module of its own inside the package of that name.
-    module = paddle.profiler.profiler
-    return [AttributePatch(module, "_Profiler", lambda native: _Door(native, step_aside))]
+    return [DOOR.patch("profiler_of_users", lambda native: _StandIn(native, step_aside))]
 
 
-class _Door:
+class _StandIn:
     """Stands in for Paddle's ``_Profiler`` class where ``paddle.profiler`` looks it up."""
 
     def __init__(self, native: Any, step_aside: Callable[[], object]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns, sleep
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.counters import device_counts
 
 # Other threads are taken to have ended when the counter stands still for so many looks.
@@ -25,14 +26,15 @@ class Reading:
 
 def read_places(paddle: Any) -> list[Reading]:
     """Return what Paddle counts now: the host's memory first, then each device's."""
-    core, time_ns = paddle.base.core, perf_counter_ns()
-    host = core.host_memory_stat_current_value
+    if not DOOR.has("counters"):
+        return []
+    host, time_ns = DOOR.host_counter, perf_counter_ns()
     readings = [Reading(time_ns, "cpu", host("Allocated", 0), host("Reserved", 0))]
     try:
-        counts = device_counts(core, paddle)
+        counts = device_counts(DOOR.core, paddle)
     except OSError:  # a driver that does not fit this Paddle: nothing is allocated there
         return readings
-    device = core.device_memory_stat_current_value
+    device = DOOR.device_counter
     return readings + [
         Reading(time_ns, f"{kind}:{index}", device("Allocated", index), device("Reserved", index))
         for kind, count in counts.items()
@@ -40,11 +42,13 @@ def read_places(paddle: Any) -> list[Reading]:
     ]
 
 
-def wait_for_others(paddle: Any) -> None:
+def wait_for_others() -> None:
     """Wait a little for what other threads are about to free, such as static programs'."""
-    core, seen = paddle.base.core, []
+    if not DOOR.has("counters"):
+        return
+    seen: list[int] = []
     for _ in range(_MOST_LOOKS):
-        seen.append(core.host_memory_stat_current_value("Allocated", 0))
+        seen.append(DOOR.host_counter("Allocated", 0))
         if len(seen) >= _STILL_LOOKS and len(set(seen[-_STILL_LOOKS:])) == 1:
             break
         sleep(_LOOK_S)

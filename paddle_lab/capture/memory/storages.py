@@ -6,6 +6,7 @@ from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.layers import LayerPool
 from paddle_lab.capture.memory.events import CPU
 from paddle_lab.capture.rows import NO_KEY
@@ -60,7 +61,7 @@ class StorageNotes:
         found = []
         for tensor, key in self._in_order():
             if not tensor.stop_gradient and tensor.is_leaf:
-                gradient = tensor._grad_ivar()
+                gradient = tensor.grad
                 storage = None if gradient is None else self._storage(gradient, key)
                 if storage is not None:
                     found.append(storage)
@@ -71,7 +72,7 @@ class StorageNotes:
         held = [
             self._pool.known_key(buffer)
             for layer, _ in layers.known.living()
-            for buffer in layer._buffers.values()
+            for buffer in DOOR.layer_buffers(layer).values()
             if buffer is not None
         ]
         return [key for key in held if key != NO_KEY]
@@ -90,13 +91,13 @@ class StorageNotes:
         if not base:
             return None
         place = str(tensor.place) if self._pool.reads_place else CPU
-        return Storage(key, base, tensor._holder_size(), perf_counter_ns(), place)
+        return Storage(key, base, DOOR.storage_bytes(tensor), perf_counter_ns(), place)
 
 
 def storage_address(tensor: Any) -> int:
     """Return where the block begins in which a tensor is stored, 0 where it has none."""
     # Undefined tensors answer nothing, sparse ones have several blocks or say 0.
-    if not tensor._is_initialized() or not tensor.is_dense():
+    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return 0
     address = int(tensor.data_ptr())
-    return address - int(tensor._offset()) if address else 0
+    return address - int(DOOR.storage_offset(tensor)) if address else 0

@@ -148,6 +148,7 @@ typedef struct {
     PyObject *meeting_listeners;
     PyObject *tensor_pool;
     int reads_place;
+    int reads_grad_nodes;
     Counter *next_tensor;
     Tape *ops;
     Counter *next_op;

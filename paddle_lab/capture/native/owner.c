@@ -158,6 +158,9 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     PyObject *reads_place = part(owner->tensor_pool, "reads_place", &PyBool_Type);
     owner->reads_place = reads_place == Py_True;
     Py_XDECREF(reads_place);
+    PyObject *reads_grad_nodes = part(owner->tensor_pool, "reads_grad_nodes", &PyBool_Type);
+    owner->reads_grad_nodes = reads_grad_nodes == Py_True;
+    Py_XDECREF(reads_grad_nodes);
     return PyErr_Occurred() ? -1 : properties_find(owner->tensor_type);
 }
 

@@ -55,7 +55,7 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
         [TENSOR_DETACHED_FROM] = NO_KEY,
         [TENSOR_NAME] = is_persistable ? tensor_name_key(owner, tensor) : 0,
         [TENSOR_IDENTITY] = (int64_t)(intptr_t)tensor,
-        [TENSOR_GRAD_NODE] = has_node ? tensor_grad_address(tensor) : 0,
+        [TENSOR_GRAD_NODE] = has_node && owner->reads_grad_nodes ? tensor_grad_address(tensor) : 0,
     };
     if (PyErr_Occurred() || add_row(owner, tensor, cells, version) == NO_KEY) {
         return NO_KEY;
@@ -120,7 +120,7 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op) {
         [TENSOR_DETACHED_FROM] = NO_KEY,
         [TENSOR_NAME] = is_named ? tensor_name_key(owner, tensor) : 0,
         [TENSOR_IDENTITY] = (int64_t)(intptr_t)tensor,
-        [TENSOR_GRAD_NODE] = has_node ? tensor_grad_address(tensor) : 0,
+        [TENSOR_GRAD_NODE] = has_node && owner->reads_grad_nodes ? tensor_grad_address(tensor) : 0,
     };
     return PyErr_Occurred() ? NO_KEY : add_row(owner, tensor, cells, version);
 }

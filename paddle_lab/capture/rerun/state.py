@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks import HOOKS
 from paddle_lab.capture.rerun.contents import Contents
 from paddle_lab.capture.rerun.random_state import RandomState
-from paddle_lab.capture.rerun.reach import Reached
+from paddle_lab.capture.rerun.reach import Reached, Unrepeatable
 from paddle_lab.capture.rerun.tensor_state import refuse_cleared, refuse_entangled, states_of
+from paddle_lab.words import say
 
 
 class StateBefore:
@@ -34,6 +36,8 @@ class StateBefore:
     def __init__(
         self, paddle: Any, roots: Iterable[Any], names: Iterable[dict[str, Any]] = ()
     ) -> None:
+        if not (DOOR.has("reruns") and DOOR.has("random_state")):
+            raise Unrepeatable(say("notices.unchecked.door"))
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)

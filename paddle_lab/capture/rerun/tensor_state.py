@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.words import say
 
@@ -29,13 +30,13 @@ class TensorState:
     def __init__(self, paddle: Any, tensor: Any) -> None:
         self._paddle = paddle
         self.tensor = tensor
-        self.version: int = tensor._inplace_version()
+        self.version: int = DOOR.inplace_version(tensor)
         self.start = tensor.data_ptr()
         self.stop = self.start + math.prod(tensor.shape) * tensor.element_size()
         self._values = _copy(tensor)
         self._stops = tensor.stop_gradient
         gradient = tensor.grad if tensor.is_leaf else None
-        if gradient is not None and not gradient.is_dense():
+        if gradient is not None and not DOOR.is_dense(gradient):
             raise Unrepeatable(say("notices.unchecked.sparse_gradient"))
         self._gradient = None if gradient is None else _copy(gradient)
         self._own: Any = None
@@ -46,7 +47,7 @@ class TensorState:
     @property
     def is_modified(self) -> bool:
         """Whether the first run modified the tensor in place."""
-        modified: bool = self.tensor._inplace_version() != self.version
+        modified: bool = DOOR.inplace_version(self.tensor) != self.version
         return modified
 
     @property
@@ -66,13 +67,13 @@ class TensorState:
         tensor = self.tensor
         self._own_stops = tensor.stop_gradient
         own = self._paddle.empty([0])
-        tensor._share_underline_tensor_to(own)
+        DOOR.share_tensor_to(tensor, own)
         self._own = own
         if tensor.is_leaf:
             self._hide_gradient()
             if self._gradient is not None:
                 tensor.grad = _copy(self._gradient)
-        _copy(self._values)._share_underline_tensor_to(tensor)
+        DOOR.share_tensor_to(_copy(self._values), tensor)
         if tensor.is_leaf:
             tensor.stop_gradient = self._stops
 
@@ -81,7 +82,7 @@ class TensorState:
         tensor = self.tensor
         if self._own is None:
             return
-        self._own._share_underline_tensor_to(tensor)
+        DOOR.share_tensor_to(self._own, tensor)
         if tensor.is_leaf:
             self._show_gradient()
             tensor.stop_gradient = self._own_stops
@@ -93,7 +94,7 @@ class TensorState:
         self._own_gradient = gradient
         if gradient is not None:
             self._own_gradient_body = self._paddle.empty([0], dtype=gradient.dtype)
-            gradient._share_buffer_to(self._own_gradient_body)
+            DOOR.share_buffer_to(gradient, self._own_gradient_body)
             self.tensor.grad = None
 
     def _show_gradient(self) -> None:
@@ -102,7 +103,7 @@ class TensorState:
             if tensor.grad is not None:
                 tensor.grad = None
             return
-        self._own_gradient_body._share_buffer_to(gradient)
+        DOOR.share_buffer_to(self._own_gradient_body, gradient)
         present = tensor.grad
         if present is None or present.data_ptr() != gradient.data_ptr():
             # The second run put another one in its place: the values return in that.
@@ -120,9 +121,9 @@ def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
     """
     states = []
     for tensor in tensors:
-        if not tensor._is_initialized():
+        if not DOOR.is_initialized(tensor):
             continue
-        if not tensor.is_dense() or tensor.is_dist():
+        if not DOOR.is_dense(tensor) or DOOR.is_dist(tensor):
             raise Unrepeatable(say("notices.unchecked.sparse_tensor"))
         states.append(TensorState(paddle, tensor))
     return states
