@@ -162,7 +162,7 @@ def _end(
 def _begin(
     recorder: Recorder, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[int], list[Any]]:
-    reference: Any = DOOR.static_layer(function) if DOOR.has("program_counts") else None
+    reference: Any = DOOR.static_layer(function)
     layer: Any = None if reference is None else reference()
     if layer is not None:
         # The program uses its parameters without an op that is seen to.

@@ -24,6 +24,7 @@ from paddle import nn
 import paddle_lab
 import paddle_lab.analysis.findings.registry
 import paddle_lab.capture.session
+from paddle_lab.capture.door.table import FEATURES
 
 MOST_S = 120
 DATA = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
@@ -163,6 +164,11 @@ def outcomes(parts: tuple[Part, ...]) -> list[str]:
     return told
 
 
+def names_of(wanted_by: str) -> list[str]:
+    features = [feature for feature in FEATURES.values() if feature.wanted_by == wanted_by]
+    return [path for feature in features for path in feature.names.values()]
+
+
 def compare(path: str) -> dict[str, Any]:
     """Return what the parts do without a trace and in one, and what the trace says."""
     if path:
@@ -179,7 +185,10 @@ def compare(path: str) -> dict[str, Any]:
         ops = len(trace.ops)
     except BaseException as error:  # noqa: BLE001
         notices, ops, fault = [], 0, f"{type(error).__name__}: {error}"
-    return {"plain": plain, "traced": traced, "notices": notices, "ops": ops, "fault": fault}
+    told = {"plain": plain, "traced": traced, "notices": notices, "ops": ops, "fault": fault}
+    if path in names_of("rerun"):
+        told["rerun"] = paddle_lab.rerun(lambda: data().sum()).record.origin.notices
+    return told
 
 
 def main(paths: list[str]) -> None:

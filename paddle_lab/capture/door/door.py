@@ -70,6 +70,11 @@ class Door:
             and (feature == "tensors" or "tensors" not in self._missing)
         ]
 
+    def lacking(self, *features: str) -> list[str]:
+        """Return the names that Paddle lacks for some features."""
+        wanted = ("tensors", *features) if self.has("tensors") else ("tensors",)
+        return [path for feature in wanted for path in self._missing.get(feature, ())]
+
     def failure_notice(self, feature: str, fault: str) -> str:
         """Return the sentence for a feature that fails although Paddle has its names."""
         return say("notices.door.failed", feature=_described(feature), fault=fault)

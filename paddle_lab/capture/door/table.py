@@ -93,10 +93,14 @@ FEATURES: Final[dict[str, Feature]] = {
     ),
     "optimizers": Feature({"optimizer_parameters": "paddle.optimizer.Optimizer()._parameter_list"}),
     "arrivals": Feature({"read_batch": f"{_EAGER}.read_next_tensor_list"}),
-    "programs": Feature({"static_function": f"{_STATIC}.program_translator.StaticFunction"}),
+    "programs": Feature(
+        {
+            "static_function": f"{_STATIC}.program_translator.StaticFunction",
+            "static_layer": f"{_STATIC}.program_translator.StaticFunction()._class_instance",
+        }
+    ),
     "program_counts": Feature(
         {
-            "static_layer": f"{_STATIC}.program_translator.StaticFunction()._class_instance",
             "run_program": f"{_PROGRAM}.call_run_impl_with_hook",
             "program_of": f"{_PROGRAM}.program",
             "program_parameters": f"{_PROGRAM}()._params",
@@ -157,7 +161,6 @@ FEATURES: Final[dict[str, Feature]] = {
     ),
     "counters": Feature(
         {
-            "core": _CORE,
             "host_counter": f"{_CORE}.host_memory_stat_current_value",
             "device_counter": f"{_CORE}.device_memory_stat_current_value",
         },

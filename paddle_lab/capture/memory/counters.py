@@ -69,6 +69,11 @@ class PaddleCounters:
         return True
 
 
+def counted_devices(paddle: Any) -> dict[str, int]:
+    """Return what :func:`device_counts` does, for the Paddle that is imported."""
+    return device_counts(_imported("paddle.base.core"), paddle)
+
+
 def device_counts(core: Any, paddle: Any) -> dict[str, int]:
     """Return how many devices Paddle counts the memory of, by their kind, such as ``"gpu"``.
 

@@ -7,7 +7,7 @@ from time import perf_counter_ns, sleep
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.memory.counters import device_counts
+from paddle_lab.capture.memory.counters import counted_devices
 
 # Other threads are taken to have ended when the counter stands still for so many looks.
 _LOOK_S, _STILL_LOOKS, _MOST_LOOKS = 2e-4, 4, 40
@@ -31,8 +31,8 @@ def read_places(paddle: Any) -> list[Reading]:
     host, time_ns = DOOR.host_counter, perf_counter_ns()
     readings = [Reading(time_ns, "cpu", host("Allocated", 0), host("Reserved", 0))]
     try:
-        counts = device_counts(DOOR.core, paddle)
-    except OSError:  # a driver that does not fit this Paddle: nothing is allocated there
+        counts = counted_devices(paddle)
+    except (AttributeError, OSError):  # the driver does not fit this Paddle, or Paddle cannot tell
         return readings
     device = DOOR.device_counter
     return readings + [

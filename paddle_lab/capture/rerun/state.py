@@ -12,7 +12,7 @@ from paddle_lab.capture.rerun.contents import Contents
 from paddle_lab.capture.rerun.random_state import RandomState
 from paddle_lab.capture.rerun.reach import Reached, Unrepeatable
 from paddle_lab.capture.rerun.tensor_state import refuse_cleared, refuse_entangled, states_of
-from paddle_lab.words import say
+from paddle_lab.words import listing, say
 
 
 class StateBefore:
@@ -36,8 +36,9 @@ class StateBefore:
     def __init__(
         self, paddle: Any, roots: Iterable[Any], names: Iterable[dict[str, Any]] = ()
     ) -> None:
-        if not (DOOR.has("reruns") and DOOR.has("random_state")):
-            raise Unrepeatable(say("notices.unchecked.door"))
+        lacking = DOOR.lacking("reruns", "random_state")
+        if lacking:
+            raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)
