@@ -55,6 +55,7 @@ lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/capture/test_past_the_door.py
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
 	$(BIN)/python -m codegen --check
 	$(NPM) run --silent lint

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -15,29 +17,45 @@ from paddle_lab.capture.door.table import FEATURES
 SCRIPT = Path(__file__).with_name("without_a_name.py")
 PATHS = {path: wanted_by for names, wanted_by in FEATURES.values() for path in names.values()}
 
-Told = dict[str, dict[str, Any]]
+Told = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
-    """What happens without each name, by its path; ``""`` for Paddle as it is."""
-    command = [sys.executable, "-W", "ignore", str(SCRIPT), "", *PATHS]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
-    assert done.returncode == 0, done.stderr[-2000:]
-    lines = map(json.loads, filter(lambda line: line.startswith("{"), done.stdout.splitlines()))
-    return {line["path"]: line for line in lines}
+def ask() -> Iterator[Callable[[str], Told]]:
+    """Tells what happens without a name, by its path; ``""`` for Paddle as it is."""
+    command = [sys.executable, "-W", "ignore", str(SCRIPT)]
+    with (
+        TemporaryFile() as errors,
+        Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        reading, writing = process.stdout, process.stdin
+
+        def answer(path: str) -> Told:
+            writing.write(f"{path}\n")
+            writing.flush()
+            # Paddle prints, too.
+            line = next(line for line in reading if line.startswith("{"))
+            told: Told = json.loads(line)
+            return told
+
+        yield answer
+        writing.close()
 
 
-def test_with_all_names_nothing_is_off(told: Told) -> None:
-    found = told[""]
+def test_with_all_names_nothing_is_off(ask: Callable[[str], Told]) -> None:
+    found = ask("")
     assert found["traced"] == found["plain"]
     assert found["ops"] > 50
     assert not found["notices"]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_without_a_name_the_code_does_what_it_does_without_a_trace(told: Told, path: str) -> None:
-    found = told[path]
+def test_without_a_name_the_code_does_what_it_does_without_a_trace(
+    ask: Callable[[str], Told], path: str
+) -> None:
+    found = ask(path)
     assert found["fault"] == ""
     assert found["traced"] == found["plain"]
     if PATHS[path] == "rerun":

@@ -1,9 +1,7 @@
 """Runs a training step without and with a trace, each time with one name of Paddle's deleted.
 
 Each name has a process of its own, forked from one that has imported Paddle and run nothing: what
-Paddle has found once it remembers. Prints a line of JSON for each name::
-
-    python without_a_name.py paddle.Tensor._is_initialized paddle.base.core.eager.ops
+Paddle has found once it remembers. Reads a name a line, none for Paddle as it is, and answers each with a line of JSON.
 """
 
 from __future__ import annotations
@@ -191,8 +189,9 @@ def compare(path: str) -> dict[str, Any]:
     return told
 
 
-def main(paths: list[str]) -> None:
-    for path in paths:
+def main() -> None:
+    for line in iter(sys.stdin.readline, ""):
+        path = line.strip()
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -212,4 +211,4 @@ def main(paths: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

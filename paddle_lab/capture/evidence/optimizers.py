@@ -112,21 +112,24 @@ class OptimizerLog:
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
     """Iterate over the parameters an optimizer was given, those of its groups included."""
-    if not DOOR.has("optimizers"):
-        return
-    try:
-        parameters = DOOR.optimizer_parameters(optimizer)
-    except AttributeError:  # it wraps another one, and has none of its own
-        return
-    for given in parameters or ():
+    for given in _given(optimizer):
         yield from given["params"] if isinstance(given, dict) else (given,)
 
 
 def parameter_count(optimizer: Any) -> int:
     """Return how many parameters an optimizer was given, those of its groups included."""
-    given: Sequence[Any] = getattr(optimizer, "_parameter_list", None) or ()
+    given = _given(optimizer)
     is_grouped = len(given) > 0 and isinstance(given[0], dict)
     return sum(len(group["params"]) for group in given) if is_grouped else len(given)
+
+
+def _given(optimizer: Any) -> Sequence[Any]:
+    if not DOOR.has("optimizers"):
+        return ()
+    try:
+        return DOOR.optimizer_parameters(optimizer) or ()
+    except AttributeError:  # it wraps another one, and has none of its own
+        return ()
 
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:
