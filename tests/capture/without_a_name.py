@@ -1,7 +1,8 @@
 """Runs a training step without and with a trace, each time with one name of Paddle's deleted.
 
 Each name has a process of its own, forked from one that has imported Paddle and run nothing: what
-Paddle has found once it remembers. Reads a name a line, none for Paddle as it is, and answers each with a line of JSON.
+Paddle has found once it remembers. Reads a name a line, none for Paddle as it is, and answers each
+with a line of JSON.
 """
 
 from __future__ import annotations
@@ -151,9 +152,9 @@ def outcomes(parts: tuple[Part, ...]) -> list[str]:
     """Return what each part computed, or the error of Paddle's that ended it."""
     told = []
     for part in parts:
-        paddle.seed(7)
         values: list[str] = []
         try:
+            paddle.seed(7)
             values.extend(repr(np.asarray(value).tolist()) for value in part())
         except Exception as error:  # noqa: BLE001
             text = str(error).partition("\n")[0]
