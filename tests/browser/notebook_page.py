@@ -111,7 +111,9 @@ class NotebookPage:
         """Run one cell, from 0, and wait until it is done; its execution count."""
         self.page.evaluate(
             """(index) => {
-              window.jupyterapp.shell.currentWidget.content.activeCellIndex = index;
+              const notebook = window.jupyterapp.shell.currentWidget.content;
+              notebook.deselectAll();
+              notebook.activeCellIndex = index;
             }""",
             index,
         )
