@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from paddle_lab.words import beginnings, say
 
-_MISSING = ("memory.no_profiler", "memory.devices_alone", "memory.stepped_aside")
+_MISSING = (
+    "memory.no_profiler", "memory.devices_alone", "memory.stepped_aside", "memory.profiler_failed",
+)  # fmt: skip
 
 
-def memory_notice(name: str, seconds: float = 0.0) -> str:
+def memory_notice(name: str, seconds: float = 0.0, *, fault: str = "") -> str:
     """Return the notice ``name`` of the table, such as ``"stepped_aside"``.
 
     Parameters
@@ -18,8 +20,11 @@ def memory_notice(name: str, seconds: float = 0.0) -> str:
         Which one.
     seconds
         For how long memory was recorded, where it tells.
+    fault
+        What Paddle's profiler said, where it tells.
     """
-    return say(f"notices.memory.{name}", seconds=f"{seconds:.3f}")
+    values = {"fault": fault} if fault else {}
+    return say(f"notices.memory.{name}", seconds=f"{seconds:.3f}", **values)
 
 
 def tell_of_missing_memory(notices: Iterable[str]) -> bool:

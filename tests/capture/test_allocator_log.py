@@ -296,3 +296,30 @@ def test_on_a_host_alone_less_is_read_and_all_else_is_the_same(monkeypatch):
     is_read = less.allocated_bytes != NOT_READ
     assert 64 < is_read.sum() < len(is_read) / 4
     assert less.allocated_bytes[is_read].tolist() == all_of_it.allocated_bytes[is_read].tolist()
+
+
+@pytest.mark.parametrize("method", ["prepare", "start", "stop"])
+def test_a_profiler_that_fails_ends_the_log_and_not_the_users_code(monkeypatch, method):
+    flags = paddle.get_flags(FLAGS)
+    with paddle_lab.memory() as trace:
+        x = paddle.ones([3])
+        x.stop_gradient = False
+        y = (x * 2).sum()
+
+        def fail(_profiler):
+            raise RuntimeError("it is busy")
+
+        monkeypatch.setattr(paddle.base.core._Profiler, method, fail)
+        y.backward()
+        z = x.grad * 3
+    monkeypatch.undo()
+    assert z.tolist() == [6, 6, 6]
+    assert len(trace.ops) == 4
+    (notice,) = trace.record.origin.notices
+    assert notice.startswith("Memory is recorded for the first")
+    assert "RuntimeError: it is busy" in notice
+    assert paddle.get_flags(FLAGS) == flags
+    with paddle_lab.memory() as trace:
+        paddle.ones([3])
+    assert not trace.record.origin.notices
+    assert len(trace.allocations) >= 1

@@ -151,3 +151,12 @@ def test_a_driver_that_paddle_cannot_use_is_said_and_the_host_goes_on(stand_in):
     assert list(counters.read(0)) == [1, 1, 1, ABSENT]
     assert counters.counters()[-1].absence.endswith("driver version is insufficient.")
     assert list(counters.read(0)) == [1, 1, 1, ABSENT]
+
+
+def test_a_counter_that_paddle_lacks_is_absent(monkeypatch):
+    monkeypatch.delattr(core, "host_memory_stat_peak_value")
+    kept = paddle.ones([1000])
+    counters = PaddleCounters()
+    told = of_host(counters.read(0), counters)
+    assert told["peak allocated"] == ABSENT
+    assert told["allocated"] >= kept.numel().item() * 4

@@ -19,19 +19,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from os import getpid
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.faults import described
 from paddle_lab.capture.memory.clock import ClockReading, read_clocks
 from paddle_lab.capture.memory.profiler_hooks import profiler_patches
 from paddle_lab.capture.patches import AttributePatch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     import numpy.typing as npt
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
 """Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""
+
+_Result = TypeVar("_Result")
 
 _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
 
@@ -113,6 +118,7 @@ class AllocatorLog:
         self._process = -1
         self._patches: list[AttributePatch] = []
         self._lost_ns = -1
+        self._fault = ""
         self._user_flags: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -147,7 +153,7 @@ class AllocatorLog:
         with self._lock:
             if not self._readers:
                 self._paddle = paddle
-                self._lost_ns = -1
+                self._lost_ns, self._fault = -1, ""
                 self._keeps_grad_nodes = False
                 self._process = getpid()
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
@@ -189,7 +195,7 @@ class AllocatorLog:
             if self._readers:
                 last = self._cut()
             else:
-                last = self._stop()
+                last = self._guarded(self._stop)
                 for patch in self._patches:
                     patch.revert()
                 self._patches = []
@@ -268,22 +274,41 @@ class AllocatorLog:
 
     @property
     def lost_ns(self) -> int:
-        """When it made way for another profiler, by ``perf_counter_ns``; -1 if it did not."""
+        """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
+
+        It made way for another profiler, or Paddle's profiler failed.
+        """
         return self._lost_ns
+
+    @property
+    def fault(self) -> str:
+        """How Paddle's profiler failed; empty if it did not."""
+        return self._fault
 
     def step_aside(self) -> None:
         """Stop for somebody who needs the profiler; what was recorded is kept."""
         with self._lock:
             if self._profiler is not None:
-                self._stop()
+                self._guarded(self._stop)
                 self._lost_ns = perf_counter_ns()
 
     def _cut(self) -> Segment | None:
         if self._profiler is None:
             return None
-        ended = self._stop()
-        self._start()
+        ended = self._guarded(self._stop)
+        if not self._fault:
+            self._guarded(self._start)
         return ended
+
+    def _guarded(self, action: Callable[[], _Result]) -> _Result | None:
+        """Ask the profiler for something; where it fails, the log ends, not the user's code."""
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001
+            self._profiler = None
+            self._fault, self._lost_ns = described(error), perf_counter_ns()
+            self._restore_flags()
+            return None
 
     def _start(self) -> None:
         self._paddle.set_flags({_LEVEL_FLAG: self._level, _MEMORY_FLAG: True})
@@ -318,7 +343,7 @@ class AllocatorLog:
             self._restore_flags()
 
     def _restore_flags(self) -> None:
-        with suppress(KeyError):
+        with suppress(Exception):  # no flags were read, or Paddle has them no more
             self._paddle.set_flags({_MEMORY_FLAG: self._user_flags[_MEMORY_FLAG]})
 
 

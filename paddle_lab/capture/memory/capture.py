@@ -156,18 +156,23 @@ class MemoryCapture:
         self.threads.note()
         self.threads.number(self.recorder)
         reader, self._reader = self._reader, None
-        if reader is not None and ALLOCATOR_LOG.lost_ns >= self.start_ns:
-            seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
-            self.notices.append(memory_notice("stepped_aside", seconds))
         if reader is not None:
             waiting = ALLOCATOR_LOG.close(reader)
             self.segments = waiting.segments
             self._fresh_spans = waiting.spans_of(self.recorder)
+            if ALLOCATOR_LOG.lost_ns >= self.start_ns:
+                self._tell_of_lost_log()
         if DOOR.has("layer_paths"):
             self.buffers = self._storages.living_buffers(self.recorder.layers)
         if DOOR.has("storages"):
             self.living = self._storages.living()
             self.living_gradients = self._storages.living_gradients()
+
+    def _tell_of_lost_log(self) -> None:
+        seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
+        fault = ALLOCATOR_LOG.fault
+        name = "profiler_failed" if fault else "stepped_aside"
+        self.notices.append(memory_notice(name, seconds, fault=fault))
 
     def stop(self) -> None:
         """Record nothing more; what Paddle's counters say in the end is still read."""

@@ -139,10 +139,15 @@ def _counters_of(device: str, *, absence: str = "") -> tuple[Counter, ...]:
 
 
 def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
+    # A counter that this Paddle lacks is absent.
     return [
-        partial(getattr(core, f"{kind}_memory_stat_{method}"), counter, index)
+        partial(getattr(core, f"{kind}_memory_stat_{method}", _absent), counter, index)
         for _, method, counter in _READINGS
     ]
+
+
+def _absent(_counter: str, _index: int) -> int:
+    return ABSENT
 
 
 def _no_device(counts: dict[str, int]) -> str:
