@@ -25,6 +25,9 @@ def _import() -> None:
         import paddle_lab.analysis.findings.finding_list
         import paddle_lab.views.reduction.stored
         import paddle_lab.views.widgets.graph_widget
+        from paddle_lab.analysis.findings.registry import checks
+
+        checks()  # imports each
     with suppress(ImportError):
         import paddle_lab.capture.session
         import paddle_lab.magics.graphed_cell  # noqa: F401

@@ -6,10 +6,12 @@ The rows are as Paddle's source says: ``stat_allocator.h``, ``system_allocator.c
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import pytest
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.allocator_log import Segment
 from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
 from paddle_lab.capture.memory.blocks import pair_events
@@ -132,6 +134,8 @@ def test_where_memory_is_only_reserved_the_event_is_all_there_is():
 class StandInCore:
     """What ``paddle.base.core`` answers where there are two devices of a plug-in."""
 
+    __spec__ = None
+
     def host_memory_stat_current_value(self, counter, index):
         return 10 + index + (counter == "Reserved")
 
@@ -145,11 +149,20 @@ class StandInCore:
         raise OSError("(External) CUDA error(35), CUDA driver version is insufficient.")
 
 
+@pytest.fixture
+def _stand_in_core(monkeypatch):
+    core = StandInCore()
+    monkeypatch.setitem(sys.modules, "paddle.base.core", core)
+    monkeypatch.setattr(DOOR, "host_counter", core.host_memory_stat_current_value)
+    monkeypatch.setattr(DOOR, "device_counter", core.device_memory_stat_current_value)
+
+
 def readings_of(**paddle):
-    readings = read_places(SimpleNamespace(base=SimpleNamespace(core=StandInCore()), **paddle))
+    readings = read_places(SimpleNamespace(**paddle))
     return [(each.place, each.allocated_bytes, each.reserved_bytes) for each in readings]
 
 
+@pytest.mark.usefixtures("_stand_in_core")
 def test_devices_of_a_plug_in_are_read():
     assert readings_of(
         is_compiled_with_cuda=lambda: False,
@@ -158,6 +171,7 @@ def test_devices_of_a_plug_in_are_read():
     ) == [("cpu", 10, 11), ("npu:0", 100, 101), ("npu:1", 200, 201)]
 
 
+@pytest.mark.usefixtures("_stand_in_core")
 def test_a_driver_that_does_not_fit_leaves_the_host():
     assert readings_of(is_compiled_with_cuda=lambda: True) == [("cpu", 10, 11)]
 
