@@ -41,9 +41,14 @@ _BAND_LIES_ON = """(text) => {
 
 def _edit(notebook: NotebookPage, index: int, text: str) -> None:
     notebook.page.evaluate(
-        """([index, text]) => {
+        """async ([index, text]) => {
           const { widgets } = window.jupyterapp.shell.currentWidget.content;
           widgets[index].model.sharedModel.setSource(text);
+          // The editor's new height moves the picture below it: no click before that.
+          let top;
+          while (top !== (top = widgets[index].outputArea?.node.getBoundingClientRect().top)) {
+            await new Promise((after) => setTimeout(after, 200));
+          }
         }""",
         [index, text],
     )
