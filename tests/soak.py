@@ -21,7 +21,7 @@ import paddle_lab
 ALLOWED_BYTES = {"trace": 1024, "memory": 4096}
 """What one trace may leave behind. With memory it leaves about 3.5 kB; their owner is not known."""
 EVENT_BYTES = 128
-"""What Paddle never frees of each allocator event: see ``capture/memory/allocator_log.py``."""
+"""What Paddle never frees of each allocator event: see ``capture/memory/log/allocator_log.py``."""
 
 
 class Block(nn.Layer):

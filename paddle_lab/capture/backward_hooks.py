@@ -18,7 +18,7 @@ from paddle_lab.capture.double_grad import attribute_made_nodes
 from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
 from paddle_lab.capture.evidence.rootless import note_rootless
 from paddle_lab.capture.faults import attempt, described
-from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG, BackwardSpan
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import BACKWARD_CALL, Recorder
 from paddle_lab.capture.sinks import SINKS

@@ -27,7 +27,7 @@ from paddle_lab.capture.evidence.step_gradients import StepGradients
 from paddle_lab.capture.evidence.tensor_lives import TensorLives
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
-from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.op_names import OP_NAMES
 from paddle_lab.capture.programs import ProgramLog
 from paddle_lab.capture.rows import NO_KEY, OP_CELLS, SCOPE_CELLS, OpCell
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
     from paddle_lab.capture.limit.limiter import Limiter
     from paddle_lab.capture.limit.trimming import KeptOps
-    from paddle_lab.capture.memory.familiar_calls import FamiliarCalls
+    from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 
 INPUT = ROLES.index("input")
 OUTPUT = ROLES.index("output")

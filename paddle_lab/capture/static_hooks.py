@@ -17,7 +17,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.programs import (
     EXECUTOR,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.tracebacks import drop_frame
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_lab.capture.grad_nodes import LEAF_NAME
-from paddle_lab.capture.memory.allocator_log import Segment
-from paddle_lab.capture.memory.backward_order import GradNodeOrder
-from paddle_lab.capture.memory.block_tensors import outputs_of_ops
-from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks, pair_events
-from paddle_lab.capture.memory.clock import ClockReading, to_perf_ns
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.memory.gaps import CountedTotals, end_missed_blocks
-from paddle_lab.capture.memory.op_windows import ops_at
+from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
+from paddle_lab.capture.memory.attribution.block_tensors import outputs_of_ops
+from paddle_lab.capture.memory.attribution.op_windows import ops_at
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
+from paddle_lab.capture.memory.held.gaps import CountedTotals, end_missed_blocks
+from paddle_lab.capture.memory.log.allocator_log import Segment
+from paddle_lab.capture.memory.log.clock import ClockReading, to_perf_ns
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
 from paddle_lab.capture.optimizer_ops import optimizer_reads
 from paddle_lab.capture.recorder import INPUT, OUTPUT
 from paddle_lab.capture.thread_state import FORWARD, OPTIMIZER

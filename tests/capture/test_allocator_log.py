@@ -13,8 +13,8 @@ from paddle_lab.analysis.user_frames import stack_frames
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import capture as memory_capture
-from paddle_lab.capture.memory.allocator_log import ALLOCATOR_LOG
-from paddle_lab.capture.memory.event_columns import NOT_READ
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.log.event_columns import NOT_READ
 from tests.capture.kept_segments import keep_segments
 from tests.capture.running_total import RunningTotal, rows
 

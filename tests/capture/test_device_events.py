@@ -12,19 +12,19 @@ from types import SimpleNamespace
 import pytest
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.memory.allocator_log import Segment
-from paddle_lab.capture.memory.block_tensors import add_blocks_from_before
-from paddle_lab.capture.memory.blocks import pair_events
-from paddle_lab.capture.memory.clock import ClockReading
-from paddle_lab.capture.memory.events import (
+from paddle_lab.capture.memory.attribution.block_tensors import add_blocks_from_before
+from paddle_lab.capture.memory.held.blocks import pair_events
+from paddle_lab.capture.memory.held.held_events import HeldEvents
+from paddle_lab.capture.memory.living_tensors import _place
+from paddle_lab.capture.memory.log.allocator_log import Segment
+from paddle_lab.capture.memory.log.clock import ClockReading
+from paddle_lab.capture.memory.log.events import (
     ALLOCATE,
     FREE,
     RESERVED_ALLOCATE,
     RESERVED_FREE,
     read_segments,
 )
-from paddle_lab.capture.memory.held_events import HeldEvents
-from paddle_lab.capture.memory.living_tensors import _place
 from paddle_lab.capture.memory.readings import read_places
 from paddle_lab.capture.memory.storages import Storage
 

@@ -8,9 +8,9 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.memory import event_columns
-from paddle_lab.capture.memory.event_columns import ALLOCATE, COLUMNS, FREE, NOT_READ
-from paddle_lab.capture.memory.event_tree import read_trees
+from paddle_lab.capture.memory.log import event_columns
+from paddle_lab.capture.memory.log.event_columns import ALLOCATE, COLUMNS, FREE, NOT_READ
+from paddle_lab.capture.memory.log.event_tree import read_trees
 from tests.capture.kept_segments import keep_segments
 
 ALLOCATED = COLUMNS.index("allocated_bytes")

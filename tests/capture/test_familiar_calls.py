@@ -10,8 +10,8 @@ from paddle.distributed.fleet.utils import recompute
 import paddle_lab
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import capture as memory_capture
-from paddle_lab.capture.memory.allocator_log import AllocatorLog
-from paddle_lab.capture.memory.familiar_calls import FamiliarCalls
+from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
+from paddle_lab.capture.memory.log.allocator_log import AllocatorLog
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from paddle_lab.capture.memory.history import MemoryHistory
+from paddle_lab.capture.memory.log.history import MemoryHistory
 
 
 class StandInForPaddlesMemoryHistory:

@@ -22,17 +22,17 @@ COMMON = {
 }  # fmt: skip
 GUARDED = {path.rpartition(".")[2] for path in NAMES.values()} - COMMON
 
-EVENTS = "capture/memory/event_*.py"
+EVENTS = "capture/memory/log/event_*.py"
 LIVE_CHART = "capture/memory/counters.py"
 ALLOWED = {
     # Millions of events are read by attribute. The table has the names, so the feature is off
     # where one is missing.
     EVENTS: ("children_node", "current_allocated", "current_reserved", "increase_bytes",
              "mem_node", "timestamp_ns"),
-    "capture/memory/allocator_log.py": ("trace_switch",),  # which is set, not read
-    "capture/memory/events.py": ("get_data",),
+    "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
+    "capture/memory/log/events.py": ("get_data",),
     # No Paddle up to 3.3 has it. What it takes is asked for with care.
-    "capture/memory/history.py": ("_record_memory_history", "_snapshot"),
+    "capture/memory/log/history.py": ("_record_memory_history", "_snapshot"),
     # Looks for Paddle without importing it, and has no value where a counter is missing.
     LIVE_CHART: ("paddle.base.core",),
     # How to write what the garbage collector finds; the layers are not asked.

@@ -11,7 +11,7 @@ import pytest
 import paddle_lab
 from paddle_lab.analysis.user_frames import user_stacks
 from paddle_lab.capture.memory import assembly
-from paddle_lab.capture.memory.events import ALLOCATE, FREE
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE
 from tests.models import MODELS
 
 SOME_MODELS = ("lenet", "resnet18", "lstm", "transformer_encoder", "unet", "autocast")

@@ -6,21 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory.block_tensors import add_blocks_from_before, outputs_of_ops
-from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, pair_events
+from paddle_lab.capture.memory.attribution.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory.attribution.block_tensors import (
+    add_blocks_from_before,
+    outputs_of_ops,
+)
+from paddle_lab.capture.memory.attribution.foreign_storages import paddles_own
+from paddle_lab.capture.memory.attribution.kinds import find_kinds, storage_roots
+from paddle_lab.capture.memory.attribution.lifetimes import find_lifetimes
+from paddle_lab.capture.memory.attribution.owners import find_owners
+from paddle_lab.capture.memory.attribution.sums import add_sums
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.memory.events import (
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, pair_events
+from paddle_lab.capture.memory.held.gaps import end_missed_blocks
+from paddle_lab.capture.memory.log.events import (
     RESERVED_ALLOCATE,
     RESERVED_FREE,
     AllocatorEvents,
 )
-from paddle_lab.capture.memory.foreign_storages import paddles_own
-from paddle_lab.capture.memory.gaps import end_missed_blocks
-from paddle_lab.capture.memory.kinds import find_kinds, storage_roots
-from paddle_lab.capture.memory.lifetimes import find_lifetimes
-from paddle_lab.capture.memory.owners import find_owners
-from paddle_lab.capture.memory.sums import add_sums
 from paddle_lab.capture.recorder import Recorder
 from paddle_lab.capture.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record

@@ -14,18 +14,18 @@ from paddle_lab.capture.counter import NEVER
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.limit.notice import blocks_notice
-from paddle_lab.capture.memory.allocator_log import (
+from paddle_lab.capture.memory.handovers import Handovers
+from paddle_lab.capture.memory.held.blocks import NO_BLOCK, blocks_at
+from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
+from paddle_lab.capture.memory.held.held_events import HeldEvents
+from paddle_lab.capture.memory.held.highs import Interval
+from paddle_lab.capture.memory.log.allocator_log import (
     ALLOCATOR_LOG,
     BackwardSpan,
     Segment,
 )
-from paddle_lab.capture.memory.blocks import NO_BLOCK, blocks_at
-from paddle_lab.capture.memory.events import AllocatorEvents, read_early, read_segments
-from paddle_lab.capture.memory.familiar_calls import FamiliarCalls
-from paddle_lab.capture.memory.handovers import Handovers
-from paddle_lab.capture.memory.held_events import HeldEvents
-from paddle_lab.capture.memory.highs import Interval
-from paddle_lab.capture.memory.history import MemoryHistory
+from paddle_lab.capture.memory.log.events import AllocatorEvents, read_early, read_segments
+from paddle_lab.capture.memory.log.history import MemoryHistory
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.memory.trace_threads import TraceThreads

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.layers import LayerPool
-from paddle_lab.capture.memory.events import CPU
+from paddle_lab.capture.memory.log.events import CPU
 from paddle_lab.capture.rows import NO_KEY
 from paddle_lab.capture.tensors import TensorPool
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.event_columns import (
+from paddle_lab.capture.memory.log.event_columns import (
     GRAD_NODE_PREFIX,
     OWN_PART_PREFIX,
     EventColumns,

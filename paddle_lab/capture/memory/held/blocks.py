@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents, Int64s
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents, Int64s
 
 BEFORE = -1
 """Start of a block that was allocated before the trace."""

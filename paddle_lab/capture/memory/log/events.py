@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.capture.memory.allocator_log import Segment, SegmentPart
-from paddle_lab.capture.memory.clock import to_perf_ns
-from paddle_lab.capture.memory.event_columns import (
+from paddle_lab.capture.memory.log.allocator_log import Segment, SegmentPart
+from paddle_lab.capture.memory.log.clock import to_perf_ns
+from paddle_lab.capture.memory.log.event_columns import (
     ALLOCATE,
     COLUMNS,
     CPU,
@@ -20,8 +20,8 @@ from paddle_lab.capture.memory.event_columns import (
     RESERVED_FREE,
     Int64s,
 )
-from paddle_lab.capture.memory.event_order import in_counted_order
-from paddle_lab.capture.memory.event_tree import read_trees
+from paddle_lab.capture.memory.log.event_order import in_counted_order
+from paddle_lab.capture.memory.log.event_tree import read_trees
 
 __all__ = [
     "ALLOCATE", "CPU", "FREE", "NOT_READ", "RESERVED_ALLOCATE", "RESERVED_FREE", "AllocatorEvents",

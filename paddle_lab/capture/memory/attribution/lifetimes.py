@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.memory.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory.blocks import ALIVE, Blocks
+from paddle_lab.capture.memory.attribution.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory.attribution.owners import Owners, taken
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.memory.owners import Owners, taken
+from paddle_lab.capture.memory.held.blocks import ALIVE, Blocks
 from paddle_lab.trace.record import Record
 
 Bools = npt.NDArray[np.bool_]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents, Int64s
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents, Int64s
 
 Mask = npt.NDArray[np.bool_]
 Interval = tuple[int, int]

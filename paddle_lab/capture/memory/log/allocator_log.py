@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.faults import described
-from paddle_lab.capture.memory.clock import ClockReading, read_clocks
-from paddle_lab.capture.memory.profiler_hooks import profiler_patches
+from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks
+from paddle_lab.capture.memory.log.profiler_hooks import profiler_patches
 from paddle_lab.capture.patches import AttributePatch
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class BackwardSpan:
     start_ns: int
     end_ns: int = -1
     signature: bytes = b""
-    """Equal for calls that should be alike; see :mod:`paddle_lab.capture.memory.familiar_calls`."""
+    """Equal for calls that should be alike; see :class:`FamiliarCalls`."""
     has_runs: bool = True
     """Whether its grad nodes were recorded."""
     has_inner: bool = False

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.memory.allocator_log import BackwardSpan, Segment
-from paddle_lab.capture.memory.blocks import NO_EVENT, Blocks, blocks_of, paired
-from paddle_lab.capture.memory.events import (
+from paddle_lab.capture.memory.held.blocks import NO_EVENT, Blocks, blocks_of, paired
+from paddle_lab.capture.memory.held.gaps import CountedTotals
+from paddle_lab.capture.memory.held.highs import Highs, Interval, Mask, is_in, joined
+from paddle_lab.capture.memory.log.allocator_log import BackwardSpan, Segment
+from paddle_lab.capture.memory.log.events import (
     ALLOCATE,
     FREE,
     NOT_READ,
@@ -24,8 +26,6 @@ from paddle_lab.capture.memory.events import (
     GradNodeRuns,
     Int64s,
 )
-from paddle_lab.capture.memory.gaps import CountedTotals
-from paddle_lab.capture.memory.highs import Highs, Interval, Mask, is_in, joined
 
 KeyedSpan = tuple[int, BackwardSpan]
 """A recorder's key of a backward call, and the call."""

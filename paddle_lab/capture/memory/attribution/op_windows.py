@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.log.events import Int64s
 
 NO_OP = -1
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.clock import ClockReading, read_clocks, to_perf_ns
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, AllocatorEvents
+from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks, to_perf_ns
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
 
 _KINDS = {"alloc": ALLOCATE, "free_completed": FREE}
 _MOST_EVENTS = 1_000_000

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.memory.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks, blocks_at
+from paddle_lab.capture.memory.attribution.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory.attribution.executors import find_executor_blocks
+from paddle_lab.capture.memory.attribution.op_windows import NO_OP, ops_at
+from paddle_lab.capture.memory.attribution.thread_numbers import match_threads, number_all
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.memory.events import Int64s
-from paddle_lab.capture.memory.executors import find_executor_blocks
 from paddle_lab.capture.memory.handovers import Arrival, Copy
-from paddle_lab.capture.memory.op_windows import NO_OP, ops_at
-from paddle_lab.capture.memory.thread_numbers import match_threads, number_all
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, blocks_at
+from paddle_lab.capture.memory.log.events import Int64s
 from paddle_lab.capture.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.memory.allocator_log import BackwardSpan
-from paddle_lab.capture.memory.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
+from paddle_lab.capture.memory.log.allocator_log import BackwardSpan
+from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
 from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
 from paddle_lab.capture.tape import cells_of
 

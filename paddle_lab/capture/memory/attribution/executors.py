@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.memory.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory.blocks import Blocks
-from paddle_lab.capture.memory.events import Int64s
-from paddle_lab.capture.memory.op_windows import NO_OP, ops_at
+from paddle_lab.capture.memory.attribution.backward_attribution import BackwardRuns
+from paddle_lab.capture.memory.attribution.op_windows import NO_OP, ops_at
+from paddle_lab.capture.memory.held.blocks import Blocks
+from paddle_lab.capture.memory.log.events import Int64s
 from paddle_lab.trace.record import Record
 
 _PROGRAM = "run_program"

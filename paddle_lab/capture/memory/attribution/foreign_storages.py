@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.memory.event_columns import CPU
-from paddle_lab.capture.memory.events import AllocatorEvents
+from paddle_lab.capture.memory.log.event_columns import CPU
+from paddle_lab.capture.memory.log.events import AllocatorEvents
 from paddle_lab.capture.memory.storages import Storage
 
 _PAGE_BYTES = 4096

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.log.events import Int64s
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table

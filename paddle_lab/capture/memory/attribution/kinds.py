@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.memory.blocks import ALIVE, BEFORE, Blocks
-from paddle_lab.capture.memory.events import Int64s
-from paddle_lab.capture.memory.lifetimes import Lifetimes
-from paddle_lab.capture.memory.owners import Owners, taken
+from paddle_lab.capture.memory.attribution.lifetimes import Lifetimes
+from paddle_lab.capture.memory.attribution.owners import Owners, taken
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks
+from paddle_lab.capture.memory.log.events import Int64s
 from paddle_lab.capture.optimizer_ops import (
     IN_OTHER_PLACE,
     IN_PLACE_OF_GRADIENT,

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 import numpy as np
 
-from paddle_lab.capture.memory.blocks import BEFORE, Blocks
-from paddle_lab.capture.memory.events import Int64s
-from paddle_lab.capture.memory.op_windows import ops_at
+from paddle_lab.capture.memory.attribution.op_windows import ops_at
+from paddle_lab.capture.memory.held.blocks import BEFORE, Blocks
+from paddle_lab.capture.memory.log.events import Int64s
 
 
 def match_threads(

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.capture.grad_nodes import LEAF_NAME
-from paddle_lab.capture.memory.allocator_log import BackwardSpan
-from paddle_lab.capture.memory.backward_order import NO_NODE, GradNodeOrder
-from paddle_lab.capture.memory.events import GradNodeRuns, Int64s
-from paddle_lab.capture.memory.op_windows import ops_at
+from paddle_lab.capture.memory.attribution.backward_order import NO_NODE, GradNodeOrder
+from paddle_lab.capture.memory.attribution.op_windows import ops_at
+from paddle_lab.capture.memory.log.allocator_log import BackwardSpan
+from paddle_lab.capture.memory.log.events import GradNodeRuns, Int64s
 from paddle_lab.capture.recorder import INPUT
 from paddle_lab.capture.thread_state import BACKWARD
 from paddle_lab.trace.record import Record

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from paddle_lab.capture.grad_nodes import LEAF_NAME
-from paddle_lab.capture.memory.events import Int64s
+from paddle_lab.capture.memory.log.events import Int64s
 
 NO_NODE = -1
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.capture.memory.allocator_log import Segment
-from paddle_lab.capture.memory.blocks import ALIVE, Blocks
-from paddle_lab.capture.memory.events import ALLOCATE, FREE, NOT_READ, AllocatorEvents, Int64s
+from paddle_lab.capture.memory.held.blocks import ALIVE, Blocks
+from paddle_lab.capture.memory.log.allocator_log import Segment
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, NOT_READ, AllocatorEvents, Int64s
 
 
 @dataclass

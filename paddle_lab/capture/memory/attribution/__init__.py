@@ -1,0 +1,1 @@
+"""Whose each block is, and what it is for."""
