@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.memory.allocation_table import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
     from paddle_lab.analysis.memory.memory import Memory
-    from paddle_lab.analysis.op_table import OpTable
-    from paddle_lab.analysis.summaries import BackwardCall, Region
-    from paddle_lab.analysis.tensors import TensorTable
+    from paddle_lab.analysis.tables.op_table import OpTable
+    from paddle_lab.analysis.tables.summaries import BackwardCall, Region
+    from paddle_lab.analysis.tables.tensors import TensorTable
     from paddle_lab.error_help.known_error import ErrorHelp
 
 GraphKind = Literal["forward", "backward"]
@@ -107,14 +107,14 @@ class TraceAnswers:
     @cached_property
     def ops(self) -> OpTable:
         """The ops in the order in which they were called; one row an op."""
-        from paddle_lab.analysis.op_table import OpTable
+        from paddle_lab.analysis.tables.op_table import OpTable
 
         return OpTable(self.view_record)
 
     @property
     def tensors(self) -> TensorTable:
         """The tensor values; an op that modifies a tensor in place makes a new one."""
-        from paddle_lab.analysis.tensors import TensorTable
+        from paddle_lab.analysis.tables.tensors import TensorTable
 
         return TensorTable(self.view_record)
 
@@ -160,14 +160,14 @@ class TraceAnswers:
     @property
     def backward_calls(self) -> Sequence[BackwardCall]:
         """The calls of ``backward`` and ``paddle.grad``, in order; one backward graph each."""
-        from paddle_lab.analysis.summaries import backward_calls
+        from paddle_lab.analysis.tables.summaries import backward_calls
 
         return backward_calls(self.view_record)
 
     @property
     def regions(self) -> Sequence[Region]:
         """The parts named by :func:`paddle_lab.region`, in order."""
-        from paddle_lab.analysis.summaries import regions
+        from paddle_lab.analysis.tables.summaries import regions
 
         return regions(self.view_record)
 
@@ -193,7 +193,7 @@ class TraceAnswers:
         ValueError
             If there is no such kind of graph, backward call or region.
         """
-        from paddle_lab.analysis.networkx_graph import backward_graph, forward_graph
+        from paddle_lab.analysis.graph.networkx_graph import backward_graph, forward_graph
 
         if kind == "forward":
             if call is not None or region is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from paddle_lab.analysis.dataflow import op_edges
-from paddle_lab.analysis.grad_groups import grad_node_groups
-from paddle_lab.analysis.hierarchy import hierarchy
-from paddle_lab.analysis.members import backward_members
-from paddle_lab.analysis.recomputation import inner_grad_nodes, paired_ops
-from paddle_lab.analysis.user_frames import op_frames
+from paddle_lab.analysis.graph.dataflow import op_edges
+from paddle_lab.analysis.graph.grad_groups import grad_node_groups
+from paddle_lab.analysis.graph.hierarchy import hierarchy
+from paddle_lab.analysis.graph.members import backward_members
+from paddle_lab.analysis.graph.recomputation import inner_grad_nodes, paired_ops
+from paddle_lab.analysis.source.user_frames import op_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool
 

@@ -15,7 +15,7 @@ import numpy as np
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.memory import Memory
-from paddle_lab.analysis.op_table import OpTable
+from paddle_lab.analysis.tables.op_table import OpTable
 from paddle_lab.interchange.slices import Slice, slices
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS

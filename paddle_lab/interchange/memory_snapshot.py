@@ -16,7 +16,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.memory.address_ranges import address_ranges
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.memory import Memory
-from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 

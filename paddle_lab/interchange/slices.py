@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.trees import depths
+from paddle_lab.analysis.graph.trees import depths
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 

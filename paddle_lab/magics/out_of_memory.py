@@ -24,7 +24,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     memory
         Knows what is alive now: most of what was, because the traceback holds it.
     """
-    from paddle_lab.analysis.memory.failed_request import is_out_of_memory
+    from paddle_lab.analysis.memory.advice.failed_request import is_out_of_memory
 
     text = trace.record.origin.exception
     if error is None or not is_out_of_memory(text):
@@ -40,9 +40,9 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
 
 
 def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> None:
-    from paddle_lab.analysis.memory.advice import last_resort
-    from paddle_lab.analysis.memory.failed_request import failed_request
-    from paddle_lab.analysis.memory.out_of_memory import what_to_do
+    from paddle_lab.analysis.memory.advice.advice import last_resort
+    from paddle_lab.analysis.memory.advice.failed_request import failed_request
+    from paddle_lab.analysis.memory.advice.out_of_memory import what_to_do
 
     request = failed_request(trace.ops, text)
     allocated_bytes = memory.allocated_bytes()

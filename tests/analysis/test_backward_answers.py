@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.analysis.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
 from tests.trace.records import RecordWriter
 
 

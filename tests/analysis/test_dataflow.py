@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_lab.analysis.dataflow import op_edges
+from paddle_lab.analysis.graph.dataflow import op_edges
 from paddle_lab.trace.schema import EDGE_KINDS
 from tests.trace.records import RecordWriter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.analysis.odd_siblings import OddSibling, odd_siblings
+from paddle_lab.analysis.graph.odd_siblings import OddSibling, odd_siblings
 from paddle_lab.trace.record import Record
 from paddle_lab.views.text.summary import summary_text
 from tests.trace.records import RecordWriter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.analysis.user_frames import user_stacks
+from paddle_lab.analysis.source.user_frames import user_stacks
 from tests.trace.records import RecordWriter
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import paddle_lab
 from paddle_lab import Trace
-from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.schema import EVENT_KINDS
 
 

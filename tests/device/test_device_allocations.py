@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.user_frames import user_stacks
+from paddle_lab.analysis.source.user_frames import user_stacks
 from paddle_lab.capture.memory import assembly
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE
 from tests.models import MODELS

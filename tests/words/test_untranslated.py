@@ -26,11 +26,11 @@ ALLOWED = {
     # Labels as data: `Breakdown.said` tells them to people.
     "analysis/memory/breakdown.py": r"before the trace",
     # A representation for programmers, as `<Op 3: relu in net.0>`.
-    "analysis/op.py": r" in …$",
+    "analysis/tables/op.py": r" in …$",
     # Causes of what `errors.file.damaged` tells.
     "trace/unpack.py": r"(parents|header|unknown column|rows|a value|strings|origin\.|…)",
     # What cannot be: for those who change the code.
-    "analysis/trees.py": r"parents form a cycle$",
+    "analysis/graph/trees.py": r"parents form a cycle$",
     "capture/tape.py": r"a tape's cells",
     "trace/pack.py": r"int64 holds",
     "trace/table.py": r"columns of unequal",
@@ -55,7 +55,7 @@ ALLOWED = {
     "views/html/page.py": r"\n?(html, body|(script|style|img|worker)-src)",
     "views/text/error_note.py": r"(border-left|color): ",
     "views/svg/writer.py": r"system-ui",
-    "analysis/text_table.py": r"text-align",
+    "analysis/tables/text_table.py": r"text-align",
 }
 
 # Two words beside each other, or a word beside a value.

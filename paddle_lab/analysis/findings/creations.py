@@ -6,7 +6,7 @@ from functools import cached_property
 
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.analysis.source.stacks import stack_of
 
 
 class Creations:

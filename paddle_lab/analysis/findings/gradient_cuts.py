@@ -20,7 +20,7 @@ from paddle_lab.analysis.findings.gradient_reach import ZERO_GRADIENT, GradientR
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.round_trips import RoundTrips
 from paddle_lab.analysis.findings.trained import Trained
-from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.schema import SCOPE_KINDS
 
 _PYLAYER = SCOPE_KINDS.index("pylayer")

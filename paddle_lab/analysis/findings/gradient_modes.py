@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.trace.schema import EVENT_KINDS
 
 _OFF, _ON = EVENT_KINDS.index("gradient_off"), EVENT_KINDS.index("gradient_on")

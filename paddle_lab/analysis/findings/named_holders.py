@@ -11,8 +11,8 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.stacks import Frame, stack_of
-from paddle_lab.analysis.statements import statement_at
+from paddle_lab.analysis.source.stacks import Frame, stack_of
+from paddle_lab.analysis.source.statements import statement_at
 from paddle_lab.words import Text
 
 _ITEM = re.compile(r"\[[^\[\]]*\]$")

@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.nan_sources import Flow, Source, is_in_backward
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
 _PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")

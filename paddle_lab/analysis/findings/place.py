@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.words import say
 
 _LONGEST_CODE = 100

@@ -13,7 +13,7 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.storages import Storages
-from paddle_lab.analysis.stacks import stack_of
+from paddle_lab.analysis.source.stacks import stack_of
 
 # Their grad nodes need each input only for the gradients of the others.
 _PRODUCTS = frozenset(

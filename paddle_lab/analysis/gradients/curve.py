@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from paddle_lab.analysis.op_table import innermost_scopes
-from paddle_lab.analysis.pandas_frame import pandas_module
-from paddle_lab.analysis.text_table import html_table, text_table
+from paddle_lab.analysis.tables.op_table import innermost_scopes
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say

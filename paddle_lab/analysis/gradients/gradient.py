@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.placed import Placed
-from paddle_lab.analysis.stacks import Frame
-from paddle_lab.analysis.tensors import parse_shape
+from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.placed import Placed
+from paddle_lab.analysis.tables.tensors import parse_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.gradients.curve import GradientCurve
 from paddle_lab.analysis.gradients.gradient import Bucket, Gradient
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.op_table import OpTable
-from paddle_lab.analysis.pandas_frame import pandas_module
-from paddle_lab.analysis.text_table import html_table, text_table
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.op_table import OpTable
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.placed import Placed
-from paddle_lab.analysis.stacks import Frame, stack_of
-from paddle_lab.analysis.tensors import Tensor
+from paddle_lab.analysis.source.stacks import Frame, stack_of
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.placed import Placed
+from paddle_lab.analysis.tables.tensors import Tensor
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.analysis.memory.allocation import Allocation
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text, time_text
-from paddle_lab.analysis.pandas_frame import pandas_module
-from paddle_lab.analysis.text_table import html_table, text_table
-from paddle_lab.analysis.trees import Keys
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
 from paddle_lab.words import say
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.analysis.memory.layer_names import LayerNames, layers_of_scopes
-from paddle_lab.analysis.op_table import OpTable
-from paddle_lab.analysis.trees import Keys
-from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.analysis.source.user_frames import stack_frames
+from paddle_lab.analysis.tables.op_table import OpTable
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool
 

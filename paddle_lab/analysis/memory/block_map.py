@@ -12,7 +12,7 @@ from paddle_lab.analysis.memory.address_ranges import Addresses, address_ranges
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
-from paddle_lab.analysis.text_table import text_table
+from paddle_lab.analysis.tables.text_table import text_table
 from paddle_lab.words import say
 
 _ROWS_SHOWN = 12

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.pandas_frame import pandas_module
-from paddle_lab.analysis.stacks import Frame
-from paddle_lab.analysis.text_table import html_table, text_table
-from paddle_lab.analysis.trees import Keys
+from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 from paddle_lab.words import say
 

@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from paddle_lab.analysis.trees import Keys
+from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.trace.record import Record
 
 _MOST_OPS = 5000

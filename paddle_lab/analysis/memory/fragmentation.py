@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.memory.timeline import Bytes, Timeline, Times
-from paddle_lab.analysis.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 

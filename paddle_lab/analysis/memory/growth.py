@@ -13,9 +13,9 @@ from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.feedback import feeds_itself
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.pandas_frame import pandas_module
-from paddle_lab.analysis.stacks import Frame
-from paddle_lab.analysis.text_table import html_table, text_table
+from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 

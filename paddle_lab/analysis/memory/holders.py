@@ -12,7 +12,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.text_table import html_table, text_table
+from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.trace.schema import HOLDER_KINDS
 from paddle_lab.words import say
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.analysis.memory.advice import advice
+from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.memory.advice.advice import advice
+from paddle_lab.analysis.memory.advice.leak_advice import leak_advice
+from paddle_lab.analysis.memory.advice.out_of_memory import OutOfMemory, out_of_memory
 from paddle_lab.analysis.memory.allocation_table import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.block_map import BlockMap, block_map
@@ -16,11 +19,8 @@ from paddle_lab.analysis.memory.breakdown import Breakdown, Grouping, breakdown
 from paddle_lab.analysis.memory.fragmentation import Fragmentation, fragmentation
 from paddle_lab.analysis.memory.growth import Growth, growth
 from paddle_lab.analysis.memory.holders import HolderTable, holders
-from paddle_lab.analysis.memory.leak_advice import leak_advice
-from paddle_lab.analysis.memory.out_of_memory import OutOfMemory, out_of_memory
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.memory.timeline import Timeline, counted_at_end, timeline
-from paddle_lab.analysis.trees import Keys
 from paddle_lab.trace.memory_notices import tell_of_missing_memory
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 
 from paddle_lab.analysis.findings.sentence_html import sentence_html
-from paddle_lab.analysis.summaries import backward_calls
+from paddle_lab.analysis.tables.summaries import backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg.classes import with_classes
 from paddle_lab.views.svg.folding import fold

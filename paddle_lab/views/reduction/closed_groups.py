@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, depths, levels
+from paddle_lab.analysis.graph.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
 
 _POINTED_AT, _PLAIN, _COPY = 0, 1, 2

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.recomputation import paired_ops
-from paddle_lab.analysis.trees import Keys, common_ancestors, depths
-from paddle_lab.analysis.user_frames import op_frames
+from paddle_lab.analysis.graph.recomputation import paired_ops
+from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
+from paddle_lab.analysis.source.user_frames import op_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import STAND_IN_TABLES
 from paddle_lab.trace.table import StringPool, Table

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
 from paddle_lab.views.svg.group_items import GroupItems, Item

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paddle_lab.analysis.dataflow import producers
-from paddle_lab.analysis.pairing import grad_nodes_of_ops
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.dataflow import producers
+from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
 from paddle_lab.views.svg.folding import Folded
@@ -190,7 +190,7 @@ class RowReader:
 
 
 def _rows_of(by_key: tuple[Keys, Keys], keys: Keys) -> Keys:
-    """Return what :func:`~paddle_lab.analysis.trees.csr` sorted under ``keys``, key by key."""
+    """Return what :func:`~paddle_lab.analysis.graph.trees.csr` sorted under each of ``keys``."""
     starts, order = by_key
     counts = starts[keys + 1] - starts[keys]
     first = starts[keys] - np.cumsum(counts) + counts

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.registry import checks
-from paddle_lab.analysis.text_table import html_table
+from paddle_lab.analysis.tables.text_table import html_table
 from paddle_lab.words import say
 
 

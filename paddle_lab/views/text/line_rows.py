@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.stacks import Frame
-from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.words import say

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.odd_siblings import odd_siblings
-from paddle_lab.analysis.op_table import OpTable
-from paddle_lab.analysis.summaries import BackwardCall, backward_calls
-from paddle_lab.analysis.text_table import padded, text_width
-from paddle_lab.analysis.trees import Keys, depths, levels
+from paddle_lab.analysis.graph.odd_siblings import odd_siblings
+from paddle_lab.analysis.graph.trees import Keys, depths, levels
+from paddle_lab.analysis.tables.op_table import OpTable
+from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
+from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
 from paddle_lab.views.text.finding_text import finding_counts, finding_lines, told_findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lab.analysis.memory.failed_request import (
+from paddle_lab.analysis.memory.advice.failed_request import (
     failed_request,
     is_out_of_memory,
     requested_bytes,

@@ -1,6 +1,6 @@
 /**
  * Which group is built unlike its siblings: of the blocks of one list nearly all are equal, and one
- * is not. Mirrors `paddle_lab/analysis/odd_siblings.py`.
+ * is not. Mirrors `paddle_lab/analysis/graph/odd_siblings.py`.
  */
 
 import { RowsByKey } from "../../trace/csr.ts";

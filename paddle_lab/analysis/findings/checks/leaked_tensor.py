@@ -31,9 +31,9 @@ from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.named_holders import NamedHolders
 from paddle_lab.analysis.findings.steps import Steps
+from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.stacks import stack_of
-from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.words import Text
 
 Rows = npt.NDArray[np.int64]

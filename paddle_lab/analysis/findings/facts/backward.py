@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts.columns import RecordColumns
-from paddle_lab.analysis.pairing import grad_nodes_of_ops
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
 _REMAINING = BACKWARD_KINDS.index("remaining")

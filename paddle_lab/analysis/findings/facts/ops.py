@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts.columns import RecordColumns, Slices
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.schema import PHASES, ROLES
 
 FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from paddle_lab.analysis.findings.facts.columns import RecordColumns
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.stacks import Frame, stack_of
-from paddle_lab.analysis.trees import Keys
-from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.source.stacks import Frame, stack_of
+from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts.columns import RecordColumns
-from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.schema import EVENT_KINDS, SCOPE_KINDS
 
 

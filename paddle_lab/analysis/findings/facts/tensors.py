@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts.columns import RecordColumns, Slices
-from paddle_lab.analysis.trees import Keys, csr, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, csr, nearest_marked
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))

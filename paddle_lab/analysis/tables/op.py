@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddle_lab.analysis.placed import Placed
-from paddle_lab.analysis.stacks import Frame, stack_of
-from paddle_lab.analysis.tensors import Tensor
+from paddle_lab.analysis.source.stacks import Frame, stack_of
+from paddle_lab.analysis.tables.placed import Placed
+from paddle_lab.analysis.tables.tensors import Tensor
 from paddle_lab.trace.schema import PHASES, ROLES
 
 if TYPE_CHECKING:
-    from paddle_lab.analysis.op_table import OpTable
+    from paddle_lab.analysis.tables.op_table import OpTable
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 

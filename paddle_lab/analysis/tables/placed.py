@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_lab.analysis.stacks import Frame
+from paddle_lab.analysis.source.stacks import Frame
 
 
 class Placed:

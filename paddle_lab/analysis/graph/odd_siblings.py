@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
 from paddle_lab.words import listing, say
@@ -53,8 +53,8 @@ def odd_siblings(record: Record) -> list[OddSibling]:
 
     Siblings are members of one list (``blocks.0``, ``blocks.1``, …) that are of one class and that
     one call of a layer has called. At least three of them are equal (see
-    `paddle_lab.analysis.structure`), and at most a quarter is not. A layer that ran one op is no
-    group to compare.
+    `paddle_lab.analysis.graph.structure`), and at most a quarter is not. A layer that ran one op
+    is no group to compare.
     """
     groups = record.groups
     kinds, classes = groups["kind"].tolist(), groups["class"].tolist()

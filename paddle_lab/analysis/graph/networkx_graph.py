@@ -8,10 +8,10 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.op_table import OpTable, innermost_scopes
-from paddle_lab.analysis.tensors import Tensor, parse_shape
-from paddle_lab.analysis.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.op_table import OpTable, innermost_scopes
+from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EDGE_KINDS, SCOPE_KINDS
 from paddle_lab.words import say

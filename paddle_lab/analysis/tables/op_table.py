@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.pairing import grad_nodes_of_ops
-from paddle_lab.analysis.pandas_frame import pandas_module
-from paddle_lab.analysis.tensors import Tensor
-from paddle_lab.analysis.text_table import padded, text_width
-from paddle_lab.analysis.trees import Keys, csr, nearest_marked
+from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.graph.trees import Keys, csr, nearest_marked
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.words import say
@@ -91,7 +91,7 @@ class OpTable(Sequence[Op]):
 
     @cached_property
     def grad_nodes(self) -> tuple[Keys, Keys]:
-        """Grad nodes by op, as from :func:`paddle_lab.analysis.pairing.grad_nodes_of_ops`."""
+        """Grad nodes by op, as from :func:`paddle_lab.analysis.graph.pairing.grad_nodes_of_ops`."""
         return grad_nodes_of_ops(self.record)
 
     @cached_property

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.analysis.memory.advice import advice
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
-from paddle_lab.analysis.memory.breakdown import Breakdown
-from paddle_lab.analysis.memory.failed_request import (
+from paddle_lab.analysis.memory.advice.advice import advice
+from paddle_lab.analysis.memory.advice.failed_request import (
     FailedRequest,
     failed_request,
     is_out_of_memory,
 )
-from paddle_lab.analysis.op import Op
+from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.breakdown import Breakdown
+from paddle_lab.analysis.tables.op import Op
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 

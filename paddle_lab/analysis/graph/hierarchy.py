@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.shown_scopes import ShownScopes
-from paddle_lab.analysis.structure import structure_numbers
-from paddle_lab.analysis.trees import Keys, depths, first_ops, levels
+from paddle_lab.analysis.graph.shown_scopes import ShownScopes
+from paddle_lab.analysis.graph.structure import structure_numbers
+from paddle_lab.analysis.graph.trees import Keys, depths, first_ops, levels
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table, storage_dtype
@@ -26,14 +26,14 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     record
         The trace.
     op_edges
-        As from :func:`paddle_lab.analysis.dataflow.op_edges`.
+        As from :func:`paddle_lab.analysis.graph.dataflow.op_edges`.
     strings
         The record's strings; labels that are not among them are added.
 
     Notes
     -----
-    Which scopes are groups says :class:`~paddle_lab.analysis.shown_scopes.ShownScopes`. Groups are
-    sorted by their first op, parents before children. A label is relative to the path of the
+    :class:`~paddle_lab.analysis.graph.shown_scopes.ShownScopes` says which scopes are groups. They
+    are sorted by their first op, parents before children. A label is relative to the path of the
     nearest layer above: ``layers.0`` inside ``encoder``. A turn is called by its loop's words and
     its number: ``epoch 2``.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, common_ancestors, depths
+from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
@@ -26,7 +26,7 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
     ----------
     op
         The op beside which each grad node is drawn, as of
-        :func:`paddle_lab.analysis.recomputation.paired_ops`.
+        :func:`paddle_lab.analysis.graph.recomputation.paired_ops`.
     """
     group = np.full(len(op), -1, storage_dtype(ANSWER_TABLES["grad_node_groups"]["group"]))
     is_paired = op >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ntpath
 from functools import lru_cache
 
-from paddle_lab.analysis.statements import statement_at
+from paddle_lab.analysis.source.statements import statement_at
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.words import say

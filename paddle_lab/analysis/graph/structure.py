@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import common_ancestors, depths
+from paddle_lab.analysis.graph.trees import common_ancestors, depths
 
 Hashes = npt.NDArray[np.uint64]
 

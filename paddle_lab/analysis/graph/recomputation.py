@@ -13,7 +13,7 @@ from collections import defaultdict
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import Table, storage_dtype

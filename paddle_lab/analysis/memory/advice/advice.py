@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paddle_lab.analysis.memory.advice.failed_request import FailedRequest
+from paddle_lab.analysis.memory.advice.leak_advice import keeper, leak_advice
 from paddle_lab.analysis.memory.breakdown import Share
-from paddle_lab.analysis.memory.failed_request import FailedRequest
-from paddle_lab.analysis.memory.leak_advice import keeper, leak_advice
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, depths, levels, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, depths, levels, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 

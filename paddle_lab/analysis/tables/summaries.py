@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.stacks import Frame
-from paddle_lab.analysis.trees import nearest_marked
-from paddle_lab.analysis.user_frames import stack_frames
+from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.record import Record
 
 

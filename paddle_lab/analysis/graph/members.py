@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import Table, storage_dtype

@@ -9,8 +9,8 @@ import numpy as np
 
 from paddle_lab.analysis.memory.layer_names import LayerNames, layers_of_scopes
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.op import Op
-from paddle_lab.analysis.op_table import OpTable
+from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.op_table import OpTable
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 

@@ -1,0 +1,1 @@
+"""Rows that a person can read, as objects, as text and as data frames: ops, tensors, calls."""
