@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final
 
 from paddle_lab.capture import rows
-from paddle_lab.capture.evidence.scan import KINDS
+from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.turns import code_loops
 from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
 
@@ -35,7 +35,7 @@ _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
 }
 _HEAD: Final = """\
 /* The constants that C and Python share. `make generate` writes this file from capture/rows.py,
- * capture/turns/code_loops.py, capture/evidence/scan.py and trace/schema.py. */
+ * capture/turns/code_loops.py, capture/evidence/values/scan.py and trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 

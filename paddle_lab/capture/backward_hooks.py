@@ -15,8 +15,8 @@ from typing import Any
 from paddle_lab.capture.backward_graphs import PADDLE_GRAD_OP
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.double_grad import attribute_made_nodes
-from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
-from paddle_lab.capture.evidence.rootless import note_rootless
+from paddle_lab.capture.evidence.events.rootless import note_rootless
+from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch
 from paddle_lab.capture.faults import attempt, described
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG, BackwardSpan
 from paddle_lab.capture.patches import AttributePatch

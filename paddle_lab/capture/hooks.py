@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from paddle_lab.capture.arrival_hooks import arrival_patches
 from paddle_lab.capture.backward_hooks import backward_patches
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.creations import creation_patches
-from paddle_lab.capture.evidence.gradient_modes import gradient_mode_patches
-from paddle_lab.capture.evidence.gradient_stops import gradient_stop_patches
+from paddle_lab.capture.evidence.events.creations import creation_patches
+from paddle_lab.capture.evidence.events.gradient_modes import gradient_mode_patches
+from paddle_lab.capture.evidence.events.gradient_stops import gradient_stop_patches
+from paddle_lab.capture.evidence.events.overwrites import overwrite_patches
+from paddle_lab.capture.evidence.events.reads import read_patches
 from paddle_lab.capture.evidence.optimizers import optimizer_patches
-from paddle_lab.capture.evidence.overwrites import overwrite_patches
-from paddle_lab.capture.evidence.reads import read_patches
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.layer_hooks import layer_patches

@@ -8,7 +8,7 @@ from typing import Any
 
 from paddle_lab.capture.copy_hooks import noting_copies
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.gradient_stops import note_detached
+from paddle_lab.capture.evidence.events.gradient_stops import note_detached
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.op_wrapper import OpWrapping
 from paddle_lab.capture.patches import AttributePatch, FunctionPatch

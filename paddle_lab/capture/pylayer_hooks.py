@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.pylayer_gradients import note_left_out
+from paddle_lab.capture.evidence.events.pylayer_gradients import note_left_out
 from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.patches import AttributePatch
 from paddle_lab.capture.recorder import PYLAYER, Recorder

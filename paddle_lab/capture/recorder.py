@@ -20,10 +20,10 @@ from paddle_lab.capture.backward_graphs import BackwardGraphs, flat
 from paddle_lab.capture.counter import Counter
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
-from paddle_lab.capture.evidence.event_log import EventLog
+from paddle_lab.capture.evidence.events.event_log import EventLog
+from paddle_lab.capture.evidence.events.pylayer_rules import PyLayerRules
+from paddle_lab.capture.evidence.events.step_gradients import StepGradients
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
-from paddle_lab.capture.evidence.pylayer_rules import PyLayerRules
-from paddle_lab.capture.evidence.step_gradients import StepGradients
 from paddle_lab.capture.evidence.tensor_lives import TensorLives
 from paddle_lab.capture.faults import described
 from paddle_lab.capture.layers import LayerPool
@@ -44,7 +44,7 @@ from paddle_lab.words import say
 if TYPE_CHECKING:
     from paddle_lab.capture.double_grad import Reached
     from paddle_lab.capture.evidence.collector import Forgotten
-    from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch
+    from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch
     from paddle_lab.capture.limit.limiter import Limiter
     from paddle_lab.capture.limit.trimming import KeptOps
     from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls

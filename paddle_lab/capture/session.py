@@ -16,7 +16,7 @@ from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.evidence.cuda_errors import CudaErrors
-from paddle_lab.capture.evidence.digests import Digests
+from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.faults import attempt, described, described_with_causes
 from paddle_lab.capture.frames import Cells, NoCells
 from paddle_lab.capture.hooks import HOOKS

@@ -15,8 +15,8 @@ import pytest
 from paddle import nn
 
 import paddle_lab
-from paddle_lab.capture.evidence.gradient_hooks import PostHook
-from paddle_lab.capture.evidence.list_slots import takes_post_hook
+from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
+from paddle_lab.capture.evidence.gradients.post_hooks import PostHook
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ import pytest
 from paddle import nn
 
 import paddle_lab
-from paddle_lab.capture.evidence import gradient_values
+from paddle_lab.capture.evidence.gradients import kept_values
 
 
 def step(net, data, *, grads):
@@ -54,7 +54,7 @@ def test_statistics_are_those_of_what_is_kept(net):
 
 
 def test_too_much_is_not_kept_and_the_trace_says_so(net, monkeypatch):
-    monkeypatch.setattr(gradient_values, "MOST_BYTES", 8)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 8)
     trace, _, _ = step(net, paddle.randn([3, 4]), grads="head")
     assert len(trace.gradients) > 0
     assert all(gradient.value is None for gradient in trace.gradients)

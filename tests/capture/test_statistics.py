@@ -10,8 +10,8 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.evidence.scan import KINDS
-from paddle_lab.capture.evidence.statistics import look_at, statistics_of
+from paddle_lab.capture.evidence.values.scan import KINDS
+from paddle_lab.capture.evidence.values.statistics import look_at, statistics_of
 from tests.capture.twins import Parts, on_both_twins
 
 STORED = dict(zip(KINDS, ("f2", "u2", "f4", "f8", "c8", "c16"), strict=True))

@@ -8,7 +8,7 @@ import pytest
 
 # Each of them declares its twin when it is imported.
 from paddle_lab.capture import recorder, running_layer, search, stack_rows  # noqa: F401
-from paddle_lab.capture.evidence import statistics  # noqa: F401
+from paddle_lab.capture.evidence.values import statistics  # noqa: F401
 from paddle_lab.capture.native import NATIVE, TWINS
 
 

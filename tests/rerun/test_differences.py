@@ -11,7 +11,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.evidence.digests import digest_of
+from paddle_lab.capture.evidence.values.digests import digest_of
 from tests.models import MODELS
 from tests.rerun.alarms import alarms
 

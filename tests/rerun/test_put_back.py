@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.evidence.digests import UNKNOWN, digest_of
+from paddle_lab.capture.evidence.values.digests import UNKNOWN, digest_of
 from tests.models import MODELS
 from tests.rerun.alarms import alarms
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
-from paddle_lab.capture.evidence.gradients import Gradients
-from paddle_lab.capture.evidence.values import Values
+from paddle_lab.capture.evidence.gradients.collector import Gradients
+from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.recorder import Recorder
 
 

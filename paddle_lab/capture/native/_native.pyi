@@ -8,8 +8,8 @@ from types import CodeType, FrameType
 from typing import Any, final
 
 from paddle_lab.capture.code_positions import Integers
-from paddle_lab.capture.evidence.scan import Scanned
-from paddle_lab.capture.evidence.statistics import Seen
+from paddle_lab.capture.evidence.values.scan import Scanned
+from paddle_lab.capture.evidence.values.statistics import Seen
 from paddle_lab.capture.grad_nodes import GradNodePool
 from paddle_lab.capture.grad_walk import Reached
 from paddle_lab.capture.lineage import Upstream
@@ -226,12 +226,12 @@ def walk_grad_nodes(
     """Record what is reachable from grad nodes: ``capture/grad_walk.py``."""
 
 def scan(address: int, elements: int, kind: int, with_histogram: bool, /) -> Scanned:
-    """Look at every element of an array: ``capture/evidence/scan.py``."""
+    """Look at every element of an array: ``capture/evidence/values/scan.py``."""
 
 def look_at_host(
     tensor: Any, kinds: dict[int, tuple[int, Any]], with_histogram: bool, /
 ) -> Seen | None:
-    """Look at a tensor in the memory of this process: ``capture/evidence/statistics.py``."""
+    """Look at a tensor in the memory of this process: ``capture/evidence/values/statistics.py``."""
 
 def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str, Any]]:
     """Return the dictionaries of modules that have any of some objects: ``capture/search.py``."""

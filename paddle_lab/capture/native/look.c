@@ -1,4 +1,4 @@
-/* What is in a tensor that lies in the memory of this process: capture/evidence/statistics.py. */
+/* What is in a tensor that lies in this process: capture/evidence/values/statistics.py. */
 #include "native.h"
 
 /* What a tensor is asked, in this order; the names are made once a process. */

@@ -1,4 +1,4 @@
-/* What is in an array of floats, in one pass: capture/evidence/scan.py. */
+/* What is in an array of floats, in one pass: capture/evidence/values/scan.py. */
 #include "native.h"
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.evidence.digests import UNKNOWN, Digests
+from paddle_lab.capture.evidence.values.digests import UNKNOWN, Digests
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES, ROLES
 from paddle_lab.trace.table import StringPool, TableBuilder

@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_lab.capture.backward_graphs import flat
 from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.evidence.statistics import Statistics, statistics_of
+from paddle_lab.capture.evidence.values.statistics import Statistics, statistics_of
 from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.capture.rows import NO_KEY
 from paddle_lab.trace.floats import float_bits

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.optimizers import parameters_of
-from paddle_lab.capture.evidence.statistics import statistics_of
+from paddle_lab.capture.evidence.values.statistics import statistics_of
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder import Recorder

@@ -9,12 +9,12 @@ import numpy as np
 
 from paddle_lab.capture.dtypes import describe
 from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.evidence.gradient_hooks import BackwardWatch, Edges, HookedNode
-from paddle_lab.capture.evidence.gradient_starts import NO_EDGE, starts
-from paddle_lab.capture.evidence.gradient_values import GradientValues
-from paddle_lab.capture.evidence.list_slots import takes_post_hook
-from paddle_lab.capture.evidence.scan import Scanned
-from paddle_lab.capture.evidence.statistics import Look, look_at
+from paddle_lab.capture.evidence.gradients.kept_values import GradientValues
+from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
+from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch, Edges, HookedNode
+from paddle_lab.capture.evidence.gradients.starts import NO_EDGE, starts
+from paddle_lab.capture.evidence.values.scan import Scanned
+from paddle_lab.capture.evidence.values.statistics import Look, look_at
 from paddle_lab.capture.grad_nodes import LEAF_NAME
 from paddle_lab.capture.row_keys import RecordKeys
 from paddle_lab.capture.rows import EDGE_CELLS

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.scan import KINDS, Scanned, scan
+from paddle_lab.capture.evidence.values.scan import KINDS, Scanned, scan
 from paddle_lab.capture.native import native_twin
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from paddle_lab.capture.backward_graphs import flat
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.statistics import Seen, is_scanned, look_at
+from paddle_lab.capture.evidence.values.statistics import Seen, is_scanned, look_at
 
 NO_EDGE = -1
 """Stands for what a backward call begins with."""
