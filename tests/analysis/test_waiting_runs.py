@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.analysis.findings.silent_changes import _Run, _Runs
+from paddle_lab.analysis.findings.saved.silent_changes import _Run, _Runs
 
 NOTHING = np.empty(0, np.int64)
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)).map(sorted), max_size=12)

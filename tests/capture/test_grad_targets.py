@@ -9,7 +9,7 @@ import paddle_lab
 from paddle_lab import Trace
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.gradient_reach import GradientReach
+from paddle_lab.analysis.findings.gradients.reach import GradientReach
 
 
 def asked(trace: Trace) -> list[tuple[int, str]]:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 _RECORDING = (
-    "paddle_lab.analysis.findings.checks.unwritten_output",
+    "paddle_lab.analysis.findings.checks.unused_graph",
     "paddle_lab.capture.session",
     "paddle_lab.magics.graphed_cell",
 )

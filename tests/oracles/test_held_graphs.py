@@ -14,8 +14,8 @@ from paddle.nn import functional as F
 
 import paddle_lab
 from paddle_lab.analysis.findings.facts import ACTIVATION, Facts
-from paddle_lab.analysis.findings.held_graphs import HeldGraphs
-from paddle_lab.analysis.findings.steps import Steps
+from paddle_lab.analysis.findings.lifetimes.held_graphs import HeldGraphs
+from paddle_lab.analysis.findings.lifetimes.steps import Steps
 
 
 def allocated() -> int:

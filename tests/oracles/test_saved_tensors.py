@@ -10,7 +10,7 @@ from paddle.nn import functional as F
 
 import paddle_lab
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.saved_tensors import saved_tensors
+from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
 
 Op = Callable[..., paddle.Tensor]
 

@@ -19,10 +19,10 @@ ALLOWED = {
     # Code that shows what a check finds.
     "analysis/findings/checks/*.py": r".*(# |self\.layers = )",
     # Paddle's errors, as Paddle writes them.
-    "analysis/findings/failed_backward.py": r".*",
+    "analysis/findings/saved/failed_backward.py": r".*",
     "analysis/findings/checks/*argument.py": r"Leaf Var$|Error message in",
     # Names of ops, one after another.
-    "analysis/findings/saved_tensors.py": r"[a-z0-9_ ]+$",
+    "analysis/findings/saved/saved_tensors.py": r"[a-z0-9_ ]+$",
     # Labels as data: `Breakdown.said` tells them to people.
     "analysis/memory/breakdown.py": r"before the trace",
     # A representation for programmers, as `<Op 3: relu in net.0>`.

@@ -22,7 +22,7 @@ tensor; ``gradients`` at those in every gradient; ``rerun`` runs the code once m
 
 @dataclass(frozen=True)
 class Check:
-    """One check; each module in :mod:`paddle_lab.analysis.findings.checks` has one as ``CHECK``."""
+    """One check, as a module in :mod:`paddle_lab.analysis.findings.checks` has it: ``CHECK``."""
 
     kind: str
     """What its findings are called, and its name in ``check=``."""

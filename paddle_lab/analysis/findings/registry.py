@@ -1,4 +1,4 @@
-"""Which checks there are: one for each module in :mod:`paddle_lab.analysis.findings.checks`."""
+"""Which checks there are: each :class:`Check` in :mod:`paddle_lab.analysis.findings.checks`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ NONE = "none"
 @lru_cache(maxsize=1)
 def checks() -> dict[str, Check]:
     """Return all checks by kind, in the alphabet's order."""
-    found: list[Check] = [
-        importlib.import_module(f"{rooms.__name__}.{module.name}").CHECK
+    modules = (
+        importlib.import_module(f"{rooms.__name__}.{module.name}")
         for module in pkgutil.iter_modules(rooms.__path__)
-    ]
+    )
+    found = [one for module in modules for one in vars(module).values() if isinstance(one, Check)]
     return {check.kind: check for check in sorted(found, key=lambda check: check.kind)}
 
 

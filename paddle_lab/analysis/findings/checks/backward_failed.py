@@ -2,8 +2,8 @@
 
 The traceback of a failing backward ends at ``loss.backward()``. The grad node that raised was made
 by an op of the forward, lines or files away. It is found by what the exception says and by the
-graph (:mod:`paddle_lab.analysis.findings.failed_backward`). Where neither tells, the finding is
-at the line of the backward call and says so.
+graph (:mod:`paddle_lab.analysis.findings.saved.failed_backward`). Where neither tells, the finding
+is at the line of the backward call and says so.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.failed_backward import FailedBackward, failed_backwards, reason
 from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.saved.failed_backward import (
+    FailedBackward,
+    failed_backwards,
+    reason,
+)
 from paddle_lab.words import Text
 
 _ADVICE = {

@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
-from paddle_lab.analysis.findings.gradient_cuts import Cut, GradientCuts
-from paddle_lab.analysis.findings.idle_backward import idle_calls
+from paddle_lab.analysis.findings.gradients.cuts import Cut, GradientCuts
+from paddle_lab.analysis.findings.gradients.idle_backward import idle_calls
+from paddle_lab.analysis.findings.gradients.trained import listed
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.trained import listed
 from paddle_lab.words import Text
 
 _MOST_MARKS = 12

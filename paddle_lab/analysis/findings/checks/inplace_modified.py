@@ -19,9 +19,9 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.failed_backward import FailedBackward, failed_backwards
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.silent_changes import SilentChange, silent_changes
+from paddle_lab.analysis.findings.saved.failed_backward import FailedBackward, failed_backwards
+from paddle_lab.analysis.findings.saved.silent_changes import SilentChange, silent_changes
 from paddle_lab.words import Text
 
 

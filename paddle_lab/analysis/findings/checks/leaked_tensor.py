@@ -28,9 +28,9 @@ import numpy.typing as npt
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.held_graphs import SMALLEST_BYTES, HeldGraphs
-from paddle_lab.analysis.findings.named_holders import NamedHolders
-from paddle_lab.analysis.findings.steps import Steps
+from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
+from paddle_lab.analysis.findings.lifetimes.named_holders import NamedHolders
+from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import stack_of

@@ -17,18 +17,18 @@ from collections.abc import Callable, Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Severity
-from paddle_lab.analysis.findings.nan_backward import add_backward_sources, bad_gradients
-from paddle_lab.analysis.findings.nan_causes import cause_in_backward, cause_in_forward
-from paddle_lab.analysis.findings.nan_ends import note_reach
-from paddle_lab.analysis.findings.nan_path import path_marks
-from paddle_lab.analysis.findings.nan_sentences import (
+from paddle_lab.analysis.findings.nan.bad_gradients import add_backward_sources, bad_gradients
+from paddle_lab.analysis.findings.nan.causes import cause_in_backward, cause_in_forward
+from paddle_lab.analysis.findings.nan.ends import note_reach
+from paddle_lab.analysis.findings.nan.numbers import TensorNumbers
+from paddle_lab.analysis.findings.nan.path import path_marks
+from paddle_lab.analysis.findings.nan.sentences import (
     OUTSIDE_ADVICE,
     event_behind,
     message_of,
     place_of,
 )
-from paddle_lab.analysis.findings.nan_sources import Flow, Source, is_optimizers
-from paddle_lab.analysis.findings.numbers import TensorNumbers
+from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_optimizers
 from paddle_lab.analysis.findings.place import Place
 
 _MOST_LINES = 5

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.asked_for_others import kept_away, left_aside
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.chosen import Chosen
-from paddle_lab.analysis.findings.creations import Creations
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
-from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
+from paddle_lab.analysis.findings.gradients.alternatives import Chosen
+from paddle_lab.analysis.findings.gradients.asked_for_others import kept_away, left_aside
+from paddle_lab.analysis.findings.gradients.creations import Creations
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.analysis.findings.gradients.trained import Trained, listed
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.trained import Trained, listed
 from paddle_lab.words import Text
 
 _UNUSED = Text("findings.unreached-parameter.unused")

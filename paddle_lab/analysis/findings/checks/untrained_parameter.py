@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.creations import Creations
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
-from paddle_lab.analysis.findings.hidden_layers import HiddenLayers
+from paddle_lab.analysis.findings.gradients.creations import Creations
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.analysis.findings.gradients.hidden_layers import HiddenLayers
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 

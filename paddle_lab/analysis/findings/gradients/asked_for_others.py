@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.gradients.trained import Trained, listed
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.trained import Trained, listed
 from paddle_lab.words import Text
 
 

@@ -1,4 +1,18 @@
-"""What differed when the code ran once more: where it began, and how far it went."""
+"""The code ran once more, and something differed: two checks.
+
+``nondeterminism``: the same code gave something else when it ran again from the same state and
+seed. It runs once more with parameters, buffers, optimizer, variables and random generators as they
+were, and every op's outputs are compared by a digest of their bytes. The first op that differs
+while nothing that it read did is where it began: data that depends on time or on a generator of its
+own, memory that nobody wrote, a kernel whose threads add in another order. What Paddle's, NumPy's
+and Python's generators give is no alarm, seeded or not: they are put back.
+
+``unwritten-output``: an op returned memory that was never written. The code runs with every new
+block of memory filled with one byte, and again with another. What differs between the two, and not
+between two runs with the same byte, was never written: a kernel of one's own that skips a part of
+its output, a ``paddle.empty`` that is filled only in part. A part that is unwritten and never read
+is no alarm, nor is a tensor that is written before it is read.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +20,54 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import GRADIENT, Facts
-from paddle_lab.analysis.findings.finding import Mark
+from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.place import Place
+from paddle_lab.words import Text
 
 _MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))
 """Ops whose outputs are anything until somebody writes them."""
 _MOST_MARKS = 200
-
 
 Reason = Literal["op", "unwritten", "data", "gradient", "path"]
 """Where a difference began: in what an op computed, in memory that nobody wrote, in data that no op
 made, in a gradient, or in which ops were called from there on."""
 
 
+def find_nondeterminism(facts: Facts) -> Iterator[Found]:
+    """Yield each op from which a difference spread."""
+    differences = _Differences(facts, "nondeterminism")
+    for origin in differences.origins():
+        place, key = origin.place, f"findings.nondeterminism.{origin.reason}"
+        values: dict[str, object] = {}
+        if origin.reason in ("op", "data"):
+            values["count"] = differences.op_count
+        if origin.reason == "op":
+            values["name"] = facts.op_name(origin.op)
+        elif origin.reason == "unwritten":
+            values["reader"] = facts.place(origin.reader)
+        yield differences.found(origin, Text(key, place=place, **values))
+
+
+def find_unwritten_output(facts: Facts) -> Iterator[Found]:
+    """Yield each op that made something of unwritten memory."""
+    differences = _Differences(facts, "unwritten-output")
+    for origin in differences.origins():
+        place = origin.place
+        if origin.reason == "unwritten":
+            reader = facts.place(origin.reader)
+            message = Text("findings.unwritten-output.unwritten", place=place, reader=reader)
+        elif origin.reason == "op":
+            name = facts.op_name(origin.op)
+            message = Text("findings.unwritten-output.op", place=place, name=name)
+        else:
+            message = Text("findings.unwritten-output.elsewhere", place=place)
+        yield differences.found(origin, message)
+
+
 @dataclass(frozen=True)
-class Origin:
+class _Origin:
     """An op from which a difference spread."""
 
     op: int
@@ -31,16 +77,8 @@ class Origin:
     """The first op that read what differs into something new, -1 for none."""
 
 
-class Differences:
-    """The rows of one check.
-
-    Parameters
-    ----------
-    facts
-        The trace.
-    check
-        The check's kind.
-    """
+class _Differences:
+    """What differed between two runs, by one check's rows."""
 
     def __init__(self, facts: Facts, check: str) -> None:
         self._facts = facts
@@ -71,12 +109,13 @@ class Differences:
         """How many ops made something else."""
         return len(self._outputs)
 
-    def marks(self, origin: Origin) -> list[Mark]:
-        """Return where a difference began and the ops it reached after that."""
+    def found(self, origin: _Origin, message: Text) -> Found:
+        """Return a finding that marks where a difference began and the ops it reached after."""
         later = [op for op in sorted(self._outputs) if op > origin.op][:_MOST_MARKS]
-        return [Mark("origin", op=origin.op), *(Mark("path", op=op) for op in later)]
+        marks = [Mark("origin", op=origin.op), *(Mark("path", op=op) for op in later)]
+        return Found(origin.place, message, "warning", origin.op, marks=marks)
 
-    def origins(self) -> Iterator[Origin]:
+    def origins(self) -> Iterator[_Origin]:
         """Yield where differences began, in order."""
         facts = self._facts
         first = min(self._outputs, default=facts.op_count)
@@ -87,15 +126,15 @@ class Differences:
                 # After a forward that differed a gradient does; that is no news.
                 if not is_gradient or op <= first:
                     place = self._made_at(external) or facts.place(op)
-                    yield Origin(op, place, "gradient" if is_gradient else "data")
+                    yield _Origin(op, place, "gradient" if is_gradient else "data")
             elif op in self._outputs and not self._came_in(op):
                 reader = self._reader(op)
                 is_unwritten = facts.op_name(op) in _MAKES_NOTHING
                 if reader >= 0 or (not is_unwritten and 0 in self._outputs[op]):
                     reason: Reason = "unwritten" if is_unwritten else "op"
-                    yield Origin(op, facts.place(op), reason, reader)
+                    yield _Origin(op, facts.place(op), reason, reader)
         for op in self._paths:
-            yield Origin(op, facts.place(op), "path")
+            yield _Origin(op, facts.place(op), "path")
 
     def _came_in(self, op: int) -> bool:
         return any(tensor in self._tensors for tensor in self._facts.inputs(op))
@@ -129,3 +168,20 @@ class Differences:
                 place = self._facts.place_of_stack(int(events["stack"][event]))
                 return place if place.line else None
         return None
+
+
+NONDETERMINISM = Check(
+    kind="nondeterminism",
+    find=find_nondeterminism,
+    example="noise = paddle.to_tensor(np.random.default_rng().normal(size=[4]))  # its own seed",
+    needs=("rerun",),
+    consequence_of=("unwritten-output",),
+    holds_on=(),  # two runs are compared op by op
+)
+UNWRITTEN_OUTPUT = Check(
+    kind="unwritten-output",
+    find=find_unwritten_output,
+    example="total = paddle.empty([4])\ntotal[:3] = parts\nloss = total.sum()",
+    needs=("rerun",),
+    holds_on=(),  # two runs are compared op by op
+)

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
-from paddle_lab.analysis.findings.gradient_cuts import GradientCuts
-from paddle_lab.analysis.findings.weights_alone import WeightsAlone
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.analysis.findings.gradients.weights_alone import WeightsAlone
 from paddle_lab.trace.schema import ROLES
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.trained import Trained
+from paddle_lab.analysis.findings.gradients.trained import Trained
 
 
 class HiddenLayers:

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from paddle_lab.analysis.findings.facts import BUFFER, PARAMETER, Facts
-from paddle_lab.analysis.findings.saved_tensors import saved_tensors
-from paddle_lab.analysis.findings.steps import Steps
-from paddle_lab.analysis.findings.storages import Storages
+from paddle_lab.analysis.findings.lifetimes.steps import Steps
+from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
+from paddle_lab.analysis.findings.saved.storages import Storages
 
 SMALLEST_BYTES = 4096
 """Findings about memory are silent where less is held."""

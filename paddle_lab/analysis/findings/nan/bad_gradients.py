@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.nan_sources import Flow, Source, is_in_backward
+from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_in_backward
 from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.schema import BACKWARD_KINDS
 

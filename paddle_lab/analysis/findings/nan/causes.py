@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.nan_advice import (
+from paddle_lab.analysis.findings.nan.advice import (
     DIVIDE_ADVICE,
     DOMAIN_ADVICE,
     EMPTY_ADVICE,
@@ -15,7 +15,7 @@ from paddle_lab.analysis.findings.nan_advice import (
     ROOT_ADVICE,
     SOFTMAX_ADVICE,
 )
-from paddle_lab.analysis.findings.numbers import Numbers, TensorNumbers
+from paddle_lab.analysis.findings.nan.numbers import Numbers, TensorNumbers
 from paddle_lab.words import Text
 
 _LOGARITHMS = {"log": 0.0, "log2": 0.0, "log10": 0.0, "log1p": -1.0}

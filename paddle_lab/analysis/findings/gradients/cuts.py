@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
-from paddle_lab.analysis.findings.gradient_modes import GradientModes
-from paddle_lab.analysis.findings.gradient_reach import ZERO_GRADIENT, GradientReach, is_integer
+from paddle_lab.analysis.findings.gradients.modes import GradientModes
+from paddle_lab.analysis.findings.gradients.reach import ZERO_GRADIENT, GradientReach, is_integer
+from paddle_lab.analysis.findings.gradients.round_trips import RoundTrips
+from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.round_trips import RoundTrips
-from paddle_lab.analysis.findings.trained import Trained
 from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.schema import SCOPE_KINDS
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.gradient_stops import stopped_edges
+from paddle_lab.analysis.findings.gradients.stops import stopped_edges
 
 ZERO_GRADIENT = frozenset(
     name + suffix

@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 
-from paddle_lab.analysis.findings.creations import Creations
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.trained import Trained
+from paddle_lab.analysis.findings.gradients.creations import Creations
+from paddle_lab.analysis.findings.gradients.trained import Trained
 
 _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.steps import Steps
+from paddle_lab.analysis.findings.lifetimes.steps import Steps
 
 FEWEST_STEPS = 3
 """In how many steps a line does what is called a habit."""

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import BACKWARD, GRADIENT, OPTIMIZER, PARAMETER, Facts
-from paddle_lab.analysis.findings.numbers import TensorNumbers
+from paddle_lab.analysis.findings.nan.numbers import TensorNumbers
 
 SourceKind = Literal["op", "outside", "gradient", "backward"]
 Sources = tuple[int, ...]

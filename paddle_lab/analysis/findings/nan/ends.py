@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import BUFFER, OPTIMIZER, PARAMETER, Facts
-from paddle_lab.analysis.findings.nan_sources import Flow
+from paddle_lab.analysis.findings.nan.sources import Flow
 from paddle_lab.trace.schema import ROLES
 
 _OUTPUT = ROLES.index("output")

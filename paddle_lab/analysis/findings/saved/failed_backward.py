@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from paddle_lab.analysis.findings.backward_run import run_order
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.saved_tensors import saved_tensors, touched_tensors
-from paddle_lab.analysis.findings.storages import Storages
+from paddle_lab.analysis.findings.saved.run_order import run_order
+from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors, touched_tensors
+from paddle_lab.analysis.findings.saved.storages import Storages
 
 Cause = Literal["modified", "twice", "no_double_grad", "pylayer", "python", "unknown"]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.saved_tensors import saved_tensors
-from paddle_lab.analysis.findings.storages import Storages
+from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
+from paddle_lab.analysis.findings.saved.storages import Storages
 from paddle_lab.analysis.source.stacks import stack_of
 
 # Their grad nodes need each input only for the gradients of the others.

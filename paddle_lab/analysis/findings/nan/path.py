@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paddle_lab.analysis.findings.finding import Mark
-from paddle_lab.analysis.findings.nan_backward import BackwardEdges, BadGradients
-from paddle_lab.analysis.findings.nan_ends import loss_tensors
-from paddle_lab.analysis.findings.nan_sources import Flow, Source
+from paddle_lab.analysis.findings.nan.bad_gradients import BackwardEdges, BadGradients
+from paddle_lab.analysis.findings.nan.ends import loss_tensors
+from paddle_lab.analysis.findings.nan.sources import Flow, Source
 
 _MOST_MARKS = 2_000
 
