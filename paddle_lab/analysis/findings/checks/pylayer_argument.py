@@ -29,7 +29,7 @@ _AGAINST_RULES = re.compile(
 )
 
 _FOR = " for "
-"""As `capture/evidence/events/pylayer_rules.py` parts the shape that was given from the wanted one."""
+"""As `capture/evidence/events/pylayer_rules.py` parts the shape given from the one wanted."""
 
 
 def find(facts: Facts) -> Iterator[Found]:
