@@ -6,27 +6,27 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final
 
-from paddle_lab.capture import rows
 from paddle_lab.capture.evidence.values.scan import KINDS
+from paddle_lab.capture.rows import cells
 from paddle_lab.capture.turns import code_loops
 from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
 
 _NUMBERS: Final = {
-    "NO_KEY": rows.NO_KEY,
-    "VERSION_BITS": rows.VERSION_BITS,
-    "LARGEST_VERSION": rows.LARGEST_VERSION,
-    "NO_VERSION": rows.NO_VERSION,
+    "NO_KEY": cells.NO_KEY,
+    "VERSION_BITS": cells.VERSION_BITS,
+    "LARGEST_VERSION": cells.LARGEST_VERSION,
+    "NO_VERSION": cells.NO_VERSION,
     "IS_HEADER": code_loops.IS_HEADER,
     "IS_REPEATING": code_loops.IS_REPEATING,
 }
 _ROWS: Final[dict[str, type[IntEnum]]] = {
-    "OP": rows.OpCell,
-    "TENSOR": rows.TensorCell,
-    "SCOPE": rows.ScopeCell,
-    "TURN": rows.TurnCell,
-    "NODE": rows.NodeCell,
-    "EDGE": rows.EdgeCell,
-    "ROOT": rows.RootCell,
+    "OP": cells.OpCell,
+    "TENSOR": cells.TensorCell,
+    "SCOPE": cells.ScopeCell,
+    "TURN": cells.TurnCell,
+    "NODE": cells.NodeCell,
+    "EDGE": cells.EdgeCell,
+    "ROOT": cells.RootCell,
 }
 _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
     "TENSOR_KIND": TENSOR_KINDS,
@@ -34,8 +34,9 @@ _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
     "ELEMENT": KINDS,
 }
 _HEAD: Final = """\
-/* The constants that C and Python share. `make generate` writes this file from capture/rows.py,
- * capture/turns/code_loops.py, capture/evidence/values/scan.py and trace/schema.py. */
+/* The constants that C and Python share. `make generate` writes this file from
+ * capture/rows/cells.py, capture/turns/code_loops.py, capture/evidence/values/scan.py and
+ * trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 

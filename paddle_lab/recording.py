@@ -128,7 +128,7 @@ def region(name: str) -> AbstractContextManager[None]:
     TypeError
         If the name is missing or is not text.
     """
-    from paddle_lab.capture.regions import region as capture_region
+    from paddle_lab.capture.recorder.regions import region as capture_region
 
     return capture_region(name)
 
@@ -141,7 +141,7 @@ def step() -> None:
     it does nothing.
     """
     time_ns = perf_counter_ns()
-    sinks = sys.modules.get("paddle_lab.capture.sinks")
+    sinks = sys.modules.get("paddle_lab.capture.recorder.sinks")
     for recorder in sinks.SINKS.active if sinks is not None else ():
         if recorder.limiter is not None:
             recorder.limiter.end_step(time_ns, is_marked=True)

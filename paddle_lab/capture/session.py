@@ -10,22 +10,22 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
-from paddle_lab.capture.assembly import assemble
 from paddle_lab.capture.availability import require_paddle
-from paddle_lab.capture.backward_hooks import REMAINING
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.evidence.cuda_errors import CudaErrors
 from paddle_lab.capture.evidence.values.digests import Digests
-from paddle_lab.capture.faults import attempt, described, described_with_causes
-from paddle_lab.capture.frames import Cells, NoCells
-from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.hooks.backward_hooks import REMAINING
+from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.limit.earlier import mark_earlier
 from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.stacks import NO_STACK
-from paddle_lab.capture.stopped_line import stopped_at
+from paddle_lab.capture.recorder.faults import attempt, described, described_with_causes
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.stacks.frames import Cells, NoCells
+from paddle_lab.capture.stacks.stack_pool import NO_STACK
+from paddle_lab.capture.stacks.stopped_line import stopped_at
+from paddle_lab.capture.tables.assembly import assemble
 from paddle_lab.trace.limit import Limit
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.version import __version__

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from IPython.display import display
 
 from paddle_lab.api import Trace
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.words import say
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
 from paddle_lab.capture.memory.attribution.block_tensors import outputs_of_ops
 from paddle_lab.capture.memory.attribution.op_windows import ops_at
@@ -15,9 +15,9 @@ from paddle_lab.capture.memory.held.gaps import CountedTotals, end_missed_blocks
 from paddle_lab.capture.memory.log.allocator_log import Segment
 from paddle_lab.capture.memory.log.clock import ClockReading, to_perf_ns
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.optimizer_ops import optimizer_reads
-from paddle_lab.capture.recorder import INPUT, OUTPUT
-from paddle_lab.capture.thread_state import FORWARD, OPTIMIZER
+from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT
+from paddle_lab.capture.recorder.thread_state import FORWARD, OPTIMIZER
+from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import Table

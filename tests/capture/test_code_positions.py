@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from paddle_lab.capture.code_positions import NO_COLUMN, positions_of
+from paddle_lab.capture.stacks.code_positions import NO_COLUMN, positions_of
 
 LONG = "def long(x):\n" + "".join(f"    x = x.tanh({i})\n" for i in range(400)) + "    return x\n"
 SPREAD = "def spread(x):\n    return (x.y(\n\n        x))\n"

@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def allocated_bytes() -> int:

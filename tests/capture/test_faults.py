@@ -9,9 +9,9 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.backward_graphs import BackwardGraphs
-from paddle_lab.capture.layers import LayerPool
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.backward_graph.graphs import BackwardGraphs
+from paddle_lab.capture.recorder.layers import LayerPool
+from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def fault(*_args: Any, **_kwargs: Any) -> Any:

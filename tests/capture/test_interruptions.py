@@ -81,7 +81,7 @@ def test_an_interrupt_inside_of_ours_is_told_at_the_users_line(monkeypatch: pyte
         signal.raise_signal(signal.SIGINT)
         return 0
 
-    monkeypatch.setattr("paddle_lab.capture.recorder.Recorder.attributes_key", interrupted)
+    monkeypatch.setattr("paddle_lab.capture.recorder.recorder.Recorder.attributes_key", interrupted)
     x = leaf(2, 2)
     with pytest.raises(KeyboardInterrupt) as caught, paddle_lab.trace():
         x.sum(axis=0)

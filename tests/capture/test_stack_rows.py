@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from IPython.core import interactiveshell
 
 import paddle_lab
-from paddle_lab.capture.stack_rows import StackRows
+from paddle_lab.capture.stacks.stack_rows import StackRows
 from tests.capture.twins import on_both_twins
 
 OWN, RUNNER = Path(paddle_lab.__file__).parent / "garbage.py", interactiveshell.__file__

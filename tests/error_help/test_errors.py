@@ -14,7 +14,7 @@ import pytest
 
 import paddle_lab
 from paddle_lab import words as spoken
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.error_help.lookup import error_help, kinds_that_explain
 from paddle_lab.error_help.table import known_errors
 from tests.error_help.raised import IN_A_PROCESS_OF_THEIR_OWN, RAISED
@@ -149,7 +149,7 @@ def test_what_paddle_raises_finds_its_advice(case):
 def test_what_leaves_threads_behind_finds_its_advice(wanted, tmp_path):
     code = f"""
 import os
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.error_help.lookup import error_help
 from tests.error_help.raised import IN_A_PROCESS_OF_THEIR_OWN
 try:

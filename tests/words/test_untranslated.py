@@ -31,7 +31,7 @@ ALLOWED = {
     "trace/unpack.py": r"(parents|header|unknown column|rows|a value|strings|origin\.|…)",
     # What cannot be: for those who change the code.
     "analysis/graph/trees.py": r"parents form a cycle$",
-    "capture/tape.py": r"a tape's cells",
+    "capture/rows/tape.py": r"a tape's cells",
     "trace/pack.py": r"int64 holds",
     "trace/table.py": r"columns of unequal",
     "__init__.py": r"module … has no attribute",

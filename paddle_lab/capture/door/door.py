@@ -11,7 +11,7 @@ from types import GetSetDescriptorType
 from typing import Any, Final
 
 from paddle_lab.capture.door.table import FEATURES
-from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.words import listing, say
 
 _PROPERTIES: Final = (property, cached_property, GetSetDescriptorType)

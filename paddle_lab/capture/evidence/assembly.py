@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.capture.frames import FrameAssembler
-from paddle_lab.capture.row_keys import RecordKeys, Rows
-from paddle_lab.capture.tape import cells_of
+from paddle_lab.capture.rows.tape import cells_of
+from paddle_lab.capture.stacks.frames import FrameAssembler
+from paddle_lab.capture.tables.row_keys import RecordKeys, Rows
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def add_evidence(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from paddle_lab.capture.row_keys import RecordKeys
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 

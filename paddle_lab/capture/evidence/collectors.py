@@ -9,7 +9,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.gradients.collector import Gradients
 from paddle_lab.capture.evidence.values.collector import Values
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def collectors(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.row_keys import RecordKeys
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 _FLAG = "FLAGS_check_cuda_error"

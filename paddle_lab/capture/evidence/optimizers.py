@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.rows import TENSOR_CELLS, TensorCell
-from paddle_lab.capture.search import instances_among
-from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tape import cells_of
-from paddle_lab.capture.tensors import PARAMETER
-from paddle_lab.capture.tracebacks import drop_frame
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.hooks.search import instances_among
+from paddle_lab.capture.hooks.tracebacks import drop_frame
+from paddle_lab.capture.recorder.faults import attempt
+from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.tensors import PARAMETER
+from paddle_lab.capture.rows.cells import TENSOR_CELLS, TensorCell
+from paddle_lab.capture.rows.tape import cells_of
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
-    from paddle_lab.capture.row_keys import RecordKeys
+    from paddle_lab.capture.recorder.recorder import Recorder
+    from paddle_lab.capture.tables.row_keys import RecordKeys
 
 
 class _Seen:

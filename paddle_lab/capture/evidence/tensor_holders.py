@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_lab.capture.row_keys import RecordKeys
-from paddle_lab.capture.tensors import ACTIVATION
+from paddle_lab.capture.recorder.tensors import ACTIVATION
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.holders.frames import open_call
 from paddle_lab.holders.roots import Root, is_user_file, module_roots, notebook_roots
 from paddle_lab.holders.search import HolderSearch
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 _FEWEST = 3
 """Living tensors of one stack that are worth a search."""

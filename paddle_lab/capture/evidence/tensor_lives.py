@@ -16,8 +16,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from paddle_lab.capture.recorder import Recorder
-    from paddle_lab.capture.row_keys import RecordKeys
+    from paddle_lab.capture.recorder.recorder import Recorder
+    from paddle_lab.capture.tables.row_keys import RecordKeys
     from paddle_lab.trace.table import TableBuilder
 
 _ALL_UP_TO = 32

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_lab.capture.tensors import ACTIVATION, EXTERNAL
+from paddle_lab.capture.recorder.tensors import ACTIVATION, EXTERNAL
 from paddle_lab.trace.record import Record
 
 

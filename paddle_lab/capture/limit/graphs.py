@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
-from paddle_lab.capture.tape import cells_of
+from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
+from paddle_lab.capture.rows.tape import cells_of
 
 if TYPE_CHECKING:
     from paddle_lab.capture.limit.spans import Keys, Mask
     from paddle_lab.capture.limit.trimming import KeptOps
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[int]]:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from paddle_lab.capture.counter import NEVER
 from paddle_lab.capture.limit.notice import Kept, notice
 from paddle_lab.capture.limit.spans import OPEN, Span
 from paddle_lab.capture.limit.step_choice import StepChoice
 from paddle_lab.capture.limit.trimming import op_keys, trim
+from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import Limit
 
 if TYPE_CHECKING:
     from paddle_lab.capture.limit.spans import Keys
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 _FIRST_SETTLE_OPS = 500
 _LEAST_SURPLUS = 1024

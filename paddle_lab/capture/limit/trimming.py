@@ -16,12 +16,12 @@ import numpy as np
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.limit.graphs import forget_graphs
 from paddle_lab.capture.limit.spans import Keys, Mask, Span, is_between, is_inside, is_of_kept
-from paddle_lab.capture.op_columns import OpRows
-from paddle_lab.capture.rows import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
-from paddle_lab.capture.tape import Tape, cells_of, row_starts
+from paddle_lab.capture.rows.cells import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
+from paddle_lab.capture.rows.tape import Tape, cells_of, row_starts
+from paddle_lab.capture.tables.op_columns import OpRows
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 _RESULT_CELLS = 2
 

@@ -24,8 +24,8 @@ from paddle_lab.capture.memory.log.events import (
     RESERVED_FREE,
     AllocatorEvents,
 )
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.training_steps import optimizer_steps
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.tables.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_lab.capture.counter import NEVER
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.faults import attempt
 from paddle_lab.capture.limit.notice import blocks_notice
 from paddle_lab.capture.memory.handovers import Handovers
 from paddle_lab.capture.memory.held.blocks import NO_BLOCK, blocks_at
@@ -29,14 +27,16 @@ from paddle_lab.capture.memory.log.history import MemoryHistory
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.memory.trace_threads import TraceThreads
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.recorder.faults import attempt
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
 from paddle_lab.trace.memory_notices import memory_notice
 
 if TYPE_CHECKING:
     from paddle_lab.capture.evidence.collector import Forgotten
     from paddle_lab.capture.limit.trimming import KeptOps
-    from paddle_lab.capture.row_keys import RecordKeys
+    from paddle_lab.capture.tables.row_keys import RecordKeys
 
 MOST_SETTLE_OPS = 20_000
 _SETTLE_EVENTS = 5_000

@@ -8,11 +8,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_lab.capture.memory.storages import storage_address
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.recorder.recorder import Recorder
 
 if TYPE_CHECKING:
     from paddle_lab.capture.limit.trimming import KeptOps
-    from paddle_lab.capture.row_keys import RecordKeys
+    from paddle_lab.capture.tables.row_keys import RecordKeys
 
 
 class Copy(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.recorder.recorder import Recorder
 
 
 class TraceThreads:

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, final
 
-from paddle_lab.capture.code_positions import Integers
+from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
+from paddle_lab.capture.backward_graph.grad_walk import Reached
 from paddle_lab.capture.evidence.values.scan import Scanned
 from paddle_lab.capture.evidence.values.statistics import Seen
-from paddle_lab.capture.grad_nodes import GradNodePool
-from paddle_lab.capture.grad_walk import Reached
-from paddle_lab.capture.lineage import Upstream
-from paddle_lab.capture.op_wrapper import OpWrapping
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.hooks.op_wrapper import OpWrapping
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.rows.lineage import Upstream
+from paddle_lab.capture.stacks.code_positions import Integers
 from paddle_lab.capture.turns.code_loops import CodeLoops
 
 @final
 class Tape:
-    """A list of 64-bit integers that grows at its end: ``capture/tape.py``."""
+    """A list of 64-bit integers that grows at its end: ``capture/rows/tape.py``."""
 
     start: int
     def __len__(self) -> int: ...
@@ -40,7 +40,7 @@ class Tape:
 
 @final
 class ObjectTable:
-    """From an object to a number, without keeping it alive: ``capture/object_table.py``."""
+    """From an object to a number, without keeping it alive: ``capture/rows/object_table.py``."""
 
     def find(self, value: Any, /) -> int:
         """Return the number noted for an object, or -1."""
@@ -56,7 +56,7 @@ class ObjectTable:
 
 @final
 class AddressTable:
-    """From an address and an op to a number: ``capture/address_table.py``."""
+    """From an address and an op to a number: ``capture/rows/address_table.py``."""
 
     def __len__(self) -> int: ...
     def find(self, address: int, op: int, /) -> int:
@@ -70,7 +70,7 @@ class AddressTable:
 
 @final
 class PairTable:
-    """Pairs of integers, numbered in the order of their first use: ``capture/pair_table.py``."""
+    """Pairs of integers, numbered by their first use: ``capture/rows/pair_table.py``."""
 
     def __len__(self) -> int: ...
     def number(self, first: bytes, second: bytes, /) -> bytes:
@@ -86,7 +86,7 @@ class PairTable:
 
 @final
 class Counter:
-    """Numbers from 0 on: ``capture/counter.py``."""
+    """Numbers from 0 on: ``capture/rows/counter.py``."""
 
     next: int
     alarm: int
@@ -94,7 +94,7 @@ class Counter:
 
 @final
 class StackPool:
-    """Distinct stacks, by key: ``capture/stacks.py``."""
+    """Distinct stacks, by key: ``capture/stacks/stack_pool.py``."""
 
     codes: dict[int, CodeType]
     def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int, /) -> int:
@@ -104,7 +104,7 @@ class StackPool:
         """Return all stacks by key, and where each begins."""
 
 class ThreadCells:
-    """What one thread is doing: ``capture/thread_state.py``."""
+    """What one thread is doing: ``capture/recorder/thread_state.py``."""
 
     number: int
     scope: int
@@ -118,13 +118,13 @@ class ThreadCells:
 
 @final
 class Sinks:
-    """The recorders that listen: ``capture/sinks.py``."""
+    """The recorders that listen: ``capture/recorder/sinks.py``."""
 
     active: tuple[Recorder, ...]
 
 @final
 class Lineage:
-    """Which op made a tensor, and of what: ``capture/lineage.py``."""
+    """Which op made a tensor, and of what: ``capture/rows/lineage.py``."""
 
     def __init__(self, ops: Tape, tensors: Tape, /) -> None: ...
     def inputs(self, op: int, /) -> list[int]:
@@ -177,7 +177,7 @@ class CallMark:
 
 @final
 class OpFunction:
-    """Stands in for an op's function: see ``OpWrapping.wrap`` in ``capture/op_wrapper.py``.
+    """Stands in for an op's function: see ``OpWrapping.wrap`` in ``capture/hooks/op_wrapper.py``.
 
     ``for_all`` is the same in Python, for several recorders. ``rare`` records what is no fast path.
     """
@@ -211,7 +211,7 @@ class OpMethod:
 
 @final
 class LayerCall:
-    """Stands in for ``Layer.__call__``: see ``capture/layer_hooks.py``."""
+    """Stands in for ``Layer.__call__``: see ``capture/hooks/layer_hooks.py``."""
 
     def __init__(self, function: Callable[..., Any], for_all: Callable[..., Any], /) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -223,7 +223,7 @@ def listen_for(recorder: Recorder | None, sinks: Sinks, /) -> None:
 def walk_grad_nodes(
     pool: GradNodePool, roots: list[tuple[Any, int]], backward_call: int, *, returns_reached: bool
 ) -> Reached:
-    """Record what is reachable from grad nodes: ``capture/grad_walk.py``."""
+    """Record what is reachable from grad nodes: ``capture/backward_graph/grad_walk.py``."""
 
 def scan(address: int, elements: int, kind: int, with_histogram: bool, /) -> Scanned:
     """Look at every element of an array: ``capture/evidence/values/scan.py``."""
@@ -234,10 +234,10 @@ def look_at_host(
     """Look at a tensor in the memory of this process: ``capture/evidence/values/statistics.py``."""
 
 def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str, Any]]:
-    """Return the dictionaries of modules that have any of some objects: ``capture/search.py``."""
+    """Return the namespaces of modules with any of some objects: ``capture/hooks/search.py``."""
 
 def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
-    """Return the objects whose type is one of some: ``capture/search.py``."""
+    """Return the objects whose type is one of some: ``capture/hooks/search.py``."""
 
 def thread_frame(ident: int, /) -> FrameType | None:
     """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""

@@ -3,7 +3,7 @@
 
 static const char *LEAF = "GradNodeAccumulation";
 static PyObject *name_method;
-static PyObject *name_keys; /* what OP_NAMES of capture/op_names.py has told, for good */
+static PyObject *name_keys; /* what OP_NAMES of capture/rows/op_names.py has told, for good */
 
 int grad_node_begin(void) {
     if (name_method == NULL) {

@@ -1,4 +1,4 @@
-/* What the parts of the walk over a backward graph share: capture/grad_walk.py. */
+/* What the parts of the walk over a backward graph share: capture/backward_graph/grad_walk.py. */
 #ifndef PADDLE_LAB_GRAD_WALK_H
 #define PADDLE_LAB_GRAD_WALK_H
 

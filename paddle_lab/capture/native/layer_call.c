@@ -1,4 +1,4 @@
-/* What runs around every call of a layer: capture/layer_hooks.py, natively. */
+/* What runs around every call of a layer: capture/hooks/layer_hooks.py, natively. */
 #include "native.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Which op made a tensor and what it was given: capture/lineage.py, natively. */
+/* Which op made a tensor and what it was given: capture/rows/lineage.py, natively. */
 #include "native.h"
 #include <string.h>
 

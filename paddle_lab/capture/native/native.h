@@ -16,7 +16,7 @@
 
 #include "constants.h"
 
-/* A list of 64-bit integers: capture/tape.py. */
+/* A list of 64-bit integers: capture/rows/tape.py. */
 typedef struct {
     PyObject_HEAD int64_t *cells;
     Py_ssize_t length;
@@ -26,7 +26,7 @@ typedef struct {
 extern PyTypeObject TapeType;
 int64_t *Tape_reserve(Tape *tape, Py_ssize_t count); /* NULL and MemoryError where there is none */
 
-/* Which object is which: capture/object_table.py. */
+/* Which object is which: capture/rows/object_table.py. */
 typedef struct {
     uintptr_t identity; /* 0: free */
     PyObject *reference;
@@ -41,7 +41,7 @@ extern PyTypeObject ObjectTableType;
 int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object); /* NO_KEY where unknown */
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
 
-/* From an address and an op to a number: capture/address_table.py. */
+/* From an address and an op to a number: capture/rows/address_table.py. */
 typedef struct {
     int64_t address; /* 0: free */
     int64_t op;
@@ -57,9 +57,9 @@ int64_t AddressTable_get(const AddressTable *table, int64_t address, int64_t op)
 int AddressTable_set(AddressTable *table, int64_t address, int64_t op, int64_t number);
 void AddressTable_clear(AddressTable *table);
 
-extern PyTypeObject PairTableType; /* Numbers of pairs: capture/pair_table.py. */
+extern PyTypeObject PairTableType; /* Numbers of pairs: capture/rows/pair_table.py. */
 
-/* Which op made a tensor and what it was given: capture/lineage.py. */
+/* Which op made a tensor and what it was given: capture/rows/lineage.py. */
 typedef struct Lineage Lineage;
 extern PyTypeObject LineageType;
 typedef struct {
@@ -82,7 +82,7 @@ typedef struct {
 } Counter;
 extern PyTypeObject CounterType;
 
-/* Distinct stacks: capture/stacks.py. */
+/* Distinct stacks: capture/stacks/stack_pool.py. */
 typedef struct {
     uint64_t hash;
     Py_ssize_t start; /* of the signature in the arena; -1: free */
@@ -113,7 +113,7 @@ extern PyTypeObject CallMarkType;
 int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *anchor, int64_t scope,
                              int64_t thread);
 
-/* What one thread is doing: capture/thread_state.py. */
+/* What one thread is doing: capture/recorder/thread_state.py. */
 typedef struct {
     PyObject_HEAD int64_t number;
     int64_t scope;
@@ -126,7 +126,7 @@ typedef struct {
 } ThreadState;
 extern PyTypeObject ThreadCellsType;
 
-/* Which recorders are listening: capture/sinks.py. */
+/* Which recorders are listening: capture/recorder/sinks.py. */
 typedef struct {
     PyObject_HEAD PyObject *active;
 } Sinks;

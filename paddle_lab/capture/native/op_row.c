@@ -1,4 +1,4 @@
-/* The row of an op that returned tensors: Recorder.end_op() of capture/recorder.py, natively. */
+/* The row of an op that returned tensors: Recorder.end_op() of recorder/recorder.py, natively. */
 #include "native.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Looking for objects where Python would look at each by a call: capture/search.py. */
+/* Looking for objects where Python would look at each by a call: capture/hooks/search.py. */
 #include "native.h"
 
 typedef struct {

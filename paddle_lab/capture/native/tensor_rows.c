@@ -1,5 +1,5 @@
 /* Rows of tensors that ops are given, and of those they make: TensorPool.key_of() and produce() of
- * capture/tensors.py, natively. */
+ * capture/recorder/tensors.py, natively. */
 #include "native.h"
 #include <string.h>
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.hooks.hooks import HOOKS
 
 BYTES = (0x00, 0x7F)
 """As floats they are 0 and 3e38: a difference in each, and neither raises."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rerun.comparison import Difference, Run, differences, with_differences
 from paddle_lab.capture.rerun.fill import BYTES, filled, is_filled
 from paddle_lab.capture.rerun.reach import Unrepeatable

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.hooks import HOOKS
+from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.rerun.contents import Contents
 from paddle_lab.capture.rerun.random_state import RandomState
 from paddle_lab.capture.rerun.reach import Reached, Unrepeatable

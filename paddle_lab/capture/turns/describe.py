@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final
 
-from paddle_lab.capture.frame_kinds import USER, is_own, kind_of
+from paddle_lab.capture.stacks.frame_kinds import USER, is_own, kind_of
 from paddle_lab.capture.turns.code_loops import CodeLoops, place, source_loops
 
 LoopRow = tuple[str, int, str]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.frames import Cells
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.row_keys import RecordKeys
-from paddle_lab.capture.rows import TURN_CELLS
-from paddle_lab.capture.tape import cells_of
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.rows.cells import TURN_CELLS
+from paddle_lab.capture.rows.tape import cells_of
+from paddle_lab.capture.stacks.frames import Cells
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 

@@ -121,7 +121,7 @@ class TurnTracker:
     next_scope
         Gives keys.
     rows
-        The tape of turns: rows of :class:`~paddle_lab.capture.rows.TurnCell`.
+        The tape of turns: rows of :class:`TurnCell`.
     values
         What the loops' variables had, where it is a number or text.
     describe

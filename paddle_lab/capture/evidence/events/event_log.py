@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddle_lab.capture.rows import NO_KEY
+from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.trace.schema import EVENT_KINDS
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 class Event(NamedTuple):

@@ -13,11 +13,11 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.thread_state import OPTIMIZER
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.recorder.faults import attempt
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 
 
 def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:

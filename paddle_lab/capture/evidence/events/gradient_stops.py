@@ -11,15 +11,15 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from paddle_lab.capture.copy_hooks import noting_copies
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
-from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.rows import NO_KEY
-from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tracebacks import drop_frame
+from paddle_lab.capture.hooks.copy_hooks import noting_copies
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.hooks.tracebacks import drop_frame
+from paddle_lab.capture.recorder.faults import attempt
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.rows.cells import NO_KEY
 
 
 def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:

@@ -8,10 +8,10 @@ from sys import _getframe
 from types import FrameType
 from typing import Any, NamedTuple
 
-from paddle_lab.capture.faults import attempt
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.sinks import SINKS
-from paddle_lab.capture.tracebacks import drop_frame
+from paddle_lab.capture.hooks.tracebacks import drop_frame
+from paddle_lab.capture.recorder.faults import attempt
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.sinks import SINKS
 
 
 class Call(NamedTuple):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_lab.capture.copy_hooks import noting_copies
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
-from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.hooks.copy_hooks import noting_copies
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def overwrite_patches(paddle: Any) -> list[AttributePatch]:

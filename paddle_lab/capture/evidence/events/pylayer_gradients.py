@@ -6,7 +6,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def note_left_out(recorder: Recorder, frame: FrameType | None, returned: Any) -> None:

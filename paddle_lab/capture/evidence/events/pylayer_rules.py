@@ -15,10 +15,10 @@ from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.recorder.faults import described
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 _DEEPEST = 4
 _MOST_ITEMS = 256

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.backward_graph.graphs import flat
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 def note_rootless(recorder: Recorder, tensors: Any, frame: FrameType) -> None:

@@ -17,7 +17,7 @@ from paddle_lab.capture.evidence.optimizers import parameters_of
 from paddle_lab.capture.evidence.values.statistics import statistics_of
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 _MOST_WATCHED = 3
 

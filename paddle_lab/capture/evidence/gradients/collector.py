@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_lab.capture.dtypes import describe
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.evidence.gradients.kept_values import GradientValues
 from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
@@ -15,16 +15,16 @@ from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch, Edge
 from paddle_lab.capture.evidence.gradients.starts import NO_EDGE, starts
 from paddle_lab.capture.evidence.values.scan import Scanned
 from paddle_lab.capture.evidence.values.statistics import Look, look_at
-from paddle_lab.capture.grad_nodes import LEAF_NAME
-from paddle_lab.capture.row_keys import RecordKeys
-from paddle_lab.capture.rows import EDGE_CELLS
-from paddle_lab.capture.tape import rows_of
+from paddle_lab.capture.recorder.dtypes import describe
+from paddle_lab.capture.rows.cells import EDGE_CELLS
+from paddle_lab.capture.rows.tape import rows_of
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.double_grad import Reached
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.backward_graph.double_grad import Reached
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 _Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned]

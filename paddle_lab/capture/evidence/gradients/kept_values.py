@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.dtypes import describe
-from paddle_lab.capture.recorder import REGION, Recorder
+from paddle_lab.capture.recorder.dtypes import describe
+from paddle_lab.capture.recorder.recorder import REGION, Recorder
 from paddle_lab.words import say
 
 MOST_BYTES = 1 << 30

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 
 Edges = list[tuple[int, int]]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.values.statistics import Seen, is_scanned, look_at
 

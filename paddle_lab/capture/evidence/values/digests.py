@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_lab.capture.backward_graphs import flat
+from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.row_keys import RecordKeys
-from paddle_lab.capture.rows import NO_KEY
+from paddle_lab.capture.rows.cells import NO_KEY
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 Digest = bytes
 UNKNOWN: Digest = b""

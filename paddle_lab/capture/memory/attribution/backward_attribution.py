@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.attribution.backward_order import NO_NODE, GradNodeOrder
 from paddle_lab.capture.memory.attribution.op_windows import ops_at
 from paddle_lab.capture.memory.log.allocator_log import BackwardSpan
 from paddle_lab.capture.memory.log.events import GradNodeRuns, Int64s
-from paddle_lab.capture.recorder import INPUT
-from paddle_lab.capture.thread_state import BACKWARD
+from paddle_lab.capture.recorder.recorder import INPUT
+from paddle_lab.capture.recorder.thread_state import BACKWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS
 

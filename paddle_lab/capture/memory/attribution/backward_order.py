@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from paddle_lab.capture.grad_nodes import LEAF_NAME
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.log.events import Int64s
 
 NO_NODE = -1

@@ -10,7 +10,7 @@ from paddle_lab.capture.memory.attribution.lifetimes import Bools
 from paddle_lab.capture.memory.held.blocks import NO_BLOCK, Blocks, blocks_at
 from paddle_lab.capture.memory.log.event_columns import CPU, PINNED, Int64s
 from paddle_lab.capture.memory.storages import Storage
-from paddle_lab.capture.recorder import OUTPUT
+from paddle_lab.capture.recorder.recorder import OUTPUT
 from paddle_lab.trace.record import Record
 
 NO_TENSOR = -1

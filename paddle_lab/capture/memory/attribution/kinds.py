@@ -11,13 +11,13 @@ from paddle_lab.capture.memory.attribution.lifetimes import Lifetimes
 from paddle_lab.capture.memory.attribution.owners import Owners, taken
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks
 from paddle_lab.capture.memory.log.events import Int64s
-from paddle_lab.capture.optimizer_ops import (
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
+from paddle_lab.capture.tables.optimizer_ops import (
     IN_OTHER_PLACE,
     IN_PLACE_OF_GRADIENT,
     IN_PLACE_OF_PARAMETER,
     optimizer_reads,
 )
-from paddle_lab.capture.thread_state import OPTIMIZER
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
 

@@ -16,7 +16,7 @@ from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.handovers import Arrival, Copy
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, blocks_at
 from paddle_lab.capture.memory.log.events import Int64s
-from paddle_lab.capture.thread_state import BACKWARD, FORWARD
+from paddle_lab.capture.recorder.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from paddle_lab.capture.memory.log.allocator_log import BackwardSpan
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
-from paddle_lab.capture.rows import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
-from paddle_lab.capture.tape import cells_of
+from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
+from paddle_lab.capture.rows.tape import cells_of
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder import Recorder
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 _CONFIRMED = 2
 """So many calls must have been alike."""

@@ -22,10 +22,10 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.faults import described
+from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks
 from paddle_lab.capture.memory.log.profiler_hooks import profiler_patches
-from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.recorder.faults import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable

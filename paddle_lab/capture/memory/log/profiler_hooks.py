@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.hooks.patches import AttributePatch
 
 
 def profiler_patches(step_aside: Callable[[], object]) -> list[AttributePatch]:

@@ -1,0 +1,178 @@
+"""The backward graph: which grad nodes there are, how they hang together, and which op made each.
+
+Nodes are known by address, ``node_ptr()``, and freed addresses are reused. Holding every node would
+rule that out, but would also keep the activations that nodes save. So a node is attributed by what
+the record says must be there: from a node that op *k* made, a gradient goes on either to the grad
+node of one of *k*'s input tensors, whose address was noted when that tensor was made and which is
+alive because *k*'s node holds it, or to a leaf, or else to another node that *k* itself made (one
+``linear`` makes an ``AddGradNode`` and a ``MatmulGradNode``). A stale address can satisfy none of
+these.
+
+Held until the trace ends are only leaves, nodes from before the trace, and those that a backward
+call with ``create_graph`` makes in C++, where no op is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.backward_graph.grad_walk import (
+    LEAF_NAME,
+    NO_OP,
+    NO_TENSOR,
+    Reached,
+    walk_grad_nodes,
+)
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.rows.address_table import AddressTable
+from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, NodeCell
+from paddle_lab.capture.rows.counter import Counter
+from paddle_lab.capture.rows.lineage import Lineage
+from paddle_lab.capture.rows.op_names import OP_NAMES
+from paddle_lab.capture.rows.tape import Cells, Tape, rows_of
+
+__all__ = [
+    "LEAF_NAME", "NO_OP", "NO_TENSOR", "GradNodePool", "Reached",
+]  # fmt: skip
+
+
+class GradNodePool:
+    """The grad nodes of all backward graphs of one trace.
+
+    Parameters
+    ----------
+    lineage
+        Tells of an op where gradients of its inputs go.
+    """
+
+    def __init__(self, lineage: Lineage) -> None:
+        self.rows = Tape()
+        """Rows of :class:`NodeCell`."""
+        self.edges = Tape()
+        """Rows of :class:`EdgeCell`."""
+        self.roots = Tape()
+        """Rows of :class:`RootCell`."""
+        self.targets = Tape()
+        """Of each tensor that ``paddle.grad`` was asked for, as many: backward call, grad node."""
+        self.leaf_keys: dict[int, int] = {}
+        """Address of an accumulation node to its key."""
+        self.lineage = lineage
+        self.keys = AddressTable()
+        """Of nodes, by address and op."""
+        self.held: Reached = {}
+        """Nodes whose op they alone tell, by address."""
+        self.next_key = Counter()
+        self.next_edge = Counter()
+        self.key_of_name = OP_NAMES.key
+
+    def walk(
+        self,
+        roots: Iterable[tuple[Any, int]],
+        *,
+        backward_call: int,
+        returns_reached: bool = False,
+    ) -> Reached:
+        """Record every node reachable from ``roots`` that is not recorded yet.
+
+        Parameters
+        ----------
+        roots
+            Grad nodes and the ops that made them.
+        backward_call
+            The call these are the roots of.
+        returns_reached
+            Whether to return anything: most of those who call need no object for each node.
+
+        Returns
+        -------
+        dict
+            Address to (node, op) of all that were reached. Drop it soon: it holds the nodes.
+        """
+        return walk_grad_nodes(self, list(roots), backward_call, returns_reached=returns_reached)
+
+    def reach(self, roots: Iterable[Any]) -> Reached:
+        """Return the nodes reachable from ``roots`` without recording them; ops as far as held."""
+        reached: Reached = {}
+        pending = list(roots)
+        while pending:
+            node = pending.pop()
+            address = DOOR.node_address(node)
+            if address not in reached:
+                reached[address] = self.held.get(address, (node, NO_OP))
+                pending.extend(
+                    following for following in DOOR.next_functions(node) if following is not None
+                )
+        return reached
+
+    def hold(self, nodes: Iterable[tuple[Any, int]]) -> None:
+        """Keep nodes whose op only the caller knows, so that their addresses stay theirs."""
+        for node, op in nodes:
+            self.held[DOOR.node_address(node)] = (node, op)
+
+    def key_of(self, address: int, op: int) -> int:
+        """Return the key of a recorded node."""
+        key: int = self.keys.find(address, op)
+        return key
+
+    def name_of(self, key: int) -> str:
+        """Return the name of a recorded node."""
+        return OP_NAMES.name(_row(self.rows, NODE_CELLS, key)[NodeCell.NAME])
+
+    def edge(self, key: int) -> list[int]:
+        """Return source, target, slot and tensor of an edge."""
+        return _row(self.edges, EDGE_CELLS, key)[1:]
+
+    def ops(self) -> dict[int, int]:
+        """Return the op of each grad node."""
+        return {key: op for key, _, _, op in rows_of(self.rows, NODE_CELLS)}
+
+    def is_recorded(self, address: int, op: int) -> bool:
+        """Tell whether some walk has reached this node."""
+        return bool(self.keys.find(address, op) >= 0)
+
+    def forget(
+        self, nodes: Cells, edges: Cells, roots: Cells, targets: Cells, *, gone: Cells
+    ) -> None:
+        """Forget grad nodes.
+
+        Parameters
+        ----------
+        nodes, edges, roots, targets
+            The rows of the others.
+        gone
+            The rows of those to forget.
+        """
+        for tape, rows in (
+            (self.rows, nodes),
+            (self.edges, edges),
+            (self.roots, roots),
+            (self.targets, targets),
+        ):
+            tape.replace(len(tape), np.ascontiguousarray(rows).tobytes())
+        for key, _, address, op in gone.tolist():
+            self.keys.drop(address, op)
+            if op == NO_OP:
+                self.held.pop(address, None)
+            if self.leaf_keys.get(address) == key:
+                del self.leaf_keys[address]
+
+    def forget_held(self, ops: Container[int]) -> None:
+        """Let go of nodes held for ops that are forgotten."""
+        for address, (_, op) in list(self.held.items()):
+            if op in ops:
+                del self.held[address]
+
+
+def _row(tape: Tape, width: int, key: int) -> list[int]:
+    """Return the row with a key, which stands further back where others were forgotten."""
+    low, high = max(key, tape.start // width), len(tape) // width
+    while low < high:
+        middle = (low + high) // 2
+        row = tape.to_list(middle * width, (middle + 1) * width)
+        if row[0] == key:
+            return row
+        low, high = (middle + 1, high) if row[0] < key else (low, middle)
+    raise KeyError(key)

@@ -1,0 +1,191 @@
+"""The backward graphs of one trace: walked when a backward call begins, tied to ops and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.grad_fn import GRAD_FN
+from paddle_lab.capture.recorder.tensors import TensorPool
+from paddle_lab.capture.rows.cells import EDGE_CELLS, NO_KEY, NODE_CELLS
+from paddle_lab.capture.rows.op_names import OP_NAMES
+from paddle_lab.capture.rows.tape import cells_of
+
+PADDLE_GRAD_OP = "paddle.grad"
+"""What a call of ``paddle.grad`` is recorded as."""
+
+
+class BackwardGraphs:
+    """Grad nodes, and what the record of ops and tensors tells of them.
+
+    Parameters
+    ----------
+    tensors
+        The tensors the trace has met.
+    tensor_type
+        ``paddle.Tensor``.
+    """
+
+    def __init__(self, tensors: TensorPool, tensor_type: Any) -> None:
+        self._lineage = tensors.lineage
+        self.grad_nodes = GradNodePool(self._lineage)
+        self.leaf_tensors: dict[int, int] = {}
+        """Key of an accumulation node to the row of the tensor it accumulates into."""
+        self.stops: list[tuple[int, int]] = []
+        """Backward calls and tensors that ``paddle.grad`` was told to send no gradient through."""
+        self._tensors = tensors
+        self._tensor_type = tensor_type
+        self._has_forgotten = False
+
+    def walk(self, tensors: Any, backward_call: int, *, returns_reached: bool = False) -> Reached:
+        """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
+        roots = []
+        for tensor in flat(tensors):
+            node = GRAD_FN.node(tensor) if isinstance(tensor, self._tensor_type) else None
+            if node is not None:
+                key = self._tensors.known_key(tensor)
+                roots.append((node, self._lineage.maker(key)[0]))
+        known_leaves = len(self.grad_nodes.leaf_keys)
+        reached = self.grad_nodes.walk(
+            roots, backward_call=backward_call, returns_reached=returns_reached
+        )
+        if len(self.grad_nodes.leaf_keys) > known_leaves:
+            self._name_leaves()
+        return reached
+
+    def ask(self, tensors: Any, stops: Any, backward_call: int) -> None:
+        """Note where a call of ``paddle.grad`` whose graph was walked brings gradients to.
+
+        Parameters
+        ----------
+        tensors
+            Whose gradients it returns.
+        stops
+            Its ``no_grad_vars``, through which no gradient goes.
+        """
+        for tensor in flat(tensors):
+            self.grad_nodes.targets.extend((backward_call, self.node_of(tensor)))
+        known = (self._tensors.known_key(tensor) for tensor in flat(stops))
+        self.stops.extend((backward_call, key) for key in known if key != NO_KEY)
+
+    def node_of(self, tensor: Any) -> int:
+        """Return the key of a tensor's grad node, -1 where no walk has come to one."""
+        pool = self.grad_nodes
+        address = GRAD_FN.address(tensor) or 0
+        if address in pool.leaf_keys:
+            return pool.leaf_keys[address]
+        op = self._lineage.maker(self._tensors.known_key(tensor))[0]
+        return pool.key_of(address, pool.held.get(address, (None, op))[1])
+
+    def walk_remaining(self, backward_call: int) -> bool:
+        """Record the graphs of living tensors that no backward call has reached.
+
+        Returns
+        -------
+        bool
+            Whether there were any.
+        """
+        unreached: set[int] = set()
+        for key in self._tensors.living_keys().tolist():
+            address = self._tensors.grad_address(key)
+            if address is None:
+                continue
+            op, _ = self._lineage.maker(key)
+            if self._has_forgotten and op != NO_KEY and self._lineage.name_key(op) == NO_KEY:
+                continue
+            if not self.grad_nodes.is_recorded(address, op):
+                unreached.add(key)
+        living = self._tensors.living() if unreached else []
+        waiting = [tensor for tensor, key in sorted(living, key=itemgetter(1)) if key in unreached]
+        if waiting:
+            self.walk(waiting, backward_call)
+        return bool(waiting)
+
+    def grad_nodes_of(self, result: Any) -> list[Any]:
+        """Return the grad nodes of the tensors in a nested result."""
+        nodes = [
+            GRAD_FN.node(value)
+            for value in flat(result)
+            if isinstance(value, self._tensor_type) and DOOR.is_initialized(value)
+        ]
+        return [node for node in nodes if node is not None]
+
+    def slots_of(self, op: int) -> list[int]:
+        """Return the argument position of each tensor an op was given.
+
+        None for op -1, and for calls of ``paddle.grad``, which are no op of Paddle's.
+        """
+        is_call = self._lineage.name_key(op) == OP_NAMES.key(PADDLE_GRAD_OP)
+        return [] if is_call else self._lineage.inputs(op)[::2]
+
+    def tensors(self) -> list[int]:
+        """Return the rows of tensors that leaves, edges and stops are about."""
+        edges = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS)
+        stops = (tensor for _, tensor in self.stops)
+        return [*self.leaf_tensors.values(), *edges[:, 4].tolist(), *stops]
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Forget what leaves stand for that the pool has forgotten; their ops are gone as well."""
+        for node in nodes:
+            self.leaf_tensors.pop(node, None)
+        self._has_forgotten = True
+
+    def _name_leaves(self) -> None:
+        """Find the tensors behind new accumulation nodes, while both are alive."""
+        for tensor, key in self._tensors.living():
+            if not tensor.stop_gradient and tensor.is_leaf:
+                leaf = self.grad_nodes.leaf_keys.get(GRAD_FN.address(tensor) or 0)
+                if leaf is not None:
+                    self.leaf_tensors.setdefault(leaf, key)
+
+    def name_dead_leaves(self) -> None:
+        """Find the tensors behind accumulation nodes that had died before the graph was walked.
+
+        Such a node is known by what is left: of an op's inputs that came without a grad node, the
+        one that no other leaf accounts for.
+        """
+        leaves = np.fromiter(self.grad_nodes.leaf_keys.values(), np.int64)
+        named = np.fromiter(self.leaf_tensors, np.int64)
+        if np.all(np.isin(leaves, named)):
+            return
+        key, _, _, op = cells_of(self.grad_nodes.rows).reshape(-1, NODE_CELLS).T
+        order = np.argsort(key)
+        _, source, target, _, _ = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS).T
+        source_op = op[order][np.searchsorted(key[order], source)]
+        to_leaf = np.isin(target, leaves) & (source_op != NO_KEY)
+        with_unnamed = np.unique(source_op[to_leaf & ~np.isin(target, named)])
+        to_leaf &= np.isin(source_op, with_unnamed)
+        leaves_of: dict[int, set[int]] = {}
+        for op_key, leaf in zip(source_op[to_leaf].tolist(), target[to_leaf].tolist(), strict=True):
+            leaves_of.setdefault(op_key, set()).add(leaf)
+        for op_key, its_leaves in leaves_of.items():
+            self._name_by_inputs(op_key, its_leaves)
+
+    def _name_by_inputs(self, op: int, leaves: set[int]) -> None:
+        unnamed = [leaf for leaf in leaves if leaf not in self.leaf_tensors]
+        named = {self.leaf_tensors[leaf] for leaf in leaves if leaf in self.leaf_tensors}
+        left = {
+            row
+            for row in self._lineage.inputs(op)[1::2]
+            if self._tensors.grad_address(row) is None and row not in named
+        }
+        if len(unnamed) == 1 and len(left) == 1:
+            self.leaf_tensors[unnamed[0]] = left.pop()
+
+
+def flat(values: Any) -> list[Any]:
+    """Return what is in nested lists and tuples, in order."""
+    found: list[Any] = []
+    pending = [values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending.extend(reversed(value))
+        else:
+            found.append(value)
+    return found

@@ -1,0 +1,1 @@
+"""What is installed around Paddle's functions while a trace is open."""

@@ -1,0 +1,129 @@
+"""What runs around every op of a traced cell. What it costs is what a trace costs.
+
+The fast path is native where it was built: one recorder listens, and the op returns one new tensor.
+All the rest is here, and so is a twin of the whole that needs no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from time import perf_counter_ns
+from types import FrameType
+from typing import Any
+
+from paddle_lab.capture.hooks.tracebacks import drop_frame
+from paddle_lab.capture.native import NATIVE
+from paddle_lab.capture.recorder.faults import attempt
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.rows.op_names import OP_NAMES
+
+Resolved = tuple[list[int], list[Any]]
+"""An op's inputs and attributes, as :meth:`Recorder.begin_op` returns them."""
+
+
+class OpWrapping:
+    """Makes the functions that stand in for ops.
+
+    Parameters
+    ----------
+    tensor_type
+        ``paddle.Tensor``.
+    """
+
+    def __init__(self, tensor_type: type) -> None:
+        self._tensor_type = tensor_type
+
+    def wrap(self, function: Any, name: str, *, is_method: bool = False) -> Callable[..., Any]:
+        """Return what stands in for an op's function, or for an operator of a class."""
+        wrapper: Any = self._python_wrapper(function, name)
+        if NATIVE is not None:
+            kind = NATIVE.OpMethod if is_method else NATIVE.OpFunction
+            # It leaves to the other what several recorders listen to, to this the rare results.
+            wrapper = kind(function, name, OP_NAMES.key(name), wrapper, self)
+        wrapper.__wrapped__ = function
+        wrapper.__name__ = wrapper.__qualname__ = getattr(function, "__name__", name)
+        wrapper.__doc__ = getattr(function, "__doc__", None)
+        return wrapper  # type: ignore[no-any-return]
+
+    def listen_for(self, recorder: Recorder | None) -> None:
+        """Let a recorder, or none, own the fast path while it is all that listens."""
+        if NATIVE is not None:
+            NATIVE.listen_for(recorder, SINKS)
+
+    def _python_wrapper(self, function: Any, name: str) -> Callable[..., Any]:
+        def op(*args: Any, **kwargs: Any) -> Any:
+            active = SINKS.active
+            if not active:
+                return function(*args, **kwargs)
+            frame = _getframe(1)
+            begun = [attempt(recorder, recorder.begin_op, args, kwargs) for recorder in active]
+            resolved: list[Resolved] = [inputs or ([], []) for inputs in begun]
+            start_ns = perf_counter_ns()
+            try:
+                result = function(*args, **kwargs)
+            except BaseException as error:
+                end_ns = perf_counter_ns()
+                if active is SINKS.active:
+                    for recorder, inputs in zip(active, resolved, strict=True):
+                        attempt(
+                            recorder, self.fail, recorder, name, args, inputs, error, start_ns,
+                            end_ns, frame,
+                        )  # fmt: skip
+                drop_frame(error)
+                raise
+            end_ns = perf_counter_ns()
+            if active is SINKS.active:
+                for recorder, inputs in zip(active, resolved, strict=True):
+                    attempt(
+                        recorder, self.end, recorder, name, args, inputs, result, start_ns, end_ns,
+                        frame,
+                    )  # fmt: skip
+            return result
+
+        return op
+
+    def end(
+        self,
+        recorder: Recorder,
+        name: str,
+        args: tuple[Any, ...],
+        resolved: Resolved,
+        result: Any,
+        start_ns: int,
+        end_ns: int,
+        frame: FrameType | None,
+    ) -> None:
+        """Record an op that returned, whatever it returned."""
+        if self._ran_eagerly(result, resolved[0]):
+            recorder.end_op(name, args, resolved, result, start_ns, end_ns, frame)
+
+    def fail(
+        self,
+        recorder: Recorder,
+        name: str,
+        _args: tuple[Any, ...],
+        resolved: Resolved,
+        error: BaseException,
+        start_ns: int,
+        end_ns: int,
+        frame: FrameType | None,
+    ) -> None:
+        """Record an op that raised."""
+        # ``for row in tensor`` asks for one row more than there is.
+        if not (name == "getitem" and isinstance(error, IndexError)):
+            recorder.fail_op(name, resolved, start_ns, end_ns, frame)
+
+    def _ran_eagerly(self, result: Any, inputs: list[int]) -> bool:
+        """Tell an op that ran from one that only joined a static program, whose values are none.
+
+        Comparisons may also answer ``NotImplemented`` or a plain ``False``: no op ran then.
+        """
+        if isinstance(result, self._tensor_type):
+            return True
+        if result is None:
+            return bool(inputs)
+        if isinstance(result, (tuple, list)):
+            return bool(inputs) or any(isinstance(value, self._tensor_type) for value in result)
+        return False

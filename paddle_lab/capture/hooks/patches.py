@@ -1,0 +1,114 @@
+"""Replacing bindings and putting the originals back: all that is changed of Paddle's objects."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from paddle_lab.capture.hooks.search import namespaces_with
+
+_ABSENT = object()
+
+
+class AttributePatch:
+    """One attribute of a class or module.
+
+    Parameters
+    ----------
+    owner
+        The class or module that holds the attribute, or inherits it.
+    name
+        The attribute.
+    make_replacement
+        Called with the attribute as looked up on ``owner``; returns what stands in for it.
+    """
+
+    def __init__(self, owner: Any, name: str, make_replacement: Callable[[Any], Any]) -> None:
+        self._owner = owner
+        self._name = name
+        # The raw object (a descriptor, perhaps), so that exactly it goes back; absent if inherited.
+        self._original = vars(owner).get(name, _ABSENT)
+        self._replacement = make_replacement(getattr(owner, name))
+
+    def apply(self) -> None:
+        """Put the replacement in, unless somebody else has replaced the original meanwhile."""
+        if vars(self._owner).get(self._name, _ABSENT) is self._original:
+            setattr(self._owner, self._name, self._replacement)
+
+    def revert(self) -> None:
+        """Put back what was there, if the replacement still stands."""
+        if vars(self._owner).get(self._name, _ABSENT) is not self._replacement:
+            return
+        if self._original is _ABSENT:
+            delattr(self._owner, self._name)
+        else:
+            setattr(self._owner, self._name, self._original)
+
+
+class FunctionPatch:
+    """Every binding of some functions in every loaded module.
+
+    ``from paddle._C_ops import gelu`` binds the function in the importing module too, so replacing
+    it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes a few milliseconds;
+    they are remembered, so that stepping aside and back takes well under one.
+
+    Parameters
+    ----------
+    functions
+        The originals.
+    make_replacement
+        Called once for each original, when it is first found bound.
+    """
+
+    def __init__(
+        self, functions: Iterable[Any], make_replacement: Callable[[Any], Callable[..., Any]]
+    ) -> None:
+        self._functions = {id(function): function for function in functions}
+        self._make_replacement = make_replacement
+        self._replacements: dict[int, Callable[..., Any]] = {}
+        self._originals: dict[int, Any] = {}
+        self._sites: list[tuple[dict[str, Any], str, Any, Callable[..., Any]]] = []
+
+    def find(self) -> None:
+        """Look for the functions in all modules that are loaded now."""
+        self._sites.clear()
+        functions = self._functions
+        for namespace in _namespaces_with(functions.values()):
+            for name, value in list(namespace.items()):
+                original = functions.get(id(value))
+                if original is value and id(value) in functions:
+                    self._sites.append((namespace, name, original, self._replacement(original)))
+
+    def apply(self) -> None:
+        """Put the replacements in, wherever the original still stands."""
+        for namespace, name, original, replacement in self._sites:
+            if namespace.get(name) is original:
+                namespace[name] = replacement
+
+    def revert(self) -> None:
+        """Put the originals back, wherever a replacement stands."""
+        for namespace, name, original, replacement in self._sites:
+            if namespace.get(name) is replacement:
+                namespace[name] = original
+
+    def sweep(self) -> None:
+        """Put originals back also where a module imported meanwhile has bound a replacement."""
+        for namespace in _namespaces_with(self._replacements.values()):
+            for name, value in list(namespace.items()):
+                original = self._originals.get(id(value))
+                if original is not None:
+                    namespace[name] = original
+        self._sites.clear()
+
+    def _replacement(self, original: Any) -> Callable[..., Any]:
+        replacement = self._replacements.get(id(original))
+        if replacement is None:
+            replacement = self._replacements[id(original)] = self._make_replacement(original)
+            self._originals[id(replacement)] = original
+        return replacement
+
+
+def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return the dictionaries of all loaded modules that hold any of some objects."""
+    return namespaces_with(list(sys.modules.values()), list(objects))

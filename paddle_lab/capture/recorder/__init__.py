@@ -1,0 +1,1 @@
+"""What one open trace has seen: ops, tensors, layers, scopes and threads."""

@@ -1,0 +1,38 @@
+"""Named parts of a traced cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from sys import _getframe
+from typing import Any
+
+from paddle_lab.capture.recorder.recorder import REGION
+from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.words import say
+
+
+@contextmanager
+def region(name: Any) -> Iterator[None]:
+    """Mark what the block runs as a region of every open trace; without one it does nothing.
+
+    Parameters
+    ----------
+    name
+        The region's title in the graph.
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError(say("errors.region_name"))
+    opened = []
+    for recorder in SINKS.active:
+        state = recorder.thread()
+        outer = state.scope
+        opened.append((state, outer, recorder.open_scope(state, REGION, name, _getframe())))
+    try:
+        yield
+    finally:
+        for state, outer, scope in opened:
+            # Tasks that take turns in one thread leave their regions in any order.
+            state.closed_regions[scope] = outer
+            while state.scope in state.closed_regions:
+                state.scope = state.closed_regions[state.scope]

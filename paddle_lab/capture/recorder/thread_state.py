@@ -1,0 +1,62 @@
+"""What one thread is doing: the call it is in and the stack it has already walked."""
+
+from __future__ import annotations
+
+from types import FrameType
+
+from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.stacks.stack_pool import NO_STACK
+from paddle_lab.trace.schema import PHASES
+
+FORWARD = PHASES.index("forward")
+BACKWARD = PHASES.index("backward")
+OPTIMIZER = PHASES.index("optimizer")
+
+Saved = tuple[int, int, int, FrameType | None, int]
+"""scope, layer, phase, anchor and anchor's stack, as they were before a call."""
+
+
+@native_twin
+class ThreadCells:
+    """The numbers and objects of a :class:`ThreadState`."""
+
+    __slots__ = (
+        "anchor",
+        "anchor_stack",
+        "closed_regions",
+        "layer",
+        "number",
+        "phase",
+        "pylayers",
+        "scope",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.scope = -1
+        self.layer = -1
+        self.phase = FORWARD
+        self.anchor: FrameType | None = None
+        self.anchor_stack = NO_STACK
+        self.closed_regions: dict[int, int] = {}
+        """Scope of a region that has ended to the scope around it."""
+        self.pylayers: list[int] = []
+        """Ops of the PyLayer.apply calls that are open, outermost first."""
+
+
+class ThreadState(ThreadCells):
+    """The innermost open scope of one thread and the anchor of its stacks.
+
+    Holding the anchor's frame keeps nothing alive that is not alive anyway: it is a frame of a call
+    that is still running, and it is dropped when the call returns.
+    """
+
+    __slots__ = ()
+
+    def save(self) -> Saved:
+        """Return what a scope must put back when it ends."""
+        return self.scope, self.layer, self.phase, self.anchor, self.anchor_stack
+
+    def restore(self, saved: Saved) -> None:
+        """Put back what :meth:`save` returned."""
+        self.scope, self.layer, self.phase, self.anchor, self.anchor_stack = saved

@@ -1,0 +1,113 @@
+"""Which op made a tensor and what it was given, asked while traced code runs.
+
+Rows are only appended while ops run, which is quickest; they are indexed when somebody asks. When
+rows were given up meanwhile, what is left is indexed anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.rows.cells import NO_KEY, OP_CELLS, TENSOR_CELLS, OpCell, TensorCell
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.rows.tape import Tape
+
+_INPUT_CELLS, _OUTPUTS, _NAME = OpCell.INPUT_CELLS, OpCell.OUTPUTS, OpCell.NAME
+_PRODUCER, _GRAD_NODE = TensorCell.PRODUCER, TensorCell.GRAD_NODE
+
+Upstream = dict[int, tuple[int, int]]
+"""Of one op's inputs: address of the input's grad node to (op that made it, input tensor)."""
+
+
+@native_twin
+class Lineage:
+    """What the recorder's tapes tell of single ops and tensors.
+
+    Parameters
+    ----------
+    ops, tensors
+        The tapes: see :attr:`Recorder.ops` and :attr:`TensorPool.rows`.
+    """
+
+    def __init__(self, ops: Tape, tensors: Tape) -> None:
+        self._ops, self._tensors = ops, tensors
+        self._start = -1, -1
+        self._indexed = 0, 0
+        self._op_rows: dict[int, list[int]] = {}
+        self._made_with: dict[int, tuple[int, int]] = {}
+        self._rows_at: dict[int, int] = {}
+
+    def inputs(self, op: int) -> list[int]:
+        """Return argument position and tensor of an op's inputs in turn; none for no op."""
+        self._index()
+        row = self._op_rows.get(op)
+        return row[OP_CELLS:] if row is not None else []
+
+    def name_key(self, op: int) -> int:
+        """Return the key of an op's name, -1 for no op."""
+        self._index()
+        row = self._op_rows.get(op)
+        return row[_NAME] if row is not None else NO_KEY
+
+    def grad_address(self, tensor: int) -> int:
+        """Return the address of the grad node that a row came with; 0 for leaves and no row."""
+        self._index()
+        return self._made_with.get(tensor, (NO_KEY, 0))[1]
+
+    def row_at(self, address: int) -> int:
+        """Return the latest row that came with the grad node at an address, or -1."""
+        self._index()
+        return self._rows_at.get(address, NO_KEY)
+
+    def maker(self, tensor: int) -> tuple[int, int]:
+        """Return the op that made the grad node of a row, and the row it made it with.
+
+        An op that has nothing to do (``x[:]``) hands on its input's grad node with a new tensor.
+        The op is -1 for leaves.
+        """
+        self._index()
+        op, address = self._made_with.get(tensor, (NO_KEY, 0))
+        while address and op != NO_KEY:
+            inputs = self._op_rows[op][OP_CELLS + 1 :: 2] if op in self._op_rows else []
+            same = [row for row in inputs if self._made_with.get(row, (0, 0))[1] == address]
+            if not same or same[0] >= tensor:
+                break
+            tensor = same[0]
+            op = self._made_with[tensor][0]
+        return op, tensor
+
+    def upstream(self, op: int) -> Upstream:
+        """Return where gradients of an op's inputs go."""
+        upstream: Upstream = {}
+        for tensor in self.inputs(op)[1::2]:
+            address = self.grad_address(tensor)
+            if address:
+                upstream[address] = self.maker(tensor)[0], tensor
+        return upstream
+
+    def _index(self) -> None:
+        ops, tensors = self._ops, self._tensors
+        if self._indexed == (len(ops), len(tensors)) and self._start == (ops.start, tensors.start):
+            return
+        if self._start != (ops.start, tensors.start):
+            self._start = self._indexed = ops.start, tensors.start
+            self._op_rows.clear()
+            self._made_with.clear()
+            self._rows_at.clear()
+        at, first_tensor = self._indexed
+        end, last_tensor = len(ops), len(tensors)
+        cells = ops.to_list(at, end)
+        start = 0
+        while start < len(cells):
+            inputs_end = start + OP_CELLS + cells[start + _INPUT_CELLS]
+            self._op_rows[cells[start]] = cells[start:inputs_end]
+            start = inputs_end + cells[start + _OUTPUTS]
+        cells = tensors.to_list(first_tensor, last_tensor)
+        for start in range(0, len(cells), TENSOR_CELLS):
+            address = cells[start + _GRAD_NODE]
+            if address:
+                self._made_with[cells[start]] = cells[start + _PRODUCER], address
+                self._rows_at[address] = cells[start]
+        self._indexed = end, last_tensor

@@ -1,0 +1,63 @@
+"""Whose code a file is: the user's, a library's, Paddle's, or our own."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+
+from paddle_lab.trace.schema import FRAME_KINDS
+
+USER = FRAME_KINDS.index("user")
+LIBRARY = FRAME_KINDS.index("library")
+PADDLE = FRAME_KINDS.index("paddle")
+
+_OWN_FOLDER = os.path.join(*Path(os.path.abspath(__file__)).parts[:-3], "")
+# What runs a notebook cell or a script, outward of which nothing is the user's.
+_RUNNERS = (
+    os.path.join("IPython", "core", "interactiveshell.py"),
+    os.path.join("IPython", "core", "async_helpers.py"),
+    "<frozen runpy>",
+    os.path.join("lib", "runpy.py"),
+)
+
+
+def kind_of(file: str, paddle_folder: str) -> int:
+    """Return :data:`USER`, :data:`LIBRARY` or :data:`PADDLE`.
+
+    Parameters
+    ----------
+    file
+        As a code object names it.
+    paddle_folder
+        Folder of the paddle package, with a separator at its end.
+    """
+    if file.startswith(paddle_folder):
+        return PADDLE
+    if file.startswith(("<frozen", *_library_folders())):
+        # A virtual environment inside the user's project is still no code of theirs.
+        return LIBRARY
+    return USER
+
+
+def is_own(file: str) -> bool:
+    """Tell whether a file is one of this package."""
+    return file.startswith(_OWN_FOLDER)
+
+
+def is_runner(file: str) -> bool:
+    """Tell whether a file runs cells or scripts: nothing outward of it is the user's."""
+    return file.endswith(_RUNNERS)
+
+
+@lru_cache(maxsize=1)
+def _library_folders() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    folders = {paths["stdlib"], paths["platstdlib"], paths["purelib"], paths["platlib"]}
+    folders.update(site.getsitepackages())
+    folders.add(site.getusersitepackages())
+    folders.add(os.path.join(sys.base_prefix, "lib", "python"))
+    return tuple(os.path.join(folder, "") for folder in folders if folder)

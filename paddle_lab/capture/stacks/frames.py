@@ -1,0 +1,194 @@
+"""From code objects to the ``stacks``, ``frames`` and ``sources`` tables."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from collections.abc import Sequence
+from operator import itemgetter
+from types import CodeType
+from typing import Any, Protocol
+
+import numpy as np
+
+from paddle_lab.capture.stacks.code_positions import Integers, Positions, positions_of
+from paddle_lab.capture.stacks.frame_kinds import USER, kind_of
+from paddle_lab.capture.stacks.source_texts import in_characters, shown_spans
+from paddle_lab.capture.stacks.stack_pool import Location, StackPool
+from paddle_lab.capture.stacks.stack_rows import StackRows
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
+
+
+class Cells(Protocol):
+    """What tells notebook cells from files, by the file name of a code object."""
+
+    def number(self, file: str) -> int:
+        """Return the cell's execution count, or -1."""
+
+    def text(self, file: str) -> str | None:
+        """Return the cell's text as typed."""
+
+
+class NoCells:
+    """Outside of notebooks: every file is a file."""
+
+    def number(self, file: str) -> int:
+        """Return -1."""
+        del file
+        return -1
+
+    def text(self, file: str) -> str | None:
+        """Return ``None``."""
+        del file
+        return None
+
+
+_CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
+
+Said = tuple[int, tuple[str, ...]]
+"""A position, and what the record says there in this order: its strings are numbered by that."""
+
+
+class FrameAssembler:
+    """Builds the tables that tell where ops were called.
+
+    Rows are numbered while they are asked for; what is in them is told at the end, of all at once.
+
+    Parameters
+    ----------
+    pool
+        The stacks that were taken.
+    strings
+        The record's strings.
+    paddle_folder
+        Folder of the paddle package.
+    cells
+        Tells notebook cells by file name.
+    """
+
+    def __init__(
+        self, pool: StackPool, strings: StringPool, *, paddle_folder: str, cells: Cells
+    ) -> None:
+        self._rows = StackRows(pool)
+        self._strings = strings
+        self._paddle_folder = os.path.join(paddle_folder, "")
+        self._cells = cells
+
+    def resolve(self, taken: Integers) -> list[Said]:
+        """Give rows to stacks that were taken, in their order.
+
+        Returns
+        -------
+        list of tuples
+            Positions in ``taken`` that led to new code, with its file and function.
+        """
+        return [
+            (first.at, (code.co_filename, _function(code)))
+            for first in self._rows.resolve(taken)
+            for code in (self._rows.codes[first.code],)
+        ]
+
+    def stacks(self, taken: Integers) -> Integers:
+        """Return the rows of ``stacks`` for stacks that :meth:`resolve` was given."""
+        return self._rows.rows(taken)
+
+    def stack(self, taken: int) -> int:
+        """Return the row of ``stacks`` for one stack; many are resolved at once in less time."""
+        one = np.array([taken])
+        for _, texts in self.resolve(one):
+            self._strings.codes(texts)
+        return int(self.stacks(one)[0])
+
+    def callees(self, locations: Sequence[Location]) -> list[str | None]:
+        """Return what the source of each call calls, without ``self.``: ``"net"`` of ``net(x)``.
+
+        Returns
+        -------
+        list of (str or None)
+            ``None`` where it is no name, or where the call is not in the user's code.
+        """
+        names: list[str | None] = [None] * len(locations)
+        calls: dict[int, list[int]] = {}
+        for call, (code, _) in enumerate(locations):
+            calls.setdefault(id(code), []).append(call)
+        for same in calls.values():
+            code = locations[same[0]][0]
+            if kind_of(code.co_filename, self._paddle_folder) == USER:
+                told = _positions(code, np.array([locations[call][1] for call in same]))
+                cells = np.stack(told, axis=1).tolist()
+                for call, cell in zip(same, cells, strict=True):
+                    names[call] = _name_called(code.co_filename, *cell)
+        return names
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tables ``stacks``, ``frames`` and ``sources``, once all stacks are known.
+
+        Of the sources they hold the text around every line that a frame points at; cells and short
+        files whole.
+        """
+        stacks = self._rows.stacks()
+        columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}
+        frames, lines = self._frames()
+        return {
+            "stacks": Table.from_sequences(RECORD_TABLES["stacks"], columns),
+            "frames": frames,
+            "sources": self._sources(lines),
+        }
+
+    def _frames(self) -> tuple[Table, dict[str, list[Any]]]:
+        """Return the table ``frames``, and the lines it has of each file, in order of first use."""
+        code_of, offsets = self._rows.frames().T
+        cells = np.empty((len(code_of), len(RECORD_TABLES["frames"])), np.int64)
+        lines: dict[str, list[Any]] = {}
+        for rows in _rows_by_value(code_of):
+            code = self._rows.codes[code_of[rows[0]]]
+            file = code.co_filename
+            told = _positions(code, offsets[rows])
+            cells[rows, 0] = self._strings[file]
+            cells[rows, 1] = self._strings[_function(code)]
+            cells[rows, 2:6] = np.stack(told, axis=1)
+            cells[rows, 6] = kind_of(file, self._paddle_folder)
+            cells[rows, 7] = self._cells.number(file)
+            lines.setdefault(file, []).append(told.line)
+        columns: dict[str, Any] = dict(zip(RECORD_TABLES["frames"], cells.T, strict=True))
+        return Table.from_sequences(RECORD_TABLES["frames"], columns), lines
+
+    def _sources(self, used: dict[str, list[Any]]) -> Table:
+        sources = TableBuilder(RECORD_TABLES["sources"])
+        for file, lines_used in used.items():
+            typed = self._cells.text(file)
+            lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)
+            cell = self._cells.number(file)
+            is_users = cell >= 0 or kind_of(file, self._paddle_folder) == USER
+            if not lines:
+                continue
+            spans = shown_spans(np.concatenate(lines_used), len(lines), is_whole=is_users)
+            for first, last in [(1, len(lines))] if cell >= 0 else spans:
+                text = "".join(lines[first - 1 : last])
+                sources.append(self._strings[file], first, self._strings[text], cell)
+        return sources.build()
+
+
+def _name_called(file: str, line: int, end_line: int, column: int, end_column: int) -> str | None:
+    if line != end_line:
+        return None
+    text = linecache.getline(file, line)
+    match = _CALLEE.search(text.strip() if column < 0 else text[column:end_column])
+    return match[1] if match else None
+
+
+def _rows_by_value(values: Integers) -> list[Integers]:
+    """Return the rows that have each value, ascending, by their first rows."""
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=-1))
+    return sorted(np.split(order, starts[1:]), key=itemgetter(0)) if len(order) else []
+
+
+def _positions(code: CodeType, offsets: Integers) -> Positions:
+    return in_characters(code.co_filename, positions_of(code, offsets))
+
+
+def _function(code: CodeType) -> str:
+    return getattr(code, "co_qualname", code.co_name)

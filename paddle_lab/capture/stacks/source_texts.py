@@ -1,0 +1,54 @@
+"""The table ``sources``: the text around the lines that a record points at."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+
+from paddle_lab.capture.stacks.code_positions import NO_COLUMN, Integers, Positions
+
+_WHOLE_FILE_LINES = 400
+_CONTEXT_LINES = 4
+
+
+def in_characters(file: str, told: Positions) -> Positions:
+    """Return positions with columns in characters, as people and editors count them.
+
+    Python counts them in bytes of UTF-8.
+    """
+    lines = linecache.getlines(file)
+    if not len(told.line) or "".join(lines[told.line.min() - 1 : told.end_line.max()]).isascii():
+        return told
+    column, end_column = told.column.copy(), told.end_column.copy()
+    for row in np.flatnonzero(told.column != NO_COLUMN).tolist():
+        column[row] = _character(lines, int(told.line[row]), int(column[row]))
+        end_column[row] = _character(lines, int(told.end_line[row]), int(end_column[row]))
+    return told._replace(column=column, end_column=end_column)
+
+
+def _character(lines: list[str], number: int, byte: int) -> int:
+    line = lines[number - 1] if 1 <= number <= len(lines) else ""
+    return byte if line.isascii() else len(line.encode()[:byte].decode(errors="ignore"))
+
+
+def shown_spans(used: Integers, line_count: int, *, is_whole: bool) -> list[tuple[int, int]]:
+    """Return the first and last lines of what a record keeps of a text, from 1.
+
+    Parameters
+    ----------
+    used
+        The lines that frames point at, each once or more, in any order.
+    line_count
+        How many lines the text has.
+    is_whole
+        Whether the text is kept whole where it is short; else the lines around those used are.
+    """
+    if is_whole and line_count <= _WHOLE_FILE_LINES:
+        return [(1, line_count)]
+    lines = np.unique(used)
+    is_apart = np.diff(lines) > 2 * _CONTEXT_LINES + 1
+    first = lines[np.append(True, is_apart)] - _CONTEXT_LINES
+    last = lines[np.append(is_apart, True)] + _CONTEXT_LINES
+    spans = zip(first.tolist(), last.tolist(), strict=True)
+    return [(max(start, 1), min(end, line_count)) for start, end in spans]

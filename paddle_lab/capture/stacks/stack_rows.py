@@ -1,0 +1,181 @@
+"""From the stacks that were taken to rows of ``stacks`` and ``frames``, many at once."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.rows.pair_table import PairTable
+from paddle_lab.capture.stacks.frame_kinds import is_own, is_runner
+from paddle_lab.capture.stacks.stack_pool import NO_STACK, StackPool
+
+Integers = npt.NDArray[np.int64]
+
+_UNRESOLVED = -2
+
+
+class FirstUse(NamedTuple):
+    """A code object whose first frame was found."""
+
+    at: int
+    """The position, among the stacks that were asked for, of the one that led to it."""
+    code: int
+    """Its number."""
+
+
+class StackRows:
+    """Rows of ``stacks`` and ``frames``, numbered in the order in which stacks are asked for.
+
+    A stack goes on at its anchor's, which was taken before it. Our own frames are left out, and of
+    a whole stack what runs a cell or a script, and all outward of that.
+
+    Parameters
+    ----------
+    pool
+        The stacks that were taken.
+    """
+
+    def __init__(self, pool: StackPool) -> None:
+        self._pool = pool
+        self._frames = PairTable()
+        self._stacks = PairTable()
+        self.codes: list[CodeType] = []
+        """By number. Code that was made twice, as of a cell's lambda, has one number."""
+        self._numbers: dict[tuple[CodeType, str], int] = {}
+        # By the code's place among those of the pool, in the order of their ids.
+        self._ids = np.empty(0, np.int64)
+        self._by_place: list[CodeType] = []
+        self._is_own = self._is_runner = np.empty(0, np.bool_)
+        self._cells = np.empty(0, np.int64)
+        self._starts = np.zeros(1, np.int64)
+        # One more than there are stacks: behind the last one stands what -1 is.
+        self._resolved = np.array([NO_STACK])
+
+    def resolve(self, taken: Integers) -> list[FirstUse]:
+        """Give rows to stacks, in their order, and to the frames on the way.
+
+        Parameters
+        ----------
+        taken
+            Stacks as their pool numbered them, -1 for none.
+
+        Returns
+        -------
+        list of FirstUse
+            Code objects that got their first frame, in the order of their frames.
+        """
+        if taken.max(initial=NO_STACK) >= len(self._starts) - 1:
+            self._read_pool()
+        keys, asked_at = self._unresolved(taken)
+        if not len(keys):
+            return []
+        stack, place, offset = self._frames_outward_in(keys)
+        code, first_uses = self._number_codes(place)
+        known = len(self._frames)
+        frame = np.frombuffer(self._frames.number(code.tobytes(), offset.tobytes()), np.int64)
+        starts = np.searchsorted(stack, np.arange(len(keys) + 1))
+        self._stacks.chain(
+            keys.tobytes(),
+            self._cells[self._starts[keys]].tobytes(),
+            starts.tobytes(),
+            frame.tobytes(),
+            self._resolved,
+        )
+        return [
+            FirstUse(int(asked_at[stack[at]]), int(code[at]))
+            for at in first_uses
+            if frame[at] >= known
+        ]
+
+    def rows(self, taken: Integers) -> Integers:
+        """Return the rows of ``stacks`` of stacks that were resolved, -1 for none."""
+        rows: Integers = self._resolved[taken]
+        return rows
+
+    def frames(self) -> Integers:
+        """Return code (its number) and instruction of each frame, shape ``[frames, 2]``."""
+        return np.frombuffer(self._frames.to_bytes(), np.int64).reshape(-1, 2)
+
+    def stacks(self) -> Integers:
+        """Return frame and caller of each stack, shape ``[stacks, 2]``."""
+        return np.frombuffer(self._stacks.to_bytes(), np.int64).reshape(-1, 2)
+
+    def _read_pool(self) -> None:
+        cells, starts = self._pool.taken()
+        self._cells, self._starts = np.frombuffer(cells, np.int64), np.frombuffer(starts, np.int64)
+        resolved = np.full(len(self._starts), _UNRESOLVED, np.int64)
+        resolved[: len(self._resolved) - 1] = self._resolved[:-1]
+        resolved[-1] = NO_STACK
+        self._resolved = resolved
+        codes = sorted(self._pool.codes.copy().items())
+        self._ids = np.array([identity for identity, _ in codes], np.int64)
+        self._by_place = [code for _, code in codes]
+        files = [code.co_filename for code in self._by_place]
+        self._is_own = np.array([is_own(file) for file in files], np.bool_)
+        self._is_runner = np.array([is_runner(file) for file in files], np.bool_)
+
+    def _unresolved(self, taken: Integers) -> tuple[Integers, Integers]:
+        """Return stacks without rows, anchors included, in the order in which one comes to them.
+
+        Returns
+        -------
+        keys, asked_at
+            And the position in ``taken`` of the first that leads to each.
+        """
+        never = len(taken)
+        first = np.full(len(self._resolved), never)
+        first[taken[::-1]] = np.arange(never)[::-1]
+        reached = np.flatnonzero(first[:-1] < never)
+        while len(reached):
+            reached = reached[self._resolved[reached] == _UNRESOLVED]
+            anchors = self._cells[self._starts[reached]]
+            is_sooner = (anchors != NO_STACK) & (first[reached] < first[anchors])
+            anchors, reached = anchors[is_sooner], reached[is_sooner]
+            np.minimum.at(first, anchors, first[reached])
+            reached = np.unique(anchors)
+        keys = np.flatnonzero((first < never) & (self._resolved == _UNRESOLVED))
+        # An anchor's stack was taken before those that go on at it.
+        keys = keys[np.argsort(first[keys], kind="stable")]
+        return keys, first[keys]
+
+    def _frames_outward_in(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
+        """Return the frames that are shown of stacks, of each the outermost first.
+
+        Returns
+        -------
+        stack, place, offset
+            Which of ``keys``, the code's place, the instruction.
+        """
+        starts = self._starts[keys]
+        lengths = (self._starts[keys + 1] - starts) // 2
+        stack = np.repeat(np.arange(len(keys)), lengths)
+        ends = np.cumsum(lengths)
+        outward = ends[stack] - np.arange(len(stack))
+        cell = starts[stack] + 2 * outward - 1
+        place = np.searchsorted(self._ids, self._cells[cell])
+        is_shown = ~self._is_own[place]
+        is_runner = self._is_runner[place]
+        if is_runner.any():
+            # Inward of the innermost runner, where the stack is a whole one.
+            is_runner &= (self._cells[starts] == NO_STACK)[stack]
+            innermost = np.full(len(keys), len(stack) + 1)
+            innermost[stack[is_runner]] = outward[is_runner]
+            is_shown &= outward < innermost[stack]
+        return stack[is_shown], place[is_shown], self._cells[cell + 1][is_shown]
+
+    def _number_codes(self, place: Integers) -> tuple[Integers, list[int]]:
+        """Return the number of the code in each place, and where each place comes first."""
+        first = np.full(len(self._ids), -1)
+        first[place[::-1]] = np.arange(len(place))[::-1]
+        first_uses: list[int] = np.sort(first[first >= 0]).tolist()
+        numbers = np.full(len(self._ids), -1)
+        for at in first_uses:
+            code = self._by_place[place[at]]
+            number = self._numbers.setdefault((code, code.co_filename), len(self.codes))
+            if number == len(self.codes):
+                self.codes.append(code)
+            numbers[place[at]] = number
+        return numbers[place], first_uses

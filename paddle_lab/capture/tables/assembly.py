@@ -1,0 +1,173 @@
+"""From what a recorder noted to the record's columns, once the trace is over."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from operator import itemgetter
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.evidence.assembly import add_evidence
+from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
+from paddle_lab.capture.memory.assembly import add_memory
+from paddle_lab.capture.memory.capture import MemoryCapture
+from paddle_lab.capture.recorder.faults import attempt, described
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.tensors import EXTERNAL, GRADIENT, PARAMETER
+from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, TENSOR_CELLS
+from paddle_lab.capture.rows.tape import sorted_rows
+from paddle_lab.capture.stacks.frames import Cells, FrameAssembler
+from paddle_lab.capture.tables.grad_columns import grad_tables
+from paddle_lab.capture.tables.op_columns import OpRows, op_tables
+from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
+from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys, first_uses
+from paddle_lab.capture.tables.tensor_columns import tensor_table
+from paddle_lab.capture.turns.tables import turn_tables
+from paddle_lab.trace.record import Origin, Record
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
+from paddle_lab.words import say
+
+
+def assemble(
+    recorder: Recorder,
+    paddle: Any,
+    origin: Origin,
+    cells: Cells,
+    memory: MemoryCapture | None = None,
+    caller: FrameType | None = None,
+) -> Record:
+    """Build the record of a trace that has ended.
+
+    Parameters
+    ----------
+    caller
+        The call that ended it, whose variables may hold tensors.
+    """
+    strings = StringPool()
+    frames = FrameAssembler(
+        recorder.stacks,
+        strings,
+        paddle_folder=os.path.dirname(os.path.abspath(paddle.__file__)),
+        cells=cells,
+    )
+    recorder.backward.name_dead_leaves()
+    ops, tensor_rows = OpRows(recorder), sorted_rows(recorder.tensors.rows, TENSOR_CELLS)
+    keys = _keys(recorder, ops, tensor_rows)
+    tables: dict[str, Table] = {}
+    builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
+    tables.update(op_tables(recorder, ops, keys, strings, frames))
+    tables["tensors"] = tensor_table(recorder, tensor_rows, keys, strings)
+    _add_layers(recorder, builders["layers"], strings, frames)
+    tables["scopes"] = _scopes(recorder, keys, strings)
+    tables["loops"], tables["turns"] = turn_tables(recorder, keys, strings, cells)
+    _add_backward_calls(recorder, builders["backward_calls"], strings, frames, keys)
+    tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
+    add_evidence(recorder, builders, strings, frames, keys)
+    holders = builders["tensor_holders"]
+    attempt(recorder, add_tensor_holders, recorder, holders, strings, tables, keys, caller)
+    recorder.programs.add_rows(builders["programs"], strings, keys)
+    if memory is not None:
+        memory.name_rows(keys, frames.stack)
+    tables.update(frames.tables())
+    for name, builder in builders.items():
+        if name not in tables:
+            tables[name] = builder.build()
+    tables = {name: tables[name] for name in RECORD_TABLES}
+    _resolve_gradient_kinds(tables, strings.to_list())
+    record = Record(tables, strings.to_list(), origin, recorder.grad_values)
+    if memory is not None:
+        try:
+            add_memory(record, memory, recorder)
+        except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
+            said = say("notices.fault.allocations_lost", fault=described(fault))
+            record.origin.notices.append(said)
+    return record
+
+
+def _keys(recorder: Recorder, ops: OpRows, tensor_rows: Any) -> RecordKeys:
+    pool = recorder.backward.grad_nodes
+    return RecordKeys(
+        ops=RowKeys(ops.keys),
+        tensors=RowKeys(tensor_rows[:, 0]),
+        scopes=RowKeys(sorted_rows(recorder.scopes, SCOPE_CELLS)[:, 0]),
+        grad_nodes=RowKeys(sorted_rows(pool.rows, NODE_CELLS)[:, 0]),
+        grad_edges=RowKeys(sorted_rows(pool.edges, EDGE_CELLS)[:, 0]),
+        backward_calls=RowKeys(np.array(sorted(row[0] for row in recorder.backward_calls))),
+    )
+
+
+def _add_layers(
+    recorder: Recorder, layers: TableBuilder, strings: StringPool, frames: FrameAssembler
+) -> None:
+    rows = sorted(recorder.layers.rows, key=itemgetter(0))
+    calls = {row[0]: row[4] for row in rows if row[4] is not None}
+    callees = dict(zip(calls, frames.callees(list(calls.values())), strict=True))
+    texts: list[str] = []
+    for key, path, class_name, _, _ in rows:
+        texts += (path if path is not None else callees.get(key) or class_name, class_name)
+    codes = strings.codes(texts)
+    parents = [row[3] for row in rows]
+    layers.append_cells(chain.from_iterable(zip(codes[::2], codes[1::2], parents, strict=True)))
+
+
+def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
+    rows = sorted_rows(recorder.scopes, SCOPE_CELLS)
+    _, kind, name, parent, layer, backward_call, thread = rows.T
+    names = list(recorder.scope_names)
+    name_codes = np.zeros(len(names), np.int64)
+    for row in first_uses(name):
+        name_codes[name[row]] = strings[names[name[row]]]
+    columns: dict[str, Any] = {
+        "kind": kind,
+        "name": name_codes[name],
+        "parent": keys.scopes.rows(parent),
+        "layer": layer,
+        "op": _pylayer_ops(recorder, keys),
+        "backward_call": keys.backward_calls.rows(backward_call),
+        "thread": thread,
+    }
+    return Table.from_sequences(RECORD_TABLES["scopes"], columns)
+
+
+def _pylayer_ops(recorder: Recorder, keys: RecordKeys) -> Any:
+    """Return the PyLayer's own op of each scope, of its forward and its backward alike."""
+    own = dict(recorder.scope_ops)
+    for backward, forward in recorder.backward_of.items():
+        own[backward] = recorder.scope_ops.get(forward, -1)
+    op = np.full(len(keys.scopes), -1, np.int64)
+    scope = keys.scopes.rows(np.fromiter(own.keys(), np.int64, len(own)))
+    values = keys.ops.rows(np.fromiter(own.values(), np.int64, len(own)))
+    op[scope[scope >= 0]] = values[scope >= 0]
+    return op
+
+
+def _add_backward_calls(
+    recorder: Recorder,
+    calls: TableBuilder,
+    strings: StringPool,
+    frames: FrameAssembler,
+    keys: RecordKeys,
+) -> None:
+    for row in sorted(recorder.backward_calls):
+        _, kind, stack, scope, op_count, create_graph, retain_graph, error = row
+        calls.append(
+            kind,
+            frames.stack(stack),
+            keys.scopes.row(scope),
+            keys.ops.count_before(op_count),
+            create_graph,
+            retain_graph,
+            strings[error],
+        )
+
+
+def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:
+    """Tell gradients among the tensors that no op was seen to make: what optimizers read."""
+    kinds = tables["tensors"]["kind"]
+    parameter, gradient = optimizer_reads(tables, strings).pairs()
+    is_plain = (kinds[parameter] == PARAMETER) & (kinds[gradient] == EXTERNAL)
+    kinds[gradient[is_plain]] = GRADIENT

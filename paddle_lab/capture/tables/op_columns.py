@@ -1,0 +1,132 @@
+"""The tables of ops, from the cells that were noted of each op."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT, RESULT, Recorder
+from paddle_lab.capture.rows.cells import OP_CELLS, OpCell
+from paddle_lab.capture.rows.op_names import OP_NAMES
+from paddle_lab.capture.rows.tape import Cells, cells_of, row_starts
+from paddle_lab.capture.stacks.frames import FrameAssembler
+from paddle_lab.capture.tables.attribute_columns import attribute_columns
+from paddle_lab.capture.tables.row_keys import RecordKeys, first_uses
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import StringPool, Table
+
+
+class OpRows:
+    """What a recorder has noted of its ops so far, by key."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.cells = cells_of(recorder.ops)
+        self.starts = row_starts(recorder.ops, OP_CELLS) - recorder.ops.start
+        keys = self.cells[self.starts]
+        # Threads aside, ops are noted in the order of their keys.
+        if np.any(keys[1:] < keys[:-1]):
+            self.starts = self.starts[np.argsort(keys, kind="stable")]
+
+    def column(self, number: int) -> Cells:
+        """Return one of the cells that every op has."""
+        column: Cells = self.cells[self.starts + number]
+        return column
+
+    @cached_property
+    def keys(self) -> Cells:
+        """The ops' keys, ascending."""
+        return self.column(OpCell.KEY)
+
+    @cached_property
+    def inputs(self) -> tuple[Cells, Cells, Cells]:
+        """Row of an op, argument position and tensor of all inputs, by op."""
+        counts = self.column(OpCell.INPUT_CELLS) // 2
+        op, at = spread(counts)
+        position = self.starts[op] + OP_CELLS + 2 * at
+        return op, self.cells[position], self.cells[position + 1]
+
+    @cached_property
+    def outputs(self) -> tuple[Cells, Cells, Cells]:
+        """Row of an op, slot and tensor of all outputs, by op."""
+        op, at = spread(self.column(OpCell.OUTPUTS))
+        position = self.starts[op] + OP_CELLS + self.column(OpCell.INPUT_CELLS)[op] + at
+        return op, at, self.cells[position]
+
+
+def op_tables(
+    recorder: Recorder,
+    rows: OpRows,
+    keys: RecordKeys,
+    strings: StringPool,
+    frames: FrameAssembler,
+) -> dict[str, Table]:
+    """Return the tables ``ops``, ``uses`` and ``attribute_defaults``."""
+    name, stack = rows.column(OpCell.NAME), rows.column(OpCell.STACK)
+    attributes, defaults = attribute_columns(
+        recorder.attributes,
+        rows.column(OpCell.ATTRIBUTES),
+        # A PyLayer's own op may be called as one of Paddle's.
+        np.where(rows.column(OpCell.IS_PYLAYER), -1, name),
+        rows.inputs[:2],
+        strings,
+    )
+    name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
+    named = first_uses(name)
+    # In the order in which one reads the rows: an op's name, then whose code called it.
+    said = [(row, (OP_NAMES.name(int(name[row])),)) for row in named]
+    for _, texts in sorted([*said, *frames.resolve(stack)], key=itemgetter(0)):
+        strings.codes(texts)
+    for row, (text,) in said:
+        name_codes[name[row]] = strings[text]
+    ops: dict[str, Any] = {
+        "name": name_codes[name],
+        "scope": keys.scopes.rows(rows.column(OpCell.SCOPE)),
+        "stack": frames.stacks(stack),
+        "thread": rows.column(OpCell.THREAD),
+        "start_ns": rows.column(OpCell.START) - recorder.start_ns,
+        "duration_ns": rows.column(OpCell.DURATION),
+        "phase": rows.column(OpCell.PHASE),
+        "attributes": attributes,
+        "is_pylayer": rows.column(OpCell.IS_PYLAYER),
+        "raised": rows.column(OpCell.RAISED),
+    }
+    return {
+        "ops": Table.from_sequences(RECORD_TABLES["ops"], ops),
+        "uses": _uses(recorder, rows, keys),
+        "attribute_defaults": defaults,
+    }
+
+
+def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
+    parts = [rows.inputs, _results(recorder, keys), rows.outputs]
+    roles = np.repeat([INPUT, RESULT, OUTPUT], [len(part[0]) for part in parts])
+    op, slot, tensor = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    # By op, then role as above, then as noted: each part is sorted by op.
+    order = np.argsort(op, kind="stable")
+    columns: dict[str, Any] = {
+        "op": op[order],
+        "tensor": keys.tensors.rows(tensor[order]),
+        "role": roles[order],
+        "slot": slot[order],
+    }
+    return Table.from_sequences(RECORD_TABLES["uses"], columns)
+
+
+def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]:
+    """Return row, slot and tensor of what PyLayers' own ops handed to the PyLayers' ops."""
+    noted = cells_of(recorder.results).reshape(-1, 2)
+    op, tensor = keys.ops.rows(noted[:, 0]), noted[:, 1]
+    order = np.argsort(op, kind="stable")[np.count_nonzero(op < 0) :]
+    op, tensor = op[order], tensor[order]
+    slot = np.arange(len(op)) - np.searchsorted(op, op)
+    return op, slot, tensor
+
+
+def spread(counts: Cells) -> tuple[Cells, Cells]:
+    """Return, for so many entries a row, each entry's row and its number within the row."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    return row, np.arange(len(row)) - (ends - counts)[row]

@@ -1,0 +1,70 @@
+"""What the ops of Paddle's optimizers read: ``(parameter, gradient, …)``, and what they keep."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from paddle_lab.capture.recorder.recorder import INPUT
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
+from paddle_lab.capture.tables.row_keys import Rows
+from paddle_lab.trace.table import Table
+
+IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
+
+# The only one that does not take its gradient right after the parameter.
+_GRADIENT_SLOTS = {"sgd_": 2}
+
+
+class OptimizerReads(NamedTuple):
+    """What ops of optimizers that may be updates read; int64 arrays of shape ``[reads]``."""
+
+    op: Rows
+    tensor: Rows
+    place: Rows
+    """Where an update has what it changes, where its gradient, or elsewhere: the learning rate and
+    the optimizer's state."""
+
+    def pairs(self) -> tuple[Rows, Rows]:
+        """Return the tensors that ops read as parameters, and as their gradients, side by side."""
+        parameter, gradient = (
+            self._numbered(place) for place in (IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT)
+        )
+        _, first, second = np.intersect1d(
+            parameter.number, gradient.number, assume_unique=True, return_indices=True
+        )
+        return parameter.tensor[first], gradient.tensor[second]
+
+    def _numbered(self, place: int) -> _Numbered:
+        is_there = self.place == place
+        op, tensor = self.op[is_there], self.tensor[is_there]
+        order = np.argsort(op, kind="stable")
+        op, tensor = op[order], tensor[order]
+        which = np.arange(len(op)) - np.searchsorted(op, op)
+        return _Numbered(op * (len(self.op) + 1) + which, tensor)
+
+
+class _Numbered(NamedTuple):
+    """The tensors that all ops read in one place, the first of each op, its second, and so on."""
+
+    number: Rows
+    """Of the op and of the tensor among those in the op's place; each is there once."""
+    tensor: Rows
+
+
+def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerReads:
+    """Return what ops of optimizers that may be updates read, in the order of ``uses``."""
+    ops, uses = tables["ops"], tables["uses"]
+    is_optimizers = ops["phase"] == OPTIMIZER
+    gradient_slots = np.ones(len(ops), np.int64)
+    for name in np.unique(ops["name"][is_optimizers]).tolist():
+        gradient_slots[ops["name"] == name] = _GRADIENT_SLOTS.get(strings[name], 1)
+    is_read = (uses["role"] == INPUT) & is_optimizers[uses["op"]]
+    op, tensor, slot = (
+        uses[column][is_read].astype(np.int64) for column in ("op", "tensor", "slot")
+    )
+    place = np.full(len(op), IN_OTHER_PLACE, np.int64)
+    place[slot == 0] = IN_PLACE_OF_PARAMETER
+    place[slot == gradient_slots[op]] = IN_PLACE_OF_GRADIENT
+    return OptimizerReads(op, tensor, place)
