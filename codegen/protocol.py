@@ -9,10 +9,28 @@ from paddle_lab.trace.pack import MAGIC
 from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, VIEW_TABLES
 
 _LINE_LENGTH: Final = 100
+_NOT_IN_A_PAGE: Final = {
+    "grad_roots",
+    "grad_targets",
+    "grad_stops",
+    "counters",
+    "samples",
+    "events",
+    "living_tensors",
+    "tensor_holders",
+    "tensor_lives",
+    "eval_scopes",
+    "optimizers",
+    "optimizer_parameters",
+    "rerun_differences",
+}
+"""Tables that no view reads in the page, which skips them."""
+_ONLY_THERE: Final = {"event_kind"}
+"""Enumerations of those tables alone."""
 _HEAD: Final = """\
 /**
- * Tables, columns and enumerations of a record. `make generate` writes this file from
- * `paddle_lab/trace/schema.py`, which says what each of them means.
+ * Tables, columns and enumerations of a record that a page reads. `make generate` writes this file
+ * from `paddle_lab/trace/schema.py`, which says what each of them means.
  */
 
 """
@@ -37,6 +55,7 @@ export type ColumnName<T extends TableName> = keyof (typeof TABLES)[T] & string;
 
 def protocol() -> str:
     """Return the text of ``js/src/trace/protocol.ts``."""
+    enumerations = {name: words for name, words in ENUMERATIONS.items() if name not in _ONLY_THERE}
     return "".join(
         (
             _HEAD,
@@ -45,9 +64,9 @@ def protocol() -> str:
             "\n",
             *(
                 _constant(_plural(name), [f'"{word}"' for word in words])
-                for name, words in ENUMERATIONS.items()
+                for name, words in enumerations.items()
             ),
-            _constant("ENUMERATIONS", {name: _plural(name) for name in ENUMERATIONS}),
+            _constant("ENUMERATIONS", {name: _plural(name) for name in enumerations}),
             "export type EnumerationName = keyof typeof ENUMERATIONS;\n\n",
             _COLUMN_TYPES,
             "/** Table name to its columns, and each column to its type. */\n",
@@ -71,6 +90,8 @@ def _constant(name: str, value: Sequence[str] | Mapping[str, str]) -> str:
 def _tables() -> str:
     lines = []
     for table, columns in VIEW_TABLES.items():
+        if table in _NOT_IN_A_PAGE:
+            continue
         start = f"  {table}: "
         quoted = {column: f'"{kind}"' for column, kind in columns.items()}
         lines.append(start + _wrapped(quoted, before=len(start), after=1, indent="  ") + ",\n")

@@ -6,10 +6,11 @@ from paddle_lab.analysis.graph.dataflow import op_edges
 from paddle_lab.analysis.graph.grad_groups import grad_node_groups
 from paddle_lab.analysis.graph.hierarchy import hierarchy
 from paddle_lab.analysis.graph.members import backward_members
+from paddle_lab.analysis.graph.odd_siblings import odd_sibling_table
 from paddle_lab.analysis.graph.recomputation import inner_grad_nodes, paired_ops
-from paddle_lab.analysis.source.user_frames import op_frames
+from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.table import StringPool
+from paddle_lab.trace.table import StringPool, Table
 
 
 def with_answers(record: Record) -> Record:
@@ -28,8 +29,10 @@ def with_answers(record: Record) -> Record:
         "groups": groups,
         "op_groups": op_groups,
         "grad_node_groups": grad_node_groups(record, paired, groups, op_groups),
-        "op_frames": op_frames(record),
+        "stack_frames": Table({"frame": stack_frames(record)}),
         "backward_members": backward_members(record),
         "inner_grad_nodes": inner,
     }
+    grouped = Record(tables, strings.to_list(), record.origin)
+    tables["odd_siblings"] = odd_sibling_table(grouped, strings)
     return Record(tables, strings.to_list(), record.origin, record.grad_values)

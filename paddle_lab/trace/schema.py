@@ -354,10 +354,19 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "op_count": "i32",  # of all ops inside, nested groups included
         "first_op": "key:ops",
     },
+    # Members of lists in which one layer is built unlike most others of its class; see
+    # ``analysis/graph/odd_siblings.py``. A row for each member.
+    "odd_siblings": {
+        "group": "key:groups",
+        "typical": "key:groups",  # the first of those that are equal
+        "siblings": "i32",  # members of the class in the list, itself included
+        "alike": "i32",  # how many of them are equal
+        "difference": "str",  # "has dropout, which its siblings have not"; "" for one of the equal
+    },
     "op_groups": {"group": "key:groups"},  # one row an op
     "grad_node_groups": {"group": "key:groups"},  # one row a grad node
     # The frame a person wants to see first: the innermost of their own.
-    "op_frames": {"frame": "key:frames"},  # one row an op
+    "stack_frames": {"frame": "key:frames"},  # one row a stack
     # One row a grad node of a call's graph: nodes reachable from its roots.
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
     # Grad nodes made in a PyLayer's backward, and the op of the forward beside which each is drawn:

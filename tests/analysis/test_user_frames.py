@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.analysis.source.user_frames import user_stacks
 from tests.trace.records import RecordWriter
@@ -14,7 +16,7 @@ def shown(w: RecordWriter) -> list[tuple[str, int] | None]:
         (view.text(int(frames["function"][frame])), int(frames["line"][frame]))
         if frame >= 0
         else None
-        for frame in view.op_frames["frame"].tolist()
+        for frame in np.append(view.stack_frames["frame"], -1)[view.ops["stack"]].tolist()
     ]
 
 

@@ -147,7 +147,7 @@ def test_what_stands_for_many_has_the_lines_that_all_of_them_share():
     for op in range(3, len(stored.ops)):
         stack = int(stored.ops["stack"][op])
         assert int(stored.frames["line"][stored.stacks["frame"][stack]]) == 28 + op
-        assert stored.op_frames["frame"][op] == stored.stacks["frame"][stack]
+        assert stored.stack_frames["frame"][stack] == stored.stacks["frame"][stack]
 
 
 def test_a_block_unlike_the_others_stays_open_before_copies_do():
@@ -219,7 +219,8 @@ def test_what_is_left_refers_to_rows_that_are_there(most_ops):
                 assert keys.min(initial=0) >= -1
     for name in ("uses", "op_edges"):
         assert (stored.tables[name]["tensor"] >= 0).all()
-    assert len(stored.op_groups) == len(stored.op_frames) == len(stored.ops)
+    assert len(stored.op_groups) == len(stored.ops)
+    assert len(stored.stack_frames) == len(stored.stacks)
     producers = stored.tensors["producer"]
     assert set(producers[stored.op_edges["tensor"]].tolist()) <= {
         *stored.op_edges["source"].tolist()

@@ -7,7 +7,7 @@ import {
   ledgerRequest,
 } from "../memory/ledger.ts";
 import { decodeBase64 } from "../trace/base64.ts";
-import { Inflating } from "../trace/inflating.ts";
+import { Inflating } from "../trace/inflate.ts";
 import { Trace } from "../trace/trace.ts";
 import { readInflated } from "../trace/unpack.ts";
 

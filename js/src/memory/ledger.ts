@@ -1,9 +1,9 @@
 /** All that is reckoned of a trace's allocations before they are shown: columns, so that a worker can. */
 
-import type { Origin } from "../model/pack_header.ts";
 import type { Column, Table } from "../trace/columns.ts";
 import { TABLES, type TableName } from "../trace/protocol.ts";
 import { Trace } from "../trace/trace.ts";
+import type { Origin } from "../trace/unpack.ts";
 import { type UnreadColumns, UnreadTable } from "../trace/unread_table.ts";
 import { AliveIndex } from "./blocks/alive_index.ts";
 import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";

@@ -1,7 +1,11 @@
 /** One column of a payload, as `paddle_lab/trace/pack.py` stores it, to numbers. */
 
-import type { PackedColumn } from "../model/pack_header.ts";
 import type { Column } from "./columns.ts";
+
+export interface PackedColumn {
+  dtype: "i1" | "i2" | "i4" | "i8";
+  delta: boolean;
+}
 
 const WIDTH_BYTES = { i1: 1, i2: 2, i4: 4, i8: 8 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * Tables, columns and enumerations of a record. `make generate` writes this file from
- * `paddle_lab/trace/schema.py`, which says what each of them means.
+ * Tables, columns and enumerations of a record that a page reads. `make generate` writes this file
+ * from `paddle_lab/trace/schema.py`, which says what each of them means.
  */
 
 export const FORMAT_VERSION = 1;
@@ -56,17 +56,6 @@ export const HOLDER_KINDS = [
   "view",
   "unknown",
 ] as const;
-export const EVENT_KINDS = [
-  "read",
-  "created",
-  "overwritten",
-  "gradient_stopped",
-  "gradient_off",
-  "gradient_on",
-  "stale_gradient",
-  "pylayer_rule",
-  "rootless_backward",
-] as const;
 export const PROGRAM_KINDS = ["full_graph", "sot", "executor"] as const;
 export const SEVERITIES = ["error", "warning", "info"] as const;
 export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
@@ -81,7 +70,6 @@ export const ENUMERATIONS = {
   group_kind: GROUP_KINDS,
   allocation_kind: ALLOCATION_KINDS,
   holder_kind: HOLDER_KINDS,
-  event_kind: EVENT_KINDS,
   program_kind: PROGRAM_KINDS,
   severity: SEVERITIES,
   mark_role: MARK_ROLES,
@@ -174,9 +162,6 @@ export const TABLES = {
     dtype: "str",
     shape: "str",
   },
-  grad_roots: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
-  grad_targets: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
-  grad_stops: { backward_call: "key:backward_calls", tensor: "key:tensors" },
   allocations: {
     address: "i64",
     bytes: "i64",
@@ -195,8 +180,6 @@ export const TABLES = {
   memory_totals: { time_ns: "i64", place: "str", allocated_bytes: "i64", reserved_bytes: "i64" },
   holders: { allocation: "key:allocations", kind: "enum:holder_kind", name: "str" },
   steps: { time_ns: "i64", scope: "key:scopes" },
-  counters: { name: "str", device: "str", source: "str", unit: "str", absence: "str" },
-  samples: { counter: "key:counters", time_ns: "i64", value: "i64" },
   programs: {
     op: "key:ops",
     kind: "enum:program_kind",
@@ -211,21 +194,6 @@ export const TABLES = {
     place: "str",
   },
   attribute_defaults: { op: "str", name: "str", value: "str" },
-  events: {
-    kind: "enum:event_kind",
-    tensor: "key:tensors",
-    scope: "key:scopes",
-    stack: "key:stacks",
-    ops_before: "i32",
-    thread: "i32",
-    detail: "str",
-  },
-  living_tensors: { tensor: "key:tensors" },
-  tensor_holders: { tensor: "key:tensors", name: "str" },
-  tensor_lives: { tensor: "key:tensors", ops_before: "i32" },
-  eval_scopes: { scope: "key:scopes" },
-  optimizers: { class: "str", steps: "i32" },
-  optimizer_parameters: { optimizer: "key:optimizers", tensor: "key:tensors" },
   value_stats: {
     tensor: "key:tensors",
     elements: "i64",
@@ -258,7 +226,6 @@ export const TABLES = {
     is_negative: "bool",
     count: "i64",
   },
-  rerun_differences: { op: "key:ops", slot: "i32", check: "str", detail: "str" },
   op_edges: {
     source: "key:ops",
     target: "key:ops",
@@ -278,9 +245,16 @@ export const TABLES = {
     op_count: "i32",
     first_op: "key:ops",
   },
+  odd_siblings: {
+    group: "key:groups",
+    typical: "key:groups",
+    siblings: "i32",
+    alike: "i32",
+    difference: "str",
+  },
   op_groups: { group: "key:groups" },
   grad_node_groups: { group: "key:groups" },
-  op_frames: { frame: "key:frames" },
+  stack_frames: { frame: "key:frames" },
   backward_members: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
   inner_grad_nodes: { grad_node: "key:grad_nodes", op: "key:ops" },
   findings: {

@@ -1,7 +1,7 @@
-/** Every key and string code of a payload points at something: checked once, before use. */
+/** Every key and string code of a payload points at something: checked when a column is read. */
 
 import { t } from "../words/loader.ts";
-import { type Column, EARLIER_COLUMNS, PARALLEL_TABLES, type Table } from "./columns.ts";
+import type { Column } from "./columns.ts";
 import {
   type ColumnType,
   ENUMERATIONS,
@@ -9,6 +9,16 @@ import {
   TABLES,
   type TableName,
 } from "./protocol.ts";
+
+/** Tables with one row for each row of another. */
+export const PARALLEL_TABLES = {
+  op_groups: "ops",
+  grad_node_groups: "grad_nodes",
+  stack_frames: "stacks",
+} as const satisfies Partial<Record<TableName, TableName>>;
+
+/** Keys into their own table that always point at an earlier row: their chains end. */
+const EARLIER_COLUMNS: Partial<Record<TableName, string>> = { stacks: "caller", groups: "parent" };
 
 /** Of a payload that is cut short or altered. */
 export function damaged(cause?: unknown): Error {
@@ -19,6 +29,8 @@ export function damaged(cause?: unknown): Error {
 export interface ValueRange {
   readonly lowest: number;
   readonly end: number;
+  /** Whether each value is the number of an earlier row, or none. */
+  readonly isEarlier?: boolean;
 }
 
 /**
@@ -28,7 +40,7 @@ export interface ValueRange {
  */
 export function valueRanges(
   name: TableName,
-  lengthOf: (name: TableName) => number,
+  lengthOf: (name: string) => number,
   stringCount: number,
 ): Record<string, ValueRange> {
   const ranges: Record<string, ValueRange> = {};
@@ -39,56 +51,20 @@ export function valueRanges(
     } else if (kind === "enum") {
       ranges[column] = { lowest: 0, end: ENUMERATIONS[target as EnumerationName].length };
     } else if (kind === "key") {
-      ranges[column] = { lowest: -1, end: lengthOf(target as TableName) };
+      const isEarlier = EARLIER_COLUMNS[name] === column;
+      ranges[column] = { lowest: -1, end: lengthOf(target), isEarlier };
     }
   }
   return ranges;
 }
 
-/**
- * @param unread tables whose columns are checked when they are read
- * @throws RangeError if a key, an enumeration value or a string code points nowhere.
- */
-export function checkReferences(
-  tables: Readonly<Record<TableName, Table>>,
-  stringCount: number,
-  unread: ReadonlySet<TableName>,
-): void {
-  for (const name of Object.keys(tables) as TableName[]) {
-    const table = tables[name];
-    const parallel = PARALLEL_TABLES[name];
-    if (parallel && table.length !== tables[parallel].length) {
-      throw new RangeError(`${name} and ${parallel} differ in length`);
-    }
-    if (unread.has(name)) {
-      continue;
-    }
-    const ranges = valueRanges(name, (target) => tables[target].length, stringCount);
-    for (const [column, range] of Object.entries(ranges)) {
-      checkRange(table.columns[column]!, column, range);
-    }
-    const earlier = EARLIER_COLUMNS[name];
-    if (earlier) {
-      checkEarlier(table.columns[earlier]!, earlier);
-    }
-  }
-}
-
-/** @throws RangeError if a value of a column is outside of its range */
-export function checkRange(column: Column, name: string, { lowest, end }: ValueRange): void {
+/** @throws Error in a sentence for people, if a value of a column is outside of its range */
+export function checkRange(column: Column, name: string, range: ValueRange): void {
+  const { lowest, end, isEarlier } = range;
   for (let row = 0; row < column.length; row++) {
     const value = column[row]!;
-    if (value < lowest || value >= end) {
-      throw new RangeError(`${name} points nowhere`);
-    }
-  }
-}
-
-/** @throws RangeError if a value of a column is not the number of an earlier row */
-export function checkEarlier(column: Column, name: string): void {
-  for (let row = 0; row < column.length; row++) {
-    if (column[row]! >= row) {
-      throw new RangeError(`${name} points at a later row`);
+    if (value < lowest || value >= (isEarlier ? row : end)) {
+      throw damaged(new RangeError(`${name} points nowhere`));
     }
   }
 }

@@ -1,6 +1,5 @@
 /** A trace as the views read it: its tables, and indexes into them that are built once. */
 
-import type { Origin } from "../model/pack_header.ts";
 import type { Column } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
 import {
@@ -14,7 +13,7 @@ import {
   TENSOR_KINDS,
 } from "./protocol.ts";
 import type { Steps } from "./steps.ts";
-import type { Packed } from "./unpack.ts";
+import type { Origin, Packed } from "./unpack.ts";
 import { UnreadTable } from "./unread_table.ts";
 
 export interface TableView<T extends TableName> {
@@ -40,9 +39,24 @@ export function hasMemory(trace: Trace): boolean {
 
 /** From so many on a worker reads them. */
 const MANY_ALLOCATIONS = 50_000;
-const NO_ROWS = new Int32Array(0);
-const INPUT = ROLES.indexOf("input");
-const OUTPUT = ROLES.indexOf("output");
+
+/** Rows of a table by a key in one of its columns, the table it points into; of `uses`, those of one role. */
+const INDEXES = {
+  inputs: ["uses", "op", "ops", "input"],
+  outputs: ["uses", "op", "ops", "output"],
+  consumers: ["uses", "tensor", "tensors", "input"],
+  gradNodes: ["grad_nodes", "op", "ops"],
+  edgesFrom: ["op_edges", "source", "ops"],
+  edgesInto: ["op_edges", "target", "ops"],
+  gradEdgesFrom: ["grad_edges", "source", "grad_nodes"],
+  gradEdgesInto: ["grad_edges", "target", "grad_nodes"],
+  sources: ["sources", "file"],
+  programs: ["programs", "op", "ops"],
+} as const satisfies Record<
+  string,
+  readonly [TableName, string, TableName?, ("input" | "output")?]
+>;
+type IndexName = keyof typeof INDEXES;
 
 export class Trace {
   readonly strings: readonly string[];
@@ -53,18 +67,8 @@ export class Trace {
 
   readonly #tables: Packed["tables"];
   readonly #views: Readonly<Record<TableName, { length: number; column(name: string): Column }>>;
-  // Indexes are made when they are first asked for: a picture of closed groups needs none of them.
-  #inputs: RowsByKey | undefined;
-  #outputs: RowsByKey | undefined;
-  #consumers: RowsByKey | undefined;
-  #gradNodes: RowsByKey | undefined;
+  readonly #indexes: Partial<Record<IndexName, RowsByKey>> = {};
   #pairedOps: Column | undefined;
-  #edgesFrom: RowsByKey | undefined;
-  #edgesInto: RowsByKey | undefined;
-  #gradEdgesFrom: RowsByKey | undefined;
-  #gradEdgesInto: RowsByKey | undefined;
-  #sources: RowsByKey | undefined;
-  #programs: RowsByKey | undefined;
 
   constructor(packed: Packed) {
     this.strings = packed.strings;
@@ -82,9 +86,7 @@ export class Trace {
 
   /** Rows of `programs`: the compiled programs that an op ran. */
   programsOf(op: number): Int32Array {
-    if (!this.#tables.programs.length) return NO_ROWS;
-    this.#programs ??= RowsByKey.index(this.table("programs").column("op"), this.opCount);
-    return this.#programs.of(op);
+    return this.#rows("programs", op);
   }
 
   /** The allocations, where none has asked for them yet and there are many. */
@@ -123,26 +125,22 @@ export class Trace {
 
   /** Rows of `uses`: what the op read, in the order of its arguments. */
   inputsOf(op: number): Int32Array {
-    this.#inputs ??= this.#index("uses", "op", this.opCount, INPUT);
-    return this.#inputs.of(op);
+    return this.#rows("inputs", op);
   }
 
   /** Rows of `uses`: what the op made. */
   outputsOf(op: number): Int32Array {
-    this.#outputs ??= this.#index("uses", "op", this.opCount, OUTPUT);
-    return this.#outputs.of(op);
+    return this.#rows("outputs", op);
   }
 
   /** Rows of `uses`: who reads a tensor. */
   consumersOf(tensor: number): Int32Array {
-    this.#consumers ??= this.#index("uses", "tensor", this.table("tensors").length, INPUT);
-    return this.#consumers.of(tensor);
+    return this.#rows("consumers", tensor);
   }
 
   /** The grad nodes beside an op: those that it made, and those of its recomputation. */
   gradNodesOfOp(op: number): Int32Array {
-    this.#gradNodes ??= RowsByKey.index(this.pairedOps, this.opCount);
-    return this.#gradNodes.of(op);
+    return this.#rows("gradNodes", op);
   }
 
   /** The op beside which each grad node is drawn, -1 for none: as a rule the one that made it. */
@@ -169,24 +167,20 @@ export class Trace {
 
   /** Rows of `op_edges`. */
   edgesFrom(op: number): Int32Array {
-    this.#edgesFrom ??= this.#index("op_edges", "source", this.opCount);
-    return this.#edgesFrom.of(op);
+    return this.#rows("edgesFrom", op);
   }
 
   edgesInto(op: number): Int32Array {
-    this.#edgesInto ??= this.#index("op_edges", "target", this.opCount);
-    return this.#edgesInto.of(op);
+    return this.#rows("edgesInto", op);
   }
 
   /** Rows of `grad_edges`: to whom this node hands its gradients. */
   gradEdgesFrom(gradNode: number): Int32Array {
-    this.#gradEdgesFrom ??= this.#index("grad_edges", "source", this.gradNodeCount);
-    return this.#gradEdgesFrom.of(gradNode);
+    return this.#rows("gradEdgesFrom", gradNode);
   }
 
   gradEdgesInto(gradNode: number): Int32Array {
-    this.#gradEdgesInto ??= this.#index("grad_edges", "target", this.gradNodeCount);
-    return this.#gradEdgesInto.of(gradNode);
+    return this.#rows("gradEdgesInto", gradNode);
   }
 
   /** Frame keys of the op's Python stack, innermost first. */
@@ -204,7 +198,8 @@ export class Trace {
 
   /** The frame a person wants to see first: the innermost of their own; -1 if there is none. */
   ownFrameOf(op: number): number {
-    return this.at("op_frames", "frame", op);
+    const stack = this.at("ops", "stack", op);
+    return stack >= 0 ? (this.at("stack_frames", "frame", stack) ?? -1) : -1;
   }
 
   /** Group keys from the outermost to `group` itself; none for -1. */
@@ -315,8 +310,7 @@ export class Trace {
    * @param line from 1
    */
   sourceAround(file: number, line: number): SourceText | undefined {
-    this.#sources ??= this.#index("sources", "file", this.strings.length);
-    for (const row of this.#sources.of(file)) {
+    for (const row of this.#rows("sources", file)) {
       const firstLine = this.at("sources", "first_line", row);
       const text = this.textAt("sources", "text", row);
       const lines = text.split("\n");
@@ -327,15 +321,21 @@ export class Trace {
     return undefined;
   }
 
-  /** Rows of a table by one of its keys; of `uses`, those of one role. */
-  #index<T extends TableName>(
-    table: T,
-    column: ColumnName<T>,
-    keyCount: number,
-    role = -1,
-  ): RowsByKey {
-    const only = role >= 0 ? { column: this.table("uses").column("role"), value: role } : undefined;
-    return RowsByKey.index(this.table(table).column(column), keyCount, only);
+  /** What an index has of a key. It is made when it is first asked for: a picture of closed groups needs none. */
+  #rows(name: IndexName, key: number): Int32Array {
+    let index = this.#indexes[name];
+    if (!index) {
+      const [table, column, target, role] = INDEXES[name];
+      const keys = name === "gradNodes" ? this.pairedOps : this.#tables[table].columns[column]!;
+      const count = target ? this.#tables[target].length : this.strings.length;
+      const only = role && {
+        column: this.table("uses").column("role"),
+        value: ROLES.indexOf(role),
+      };
+      index = RowsByKey.index(keys, count, only);
+      this.#indexes[name] = index;
+    }
+    return index.of(key);
   }
 }
 

@@ -1,13 +1,13 @@
 /** Bytes to tables; the format is described in `paddle_lab/trace/pack.py`. */
 
-import type { Origin, PackHeader } from "../model/pack_header.ts";
 import { t } from "../words/loader.ts";
-import { EARLIER_COLUMNS, type Table } from "./columns.ts";
+import type { Table } from "./columns.ts";
 import { inflate } from "./inflate.ts";
-import { widthOf } from "./packed_column.ts";
+import { type PackedColumn, widthOf } from "./packed_column.ts";
 import { FORMAT_VERSION, MAGIC, TABLES, type TableName } from "./protocol.ts";
-import { checkReferences, damaged, valueRanges } from "./references.ts";
-import { type StoredColumn, type UnreadColumn, UnreadTable } from "./unread_table.ts";
+import { damaged, PARALLEL_TABLES, valueRanges } from "./references.ts";
+import { atOnce } from "./steps.ts";
+import { type UnreadColumn, UnreadTable } from "./unread_table.ts";
 
 export interface Packed {
   readonly strings: string[];
@@ -15,9 +15,35 @@ export interface Packed {
   readonly tables: Readonly<Record<TableName, Table>>;
 }
 
+/** Where the record comes from: text for people. */
+export interface Origin {
+  title: string;
+  created: string;
+  paddle: string;
+  python: string;
+  paddle_lab: string;
+  device: string;
+  duration_ns: number;
+  exception: string;
+  /** The user's line that it was raised from; 0 for none. */
+  stopped_line: number;
+  stopped_file: string;
+  /** Execution count of the notebook cell, -1 for a file. */
+  stopped_cell: number;
+  notices: string[];
+  /** What the views speak: "en" or "zh". */
+  language: string;
+}
+
+/** The header inside the packed bytes. */
+interface PackHeader {
+  strings: string[];
+  origin: Partial<Origin>;
+  tables: Record<string, { rows: number; columns: Record<string, PackedColumn> }>;
+}
+
 /** Tables of fewer rows are read, and checked, in no time; of others only what is asked for. */
 const FEW_ROWS = 1000;
-const NO_COLUMN: StoredColumn = { stored: { dtype: "i1", delta: false }, start: 0 };
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;
 
@@ -83,75 +109,75 @@ function readPayload(payload: Uint8Array<ArrayBuffer>): Packed {
   if (!header.strings.every((text) => typeof text === "string") || !header.strings.length) {
     throw new TypeError("strings are no strings");
   }
-  const tables = readTables(header, view, 4 + headerLength);
-  const names = Object.keys(tables) as TableName[];
-  const unread = new Set(names.filter((name) => tables[name] instanceof UnreadTable));
-  checkReferences(tables, header.strings.length, unread);
+  const tables = readTables(header, payload, 4 + headerLength);
+  for (const [name, other] of Object.entries(PARALLEL_TABLES)) {
+    const { length } = tables[name as TableName];
+    if (length && length !== tables[other].length) {
+      throw new RangeError(`${name} and ${other} differ in length`);
+    }
+  }
   return { strings: header.strings, origin: readOrigin(header.origin), tables };
 }
 
+interface StoredTable {
+  readonly rows: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly columns: Readonly<Record<string, Pick<UnreadColumn, "stored" | "start">>>;
+}
+
+const NO_TABLE: StoredTable = { rows: 0, bytes: new Uint8Array(0), columns: {} };
+const NO_COLUMN = { stored: { dtype: "i1", delta: false }, start: 0 } as const;
+
 function readTables(
   header: PackHeader,
-  view: DataView<ArrayBuffer>,
+  payload: Uint8Array<ArrayBuffer>,
   start: number,
 ): Record<TableName, Table> {
-  const tables = new Map<string, Table>();
+  const found = new Map<string, StoredTable>();
   let offset = start;
   for (const [name, { rows, columns }] of Object.entries(header.tables)) {
     if (!Number.isInteger(rows) || rows < 0) {
       throw new RangeError("a number of rows that is none");
     }
     const first = offset;
-    const places = new Map<string, StoredColumn>();
+    const places: Record<string, Pick<UnreadColumn, "stored" | "start">> = {};
     for (const [column, stored] of Object.entries(columns)) {
       const size = rows * widthOf(stored);
-      if (offset + size > view.byteLength) {
+      if (offset + size > payload.length) {
         throw new RangeError("a column reaches past the end");
       }
-      places.set(column, { stored, start: offset - first });
+      places[column] = { stored, start: offset - first };
       offset += size + ((ALIGNMENT_BYTES - (size % ALIGNMENT_BYTES)) % ALIGNMENT_BYTES);
     }
-    if (Object.hasOwn(TABLES, name)) {
-      const end = Math.min(offset, view.byteLength);
-      const bytes = new Uint8Array(view.buffer, view.byteOffset + first, end - first);
-      tables.set(name, readTable(header, name as TableName, { rows, bytes, places }));
-    }
+    found.set(name, { rows, bytes: payload.subarray(first, offset), columns: places });
   }
-  const all = Object.keys(TABLES) as TableName[];
-  const nothing = { rows: 0, bytes: new Uint8Array(0), places: new Map() };
-  return Object.fromEntries(
-    all.map((name) => [name, tables.get(name) ?? readTable(header, name, nothing)]),
-  ) as Record<TableName, Table>;
+  const lengthOf = (name: string): number => found.get(name)?.rows ?? 0;
+  const tables = (Object.keys(TABLES) as TableName[]).map((name) => {
+    const ranges = valueRanges(name, lengthOf, header.strings.length);
+    return [name, readTable(name, found.get(name) ?? NO_TABLE, ranges)];
+  });
+  return Object.fromEntries(tables);
 }
 
-interface StoredTable {
-  readonly rows: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly places: ReadonlyMap<string, StoredColumn>;
-}
-
-/** A table's columns; of one that is not small, where they lie. */
+/** A table's columns, which are read later where it is not small. */
 function readTable(
-  header: PackHeader,
   name: TableName,
-  { rows, bytes, places }: StoredTable,
+  { rows, bytes, columns: stored }: StoredTable,
+  ranges: ReturnType<typeof valueRanges>,
 ): Table {
-  const lengthOf = (target: TableName): number => header.tables[target]?.rows ?? 0;
-  const isLater = rows >= FEW_ROWS;
-  const ranges = isLater ? valueRanges(name, lengthOf, header.strings.length) : {};
-  const earlier = isLater ? EARLIER_COLUMNS[name] : undefined;
   const columns: Record<string, UnreadColumn> = {};
   for (const [column, type] of Object.entries(TABLES[name])) {
-    const place = places.get(column) ?? NO_COLUMN;
-    if (place === NO_COLUMN && rows) {
+    if (!stored[column] && rows) {
       throw new TypeError("a column is missing");
     }
-    const range = ranges[column];
-    columns[column] = { ...place, isWide: type === "i64", range, isEarlier: column === earlier };
+    const place = stored[column] ?? NO_COLUMN;
+    columns[column] = { ...place, isWide: type === "i64", range: ranges[column] };
   }
   const table = new UnreadTable({ rows, bytes, columns });
-  // What is read now is checked with the tables that it points into.
-  return isLater ? table : { length: rows, columns: { ...table.columns } };
+  if (rows < FEW_ROWS) {
+    atOnce(table.readRest());
+  }
+  return table;
 }
 
 function readOrigin(origin: Partial<Origin>): Origin {

@@ -1,24 +1,18 @@
 /** A table whose columns are read, and checked, when they are first asked for, or by a worker. */
 
-import type { PackedColumn } from "../model/pack_header.ts";
 import type { Column, Table } from "./columns.ts";
-import { readColumn } from "./packed_column.ts";
-import { checkEarlier, checkRange, damaged, type ValueRange } from "./references.ts";
+import { type PackedColumn, readColumn } from "./packed_column.ts";
+import { checkRange, type ValueRange } from "./references.ts";
 import type { Steps } from "./steps.ts";
 
 /** A column as it lies in the payload. */
-export interface StoredColumn {
+export interface UnreadColumn {
   readonly stored: PackedColumn;
   /** Position of its first byte among those of the table. */
   readonly start: number;
-}
-
-export interface UnreadColumn extends StoredColumn {
   readonly isWide: boolean;
   /** What its values may be, where they point at something. */
   readonly range?: ValueRange | undefined;
-  /** Whether each points at an earlier row. */
-  readonly isEarlier?: boolean;
 }
 
 export interface UnreadColumns {
@@ -31,23 +25,22 @@ export interface UnreadColumns {
 export class UnreadTable implements Table {
   readonly length: number;
   /** Each is read once. @throws Error in a sentence for people, if what it points at is not there */
-  readonly columns: Readonly<Record<string, Column>>;
-  readonly #read: Record<string, Column> = Object.create(null);
+  readonly columns: Readonly<Record<string, Column>> = {};
+  /** Those columns that were asked for. */
+  readonly read: Record<string, Column> = Object.create(null);
   #unread: UnreadColumns | undefined;
   #isTaken = false;
 
   constructor(unread: UnreadColumns) {
     this.length = unread.rows;
     this.#unread = unread;
-    const columns: Record<string, Column> = {};
     for (const name of Object.keys(unread.columns)) {
-      Object.defineProperty(columns, name, {
+      Object.defineProperty(this.columns, name, {
         enumerable: true,
         configurable: true,
         get: () => this.#column(name),
       });
     }
-    this.columns = columns;
   }
 
   /** What there is to read, for a worker; undefined where one has read what it needs. */
@@ -55,15 +48,10 @@ export class UnreadTable implements Table {
     return this.#isTaken ? undefined : this.#unread;
   }
 
-  /** Those columns that somebody has asked for. */
-  get read(): Readonly<Record<string, Column>> {
-    return this.#read;
-  }
-
   /** Have columns that were read elsewhere; what is none of them is read when it is asked for. */
   take(columns: Readonly<Record<string, Column>>): void {
     for (const [name, column] of Object.entries(columns)) {
-      if (!this.#read[name]) {
+      if (!this.read[name]) {
         this.#put(name, column);
       }
     }
@@ -73,7 +61,7 @@ export class UnreadTable implements Table {
   /** Read what nobody has asked for yet; the payload is let go. */
   *readRest(): Steps<void> {
     for (const name of Object.keys(this.columns)) {
-      if (!this.#read[name]) {
+      if (!this.read[name]) {
         this.#column(name);
         yield;
       }
@@ -83,26 +71,19 @@ export class UnreadTable implements Table {
 
   #column(name: string): Column {
     const { bytes, rows, columns } = this.#unread!;
-    const { stored, start, isWide, range, isEarlier } = columns[name]!;
+    const { stored, start, isWide, range } = columns[name]!;
     const planes = { buffer: bytes.buffer, start: bytes.byteOffset + start, rows };
     const column = readColumn(planes, stored, isWide);
-    try {
-      if (range) {
-        checkRange(column, name, range);
-      }
-      if (isEarlier) {
-        checkEarlier(column, name);
-      }
-    } catch (error) {
-      throw damaged(error);
+    if (range) {
+      checkRange(column, name, range);
     }
     this.#put(name, column);
     return column;
   }
 
-  /** From now on it is there as that of any table: single cells are asked for in loops. */
+  /** From now on it is a plain property: single cells are asked for in loops. */
   #put(name: string, value: Column): void {
-    this.#read[name] = value;
+    this.read[name] = value;
     Object.defineProperty(this.columns, name, { enumerable: true, value });
   }
 }

@@ -1,8 +1,8 @@
 /// <reference types="node" />
 /** Packs tables as `paddle_lab/trace/pack.py` does, in the widest form, for traces made in tests. */
 import { deflateSync } from "node:zlib";
-import type { Origin } from "../../src/model/pack_header.ts";
 import { FORMAT_VERSION, MAGIC } from "../../src/trace/protocol.ts";
+import type { Origin } from "../../src/trace/unpack.ts";
 
 export type Rows = Record<string, number[]>;
 

@@ -25,6 +25,8 @@ export interface OpOptions {
 
 /** Grows a trace op by op; grad nodes, data-flow edges and counts follow by themselves. */
 export class SyntheticTrace extends SyntheticTables {
+  /** Grad nodes that backward calls began with. */
+  readonly roots: number[] = [];
   /** Grad node that made a tensor's value: where its gradient flows. */
   #gradNodeOfTensor = new Map<number, number>();
 
@@ -42,9 +44,6 @@ export class SyntheticTrace extends SyntheticTables {
       is_pylayer: options.isPylayer ? 1 : 0,
     });
     this.add("op_groups", { group });
-    this.add("op_frames", {
-      frame: options.stack === undefined ? -1 : this.tables.stacks.frame![options.stack]!,
-    });
     for (let at = group; at >= 0; at = this.tables.groups.parent![at]!) {
       this.tables.groups.op_count![at]!++;
       if (this.tables.groups.first_op![at]! < 0) {
@@ -111,7 +110,7 @@ export class SyntheticTrace extends SyntheticTables {
       ops_before: this.tables.ops.name!.length,
       error: this.text(options.error ?? ""),
     });
-    this.add("grad_roots", { backward_call: call, grad_node: root });
+    this.roots.push(root);
     const reached = new Set([root]);
     const edges = this.tables.grad_edges;
     const handsTo = RowsByKey.index(edges.source!, this.tables.grad_nodes.name!.length);

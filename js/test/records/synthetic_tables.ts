@@ -1,6 +1,5 @@
 /** A trace's tables, filled by hand, packed as Python would send them. */
 
-import type { Origin } from "../../src/model/pack_header.ts";
 import {
   FRAME_KINDS,
   GROUP_KINDS,
@@ -10,6 +9,7 @@ import {
   TENSOR_KINDS,
 } from "../../src/trace/protocol.ts";
 import { Trace } from "../../src/trace/trace.ts";
+import type { Origin } from "../../src/trace/unpack.ts";
 import { unpack } from "../../src/trace/unpack.ts";
 import { pack, type Rows } from "./pack.ts";
 
@@ -71,7 +71,19 @@ export class SyntheticTables {
   }
 
   stack(frame: number, caller = -1): number {
-    return this.add("stacks", { frame, caller });
+    const stack = this.add("stacks", { frame, caller });
+    this.add("stack_frames", { frame: this.#shownFrame(stack) });
+    return stack;
+  }
+
+  /** As `paddle_lab/analysis/source/user_frames.py` finds it. */
+  #shownFrame(stack: number): number {
+    const { frame, caller } = this.tables.stacks as Record<"frame" | "caller", number[]>;
+    const frames: number[] = [];
+    for (let at = stack; at >= 0; at = caller[at]!) frames.push(frame[at]!);
+    const first = (kind: (typeof FRAME_KINDS)[number]): number | undefined =>
+      frames.find((at) => this.tables.frames.kind![at] === FRAME_KINDS.indexOf(kind));
+    return first("user") ?? first("library") ?? frame[stack]!;
   }
 
   group(

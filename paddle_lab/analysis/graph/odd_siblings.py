@@ -1,20 +1,18 @@
-"""Which group is built unlike its siblings: of 96 blocks of one list, 95 are equal and one is not.
-
-Mirrored by ``js/src/model/graph/odd_siblings.ts``: change both sides together.
-"""
+"""Which group is built unlike its siblings: of 96 blocks in a list, 95 are equal and one is not."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import GROUP_KINDS
+from paddle_lab.trace.schema import ANSWER_TABLES, GROUP_KINDS
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
 from paddle_lab.words import listing, say
 
 _PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call")}
@@ -39,7 +37,7 @@ class OddSibling:
     typical: int
     """The first of the equal ones."""
     difference: str
-    """What goes on after "it": ``"has dropout, which its siblings have not"``."""
+    """What goes on after "it": ``"has dropout, which its siblings have not"``; "" if equal."""
 
     @property
     def sentence(self) -> str:
@@ -56,6 +54,20 @@ def odd_siblings(record: Record) -> list[OddSibling]:
     `paddle_lab.analysis.graph.structure`), and at most a quarter is not. A layer that ran one op
     is no group to compare.
     """
+    odd = [member for member in _members(record) if member.difference]
+    return sorted(odd, key=lambda member: member.group)
+
+
+def odd_sibling_table(record: Record, strings: StringPool) -> Table:
+    """Return the ``odd_siblings`` table: odd groups, and those that they differ from."""
+    table = TableBuilder(ANSWER_TABLES["odd_siblings"])
+    for it in _members(record):
+        table.append(it.group, it.typical, it.siblings, it.alike, strings[it.difference])
+    return table.build()
+
+
+def _members(record: Record) -> Iterator[OddSibling]:
+    """Yield every member of the families that have odd ones."""
     groups = record.groups
     kinds, classes = groups["kind"].tolist(), groups["class"].tolist()
     structures, op_counts = groups["structure"].tolist(), groups["op_count"].tolist()
@@ -68,7 +80,6 @@ def odd_siblings(record: Record) -> list[OddSibling]:
         is_named = record.text(class_name) and _LIST_MEMBER.fullmatch(path)
         if is_named and op_counts[group] and not is_one_op:
             families[caller, path.rpartition(".")[0], class_name].append(group)
-    found: list[OddSibling] = []
     for members in families.values():
         counts = Counter(structures[group] for group in members if structures[group] >= 0)
         if not counts:
@@ -80,10 +91,9 @@ def odd_siblings(record: Record) -> list[OddSibling]:
         typical = next(group for group in members if structures[group] == structure)
         usual = _content(record, typical)
         for group in members:
-            if structures[group] != structure:
-                difference = _difference(*_content(record, group), *usual)
-                found.append(OddSibling(group, len(members), alike, typical, difference))
-    return sorted(found, key=lambda odd: odd.group)
+            is_odd = structures[group] != structure
+            difference = _difference(*_content(record, group), *usual) if is_odd else ""
+            yield OddSibling(group, len(members), alike, typical, difference)
 
 
 def _callers(record: Record) -> list[int]:

@@ -41,8 +41,9 @@ class Attribution:
         The allocating stack's, else the op's: the line of a grad node is that of its forward op.
         """
         record = self.record
-        by_stack = _taken(stack_frames(record), record.allocations["stack"])
-        by_op = _taken(record.tables["op_frames"]["frame"], record.allocations["op"])
+        frames = stack_frames(record)
+        by_stack = _taken(frames, record.allocations["stack"])
+        by_op = _taken(_taken(frames, record.ops["stack"]), record.allocations["op"])
         return np.where(by_stack >= 0, by_stack, by_op).astype(np.int32)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The frame of an op's stack that a person wants to see first."""
+"""The frame of a stack that a person wants to see first."""
 
 from __future__ import annotations
 
@@ -7,28 +7,16 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ANSWER_TABLES, FRAME_KINDS
-from paddle_lab.trace.table import Table, storage_dtype
+from paddle_lab.trace.schema import FRAME_KINDS
 
 USER, LIBRARY = FRAME_KINDS.index("user"), FRAME_KINDS.index("library")
 
 
-def op_frames(record: Record) -> Table:
-    """Return the ``op_frames`` table: each op's innermost user frame.
+def stack_frames(record: Record) -> Keys:
+    """Return the frame shown first of each stack, int32, shape ``[stacks]``.
 
     Where no frame is the user's own, the innermost library frame, else the innermost frame of all.
     """
-    frame_of_stack = stack_frames(record)
-    stack = record.ops["stack"]
-    frame = (
-        np.where(stack >= 0, frame_of_stack[stack], -1) if len(frame_of_stack) else stack * 0 - 1
-    )
-    dtype = storage_dtype(ANSWER_TABLES["op_frames"]["frame"])
-    return Table({"frame": frame.astype(dtype)})
-
-
-def stack_frames(record: Record) -> Keys:
-    """Return the frame shown first of each stack, int32, shape ``[stacks]``."""
     frame, caller = record.stacks["frame"], record.stacks["caller"]
     kind = _frame_kinds(record)
     best = frame

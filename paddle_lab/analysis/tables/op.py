@@ -61,7 +61,8 @@ class Op(Placed):
     def frame(self) -> Frame | None:
         """The innermost frame of the user's own code, if any frame is known at all."""
         record = self._table.record
-        frame = int(record.tables["op_frames"]["frame"][self.key])
+        stack = self._cell("stack")
+        frame = int(record.tables["stack_frames"]["frame"][stack]) if stack >= 0 else -1
         return Frame(record, frame) if frame >= 0 else None
 
     @property

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.graph.recomputation import paired_ops
 from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
-from paddle_lab.analysis.source.user_frames import op_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import STAND_IN_TABLES
 from paddle_lab.trace.table import StringPool, Table
@@ -103,7 +102,6 @@ def contracted(record: Record, closed_group: Keys) -> Record:
     keep_used(tables, "layers", parent="parent")
     keep_used(tables, "tensors")
     keep_used(tables, "stacks", parent="caller")
-    tables["op_frames"] = op_frames(Record(tables, record.strings, record.origin))
     keep_used(tables, "frames")
     return with_used_strings(Record(tables, strings.to_list(), record.origin))
 

@@ -15,7 +15,11 @@ from paddle_lab.trace.table import Table
 Flags = npt.NDArray[np.bool_]
 Tables = dict[str, Table]
 
-_IN_STEP: Final = {"ops": ("op_groups", "op_frames"), "grad_nodes": ("grad_node_groups",)}
+_IN_STEP: Final = {
+    "ops": ("op_groups",),
+    "grad_nodes": ("grad_node_groups",),
+    "stacks": ("stack_frames",),
+}
 """Tables with one row for each row of another."""
 _DETAILS: Final = {
     "ops": (("uses", "op"), ("programs", "op")),
@@ -23,6 +27,7 @@ _DETAILS: Final = {
     "tensors": (("value_stats", "tensor"),),
     "scopes": (("turns", "scope"),),
     "grad_edges": (("grad_stats", "grad_edge"),),
+    "groups": (("odd_siblings", "group"),),
     "grad_stats": (("grad_histograms", "grad_stat"),),
 }
 """Tables that tell more of a row, and the column that names it: they go with the row."""

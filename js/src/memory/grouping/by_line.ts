@@ -1,6 +1,5 @@
 /** Blocks by line of source. */
 
-import { FRAME_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
@@ -12,7 +11,7 @@ const BEFORE = -2;
 /** Lines of the person's own source: the innermost in the stack that is theirs. */
 export function byLine(trace: Trace): Groups {
   const frames = trace.table("frames");
-  const ownFrame = ownFrames(trace);
+  const ownFrame = trace.table("stack_frames").column("frame");
   const fileOf = frames.column("file");
   const lineOf = frames.column("line");
   const frameOf: number[] = [BEFORE];
@@ -27,11 +26,11 @@ export function byLine(trace: Trace): Groups {
   const opOf = trace.table("allocations").column("op");
   const stackOf = trace.table("allocations").column("stack");
   const startOf = trace.table("allocations").column("start_ns");
-  const ownOfOp = trace.table("op_frames").column("frame");
+  const stackOfOp = trace.table("ops").column("stack");
   const groupOf = new Int32Array(stackOf.length);
   for (let row = 0; row < groupOf.length; row++) {
-    const own = stackOf[row]! >= 0 ? ownFrame[stackOf[row]!]! : NO_FRAME;
-    const frame = own >= 0 || opOf[row]! < 0 ? own : ownOfOp[opOf[row]!]!;
+    const own = ownFrame[stackOf[row]!] ?? NO_FRAME;
+    const frame = own >= 0 ? own : (ownFrame[stackOfOp[opOf[row]!]!] ?? NO_FRAME);
     groupOf[row] = frame < 0 && startOf[row]! < 0 ? before : ofFrame(frame);
   }
   return {
@@ -58,30 +57,4 @@ export function byLine(trace: Trace): Groups {
         : { kind: "line", file: fileOf[frame]!, line: lineOf[frame]! };
     },
   };
-}
-
-/**
- * By stack: the innermost frame that is the person's own; else the innermost of another library; else
- * the innermost.
- */
-function ownFrames(trace: Trace): Int32Array {
-  const stacks = trace.table("stacks");
-  const frameOf = stacks.column("frame");
-  const kindOf = trace.table("frames").column("kind");
-  const callerOf = stacks.column("caller");
-  const best = Int32Array.from(frameOf);
-  for (const wanted of ["library", "user"] as const) {
-    const kind = FRAME_KINDS.indexOf(wanted);
-    const nearest = new Int32Array(stacks.length);
-    // A caller's row comes before those it called.
-    for (let stack = 0; stack < stacks.length; stack++) {
-      const [frame, caller] = [frameOf[stack]!, callerOf[stack]!];
-      nearest[stack] =
-        frame >= 0 && kindOf[frame] === kind ? frame : caller >= 0 ? nearest[caller]! : -1;
-      if (nearest[stack]! >= 0) {
-        best[stack] = nearest[stack]!;
-      }
-    }
-  }
-  return best;
 }

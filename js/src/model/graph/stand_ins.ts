@@ -2,6 +2,7 @@
  * Ops and grad nodes that stand for many: a notebook stores of a large trace a reduced copy
  * (`paddle_lab/views/reduction/`), and what is told of how many there were stays true.
  */
+import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 
 /** How many a row stands for; `undefined` where each row stands for itself. */
@@ -17,15 +18,8 @@ export interface StandIns {
   readonly gradNodeTotal: number;
 }
 
-const known = new WeakMap<Trace, StandIns>();
-
 export function standInsOf(trace: Trace): StandIns {
-  let found = known.get(trace);
-  if (!found) {
-    found = readStandIns(trace);
-    known.set(trace, found);
-  }
-  return found;
+  return kept(trace, "stand-ins", () => readStandIns(trace));
 }
 
 function readStandIns(trace: Trace): StandIns {

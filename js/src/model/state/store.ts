@@ -54,7 +54,7 @@ export class Store {
     this.hierarchy = new Hierarchy(trace);
     this.findings = new Findings(trace, this.hierarchy);
     this.gradients = new Gradients(trace);
-    this.oddSiblings = new OddSiblings(trace, this.hierarchy);
+    this.oddSiblings = new OddSiblings(trace);
     this.#firstOpen = new FirstOpen(this.hierarchy);
     this.#state = {
       mode: "forward",

@@ -103,7 +103,9 @@ function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[
         ...(family
           ? [
               element("p", {}, t("siblings.alike_are", { n: family.alike })),
-              element("div", { class: "pdl-actions" }, compare(family.typical)),
+              ...(family.typical >= 0
+                ? [element("div", { class: "pdl-actions" }, compare(family.typical))]
+                : []),
             ]
           : []),
       ]

@@ -107,13 +107,12 @@ export class SearchIndex {
     const fit = new Uint8Array(trace.opCount);
     const isHit = flags(this.#strings, (candidate) => candidate.includes(text));
     const name = trace.table("ops").column("name");
-    const ownFrame = trace.table("op_frames").column("frame");
     const file = trace.table("frames").column("file");
     const isFileHit = flags(file, (code) => this.#files.get(code)!.includes(text));
     const group = trace.table("op_groups").column("group");
     const isGroupHit = this.#groupHits(isHit, text);
     for (let op = 0; op < fit.length; op++) {
-      const frame = ownFrame[op]!;
+      const frame = trace.ownFrameOf(op);
       fit[op] =
         isHit[name[op]!]! |
         (group[op]! >= 0 ? isGroupHit[group[op]!]! : 0) |

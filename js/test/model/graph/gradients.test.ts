@@ -22,7 +22,7 @@ test("of a graph that ran twice, the run of the call in view is shown, the last 
   const made = encoder(1);
   const row = (backward_call: number, norm: number): number =>
     made.add("grad_stats", { backward_call, grad_edge: 0, elements: 1, norm: bits(norm) });
-  made.backward(made.tables.grad_roots.grad_node![0]!);
+  made.backward(made.roots[0]!);
   const [first, second] = [row(0, 1), row(0, 2)];
   const other = row(1, 8);
   const { gradients } = new Store(await made.trace());

@@ -172,9 +172,9 @@ test("ops as text stand in columns", async () => {
   const lines = opList(trace, [0, 2]).split("\n");
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(
-    /^#0 {2}linear {2}embed +common\.py, line 190 .* \[4, 16\] \[16, 16\] \[16\] -> \[4, 16\]$/,
+    /^#0 {2}linear {2}embed +4\.py, line 2 .* \[4, 16\] \[16, 16\] \[16\] -> \[4, 16\]$/,
   );
-  expect(lines[0]!.indexOf("common.py, line 190")).toBe(lines[1]!.indexOf("4.py, line 2"));
+  expect(lines[0]!.indexOf("4.py, line 2")).toBe(lines[1]!.indexOf("4.py, line 2"));
   expect(opList(await new SyntheticTrace().trace(), [])).toBe("");
 });
 
