@@ -1,6 +1,5 @@
 /** Has a worker read a large trace's allocations, while the page draws its graph. */
-import { ledgerRequest, takeLedger } from "../memory/ledger.ts";
-import { expectLedger } from "../memory/ledger_ahead.ts";
+import { expectLedger, ledgerRequest, takeLedger } from "../memory/ledger.ts";
 import type { Trace } from "../trace/trace.ts";
 import { Reader } from "./reader.ts";
 

@@ -5,10 +5,7 @@ import { TABLES, type TableName } from "../trace/protocol.ts";
 import { Trace } from "../trace/trace.ts";
 import type { Origin } from "../trace/unpack.ts";
 import { type UnreadColumns, UnreadTable } from "../trace/unread_table.ts";
-import { AliveIndex } from "./blocks/alive_index.ts";
 import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";
-import { HighestEvents } from "./blocks/highest_events.ts";
-import { KindTotals } from "./blocks/kind_totals.ts";
 import { type OpNumbers, opNumbers } from "./grouping/by_op.ts";
 
 export interface Ledger {
@@ -75,28 +72,31 @@ export function answerLedger({ origin, allocations, tables }: LedgerRequest): Le
   return { ledger: ledgerOf(trace), columns: table.read };
 }
 
-/** Have what a worker answered: messages carry columns, and no methods. */
+/** Have what a worker answered. */
 export function takeLedger(trace: Trace, { ledger, columns }: LedgerAnswer): Ledger {
   trace.unreadAllocations?.take(columns);
-  return {
-    ops: ledger.ops,
-    places: ledger.places.map(({ events, index, ...blocks }) => ({
-      ...blocks,
-      // Texts stayed here. At least the last block has a row.
-      place: trace.textAt("allocations", "place", blocks.rows.at(-1)!),
-      events: {
-        ...events,
-        highest: new HighestEvents(events.times_ns, events.total_bytes, events.highest.levels),
-        byKind: new KindTotals(
-          events.blocks,
-          blocks.bytes,
-          blocks.kinds,
-          events.byKind.known_bytes,
-        ),
-      },
-      index: new AliveIndex(index.bounds),
-    })),
-  };
+  const places = ledger.places.map((blocks) => ({
+    ...blocks,
+    // Texts stayed here. At least the last block has a row.
+    place: trace.textAt("allocations", "place", blocks.rows.at(-1)!),
+  }));
+  return { ...ledger, places };
+}
+
+const ahead = new WeakMap<Trace, Promise<Ledger | undefined>>();
+
+/**
+ * Say that a ledger is reckoned before anybody asks for it.
+ *
+ * @param ledger resolves to undefined where it failed: then it is reckoned when it is asked for
+ */
+export function expectLedger(trace: Trace, ledger: Promise<Ledger | undefined>): void {
+  ahead.set(trace, ledger);
+}
+
+/** @returns undefined where none is on its way */
+export function expectedLedger(trace: Trace): Promise<Ledger | undefined> | undefined {
+  return ahead.get(trace);
 }
 
 function fromNames(names: readonly string[], of: (name: string) => Column): Record<string, Column> {

@@ -2,11 +2,11 @@
 
 import { SCOPE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { AliveIndex, aliveBounds } from "./alive_index.ts";
+import { type AliveBounds, aliveBounds } from "./alive_index.ts";
 import { type Events, eventsOf } from "./events.ts";
 import { EARLIER, MEMORY_KINDS } from "./kinds.ts";
 import { countedSpan, unmetBytes } from "./known_totals.ts";
-import { type PhaseChanges, phaseChanges } from "./phase_changes.ts";
+import { type PhaseChanges, phaseChanges } from "./phases.ts";
 import { timeOrder } from "./time_order.ts";
 
 /**
@@ -31,7 +31,7 @@ export interface Blocks {
   readonly last_ns: number;
   readonly events: Events;
   readonly phases: PhaseChanges;
-  readonly index: AliveIndex;
+  readonly bounds: AliveBounds;
 }
 
 /** Blocks of every device, that with the most memory first. */
@@ -109,9 +109,9 @@ function blocksOf(trace: Trace, place: number, count: number): Blocks {
     kindsMet: [...isMet.keys()].filter((kind) => isMet[kind]),
     first_ns,
     last_ns,
-    events: eventsOf(start_ns, end_ns, bytes, kinds),
+    events: eventsOf(start_ns, end_ns, { bytes, kinds }),
     phases: phaseChanges(trace, rows, start_ns),
-    index: new AliveIndex(aliveBounds(start_ns, end_ns, bytes)),
+    bounds: aliveBounds(start_ns, end_ns, bytes),
   };
 }
 

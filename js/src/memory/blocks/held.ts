@@ -1,7 +1,7 @@
 /** Blocks that outlived the trace, by who held them. */
 import type { Trace } from "../../trace/trace.ts";
-import { aliveAt } from "./alive.ts";
 import type { Blocks } from "./blocks.ts";
+import { aliveAt } from "./moment.ts";
 
 export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */

@@ -1,37 +1,5 @@
-/** What is marked along the timeline: phases, ends of steps, reserved memory. */
+/** What is marked along the timeline beside phases: ends of steps, reserved memory. */
 import type { Trace } from "../../trace/trace.ts";
-import type { PhaseChanges } from "./phase_changes.ts";
-import { countUntil } from "./time_order.ts";
-
-export interface PhaseSpan {
-  /** Position in PHASES. */
-  readonly phase: number;
-  readonly from_ns: number;
-  readonly to_ns: number;
-}
-
-/**
- * Spans of one phase each within a window.
- *
- * @param least_ns shorter ones are left out
- */
-export function phaseSpans(
-  { times_ns, phases }: PhaseChanges,
-  window: { readonly from_ns: number; readonly to_ns: number },
-  least_ns: number,
-): PhaseSpan[] {
-  const spans: PhaseSpan[] = [];
-  // The span under way began before the window.
-  const first = Math.max(0, countUntil(times_ns, window.from_ns) - 1);
-  for (let at = first; at < times_ns.length && times_ns[at]! < window.to_ns; at++) {
-    const from_ns = Math.max(window.from_ns, times_ns[at]!);
-    const to_ns = Math.min(window.to_ns, times_ns[at + 1] ?? Infinity);
-    if (to_ns - from_ns >= least_ns) {
-      spans.push({ phase: phases[at]!, from_ns, to_ns });
-    }
-  }
-  return spans;
-}
 
 /** Ends of training steps, ascending. */
 export function stepEnds(trace: Trace): Float64Array {

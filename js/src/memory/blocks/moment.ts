@@ -1,8 +1,10 @@
-/** The moment that is looked at: of a span, that of its peak. */
-import { aliveAt, startedWithin } from "./alive.ts";
+/** What was alive at a moment, or most in a span: at the cost of what was alive, not of all blocks. */
+import { searchAlive } from "./alive_index.ts";
 import type { Blocks } from "./blocks.ts";
-import { peakWithin, totalAt } from "./totals.ts";
+import { highestWithin } from "./events.ts";
+import { countBefore, countUntil } from "./time_order.ts";
 
+/** The moment that is looked at: of a span, that of its peak. */
 export interface Moment {
   readonly time_ns: number;
   readonly isSpan: boolean;
@@ -14,6 +16,7 @@ export interface Moment {
 }
 
 export function momentOf(blocks: Blocks, from_ns: number, to_ns: number): Moment {
+  const { start_ns } = blocks;
   const isSpan = to_ns > from_ns;
   const time_ns = isSpan ? peakWithin(blocks, from_ns, to_ns) : from_ns;
   return {
@@ -21,6 +24,62 @@ export function momentOf(blocks: Blocks, from_ns: number, to_ns: number): Moment
     isSpan,
     alive: aliveAt(blocks, time_ns),
     total_bytes: totalAt(blocks, time_ns),
-    started: isSpan ? startedWithin(blocks, from_ns, to_ns) : { first: 0, end: 0 },
+    started: isSpan
+      ? { first: countBefore(start_ns, from_ns), end: countUntil(start_ns, to_ns) }
+      : { first: 0, end: 0 },
   };
+}
+
+/** Blocks that were alive at a moment, by start. */
+export function aliveAt(blocks: Blocks, time_ns: number): Int32Array {
+  const { start_ns, end_ns, bounds } = blocks;
+  const alive = new Int32Array(aliveCount(blocks, time_ns));
+  let count = 0;
+  const wanted = { after_ns: time_ns, least_bytes: 0, least_ns: 0 };
+  searchAlive(bounds, countUntil(start_ns, time_ns), wanted, (first, end) => {
+    for (let block = first; block < end; block++) {
+      if (end_ns[block]! > time_ns) {
+        alive[count++] = block;
+      }
+    }
+  });
+  return alive;
+}
+
+/** How many blocks were alive at a moment. */
+export function aliveCount({ start_ns, events }: Blocks, time_ns: number): number {
+  // All that started, less all that ended.
+  return 2 * countUntil(start_ns, time_ns) - countUntil(events.times_ns, time_ns);
+}
+
+/** Bytes that were alive at a moment. */
+export function totalAt({ events }: Blocks, time_ns: number): number {
+  const at = countUntil(events.times_ns, time_ns) - 1;
+  return at >= 0 ? events.total_bytes[at]! : 0;
+}
+
+/** The moment of a span in which the most was alive, the first of equals. */
+export function peakWithin(blocks: Blocks, from_ns: number, to_ns: number): number {
+  const { events } = blocks;
+  const { times_ns, total_bytes } = events;
+  const at = highestWithin(events, countUntil(times_ns, from_ns), countUntil(times_ns, to_ns));
+  return at >= 0 && total_bytes[at]! > totalAt(blocks, from_ns) ? times_ns[at]! : from_ns;
+}
+
+/** The highest total of each of some columns of equal width, over the whole run. */
+export function totalColumns(
+  { events, first_ns, last_ns }: Blocks,
+  count: number,
+): { times_ns: Float64Array; total_bytes: Float64Array } {
+  const width_ns = (last_ns - first_ns) / count;
+  const times_ns = new Float64Array(count + 1).map((_, at) => first_ns + at * width_ns);
+  const total_bytes = new Float64Array(count + 1);
+  for (let column = 0, at = 0; column <= count; column++) {
+    const end = countBefore(events.times_ns, times_ns[column]! + width_ns, at);
+    const before = at > 0 ? events.total_bytes[at - 1]! : 0;
+    const highest = highestWithin(events, at, end);
+    total_bytes[column] = highest < 0 ? before : Math.max(before, events.total_bytes[highest]!);
+    at = end;
+  }
+  return { times_ns, total_bytes };
 }

@@ -1,7 +1,7 @@
 /** Where blocks lie in the address space at a moment, and what is free between them. */
 import type { Trace } from "../../trace/trace.ts";
-import { aliveAt } from "../blocks/alive.ts";
 import type { Blocks } from "../blocks/blocks.ts";
+import { aliveAt } from "../blocks/moment.ts";
 import { timeOrder } from "../blocks/time_order.ts";
 
 /** Allocators hand out multiples of this; less between two blocks is no free memory. */

@@ -1,6 +1,7 @@
 /** How far to zoom in so that one block stands alone, however small and short it is. */
-import { aliveCount } from "../blocks/alive.ts";
+
 import type { Blocks } from "../blocks/blocks.ts";
+import { aliveCount } from "../blocks/moment.ts";
 import { countUntil } from "../blocks/time_order.ts";
 import { chooseBlocks, MOST_MOVES } from "./stack_choice.ts";
 import { LEAST_HEIGHT_PX, type Window } from "./stack_window.ts";

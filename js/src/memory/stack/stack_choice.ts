@@ -1,6 +1,7 @@
 /** Which blocks of a window are worth an area of their own, and in which order they are stacked. */
-import { aliveCount } from "../blocks/alive.ts";
+import { searchAlive } from "../blocks/alive_index.ts";
 import type { Blocks } from "../blocks/blocks.ts";
+import { aliveCount } from "../blocks/moment.ts";
 import { countUntil } from "../blocks/time_order.ts";
 import { LEAST_HEIGHT_PX, LEAST_WIDTH_PX, type Window } from "./stack_window.ts";
 
@@ -18,13 +19,13 @@ export interface Choice {
 
 /** @param least_px lower blocks are not chosen */
 export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): Choice {
-  const { start_ns, end_ns, bytes, isSum, index } = blocks;
+  const { start_ns, end_ns, bytes, isSum, bounds } = blocks;
   const { from_ns, to_ns, width_px, height_px, height_bytes } = window;
   const least_bytes = (least_px * height_bytes) / height_px;
   const least_ns = (LEAST_WIDTH_PX * (to_ns - from_ns)) / width_px;
   const started = countUntil(start_ns, to_ns);
   const found: number[] = [];
-  index.search(started, { after_ns: from_ns, least_bytes, least_ns }, (first, end) => {
+  searchAlive(bounds, started, { after_ns: from_ns, least_bytes, least_ns }, (first, end) => {
     for (let block = first; block < end; block++) {
       // Drawn one by one, what follows upon another as a sum would jump up and down.
       if (bytes[block]! < least_bytes || isSum?.[block]) {

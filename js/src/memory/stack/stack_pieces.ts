@@ -1,4 +1,5 @@
 /** Where the blocks of a stack lie, and how they sink. */
+import { countBefore } from "../blocks/time_order.ts";
 
 export interface PieceColumns {
   /** Blocks that have pieces, from the bottom up. */
@@ -10,34 +11,42 @@ export interface PieceColumns {
   readonly piece_bottom_bytes: Float64Array;
 }
 
+/** Numbers of one piece: from when, until when, its bottom. */
+const NUMBERS = 3;
+
 /** The blocks that lie on each other at a moment; each is known by its position from the bottom. */
 export class Stack {
   total_bytes = 0;
+  /** Pieces that are drawn. */
+  pieceCount = 0;
   /** Ascending. */
   readonly #alive: number[] = [];
   readonly #bottom_bytes: Float64Array;
   readonly #since_ns: Float64Array;
+  /** Of each block the pieces, one after the other. */
+  readonly #pieces: number[][];
   /** Position in `#alive` from which on blocks do not lie on the one below. */
   #lowestGap = Infinity;
 
+  /** @param shown what of the height is drawn */
   constructor(
     readonly chosen: Int32Array,
     readonly bytes: Float64Array,
-    readonly pieces: Pieces,
+    readonly shown = { from_bytes: -Infinity, to_bytes: Infinity },
   ) {
     this.#bottom_bytes = new Float64Array(chosen.length);
     this.#since_ns = new Float64Array(chosen.length);
+    this.#pieces = Array.from(chosen, () => []);
   }
 
   add(slot: number, time_ns: number): void {
-    const at = this.#positionOf(slot);
+    const at = countBefore(this.#alive, slot);
     const above = this.#alive[at];
     this.#since_ns[slot] = time_ns;
+    this.#alive.splice(at, 0, slot);
     if (above === undefined) {
-      this.#alive.push(slot);
       this.#bottom_bytes[slot] = this.total_bytes;
     } else {
-      this.#alive.splice(at, 0, slot);
       this.#bottom_bytes[slot] = this.#bottom_bytes[above]!;
       this.#lowestGap = Math.min(this.#lowestGap, at);
     }
@@ -45,7 +54,7 @@ export class Stack {
   }
 
   remove(slot: number, time_ns: number): void {
-    const at = this.#positionOf(slot);
+    const at = countBefore(this.#alive, slot);
     this.#alive.splice(at, 1);
     this.#end(slot, time_ns);
     this.total_bytes -= this.#size(slot);
@@ -81,94 +90,37 @@ export class Stack {
     }
   }
 
+  /** Pieces block by block, each in the order of time. */
+  columns(): PieceColumns {
+    const slots = [...this.#pieces.keys()].filter((slot) => this.#pieces[slot]!.length);
+    const pieceStarts = new Int32Array(slots.length + 1);
+    slots.forEach((slot, at) => {
+      pieceStarts[at + 1] = pieceStarts[at]! + this.#pieces[slot]!.length / NUMBERS;
+    });
+    const all = slots.flatMap((slot) => this.#pieces[slot]!);
+    const column = (number: number): Float64Array =>
+      new Float64Array(this.pieceCount).map((_, piece) => all[NUMBERS * piece + number]!);
+    return {
+      drawn: Int32Array.from(slots, (slot) => this.chosen[slot]!),
+      pieceStarts,
+      piece_from_ns: column(0),
+      piece_to_ns: column(1),
+      piece_bottom_bytes: column(2),
+    };
+  }
+
   #size(slot: number): number {
     return this.bytes[this.chosen[slot]!]!;
   }
 
+  /** Take down where a block lay, unless it was where nothing is shown. */
   #end(slot: number, time_ns: number): void {
-    if (time_ns > this.#since_ns[slot]!) {
-      const bottom_bytes = this.#bottom_bytes[slot]!;
-      this.pieces.add(slot, this.#since_ns[slot]!, time_ns, bottom_bytes, this.#size(slot));
+    const { from_bytes, to_bytes } = this.shown;
+    const [from_ns, bottom_bytes] = [this.#since_ns[slot]!, this.#bottom_bytes[slot]!];
+    const isShown = bottom_bytes <= to_bytes && bottom_bytes + this.#size(slot) >= from_bytes;
+    if (time_ns > from_ns && isShown) {
+      this.#pieces[slot]!.push(from_ns, time_ns, bottom_bytes);
+      this.pieceCount++;
     }
-  }
-
-  /** Where a block is among the living, or would be. */
-  #positionOf(slot: number): number {
-    let low = 0;
-    let high = this.#alive.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#alive[middle]! < slot) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-}
-
-/** What is drawn of the stack. */
-export class Pieces {
-  readonly #slots: number[] = [];
-  readonly #from_ns: number[] = [];
-  readonly #to_ns: number[] = [];
-  readonly #bottom_bytes: number[] = [];
-
-  constructor(
-    readonly slotCount: number,
-    readonly shown = { from_bytes: -Infinity, to_bytes: Infinity },
-  ) {}
-
-  get count(): number {
-    return this.#slots.length;
-  }
-
-  /** Take a piece, unless it lies where nothing is shown. */
-  add(slot: number, from_ns: number, to_ns: number, bottom_bytes: number, bytes: number): void {
-    if (bottom_bytes <= this.shown.to_bytes && bottom_bytes + bytes >= this.shown.from_bytes) {
-      this.#slots.push(slot);
-      this.#from_ns.push(from_ns);
-      this.#to_ns.push(to_ns);
-      this.#bottom_bytes.push(bottom_bytes);
-    }
-  }
-
-  /**
-   * Pieces block by block, each in the order of time.
-   *
-   * @param chosen the block of each slot
-   */
-  sorted(chosen: Int32Array): PieceColumns {
-    const next = new Int32Array(this.slotCount + 1);
-    for (const slot of this.#slots) {
-      next[slot + 1]!++;
-    }
-    const drawn: number[] = [];
-    const pieceStarts = [0];
-    for (let slot = 0; slot < this.slotCount; slot++) {
-      const isDrawn = next[slot + 1]! > 0;
-      next[slot + 1]! += next[slot]!;
-      if (isDrawn) {
-        drawn.push(chosen[slot]!);
-        pieceStarts.push(next[slot + 1]!);
-      }
-    }
-    const piece_from_ns = new Float64Array(this.count);
-    const piece_to_ns = new Float64Array(this.count);
-    const piece_bottom_bytes = new Float64Array(this.count);
-    for (let piece = 0; piece < this.count; piece++) {
-      const at = next[this.#slots[piece]!]!++;
-      piece_from_ns[at] = this.#from_ns[piece]!;
-      piece_to_ns[at] = this.#to_ns[piece]!;
-      piece_bottom_bytes[at] = this.#bottom_bytes[piece]!;
-    }
-    return {
-      drawn: Int32Array.from(drawn),
-      pieceStarts: Int32Array.from(pieceStarts),
-      piece_from_ns,
-      piece_to_ns,
-      piece_bottom_bytes,
-    };
   }
 }

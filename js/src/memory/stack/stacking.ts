@@ -4,11 +4,12 @@
  * so the outline is the exact total whatever is drawn one by one.
  */
 import type { Blocks } from "../blocks/blocks.ts";
+import { highestWithin, kindsBefore } from "../blocks/events.ts";
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 import { countBefore, countUntil, timeOrder } from "../blocks/time_order.ts";
 import { Band } from "./stack_band.ts";
 import { chooseBlocks, MOST_BLOCKS } from "./stack_choice.ts";
-import { Pieces, Stack } from "./stack_pieces.ts";
+import { Stack } from "./stack_pieces.ts";
 import { LEAST_HEIGHT_PX, type StackPicture, type Window } from "./stack_window.ts";
 
 const MOST_PIECES = 40_000;
@@ -37,17 +38,17 @@ function sweep(
   chosen: Int32Array,
 ): Omit<StackPicture, "bandCount"> | undefined {
   const { bytes, kinds } = blocks;
-  const { times_ns, highest, byKind } = blocks.events;
+  const { events } = blocks;
+  const { times_ns } = events;
   const { from_ns, to_ns } = window;
-  const pieces = new Pieces(chosen.length, window.shown);
-  const stack = new Stack(chosen, bytes, pieces);
+  const stack = new Stack(chosen, bytes, window.shown);
   const band = new Band();
   const changes = changesOf(blocks, window, chosen);
   const stacked_bytes = new Float64Array(MEMORY_KINDS.length);
   const band_bytes = new Float64Array(MEMORY_KINDS.length);
   /** What of all that is alive after an event is not in the stack. */
   const bandAfter = (event: number): Float64Array => {
-    byKind.before(event + 1, band_bytes);
+    kindsBefore(events, blocks, event + 1, band_bytes);
     for (let kind = 0; kind < band_bytes.length; kind++) {
       band_bytes[kind]! -= stacked_bytes[kind]!;
     }
@@ -82,20 +83,20 @@ function sweep(
     const time_ns = times_ns[at]!;
     const until_ns = columnEnd(window, time_ns);
     const columnEndAt = countBefore(times_ns, until_ns, at + 1, end);
-    const highestAt = highest.within(at, columnEndAt);
+    const highestAt = highestWithin(events, at, columnEndAt);
     changeUntil(times_ns[highestAt]!);
     band.noteHighest(stack.total_bytes, bandAfter(highestAt));
     changeUntil(times_ns[columnEndAt - 1]!);
     stack.settle(time_ns);
     band.endColumn(time_ns, until_ns, stack.total_bytes, bandAfter(columnEndAt - 1));
     at = columnEndAt;
-    if (pieces.count > MOST_PIECES) {
+    if (stack.pieceCount > MOST_PIECES) {
       return undefined;
     }
   }
   stack.close(to_ns);
   band.step(to_ns, stack.total_bytes, bandAfter(end - 1));
-  const drawn = pieces.sorted(chosen);
+  const drawn = stack.columns();
   if (window.shown && drawn.drawn.length > MOST_BLOCKS) {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { button, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
 import type { Cell } from "../../dom/table_text.ts";
 import { reservedSteps } from "../../memory/blocks/marks.ts";
-import { expectedLedger } from "../../memory/ledger_ahead.ts";
+import { expectedLedger } from "../../memory/ledger.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";

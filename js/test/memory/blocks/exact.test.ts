@@ -1,8 +1,7 @@
 /** What the timeline draws of many blocks is what they were, at every zoom. */
 import { describe, expect, test } from "vitest";
-import { aliveAt } from "../../../src/memory/blocks/alive.ts";
 import { type Blocks, blocksByPlace } from "../../../src/memory/blocks/blocks.ts";
-import { peakWithin, totalAt } from "../../../src/memory/blocks/totals.ts";
+import { aliveAt, peakWithin, totalAt } from "../../../src/memory/blocks/moment.ts";
 import { hitAt } from "../../../src/memory/stack/hit.ts";
 import { windowAround } from "../../../src/memory/stack/locate.ts";
 import type { StackPicture, Window } from "../../../src/memory/stack/stack_window.ts";

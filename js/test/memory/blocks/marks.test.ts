@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { blocksByPlace } from "../../../src/memory/blocks/blocks.ts";
 import { heldAtEnd } from "../../../src/memory/blocks/held.ts";
-import { phaseSpans, reservedSteps } from "../../../src/memory/blocks/marks.ts";
+import { reservedSteps } from "../../../src/memory/blocks/marks.ts";
+import { totalColumns } from "../../../src/memory/blocks/moment.ts";
+import { phaseSpans } from "../../../src/memory/blocks/phases.ts";
 import { timeOrder } from "../../../src/memory/blocks/time_order.ts";
-import { totalColumns } from "../../../src/memory/blocks/totals.ts";
 import { mapBlocks } from "../../../src/memory/map/block_map.ts";
 import { hitAt } from "../../../src/memory/stack/hit.ts";
 import { stackBlocks } from "../../../src/memory/stack/stacking.ts";

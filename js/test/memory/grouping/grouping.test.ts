@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aliveAt } from "../../../src/memory/blocks/alive.ts";
 import { blocksByPlace } from "../../../src/memory/blocks/blocks.ts";
 import { MEMORY_KINDS } from "../../../src/memory/blocks/kinds.ts";
+import { aliveAt } from "../../../src/memory/blocks/moment.ts";
 import { firstGroups } from "../../../src/memory/grouping/group_order.ts";
 import { kindsOfGroups, sumGroups } from "../../../src/memory/grouping/group_sums.ts";
 import { type Grouping, groupAllocations } from "../../../src/memory/grouping/grouping.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aliveAt } from "../../../src/memory/blocks/alive.ts";
 import { blocksByPlace } from "../../../src/memory/blocks/blocks.ts";
-import { peakWithin, totalAt } from "../../../src/memory/blocks/totals.ts";
+import { aliveAt, peakWithin, totalAt } from "../../../src/memory/blocks/moment.ts";
 import type { StackPicture, Window } from "../../../src/memory/stack/stack_window.ts";
 import { stackBlocks } from "../../../src/memory/stack/stacking.ts";
 import { SCOPE_KINDS } from "../../../src/trace/protocol.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../../charts/bokeh_loader.ts";
 import { openDocument, takeFromTabOrder } from "../../../charts/mount_figure.ts";
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
-import type { PhaseSpan } from "../../../memory/blocks/marks.ts";
+import type { PhaseSpan } from "../../../memory/blocks/phases.ts";
 import type { StackPicture } from "../../../memory/stack/stack_window.ts";
 import { memoryAxes } from "./axes.ts";
 import type { Plot } from "./layers.ts";

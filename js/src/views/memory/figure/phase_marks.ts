@@ -1,6 +1,6 @@
 /** Phases of a run on its timeline: tinted spans behind all, and their names at the top. */
 import type { CarriedBokeh } from "../../../charts/bokeh_loader.ts";
-import type { PhaseSpan } from "../../../memory/blocks/marks.ts";
+import type { PhaseSpan } from "../../../memory/blocks/phases.ts";
 import { PHASES } from "../../../trace/protocol.ts";
 import { t } from "../../../words/page.ts";
 import { type Frame, type PaintedLayer, paintedLayer } from "./painted_layer.ts";

@@ -1,7 +1,7 @@
 /** The timeline as a picture: its figures, with a line above them and the kinds below. */
 
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
-import { totalAt } from "../../../memory/blocks/totals.ts";
+import { totalAt } from "../../../memory/blocks/moment.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";

@@ -1,7 +1,8 @@
 /** What of a run is marked on its timeline: in the whole of it, and in the part that is shown. */
 
-import { phaseSpans, reservedSteps, stepEnds } from "../../../memory/blocks/marks.ts";
-import { totalColumns } from "../../../memory/blocks/totals.ts";
+import { reservedSteps, stepEnds } from "../../../memory/blocks/marks.ts";
+import { totalColumns } from "../../../memory/blocks/moment.ts";
+import { phaseSpans } from "../../../memory/blocks/phases.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import type { Window } from "../../../memory/stack/stack_window.ts";
 import type { MemoryFigure } from "../figure/figure.ts";

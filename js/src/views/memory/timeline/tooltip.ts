@@ -2,7 +2,7 @@
 
 import { element } from "../../../dom/element.ts";
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
-import { totalAt } from "../../../memory/blocks/totals.ts";
+import { totalAt } from "../../../memory/blocks/moment.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import type { TimelineHit } from "../../../memory/stack/hit.ts";
 import { ownerOf } from "../../../model/state/owner.ts";

@@ -1,0 +1,59 @@
+/** Where one phase of a run follows another. */
+import type { Trace } from "../../trace/trace.ts";
+import { countUntil } from "./time_order.ts";
+
+/** Where one phase follows another, of the blocks of a device by start. */
+export interface PhaseChanges {
+  readonly times_ns: Float64Array;
+  /** Positions in PHASES. */
+  readonly phases: Uint8Array;
+}
+
+/** As the blocks' starts tell; those from before the trace tell nothing. */
+export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
+  const phaseOf = trace.table("allocations").column("phase");
+  const startOf = trace.table("allocations").column("start_ns");
+  const changes: number[] = [];
+  let last = -1;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at]!;
+    if (row >= 0 && phaseOf[row] !== last && startOf[row]! >= 0) {
+      last = phaseOf[row]!;
+      changes.push(at);
+    }
+  }
+  return {
+    times_ns: Float64Array.from(changes, (at) => start_ns[at]!),
+    phases: Uint8Array.from(changes, (at) => phaseOf[rows[at]!]!),
+  };
+}
+
+export interface PhaseSpan {
+  /** Position in PHASES. */
+  readonly phase: number;
+  readonly from_ns: number;
+  readonly to_ns: number;
+}
+
+/**
+ * Spans of one phase each within a window.
+ *
+ * @param least_ns shorter ones are left out
+ */
+export function phaseSpans(
+  { times_ns, phases }: PhaseChanges,
+  window: { readonly from_ns: number; readonly to_ns: number },
+  least_ns: number,
+): PhaseSpan[] {
+  const spans: PhaseSpan[] = [];
+  // The span under way began before the window.
+  const first = Math.max(0, countUntil(times_ns, window.from_ns) - 1);
+  for (let at = first; at < times_ns.length && times_ns[at]! < window.to_ns; at++) {
+    const from_ns = Math.max(window.from_ns, times_ns[at]!);
+    const to_ns = Math.min(window.to_ns, times_ns[at + 1] ?? Infinity);
+    if (to_ns - from_ns >= least_ns) {
+      spans.push({ phase: phases[at]!, from_ns, to_ns });
+    }
+  }
+  return spans;
+}
