@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from paddle_lab.analysis.findings.finding import Finding
     from paddle_lab.analysis.findings.finding_list import FindingList
-    from paddle_lab.analysis.gradients.gradient_table import GradientTable
-    from paddle_lab.analysis.memory.allocation_table import AllocationTable
+    from paddle_lab.analysis.gradients.gradients import GradientTable
+    from paddle_lab.analysis.memory.allocations import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
     from paddle_lab.analysis.memory.memory import Memory
-    from paddle_lab.analysis.tables.op_table import OpTable
+    from paddle_lab.analysis.tables.ops import OpTable
     from paddle_lab.analysis.tables.summaries import BackwardCall, Region
     from paddle_lab.analysis.tables.tensors import TensorTable
     from paddle_lab.error_help.known_error import ErrorHelp
@@ -107,7 +107,7 @@ class TraceAnswers:
     @cached_property
     def ops(self) -> OpTable:
         """The ops in the order in which they were called; one row an op."""
-        from paddle_lab.analysis.tables.op_table import OpTable
+        from paddle_lab.analysis.tables.ops import OpTable
 
         return OpTable(self.view_record)
 
@@ -121,7 +121,7 @@ class TraceAnswers:
     @cached_property
     def allocations(self) -> AllocationTable:
         """The blocks of Paddle's allocator, by start; none unless memory was recorded."""
-        from paddle_lab.analysis.memory.allocation_table import AllocationTable
+        from paddle_lab.analysis.memory.allocations import AllocationTable
 
         return AllocationTable(self._attribution)
 
@@ -153,7 +153,7 @@ class TraceAnswers:
         by layer. Two kinds of gradient are missing: sparse ones, and those that a node of several
         tensors (``concat``, ``stack``), a PyLayer or a program of ``to_static`` adds to others.
         """
-        from paddle_lab.analysis.gradients.gradient_table import GradientTable
+        from paddle_lab.analysis.gradients.gradients import GradientTable
 
         return GradientTable(self.view_record)
 

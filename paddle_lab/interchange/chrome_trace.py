@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.memory import Memory
-from paddle_lab.analysis.tables.op_table import OpTable
+from paddle_lab.analysis.memory.timeline import Timeline, timeline
+from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.interchange.slices import Slice, slices
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS
@@ -107,22 +108,19 @@ def _slice(record: Record, ops: OpTable, part: Slice) -> Event:
 
 def _counters(memory: Memory) -> Iterator[str]:
     """Give what was allocated on one place over time, in all and by kind, and reserved."""
-    yield from _counter(
-        f"allocated {memory.place}",
-        np.append(0, memory.timeline.time_ns),
-        np.append(memory.timeline.start_bytes, memory.timeline.allocated_bytes),
-    )
+    yield from _total(f"allocated {memory.place}", memory.timeline)
     known = memory.fragmentation()
-    if known.is_known:
-        yield from _counter(f"reserved {memory.place}", known.time_ns, known.reserved_bytes)
-    blocks, keys = memory.record.allocations, memory.allocations.keys
+    yield from _counter(f"reserved {memory.place}", known.time_ns, known.reserved_bytes)
+    keys = memory.allocations.keys
     for kind, name in enumerate(ALLOCATION_KINDS):
-        own = keys[blocks["kind"][keys] == kind]
-        if len(own):
-            time_ns, total = _running_total(
-                blocks["start_ns"][own], blocks["end_ns"][own], blocks["bytes"][own]
-            )
-            yield from _counter(f"{name} {memory.place}", time_ns, total)
+        own = keys[memory.record.allocations["kind"][keys] == kind]
+        yield from _total(f"{name} {memory.place}", timeline(memory.record, own))
+
+
+def _total(name: str, total: Timeline) -> Iterator[str]:
+    if total.start_bytes:
+        yield from _counter(name, np.zeros(1, np.int64), np.array([total.start_bytes]))
+    yield from _counter(name, total.time_ns, total.allocated_bytes)
 
 
 def _largest_blocks(memory: Memory) -> Iterator[Event]:
@@ -150,16 +148,6 @@ def _largest_blocks(memory: Memory) -> Iterator[Event]:
         lane = {"cat": f"largest blocks {memory.place}", "id": block.key}
         yield {**_event("b", name, start_ns), **lane, "args": about}
         yield {**_event("e", name, end_ns), **lane}
-
-
-def _running_total(start: Any, end: Any, size: Any) -> tuple[Any, Any]:
-    """Return the moments at which the sum of some blocks changed, and the sum from then on."""
-    freed = end >= 0
-    time_ns = np.concatenate([end[freed], np.maximum(start, 0)])
-    change = np.concatenate([-size[freed], size])
-    order = np.argsort(time_ns, kind="stable")
-    moments, first = np.unique(time_ns[order], return_index=True)
-    return moments, np.cumsum(change[order])[np.append(first[1:], len(order)) - 1]
 
 
 def _counter(name: str, time_ns: Any, value: Any) -> Iterator[str]:

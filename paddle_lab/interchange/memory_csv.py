@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from paddle_lab.analysis.memory.allocation import Allocation
+from paddle_lab.analysis.memory.allocations import Allocation
 from paddle_lab.analysis.memory.breakdown import UNSEEN
 from paddle_lab.analysis.memory.memory import Memory
 

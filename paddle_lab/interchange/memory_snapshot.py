@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.memory.address_ranges import address_ranges
 from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.block_map import address_ranges
 from paddle_lab.analysis.memory.memory import Memory
+from paddle_lab.analysis.memory.timeline import changes
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.schema import ALLOCATION_KINDS
@@ -119,22 +120,13 @@ class _FrameLists:
 
 def _events(memory: Memory, frames: _FrameLists) -> list[dict[str, Any]]:
     """Return allocations and releases in order; a release is two events, as in PyTorch."""
-    blocks, keys = memory.record.allocations, memory.allocations.keys
-    start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
-    begun, freed = np.flatnonzero(start >= 0), np.flatnonzero(end >= 0)
-    time_ns = np.concatenate([end[freed], start[begun]])
-    is_free = np.arange(len(time_ns)) < len(freed)
-    # A block that begins and ends at one moment begins first; any other is freed first.
-    rank = np.where(is_free & (np.append(start[freed], start[begun]) == time_ns), 1, 0)
-    order = np.lexsort((rank, time_ns))
-    row = np.append(freed, begun)[order]
+    blocks = memory.record.allocations
+    time_ns, keys, is_end = changes(memory.record, memory.allocations.keys)
     rows = zip(
-        keys[row].tolist(),
-        is_free[order].tolist(),
-        (time_ns[order] // 1000).tolist(),
-        blocks["address"][keys[row]].tolist(),
-        blocks["bytes"][keys[row]].tolist(),
-        blocks["kind"][keys[row]].tolist(),
+        keys.tolist(),
+        is_end.tolist(),
+        (time_ns // 1000).tolist(),
+        *(blocks[name][keys].tolist() for name in ("address", "bytes", "kind")),
         strict=True,
     )
     # Some versions of the viewer fail on kinds ("categories") without one called "unknown".

@@ -14,7 +14,7 @@ import pytest
 from paddle import _C_ops, nn
 
 import paddle_lab
-from paddle_lab.analysis.tables.op import Op
+from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.capture.recorder.attributes import attribute_text
 from paddle_lab.capture.tables.op_signatures import _declarations, signature_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle_lab.analysis.tables.op_table import Op
+from paddle_lab.analysis.tables.ops import Op
 from tests.capture.observation import Observation, observe
 from tests.models import MODELS
 from tests.oracles import explain

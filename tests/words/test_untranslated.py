@@ -26,7 +26,7 @@ ALLOWED = {
     # Labels as data: `Breakdown.said` tells them to people.
     "analysis/memory/breakdown.py": r"before the trace",
     # A representation for programmers, as `<Op 3: relu in net.0>`.
-    "analysis/tables/op.py": r" in …$",
+    "analysis/tables/ops.py": r" in …$",
     # Causes of what `errors.file.damaged` tells.
     "trace/unpack.py": r"(parents|header|unknown column|rows|a value|strings|origin\.|…)",
     # What cannot be: for those who change the code.
@@ -104,7 +104,9 @@ def _text_of(node: ast.AST) -> str | None:
 def _unshown(tree: ast.Module) -> Iterator[int]:
     """Yield the nodes that say nothing to people: docstrings, keys, parts of a text."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) or (
+            isinstance(node, ast.keyword) and node.arg == "doc"
+        ):
             yield id(node.value)
         elif isinstance(node, ast.JoinedStr):
             yield from (id(part) for part in node.values)

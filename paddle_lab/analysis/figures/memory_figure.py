@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.memory.timeline import timeline
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from bokeh.plotting import figure
 
-    from paddle_lab.analysis.memory.memory import Memory
+    from paddle_lab.analysis.memory.place import PlaceMemory
 
 _MOST_MOMENTS: Final = 2000
 _COLOURS: Final = {
@@ -31,7 +32,7 @@ _COLOURS: Final = {
 """From the bottom of the stack to its top: what stays longest is lowest."""
 
 
-def memory_figure(memory: Memory) -> figure:
+def memory_figure(memory: PlaceMemory) -> figure:
     """Return a figure of what was allocated when, stacked by kind.
 
     Of more than 2,000 changes, the figure has the highest moment in each of as many stretches, so
@@ -48,7 +49,7 @@ def memory_figure(memory: Memory) -> figure:
 
     moments = _moments(memory)
     layers = _layers(memory, moments)
-    data: dict[str, Any] = {"time_ms": moments / 1e6, "allocated": _allocated(memory, moments)}
+    data: dict[str, Any] = {"time_ms": moments / 1e6, "allocated": memory.timeline.at_each(moments)}
     top = np.zeros(len(moments), np.int64)
     for kind, size in layers.items():
         data[f"{kind}_from"], data[kind] = top, size
@@ -96,7 +97,7 @@ def memory_figure(memory: Memory) -> figure:
     return plot
 
 
-def _moments(memory: Memory) -> npt.NDArray[np.int64]:
+def _moments(memory: PlaceMemory) -> npt.NDArray[np.int64]:
     """Return the moments that are drawn, in ns since the trace began."""
     times, total = memory.timeline.time_ns, memory.timeline.allocated_bytes
     if len(times) > _MOST_MOMENTS:
@@ -112,44 +113,20 @@ def _moments(memory: Memory) -> npt.NDArray[np.int64]:
     return moments
 
 
-def _allocated(memory: Memory, moments: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    timeline = memory.timeline
-    totals = np.append(timeline.start_bytes, timeline.allocated_bytes)
-    changes = np.searchsorted(timeline.time_ns, moments, side="right")
-    allocated: npt.NDArray[np.int64] = totals[changes]
-    return allocated
-
-
-def _layers(memory: Memory, moments: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+def _layers(
+    memory: PlaceMemory, moments: npt.NDArray[np.int64]
+) -> dict[str, npt.NDArray[np.int64]]:
     """Return the bytes of each kind in each moment, the lowest kind of the stack first."""
-    blocks, keys = memory.record.allocations, memory.allocations.keys
-    kinds, sizes = blocks["kind"][keys], blocks["bytes"][keys]
-    starts, ends = blocks["start_ns"][keys], blocks["end_ns"][keys]
-    layers = {}
-    for kind in _COLOURS:
-        if kind == "unseen":
-            alive = np.full(len(moments), memory.unseen_bytes)
-        else:
-            own = kinds == ALLOCATION_KINDS.index(kind)
-            freed = own & (ends >= 0)
-            alive = _sums_until(moments, starts[own], sizes[own])
-            alive -= _sums_until(moments, ends[freed], sizes[freed])
-        if alive.any():
-            layers[kind] = alive
-    return layers
+    keys = memory.allocations.keys
+    kinds = memory.record.allocations["kind"][keys]
+    layers = {"unseen": np.full(len(moments), memory.unseen_bytes)}
+    for kind in list(_COLOURS)[1:]:
+        own = keys[kinds == ALLOCATION_KINDS.index(kind)]
+        layers[kind] = timeline(memory.record, own).at_each(moments)
+    return {kind: size for kind, size in layers.items() if size.any()}
 
 
-def _sums_until(
-    moments: npt.NDArray[np.int64], times: npt.NDArray[Any], sizes: npt.NDArray[Any]
-) -> npt.NDArray[np.int64]:
-    """Return, for each moment, the sum of the sizes whose time has come."""
-    order = np.argsort(times, kind="stable")
-    sums = np.append(0, np.cumsum(sizes[order], dtype=np.int64))
-    until: npt.NDArray[np.int64] = sums[np.searchsorted(times[order], moments, side="right")]
-    return until
-
-
-def _add_reserved(plot: figure, memory: Memory) -> None:
+def _add_reserved(plot: figure, memory: PlaceMemory) -> None:
     """Draw what Paddle had reserved, where its counter was read."""
     totals = memory.record.memory_totals
     places = [memory.record.text(code) for code in totals["place"].tolist()]

@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.scopes import innermost_scopes
 from paddle_lab.analysis.graph.trees import nearest_marked
-from paddle_lab.analysis.tables.op import Op
-from paddle_lab.analysis.tables.op_table import OpTable, innermost_scopes
+from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EDGE_KINDS, SCOPE_KINDS
@@ -102,7 +102,7 @@ def backward_graph(
     regions = _regions_of_nodes(record)
     graph = nx.MultiDiGraph()
     for node in np.flatnonzero(kept).tolist():
-        op = Op(ops, op_of_node[node]) if op_of_node[node] >= 0 else None
+        op = ops[op_of_node[node]] if op_of_node[node] >= 0 else None
         leaf = leaf_of_node[node]
         graph.add_node(
             node,

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.graph.trees import Keys
-from paddle_lab.analysis.memory.layer_names import LayerNames, layers_of_scopes
+from paddle_lab.analysis.memory.layer_names import LayerNames
 from paddle_lab.analysis.source.user_frames import stack_frames
-from paddle_lab.analysis.tables.op_table import OpTable
+from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool
 

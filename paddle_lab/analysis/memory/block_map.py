@@ -8,18 +8,49 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.memory.address_ranges import Addresses, address_ranges
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
-from paddle_lab.analysis.tables.text_table import text_table
+from paddle_lab.analysis.tables.text_table import Report, Reported, header
 from paddle_lab.words import say
 
 _ROWS_SHOWN = 12
 
+Addresses = npt.NDArray[np.int64]
 
-@dataclass(frozen=True)
-class BlockMap:
+GAP_BYTES = 2 << 20
+"""Blocks further apart than this lie in different ranges; Paddle's allocator grows in larger
+chunks on a device, and on a host the heap and each mapping are further apart."""
+
+
+def address_ranges(
+    address: npt.NDArray[Any], size_bytes: npt.NDArray[Any]
+) -> tuple[Addresses, Addresses]:
+    """Return where ranges of blocks begin and end.
+
+    Parameters
+    ----------
+    address, size_bytes
+        The blocks, in any order, shape ``[blocks]``; they may overlap, as blocks of different
+        times do. A block of no bytes counts as one.
+
+    Returns
+    -------
+    tuple
+        First address and the address after the last, ascending, int64, shape ``[ranges]`` each.
+    """
+    if not len(address):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    order = np.argsort(address)
+    begin = address[order].astype(np.int64)
+    reach = np.maximum.accumulate(begin + np.maximum(size_bytes[order], 1))
+    is_first = np.append(True, begin[1:] - reach[:-1] > GAP_BYTES)
+    firsts = np.flatnonzero(is_first)
+    return begin[firsts], reach[np.append(firsts[1:], len(begin)) - 1]
+
+
+@dataclass(frozen=True, repr=False)
+class BlockMap(Reported):
     """The blocks that were alive in a moment, by address, in the ranges in which they lie.
 
     A range is a stretch of addresses in which the trace saw blocks at any time. Paddle does not
@@ -55,17 +86,15 @@ class BlockMap:
         """The largest block that still fits between the others."""
         return int((self.hole_end - self.hole_start).max(initial=0))
 
-    def __repr__(self) -> str:
+    def _report(self) -> Report:
         extent = self.range_end - self.range_start
-        count = len(self.range_start)
-        taken = np.zeros(count, np.int64)
+        taken = np.zeros(len(extent), np.int64)
         np.add.at(taken, self.range_of_block, [block.bytes for block in self.allocations])
-        blocks = np.bincount(self.range_of_block, minlength=count).tolist()
-        largest = np.argsort(-extent, kind="stable")[:_ROWS_SHOWN].tolist()
+        blocks = np.bincount(self.range_of_block, minlength=len(extent))
         rows = [
             (f"{self.range_start[i]:#x}", size_text(extent[i]), size_text(taken[i]),
              f"{blocks[i]:,}")
-            for i in largest
+            for i in np.argsort(-extent, kind="stable")[:_ROWS_SHOWN].tolist()
         ]  # fmt: skip
         title = say(
             "memory.map",
@@ -75,9 +104,8 @@ class BlockMap:
             ranges=len(extent),
             hole=size_text(self.largest_hole_bytes),
         )
-        names = ("from", "extent", "taken", "blocks")
-        header = [say(f"memory.column.{name}") for name in names]
-        return f"{title}\n{text_table(header, rows, numbers=(1, 2, 3))}"
+        names = header("memory", "from", "extent", "taken", "blocks")
+        return Report(title, names, rows, numbers=(1, 2, 3))
 
 
 def block_map(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.source.stacks import Frame
-from paddle_lab.analysis.tables.op import Op
-from paddle_lab.analysis.tables.pandas_frame import pandas_module
-from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.ops import Op
+from paddle_lab.analysis.tables.rows import RowList
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 from paddle_lab.words import say
 
@@ -29,7 +30,8 @@ UNSEEN = "before the trace, not used in it"
 """The label of what no block tells of."""
 _FROM_BEFORE = "before the trace"
 _OUTSIDE = "outside"
-_ROWS_SHOWN = 20
+_NOBODY, _BEFORE = -1, -2
+"""Groups of blocks without an owner: allocated in the trace, and before it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Share:
         return self.blocks.largest_first()
 
 
-class Breakdown(Sequence[Share]):
+class Breakdown(Reported, Framed, RowList[Share]):
     """The shares of what was allocated in a moment, largest first; their sum is all of it.
 
     Parameters
@@ -71,25 +73,17 @@ class Breakdown(Sequence[Share]):
         The moment.
     """
 
+    _asked_as = "to_pandas()"
+
     def __init__(self, shares: Sequence[Share], grouping: Grouping, time_ns: int) -> None:
-        self._shares = shares
+        super().__init__(shares)
         self.grouping = grouping
         self.time_ns = time_ns
 
     @property
     def total_bytes(self) -> int:
         """All that was allocated in the moment."""
-        return sum(share.bytes for share in self._shares)
-
-    def __len__(self) -> int:
-        return len(self._shares)
-
-    @overload
-    def __getitem__(self, index: int) -> Share: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Share]: ...
-    def __getitem__(self, index: int | slice) -> Share | Sequence[Share]:
-        return self._shares[index]
+        return sum(share.bytes for share in self)
 
     def said(self, share: Share) -> str:
         """Return a share's label in the language that is spoken; names stay as they are."""
@@ -103,59 +97,29 @@ class Breakdown(Sequence[Share]):
             return say(f"page.memory_kind.{share.label}")
         return share.label
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with one row a share.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        pandas = pandas_module("to_pandas()")
-        rows = {
-            self.grouping: [share.label for share in self],
-            "bytes": [share.bytes for share in self],
-            "share": [share.share for share in self],
-            "count": [share.count for share in self],
-        }
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        columns = attributes(self, ("label", "bytes", "share", "count"))
+        columns = {self.grouping: columns.pop("label"), **columns}
         if self.grouping == "op":
-            rows["op_key"] = [share.op.key if share.op else None for share in self]
-        return pandas.DataFrame(rows)
+            columns["op_key"] = [share.op.key if share.op else None for share in self]
+        return pandas.DataFrame(columns)
 
-    def _header(self) -> tuple[str, ...]:
-        more = {"op": ("layer", "line"), "line": ("code",)}.get(self.grouping, ())
-        names = ("size", "share", "blocks", self.grouping, *more)
-        return tuple(say(f"memory.column.{name}") for name in names)
+    def _cells(self, share: Share) -> tuple[str, ...]:
+        more: tuple[str, ...] = ()
+        if self.grouping == "op":
+            more = (share.op.layer, share.op.where) if share.op else ("", "")
+        elif self.grouping == "line":
+            more = (share.frame.text if share.frame else "",)
+        count = f"{share.count:,}" if share.count else "–"
+        return size_text(share.bytes), f"{share.share:.1%}", count, self.said(share), *more
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        rows = []
-        for share in self._shares[:_ROWS_SHOWN]:
-            more: tuple[str, ...] = ()
-            if self.grouping == "op":
-                more = (share.op.layer, share.op.where) if share.op else ("", "")
-            elif self.grouping == "line":
-                more = (share.frame.text if share.frame else "",)
-            count = f"{share.count:,}" if share.count else "–"
-            said = self.said(share)
-            rows.append((size_text(share.bytes), f"{share.share:.1%}", count, said, *more))
-        return rows
-
-    def _title(self) -> str:
+    def _report(self) -> Report:
         size, moment = size_text(self.total_bytes), moment_text(self.time_ns)
-        return say(f"memory.breakdown.{self.grouping}", size=size, moment=moment)
-
-    def _more(self) -> str:
-        more = len(self) - _ROWS_SHOWN
-        return say("memory.more", n=more) if more > 0 else ""
-
-    def __repr__(self) -> str:
-        table = text_table(self._header(), self._rows(), numbers=(0, 1, 2))
-        return "\n".join(part for part in (self._title(), table, self._more()) if part)
-
-    def _repr_html_(self) -> str:
-        note = f"<p>{self._more()}</p>" if self._more() else ""
-        table = html_table(self._header(), self._rows(), numbers=(0, 1, 2))
-        return f"<p>{self._title()}</p>{table}{note}"
+        title = say(f"memory.breakdown.{self.grouping}", size=size, moment=moment)
+        more = {"op": ("layer", "line"), "line": ("code",)}.get(self.grouping, ())
+        names = header("memory", "size", "share", "blocks", self.grouping, *more)
+        rows = [self._cells(share) for share in self[:ROWS_SHOWN]]
+        return Report(title, names, rows, numbers=(0, 1, 2), row_count=len(self))
 
 
 def breakdown(
@@ -176,21 +140,17 @@ def breakdown(
     unseen_bytes
         Allocated in that moment, but by no block that the trace knows.
     """
-    groups, describe = _groups(attribution, alive, grouping)
-    size = attribution.record.allocations["bytes"][alive]
-    # numpy sorts small integers by their digits, many times faster than by comparing them.
-    is_small = len(groups) and groups.min() >= -(1 << 15) and groups.max() < 1 << 15
-    order = np.argsort(groups.astype(np.int16) if is_small else groups, kind="stable")
-    ordered, keys = groups[order], alive[order]
-    firsts = np.flatnonzero(np.append(True, np.diff(ordered) != 0)[: len(ordered)])
-    sums = np.add.reduceat(size[order], firsts) if len(firsts) else firsts
-    ends = np.append(firsts[1:], len(keys))[: len(firsts)]
-    total = max(1, int(size.sum()) + unseen_bytes)
+    groups, row = np.unique(_groups(attribution, alive, grouping), return_inverse=True)
+    starts, order = csr(row, len(groups))
+    total = max(1, AllocationTable(attribution, alive).total_bytes + unseen_bytes)
     shares = []
-    for first, end, group_bytes in zip(firsts.tolist(), ends.tolist(), sums.tolist(), strict=True):
-        label, op, frame = describe(int(ordered[first]))
-        blocks = AllocationTable(attribution, keys[first:end])
-        shares.append(Share(label, group_bytes, group_bytes / total, blocks, op, frame))
+    for first, end, group in zip(
+        starts[:-1].tolist(), starts[1:].tolist(), groups.tolist(), strict=True
+    ):
+        blocks = AllocationTable(attribution, alive[order[first:end]])
+        size = blocks.total_bytes
+        label, op, frame = _described(attribution, grouping, group)
+        shares.append(Share(label, size, size / total, blocks, op, frame))
     if unseen_bytes:
         none = AllocationTable(attribution, alive[:0])
         shares.append(Share(UNSEEN, unseen_bytes, unseen_bytes / total, none))
@@ -198,37 +158,32 @@ def breakdown(
     return Breakdown(shares, grouping, time_ns)
 
 
-Describe = Callable[[int], tuple[str, Op | None, Frame | None]]
-
-_NOBODY, _BEFORE = -1, -2
-"""Groups of blocks without an owner: allocated in the trace, and before it."""
-
-
-def _groups(
-    attribution: Attribution, alive: Keys, grouping: Grouping
-) -> tuple[npt.NDArray[Any], Describe]:
-    """Return each block's group number, and what tells a group's label, op and frame."""
+def _groups(attribution: Attribution, alive: Keys, grouping: Grouping) -> npt.NDArray[Any]:
+    """Return each block's group number: an op's or a frame's key, a kind's or layer's position."""
     blocks = attribution.record.allocations
-
-    def describe(group: int) -> tuple[str, Op | None, Frame | None]:
-        if group < 0:
-            return _FROM_BEFORE if group == _BEFORE else f"{_OUTSIDE} {grouping}s", None, None
-        if grouping == "kind":
-            return ALLOCATION_KINDS[group], None, None
-        if grouping == "layer":
-            return attribution.layer_names[group], None, None
-        if grouping == "op":
-            op = attribution.ops[group]
-            return op.name, op, op.frame
-        frame = Frame(attribution.record, group)
-        return frame.where, None, frame
-
     if grouping == "kind":
-        return blocks["kind"][alive].astype(np.int32), describe
+        return blocks["kind"][alive].astype(np.int32)
     if grouping == "layer":
         layers = attribution.layers[alive]
         owners = np.where(layers > 0, layers, _NOBODY)
     else:
         owners = blocks["op"][alive] if grouping == "op" else attribution.lines[alive]
     nobody = np.where(blocks["start_ns"][alive] < 0, _BEFORE, _NOBODY)
-    return np.where(owners >= 0, owners, nobody), describe
+    return np.where(owners >= 0, owners, nobody)
+
+
+def _described(
+    attribution: Attribution, grouping: Grouping, group: int
+) -> tuple[str, Op | None, Frame | None]:
+    """Return a group's label, and its op and frame where it has one."""
+    if group < 0:
+        return _FROM_BEFORE if group == _BEFORE else f"{_OUTSIDE} {grouping}s", None, None
+    if grouping == "kind":
+        return ALLOCATION_KINDS[group], None, None
+    if grouping == "layer":
+        return attribution.layer_names[group], None, None
+    if grouping == "op":
+        op = attribution.ops[group]
+        return op.name, op, op.frame
+    frame = Frame(attribution.record, group)
+    return frame.where, None, frame

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-import numpy as np
-
-from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.record import Record
 
 _MOST_OPS = 5000
@@ -26,17 +24,15 @@ def feeds_itself(record: Record, ops: Keys) -> bool:
     same = set(ops[ops >= 0].tolist())
     if not same:
         return False
-    edges = record.tables["op_edges"]
-    order = np.argsort(edges["target"], kind="stable")
-    targets, sources = edges["target"][order], edges["source"][order]
+    starts, order = csr(record.op_edges["target"], len(record.ops))
+    sources = record.op_edges["source"][order]
     last = max(same)
     seen, ahead = {last}, deque([last])
     while ahead and len(seen) < _MOST_OPS:
-        first, end = np.searchsorted(targets, [(op := ahead.popleft()), op + 1]).tolist()
-        for source in sources[first:end].tolist():
-            if source in same:
-                return True
-            if source not in seen:
-                seen.add(source)
-                ahead.append(source)
+        op = ahead.popleft()
+        found = set(sources[starts[op] : starts[op + 1]].tolist()) - seen
+        if found & same:
+            return True
+        seen |= found
+        ahead.extend(sorted(found))
     return False

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.memory.timeline import Bytes, Timeline, Times
-from paddle_lab.analysis.tables.pandas_frame import pandas_module
+from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 
@@ -22,13 +21,15 @@ _MISREAD = 0.01
 
 
 @dataclass(frozen=True)
-class Fragmentation:
+class Fragmentation(Framed):
     """Reserved and allocated memory of one place over time, as step functions.
 
     On a CPU Paddle reserves nothing: each block comes from the system and goes back to it. There,
     and where its counter of reserved memory was not read, :attr:`is_known` is False and the arrays
     are empty.
     """
+
+    _asked_as = "fragmentation().to_pandas()"
 
     time_ns: Times
     """Moments at which either changed, ascending, int64, shape ``[events]``."""
@@ -59,35 +60,19 @@ class Fragmentation:
 
     def at(self, time_ns: int) -> int:
         """Return what was reserved and not allocated in a moment; 0 where nothing is known."""
-        if not self.is_known:
-            return 0
-        event = int(np.searchsorted(self.time_ns, time_ns, side="right")) - 1
-        return int(self.unused_bytes[max(event, 0)])
+        return self._at(self.unused_bytes, time_ns)
 
     def reserved_at(self, time_ns: int) -> int:
         """Return what was reserved in a moment; 0 where nothing is known."""
-        if not self.is_known:
-            return 0
+        return self._at(self.reserved_bytes, time_ns)
+
+    def _at(self, values: Bytes, time_ns: int) -> int:
         event = int(np.searchsorted(self.time_ns, time_ns, side="right")) - 1
-        return int(self.reserved_bytes[max(event, 0)])
+        return int(values[max(event, 0)]) if self.is_known else 0
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with one row a moment.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        pandas = pandas_module("fragmentation().to_pandas()")
-        return pandas.DataFrame(
-            {
-                "time_ns": self.time_ns,
-                "allocated_bytes": self.allocated_bytes,
-                "reserved_bytes": self.reserved_bytes,
-                "unused_bytes": self.unused_bytes,
-            }
-        )
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        names = ("time_ns", "allocated_bytes", "reserved_bytes", "unused_bytes")
+        return pandas.DataFrame({name: getattr(self, name) for name in names})
 
     def __repr__(self) -> str:
         if not self.is_known:
@@ -112,19 +97,12 @@ def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentati
     # What was reserved when the trace began holds from its beginning.
     counted_ns = np.append(min(0, int(counted_ns[0])), counted_ns[1:])
     time_ns = np.union1d(counted_ns, timeline.time_ns)
-    reserved = totals["reserved_bytes"][rows][_last_before(counted_ns, time_ns)]
-    allocated = np.append(timeline.start_bytes, timeline.allocated_bytes)[
-        _last_before(timeline.time_ns, time_ns) + 1
-    ]
+    last = np.searchsorted(counted_ns, time_ns, side="right") - 1
+    reserved, allocated = totals["reserved_bytes"][rows][last], timeline.at_each(time_ns)
     if np.mean(reserved < allocated) > _MISREAD:
         return _unknown()
     # The two counters are not read at one and the same moment.
     return Fragmentation(time_ns, allocated, np.maximum(reserved, allocated))
-
-
-def _last_before(times: npt.NDArray[Any], moments: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return for each moment the position of the last of ``times`` that is not after it, or -1."""
-    return np.searchsorted(times, moments, side="right") - 1
 
 
 def _unknown() -> Fragmentation:

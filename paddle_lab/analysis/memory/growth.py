@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.feedback import feeds_itself
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import Frame
-from paddle_lab.analysis.tables.pandas_frame import pandas_module
-from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.rows import RowList
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
-
-_ROWS_SHOWN = 20
-_COLUMNS = ("a_step", "in_all", "grew_in", "line", "code", "ops")
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class LineGrowth:
         return sorted(sizes, key=lambda name: -sizes[name])[:3]
 
 
-class Growth(Sequence[LineGrowth]):
+class Growth(Reported, Framed, RowList[LineGrowth]):
     """Lines whose living memory grew over the steps of a trace, the fastest first.
 
     Parameters
@@ -71,6 +69,8 @@ class Growth(Sequence[LineGrowth]):
         Growth of all memory of the place, whoever allocated it.
     """
 
+    _asked_as = "growth().to_pandas()"
+
     def __init__(
         self,
         lines: Sequence[LineGrowth],
@@ -79,72 +79,43 @@ class Growth(Sequence[LineGrowth]):
         compared_count: int,
         bytes_per_step: float,
     ) -> None:
-        self._lines = lines
+        super().__init__(lines)
         self.step_count = step_count
         self.compared_count = compared_count
         self.bytes_per_step = bytes_per_step
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    @overload
-    def __getitem__(self, index: int) -> LineGrowth: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[LineGrowth]: ...
-    def __getitem__(self, index: int | slice) -> LineGrowth | Sequence[LineGrowth]:
-        return self._lines[index]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with one row a line.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        pandas = pandas_module("growth().to_pandas()")
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        names = ("bytes_per_step", "total_bytes", "steps_grown", "steps_shrunk")
         return pandas.DataFrame(
             {
                 "file": [line.frame.file if line.frame else "" for line in self],
                 "line": [line.frame.line if line.frame else 0 for line in self],
-                "bytes_per_step": [line.bytes_per_step for line in self],
-                "total_bytes": [line.total_bytes for line in self],
-                "steps_grown": [line.steps_grown for line in self],
-                "steps_shrunk": [line.steps_shrunk for line in self],
+                **attributes(self, names),
                 "blocks": [len(line.allocations) for line in self],
             }
         )
 
-    def _title(self) -> str:
-        if self.compared_count < 3:
-            return say("memory.growth.too_few", n=self.step_count)
+    def _report(self) -> Report:
         steps = self.compared_count - 1
-        if not self._lines:
-            return say("memory.growth.none", steps=steps)
-        size = _signed(self.bytes_per_step)
-        return say("memory.growth.lines", n=len(self), steps=steps, size=size)
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
+        if steps < 2:
+            return Report(say("memory.growth.too_few", n=self.step_count))
+        if not len(self):
+            return Report(say("memory.growth.none", steps=steps))
+        rows = [
             (
                 _signed(line.bytes_per_step),
                 size_text(line.total_bytes),
-                say("memory.growth.of", n=line.steps_grown, all=self.compared_count - 1),
+                say("memory.growth.of", n=line.steps_grown, all=steps),
                 line.where or say("memory.growth.no_line"),
                 line.frame.text if line.frame else "",
                 ", ".join(line.ops),
             )
-            for line in self._lines[:_ROWS_SHOWN]
+            for line in self[:ROWS_SHOWN]
         ]
-
-    def __repr__(self) -> str:
-        if not self._lines:
-            return self._title()
-        return f"{self._title()}\n{text_table(_header(), self._rows(), numbers=(0, 1, 2))}"
-
-    def _repr_html_(self) -> str:
-        table = html_table(_header(), self._rows(), numbers=(0, 1, 2)) if self._lines else ""
-        return f"<p>{self._title()}</p>{table}"
+        size = _signed(self.bytes_per_step)
+        title = say("memory.growth.lines", n=len(self), steps=steps, size=size)
+        names = header("memory", "a_step", "in_all", "grew_in", "line", "code", "ops")
+        return Report(title, names, rows, numbers=(0, 1, 2), row_count=len(self))
 
 
 def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
@@ -274,10 +245,6 @@ def _per_step(alive_bytes: npt.NDArray[np.int64]) -> float:
     count = len(alive_bytes)
     half = count // 2
     return float(alive_bytes[-half:].mean() - alive_bytes[:half].mean()) / (count - half)
-
-
-def _header() -> list[str]:
-    return [say(f"memory.column.{name}") for name in _COLUMNS]
 
 
 def _signed(size_bytes: float) -> str:

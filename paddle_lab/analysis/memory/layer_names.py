@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import SCOPE_KINDS
 
 
 class LayerNames:
@@ -79,9 +79,7 @@ class LayerNames:
         """
         record = self._record
         first = _first(record.tensors["previous"])
-        layer = np.append(layers_of_scopes(record), -1)[
-            record.ops["scope"][record.uses["op"]].astype(np.int64)
-        ]
+        layer = layers_of_scopes(record)[record.ops["scope"][record.uses["op"]]]
         inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use comes last, and stays
         root = np.full(len(record.tensors), -1)
         roots = np.array([*self._roots, -1])
@@ -93,10 +91,3 @@ class LayerNames:
 def _first(before: npt.NDArray[Any]) -> Keys:
     """Return the first of each row's ancestors, of a row without any itself."""
     return nearest_marked(before, before < 0)
-
-
-def layers_of_scopes(record: Record) -> npt.NDArray[Any]:
-    """Return the innermost layer of each scope, -1 outside layers."""
-    is_layer = record.scopes["kind"] == SCOPE_KINDS.index("layer")
-    nearest = nearest_marked(record.scopes["parent"], is_layer)
-    return np.append(record.scopes["layer"], -1)[nearest]

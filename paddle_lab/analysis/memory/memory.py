@@ -1,185 +1,25 @@
-"""``trace.memory``: the questions about memory and their answers."""
+"""``trace.memory``: where the memory went, what to do about it, and its figure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.analysis.memory.advice.advice import advice
 from paddle_lab.analysis.memory.advice.leak_advice import leak_advice
 from paddle_lab.analysis.memory.advice.out_of_memory import OutOfMemory, out_of_memory
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
-from paddle_lab.analysis.memory.attribution import Attribution
-from paddle_lab.analysis.memory.block_map import BlockMap, block_map
-from paddle_lab.analysis.memory.breakdown import Breakdown, Grouping, breakdown
-from paddle_lab.analysis.memory.fragmentation import Fragmentation, fragmentation
-from paddle_lab.analysis.memory.growth import Growth, growth
-from paddle_lab.analysis.memory.holders import HolderTable, holders
-from paddle_lab.analysis.memory.sizes import moment_text, size_text
-from paddle_lab.analysis.memory.timeline import Timeline, counted_at_end, timeline
-from paddle_lab.trace.memory_notices import tell_of_missing_memory
-from paddle_lab.trace.record import Record
-from paddle_lab.words import say
+from paddle_lab.analysis.memory.place import PlaceMemory
 
 if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 
-class Memory:
-    """What Paddle had allocated on one place while a trace was recorded.
+class Memory(PlaceMemory):
+    """What Paddle had allocated on one place while a trace was recorded, with advice.
 
     A moment is a number of ns since the trace began, as in ``op.start_ns``; where it may be left
     out, it is the moment of the peak.
-
-    Parameters
-    ----------
-    attribution
-        Whose the blocks are.
-    place
-        ``"cpu"``, ``"gpu:0"``; by default a device before the host, and of several devices the
-        one on which most was allocated.
-
-    Raises
-    ------
-    ValueError
-        If the trace has no memory of this place.
     """
-
-    def __init__(self, attribution: Attribution, place: str | None = None) -> None:
-        self.attribution = attribution
-        self._codes = _places(attribution.record)
-        if place is None:
-            place = self._main_place()
-        if place not in self._codes:
-            known = ", ".join(self._codes) or say("errors.none")
-            raise ValueError(say("errors.no_memory_of", place=repr(place), known=known))
-        self.place = place
-
-    @property
-    def record(self) -> Record:
-        """The trace's tables."""
-        return self.attribution.record
-
-    @property
-    def places(self) -> Sequence[str]:
-        """The places on which memory was allocated."""
-        return list(self._codes)
-
-    def on(self, place: str) -> Memory:
-        """Return the memory of another place.
-
-        Raises
-        ------
-        ValueError
-            If the trace has no memory of this place.
-        """
-        return Memory(self.attribution, place)
-
-    @cached_property
-    def allocations(self) -> AllocationTable:
-        """The blocks of the place, by start; those from before the trace come first."""
-        return AllocationTable(self.attribution, self._keys(self.place))
-
-    @cached_property
-    def timeline(self) -> Timeline:
-        """The running total: Paddle's own count at every allocation and release."""
-        return timeline(self.record, self.allocations.keys, self._codes[self.place])
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether a part of the run's memory was not recorded, as beside another profiler.
-
-        The peak is then the highest that was seen, and what came later is missing.
-        """
-        return tell_of_missing_memory(self.record.origin.notices)
-
-    @property
-    def peak_bytes(self) -> int:
-        """The most that was allocated at any moment."""
-        return self.timeline.peak_bytes
-
-    @property
-    def peak_ns(self) -> int:
-        """The first moment at which that much was allocated."""
-        return self.timeline.peak_ns
-
-    @property
-    def start_bytes(self) -> int:
-        """Allocated when the trace began."""
-        return self.timeline.start_bytes
-
-    @property
-    def end_bytes(self) -> int:
-        """Allocated when the trace ended."""
-        if self.is_partial:
-            counted = counted_at_end(self.record, self._codes[self.place])
-            return self.timeline.end_bytes if counted is None else counted
-        return self.timeline.end_bytes
-
-    @property
-    def unseen_bytes(self) -> int:
-        """Allocated before the trace and not touched in it, so known only as a sum."""
-        return self.timeline.unseen_bytes
-
-    def alive_at(self, time_ns: int | None = None) -> AllocationTable:
-        """Return the blocks that were alive in a moment, largest first."""
-        return AllocationTable(self.attribution, self._alive(time_ns)).largest_first()
-
-    def still_alive(self) -> AllocationTable:
-        """Return the blocks that the traced code allocated and left alive, largest first."""
-        blocks = self.record.allocations
-        table = self.alive_at(self.timeline.end_ns)
-        keys = table.keys[blocks["start_ns"][table.keys] >= 0]
-        return AllocationTable(self.attribution, keys)
-
-    def by_op(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by op; a backward's blocks by its forward op."""
-        return self._breakdown("op", time_ns)
-
-    def by_layer(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by layer; parameters by the layer they are of."""
-        return self._breakdown("layer", time_ns)
-
-    def by_line(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by the line of the user's code."""
-        return self._breakdown("line", time_ns)
-
-    def by_kind(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by kind: parameters, saved activations, …."""
-        return self._breakdown("kind", time_ns)
-
-    def fragmentation(self) -> Fragmentation:
-        """Return what was reserved and not allocated, over time."""
-        return self._fragmentation
-
-    @cached_property
-    def _fragmentation(self) -> Fragmentation:
-        return fragmentation(self.record, self._codes[self.place], self.timeline)
-
-    def block_map(self, time_ns: int | None = None) -> BlockMap:
-        """Return which addresses were taken in a moment, and the holes between them."""
-        moment = self.peak_ns if time_ns is None else time_ns
-        return block_map(self.attribution, self.allocations.keys, self._alive(moment), moment)
-
-    def growth(self) -> Growth:
-        """Return the lines whose living memory grew from step to step: leaks."""
-        return self._growth
-
-    @cached_property
-    def _growth(self) -> Growth:
-        return growth(self.attribution, self.allocations.keys)
-
-    def holders(self) -> HolderTable:
-        """Return which objects kept blocks alive when the cell ended, largest first."""
-        return self._holders
-
-    @cached_property
-    def _holders(self) -> HolderTable:
-        return holders(self.attribution, self.allocations.keys)
 
     def figure(self) -> figure:
         """Return a Bokeh figure of the timeline, stacked by kind, for a report or a dashboard.
@@ -195,8 +35,7 @@ class Memory:
 
     def advice(self, time_ns: int | None = None) -> list[str]:
         """Return advice on how to lower the memory at a moment, the most promising first."""
-        moment = self.peak_ns if time_ns is None else time_ns
-        return advice(self, self.record, time_ns=moment)
+        return advice(self, time_ns=self.peak_ns if time_ns is None else time_ns)
 
     @property
     def leak(self) -> str:
@@ -207,61 +46,4 @@ class Memory:
     @cached_property
     def out_of_memory(self) -> OutOfMemory | None:
         """What was found at Paddle's out-of-memory error; None if the trace ended otherwise."""
-        return out_of_memory(self, self.record)
-
-    def _alive(self, time_ns: int | None) -> Keys:
-        """Return the keys of the blocks alive in a moment, in their own order."""
-        moment = self.peak_ns if time_ns is None else time_ns
-        keys, blocks = self.allocations.keys, self.record.allocations
-        start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
-        return keys[(start <= moment) & ((end < 0) | (end > moment))]
-
-    def _breakdown(self, grouping: Grouping, time_ns: int | None) -> Breakdown:
-        moment = self.peak_ns if time_ns is None else time_ns
-        return breakdown(
-            self.attribution,
-            self._alive(moment),
-            grouping=grouping,
-            time_ns=moment,
-            unseen_bytes=self.unseen_bytes,
-        )
-
-    def _keys(self, place: str) -> Keys:
-        is_here = self.record.allocations["place"] == self._codes[place]
-        return np.flatnonzero(is_here).astype(np.int32)
-
-    def _main_place(self) -> str:
-        if not self._codes:
-            raise ValueError(say("errors.no_memory"))
-        devices = [name for name in self._codes if "cpu" not in name and "pinned" not in name]
-        candidates = devices or list(self._codes)
-        if len(candidates) == 1:
-            return candidates[0]
-        return max(candidates, key=lambda place: Memory(self.attribution, place).peak_bytes)
-
-    def one_line(self) -> str:
-        """Return the peak, and what was allocated before and after, in one line."""
-        return say(
-            "memory.line_partial" if self.is_partial else "memory.line",
-            size=size_text(self.peak_bytes),
-            place=self.place,
-            moment=moment_text(self.peak_ns),
-            start=size_text(self.start_bytes),
-            end=size_text(self.end_bytes),
-        )
-
-    def __repr__(self) -> str:
-        count = len(self.allocations)
-        lines = [self.one_line(), say("memory.count", n=count)]
-        if self.fragmentation().is_known:
-            lines.append(repr(self.fragmentation()))
-        if len(self.record.steps) > 1:
-            lines.append(repr(self.growth()))
-        return "\n\n".join(["\n".join(lines), repr(self.by_kind()), repr(self.by_line())])
-
-
-def _places(record: Record) -> dict[str, int]:
-    """Return the places by name, with their string codes, in the order of their first block."""
-    codes = np.concatenate([record.allocations["place"], record.memory_totals["place"]])
-    unique, first = np.unique(codes, return_index=True)
-    return {record.text(code): code for code in unique[np.argsort(first)].tolist()}
+        return out_of_memory(self)

@@ -52,11 +52,18 @@ class Timeline:
 
     def at(self, time_ns: int) -> int:
         """Return how much was allocated at a moment."""
-        event = int(np.searchsorted(self.time_ns, time_ns, side="right")) - 1
-        return int(self.allocated_bytes[event]) if event >= 0 else self.start_bytes
+        return int(self.at_each(np.array([time_ns]))[0])
+
+    def at_each(self, moments: Times) -> Bytes:
+        """Return how much was allocated at each of some moments, int64, shape ``[moments]``."""
+        totals = np.append(self.start_bytes, self.allocated_bytes)
+        found: Bytes = totals[np.searchsorted(self.time_ns, moments, side="right")]
+        return found
 
 
-def timeline(record: Record, keys: npt.NDArray[Any], place: int) -> Timeline:
+def timeline(
+    record: Record, keys: npt.NDArray[Any], *, counted_bytes: int | None = None
+) -> Timeline:
     """Return the running total of some blocks.
 
     Parameters
@@ -64,51 +71,49 @@ def timeline(record: Record, keys: npt.NDArray[Any], place: int) -> Timeline:
     record
         A record.
     keys
-        The blocks of the place, shape ``[blocks]``.
-    place
-        The place's string code, for what Paddle's counter said when the trace began.
+        The blocks, shape ``[blocks]``.
+    counted_bytes
+        What Paddle's counter said when the trace began; by default what the blocks tell.
     """
     blocks = record.allocations
-    size = blocks["bytes"][keys]
-    start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
-    from_before = start < 0
-    seen_bytes = int(size[from_before].sum())
-    counted = counted_at_start(record, place)
-    start_bytes = seen_bytes if counted is None else counted
-
-    # At one and the same moment memory is freed before it is allocated, except for blocks that
-    # begin and end there; a stable sort keeps this order.
-    freed = end >= 0
-    for_a_moment = freed & (end == start)
-    order_of_events = (
-        (freed & ~for_a_moment, end, -size),
-        (~from_before, start, size),
-        (for_a_moment, end, -size),
-    )
-    times = np.concatenate([time[chosen] for chosen, time, _ in order_of_events])
-    deltas = np.concatenate([delta[chosen] for chosen, _, delta in order_of_events])
-    order = np.argsort(times, kind="stable")
+    seen_bytes = int(blocks["bytes"][keys][blocks["start_ns"][keys] < 0].sum())
+    start_bytes = seen_bytes if counted_bytes is None else counted_bytes
+    time_ns, rows, is_end = changes(record, keys)
+    size = blocks["bytes"][rows]
     return Timeline(
-        time_ns=times[order],
-        allocated_bytes=start_bytes + np.cumsum(deltas[order], dtype=np.int64),
+        time_ns=time_ns,
+        allocated_bytes=start_bytes + np.cumsum(np.where(is_end, -size, size), dtype=np.int64),
         start_bytes=start_bytes,
         unseen_bytes=max(0, start_bytes - seen_bytes),
     )
 
 
-def counted_at_start(record: Record, place: int) -> int | None:
-    """Return what Paddle's counter said when the trace began, None where it was not read."""
-    counted = _counted(record, place)
-    return int(counted[0]) if len(counted) else None
+def changes(
+    record: Record, keys: npt.NDArray[Any]
+) -> tuple[Times, npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Return the allocations and releases of some blocks in order.
+
+    At one and the same moment memory is freed before it is allocated, except for blocks that begin
+    and end there.
+
+    Returns
+    -------
+    tuple
+        Moments, keys of blocks, and whether each is a release, shape ``[changes]``.
+    """
+    start, end = (record.allocations[name][keys] for name in ("start_ns", "end_ns"))
+    is_short = (end >= 0) & (end == start)
+    before, begun, after = map(np.flatnonzero, ((end >= 0) & ~is_short, start >= 0, is_short))
+    rows = np.concatenate([before, begun, after])
+    is_end = np.ones(len(rows), np.bool_)
+    is_end[len(before) : len(before) + len(begun)] = False
+    time_ns = np.where(is_end, end[rows], start[rows])
+    order = np.argsort(time_ns, kind="stable")
+    return time_ns[order], keys[rows[order]], is_end[order]
 
 
-def counted_at_end(record: Record, place: int) -> int | None:
-    """Return what Paddle's counter said last, None where it was not read."""
-    counted = _counted(record, place)
-    return int(counted[-1]) if len(counted) else None
-
-
-def _counted(record: Record, place: int) -> Bytes:
+def counted(record: Record, place: int) -> list[int]:
+    """Return what Paddle's counter said of a place, in order; empty where it was not read."""
     totals = record.memory_totals
-    counted: Bytes = totals["allocated_bytes"][totals["place"] == place]
-    return counted
+    values: list[int] = totals["allocated_bytes"][totals["place"] == place].tolist()
+    return values

@@ -6,46 +6,28 @@ import ntpath
 from functools import lru_cache
 
 from paddle_lab.analysis.source.statements import statement_at
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.rows import RecordRow
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.words import say
 
 
-class Frame:
+class Frame(RecordRow):
     """One Python frame: a place in a function that was running."""
 
-    __slots__ = ("_record", "key")
+    __slots__ = ()
+    _table_name = "frames"
 
-    def __init__(self, record: Record, key: int) -> None:
-        self._record = record
-        self.key = key
-        """Row in the record's ``frames``."""
-
-    @property
-    def file(self) -> str:
-        """File name as Python knew it; for a cell, the kernel's name for its code."""
-        return self._record.text(self._cell("file"))
-
-    @property
-    def function(self) -> str:
-        """Qualified name: ``"Net.forward"``, ``"<module>"``."""
-        return self._record.text(self._cell("function"))
-
-    @property
-    def line(self) -> int:
-        """From 1."""
-        return self._cell("line")
-
-    @property
-    def kind(self) -> str:
-        """Whose code it is: ``"user"``, ``"library"`` or ``"paddle"``."""
-        return FRAME_KINDS[self._cell("kind")]
-
-    @property
-    def cell(self) -> int | None:
-        """Execution count of the notebook cell, None for a file."""
-        cell = self._cell("cell")
-        return cell if cell >= 0 else None
+    file = cells.text(
+        doc="File name as Python knew it; for a cell, the kernel's name for its code."
+    )
+    function = cells.text(doc='Qualified name: ``"Net.forward"``, ``"<module>"``.')
+    line = cells.number(doc="From 1.")
+    kind = cells.choice(
+        FRAME_KINDS, doc='Whose code it is: ``"user"``, ``"library"`` or ``"paddle"``.'
+    )
+    cell = cells.optional(doc="Execution count of the notebook cell, None for a file.")
 
     @property
     def text(self) -> str:
@@ -78,11 +60,44 @@ class Frame:
             return say("reports.place", cell=self.cell, line=line)
         return f"{ntpath.basename(self.file)}:{line}"
 
-    def _cell(self, column: str) -> int:
-        return int(self._record.frames[column][self.key])
-
     def __repr__(self) -> str:
         return f"<Frame {self.where} in {self.function}>"
+
+
+class Placed:
+    """A row that a line of code stands behind: an op, a block of memory."""
+
+    __slots__ = ()
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's own code, if any frame is known at all."""
+        raise NotImplementedError
+
+    @property
+    def file(self) -> str:
+        """File of that frame."""
+        return self.frame.file if self.frame else ""
+
+    @property
+    def line(self) -> int:
+        """Line of that frame, from 1; 0 where none is known."""
+        return self.frame.line if self.frame else 0
+
+    @property
+    def function(self) -> str:
+        """Function of that frame."""
+        return self.frame.function if self.frame else ""
+
+    @property
+    def cell(self) -> int | None:
+        """Execution count of the notebook cell of that frame, None for a file."""
+        return self.frame.cell if self.frame else None
+
+    @property
+    def where(self) -> str:
+        """That frame's place: ``"Cell 4, line 7"``; ``""`` where none is known."""
+        return self.frame.where if self.frame else ""
 
 
 def stack_of(record: Record, stack: int) -> list[Frame]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from unicodedata import east_asian_width
 
+from paddle_lab.words import say
+
 Row = Sequence[str]
 
+ROWS_SHOWN = 20
 _WIDEST = 44
 _NUMBER = "text-align: right; white-space: nowrap"
 _TEXT = "text-align: left"
@@ -64,3 +68,53 @@ def _html_row(tag: str, row: Row, styles: Sequence[str]) -> str:
 def _one_line(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+def header(words: str, *columns: str) -> list[str]:
+    """Return the names of columns; ``words`` is the file that has them."""
+    same = ("NaN", "Inf")
+    return [name if name in same else say(f"{words}.column.{name}") for name in columns]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table as it is shown: its title, and its first rows if there are any."""
+
+    title: str
+    header: Row = ()
+    rows: Sequence[Row] = ()
+    numbers: Sequence[int] = ()
+    """Columns of numbers."""
+    row_count: int = 0
+    """How many rows the table has; not all need be shown."""
+
+    @property
+    def _more(self) -> str:
+        more = self.row_count - len(self.rows)
+        return say("memory.more", n=more) if more > 0 else ""
+
+    def text(self) -> str:
+        """Return it in plain text."""
+        table = text_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
+        return "\n".join(part for part in (self.title, table, self._more) if part)
+
+    def html(self) -> str:
+        """Return it in HTML."""
+        table = html_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
+        title, more = (
+            f"<p>{escape(part)}</p>" if part else "" for part in (self.title, self._more)
+        )
+        return title + table + more
+
+
+class Reported:
+    """What a notebook shows as a report."""
+
+    def _report(self) -> Report:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._report().text()
+
+    def _repr_html_(self) -> str:
+        return self._report().html()

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.graph.odd_siblings import odd_siblings
 from paddle_lab.analysis.graph.trees import Keys, depths, levels
-from paddle_lab.analysis.tables.op_table import OpTable
+from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
 from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.analysis.memory.address_ranges import GAP_BYTES, address_ranges
+from paddle_lab.analysis.memory.block_map import GAP_BYTES, address_ranges
 from paddle_lab.api import Trace
 from tests.trace.records import RecordWriter
 

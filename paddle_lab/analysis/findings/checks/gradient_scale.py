@@ -20,8 +20,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.gradients.curve import DepthPoint, GradientCurve
-from paddle_lab.analysis.gradients.gradient import Gradient
-from paddle_lab.analysis.gradients.gradient_table import GradientTable
+from paddle_lab.analysis.gradients.gradients import Gradient, GradientTable
 from paddle_lab.words import Text
 
 _FEWEST_LAYERS = 6

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.memory.layer_names import LayerNames, layers_of_scopes
+from paddle_lab.analysis.graph.scopes import layers_of_scopes
+from paddle_lab.analysis.memory.layer_names import LayerNames
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.tables.op import Op
-from paddle_lab.analysis.tables.op_table import OpTable
+from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 
@@ -110,8 +110,7 @@ def failed_request(ops: OpTable, text: str) -> FailedRequest:
 
 
 def _layer(record: Record, op: Op) -> str:
-    scope = int(record.ops["scope"][op.key])
-    layer = -1 if scope < 0 else int(layers_of_scopes(record)[scope])
+    layer = int(layers_of_scopes(record)[record.ops["scope"][op.key]])
     return "" if layer < 0 else LayerNames(record).names[layer]
 
 

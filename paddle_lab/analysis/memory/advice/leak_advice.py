@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.allocations import AllocationTable
+from paddle_lab.analysis.memory.place import PlaceMemory
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    from paddle_lab.analysis.memory.memory import Memory
 
 _WORTH = 0.15
 """What a long run would not fill this part of the memory with is not worth a sentence."""
@@ -24,7 +21,7 @@ _WHOLE = re.compile(r"[^.\[]+")
 """The variable in ``"losses[3]"`` and ``"model.cache"``."""
 
 
-def leak_advice(memory: Memory, *, total_bytes: int) -> tuple[float, str] | None:
+def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> tuple[float, str] | None:
     """Return how much memory is about to leak and a sentence on it, None where little does.
 
     Parameters
@@ -43,15 +40,14 @@ def leak_advice(memory: Memory, *, total_bytes: int) -> tuple[float, str] | None
         "size": size_text(worst.bytes_per_step),
         "line": worst.where or say("memory.advice.unknown_line"),
     }
+    sentence = say("memory.advice.leak", **values)
     if gatherer and worst.frame:
         sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
-    else:
-        sentence = say("memory.advice.leak", **values)
     # One thing that is kept keeps what many lines made: its backward graph.
     return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
 
 
-def keeper(memory: Memory, blocks: AllocationTable) -> str:
+def keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
     """Return the variable that holds most of some blocks, ``""`` where none holds half of them.
 
     Parameters

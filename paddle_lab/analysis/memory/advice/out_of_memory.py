@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +13,11 @@ from paddle_lab.analysis.memory.advice.failed_request import (
     failed_request,
     is_out_of_memory,
 )
-from paddle_lab.analysis.memory.allocation_table import AllocationTable
+from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.breakdown import Breakdown
-from paddle_lab.analysis.tables.op import Op
-from paddle_lab.trace.record import Record
+from paddle_lab.analysis.memory.place import PlaceMemory
+from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    from paddle_lab.analysis.memory.memory import Memory
 
 _SHOWN = 8
 
@@ -76,43 +72,41 @@ def what_to_do(sentences: Sequence[str]) -> str:
     return "\n".join([say("memory.oom.what_to_do"), *(f"• {sentence}" for sentence in sentences)])
 
 
-def out_of_memory(memory: Memory, record: Record) -> OutOfMemory | None:
+def out_of_memory(memory: PlaceMemory) -> OutOfMemory | None:
     """Return what was found at a trace's out-of-memory error, None if it ended otherwise.
 
     Parameters
     ----------
     memory
         Memory of the place that ran out.
-    record
-        A record with answer tables.
     """
-    text = record.origin.exception
+    text = memory.record.origin.exception
     if not is_out_of_memory(text):
         return None
     request = failed_request(memory.attribution.ops, text)
-    time_ns = _moment(memory, record, request.op)
+    time_ns = _moment(memory, request.op)
     return OutOfMemory(
         request=request,
         allocated_bytes=memory.timeline.at(time_ns),
         time_ns=time_ns,
         alive=memory.alive_at(time_ns),
         by_line=memory.by_line(time_ns),
-        advice=advice(memory, record, time_ns=time_ns, request=request),
+        advice=advice(memory, time_ns=time_ns, request=request),
     )
 
 
-def _moment(memory: Memory, record: Record, op: Op | None) -> int:
+def _moment(memory: PlaceMemory, op: Op | None) -> int:
     """Return when most was allocated while the op ran that raised the error.
 
     What it had already allocated is freed while the error passes through it, so the error itself
     comes after the moment that matters. Backward leaves no op, so the moment is then sought from
     the last op on.
     """
-    ops = record.ops
+    ops = memory.record.ops
     if not len(ops):
         return memory.timeline.end_ns
-    since_ns = int(ops["start_ns"][op.key]) if op else int(ops["start_ns"].max())
-    until_ns = since_ns + int(ops["duration_ns"][op.key]) if op else memory.timeline.end_ns
+    since_ns = op.start_ns if op else int(ops["start_ns"].max())
+    until_ns = since_ns + op.duration_ns if op else memory.timeline.end_ns
     times = memory.timeline.time_ns
     first, end = np.searchsorted(times, [since_ns, max(since_ns, until_ns) + 1]).tolist()
     if first == end:

@@ -1,0 +1,254 @@
+"""``trace.gradients``: the gradients of the backward passes as rows that a person can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.analysis.gradients.curve import GradientCurve
+from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.source.stacks import Frame, Placed
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.ops import Op, OpTable
+from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.analysis.tables.tensors import Tensor, extents
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas
+    from bokeh.plotting import figure
+
+_FRAME_COLUMNS = (
+    "backward_call", "source", "target", "layer", "parameter", "file", "line", "shape", "dtype",
+    "elements", "zeros", "nans", "infs", "smallest", "largest", "mean", "norm",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """How many values have ``2**exponent <= abs(value) < 2**(exponent + 1)``, of one sign."""
+
+    exponent: int
+    is_negative: bool
+    count: int
+
+
+class Gradient(RecordRow, Placed):
+    """One gradient that a grad node handed on: a view of its row in ``grad_stats``.
+
+    Smallest, largest, mean and norm are of the finite values; of complex numbers all is said of
+    the magnitudes.
+    """
+
+    __slots__ = ("_table",)
+    _table_name = "grad_stats"
+
+    def __init__(self, table: GradientTable, key: int) -> None:
+        super().__init__(table.record, key)
+        self._table = table
+
+    backward_call = cells.number(doc="Key of the backward call, in ``trace.backward_calls``.")
+    grad_edge = cells.optional(
+        doc="Row in ``grad_edges``; None for what the backward call began with."
+    )
+    shape = extents()
+    dtype = cells.text(doc='``"float32"``.')
+    elements = cells.number(doc="How many values it has.")
+    zeros = cells.number(doc="How many of them are exactly zero.")
+    nans = cells.number(doc="How many values are NaN.")
+    infs = cells.number(doc="How many values are infinite.")
+    smallest = cells.real(doc="The smallest finite value, 0 where there is none.")
+    largest = cells.real(doc="The largest finite value, 0 where there is none.")
+    mean = cells.real(doc="Mean of the finite values.")
+    norm = cells.real(doc="Square root of the sum of squares of the finite values.")
+
+    @property
+    def source(self) -> str:
+        """Name of the grad node that handed it on, ``""`` for what the call began with."""
+        return self._node_name(self.source_node)
+
+    @property
+    def target(self) -> str:
+        """Name of the grad node that got it."""
+        return self._node_name(self.target_node)
+
+    @property
+    def source_node(self) -> int:
+        """Row of that node in ``grad_nodes``, -1 for what the call began with."""
+        return self._cell("grad_node") if self.grad_edge is not None else -1
+
+    @property
+    def target_node(self) -> int:
+        """Row of the node that got it in ``grad_nodes``."""
+        edge = self.grad_edge
+        if edge is None:
+            return self._cell("grad_node")
+        return int(self._record.grad_edges["target"][edge])
+
+    @property
+    def op(self) -> Op | None:
+        """The op whose backward handed it on; None where the trace does not know any."""
+        node = self.source_node
+        op = int(self._record.grad_nodes["op"][node]) if node >= 0 else -1
+        return self._table.ops[op] if op >= 0 else None
+
+    @property
+    def layer(self) -> str:
+        """Path of that op's innermost layer, ``""`` outside layers."""
+        return self.op.layer if self.op else ""
+
+    @property
+    def parameter(self) -> str:
+        """Path of the parameter whose gradient it is, ``""`` for others."""
+        node = self.target_node
+        leaf = int(self._record.grad_nodes["parameter"][node]) if node >= 0 else -1
+        if leaf < 0:
+            return ""
+        tensor = Tensor(self._record, leaf)
+        return tensor.path or tensor.name
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's own code that called the op."""
+        return self.op.frame if self.op else None
+
+    @property
+    def zero_share(self) -> float:
+        """The share of zeros, 0 to 1."""
+        return self.zeros / self.elements if self.elements else 0.0
+
+    @property
+    def magnitude(self) -> float:
+        """The largest finite magnitude."""
+        return max(abs(self.smallest), abs(self.largest))
+
+    @property
+    def histogram(self) -> list[Bucket]:
+        """Values by binary exponent and sign, from the most negative to the largest."""
+        starts, order = self._table.histogram_rows
+        rows = order[starts[self.key] : starts[self.key + 1]]
+        table = self._record.grad_histograms
+        exponents, signs, counts = (
+            table[name][rows].tolist() for name in ("exponent", "is_negative", "count")
+        )
+        found = map(Bucket, exponents, map(bool, signs), counts)
+        return sorted(
+            found,
+            key=lambda bucket: (
+                (-1, -bucket.exponent) if bucket.is_negative else (1, bucket.exponent)
+            ),
+        )
+
+    @property
+    def value(self) -> npt.NDArray[Any] | None:
+        """The gradient itself; None unless its region was asked for, and in a loaded trace."""
+        return self._record.grad_values.get(self.key)
+
+    def _node_name(self, node: int) -> str:
+        return self._record.text(int(self._record.grad_nodes["name"][node])) if node >= 0 else ""
+
+    def __repr__(self) -> str:
+        way = f"{self.source or 'start'} → {self.target}"
+        return f"<Gradient {self.key}: {way} {list(self.shape)}, norm {self.norm:.3g}>"
+
+
+class GradientTable(Reported, Framed, RowTable[Gradient]):
+    """The gradients that passed an edge of a backward graph, in the order in which they did."""
+
+    _table_name = "grad_stats"
+    _asked_as = "trace.gradients.to_pandas()"
+
+    def _row(self, key: int) -> Gradient:
+        return Gradient(self, key)
+
+    @cached_property
+    def ops(self) -> OpTable:
+        """The trace's ops."""
+        return OpTable(self.record)
+
+    @cached_property
+    def histogram_rows(self) -> tuple[Keys, Keys]:
+        """Rows of ``grad_histograms``, as from :func:`paddle_lab.analysis.graph.trees.csr`."""
+        return csr(self.record.grad_histograms["grad_stat"], len(self.record.grad_stats))
+
+    def curve(self, *, call: int | None = None) -> GradientCurve:
+        """Return how large the gradients were layer by layer, in the order of the forward.
+
+        Parameters
+        ----------
+        call
+            Key of the backward call; by default the first one that has gradients.
+
+        Raises
+        ------
+        ValueError
+            If no gradients of this call, or none at all, were recorded.
+        """
+        known = np.unique(self.record.grad_stats["backward_call"]).tolist()
+        if not known:
+            raise ValueError(say("reports.no_gradients"))
+        if call is None:
+            call = int(known[0])
+        if call not in known:
+            raise ValueError(say("errors.no_gradients_of", call=call, known=known))
+        return GradientCurve.of(self.record, call)
+
+    def figure(self, *, call: int | None = None) -> figure:
+        """Return a Bokeh figure of :meth:`curve`, for a report or a dashboard.
+
+        Parameters
+        ----------
+        call
+            Key of the backward call; by default the first one that has gradients.
+
+        Returns
+        -------
+        bokeh.plotting.figure
+            ``bokeh.io.show`` and ``bokeh.io.save`` take it; it can be changed before.
+
+        Raises
+        ------
+        ValueError
+            If no gradients of this call, or none at all, were recorded.
+        """
+        from paddle_lab.analysis.figures.gradient_figure import gradient_figure
+
+        return gradient_figure(self.curve(call=call))
+
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        ops = [row.op.name if row.op else "" for row in self]
+        columns = {"op": ops, **attributes(self, _FRAME_COLUMNS)}
+        return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="gradient"))
+
+    def _report(self) -> Report:
+        if not len(self.record.grad_stats):
+            return Report(say("reports.no_gradients"))
+        names = header(
+            "reports", "gradient", "from", "to", "layer", "shape", "norm", "min", "max", "zeros",
+            "NaN", "Inf", "line",
+        )  # fmt: skip
+        rows = [
+            (
+                str(row.key),
+                row.source or say("reports.start"),
+                row.parameter or row.target,
+                row.layer,
+                str(list(row.shape)),
+                f"{row.norm:.3g}",
+                f"{row.smallest:.3g}",
+                f"{row.largest:.3g}",
+                f"{row.zero_share:.0%}",
+                f"{row.nans:,}",
+                f"{row.infs:,}",
+                row.where,
+            )
+            for row in self[:ROWS_SHOWN]
+        ]
+        numbers = (0, 5, 6, 7, 8, 9, 10)
+        return Report(say("reports.gradients", n=len(self)), names, rows, numbers, len(self))

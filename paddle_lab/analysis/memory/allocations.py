@@ -1,0 +1,196 @@
+"""``trace.allocations``: blocks of Paddle's allocator as rows that a person can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.memory.attribution import Attribution
+from paddle_lab.analysis.memory.sizes import size_text, time_text
+from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.data_frames import Framed
+from paddle_lab.analysis.tables.ops import Op
+from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Allocation(RecordRow, Placed):
+    """One block: a view of its row."""
+
+    __slots__ = ("_attribution",)
+    _table_name = "allocations"
+
+    def __init__(self, attribution: Attribution, key: int) -> None:
+        super().__init__(attribution.record, key)
+        self._attribution = attribution
+
+    address = cells.number(doc="Where it begins.")
+    bytes = cells.number(doc="Its size.")
+    place = cells.text(doc='``"cpu"``, ``"gpu:0"``.')
+    kind = cells.choice(
+        ALLOCATION_KINDS,
+        doc='One of :data:`paddle_lab.trace.schema.ALLOCATION_KINDS`: ``"saved_activation"``.',
+    )
+    start_ns = cells.optional(
+        doc="From the beginning of the trace to its allocation; None: allocated before the trace."
+    )
+    end_ns = cells.optional(
+        doc="From the beginning of the trace to its release; None: alive when the trace ended."
+    )
+    grad_node = cells.optional(doc="Key of the grad node whose backward allocated it.")
+    thread = cells.number(doc="Number of the thread that allocated it.")
+
+    @property
+    def phase(self) -> str:
+        """``"forward"``, ``"backward"`` or ``"optimizer"``; ``""`` for blocks from before."""
+        return PHASES[self._cell("phase")] if self.start_ns is not None else ""
+
+    @property
+    def op(self) -> Op | None:
+        """The op that allocated it; inside backward, the forward op that made the grad node."""
+        op = self._cell("op")
+        return self._attribution.ops[op] if op >= 0 else None
+
+    @property
+    def tensor(self) -> Tensor | None:
+        """The tensor whose storage it was first; None for memory that never was a tensor's."""
+        tensor = self._cell("tensor")
+        return Tensor(self._record, tensor) if tensor >= 0 else None
+
+    @property
+    def layer(self) -> str:
+        """Path of the layer that allocated or owns it, ``""`` outside layers."""
+        return self._attribution.layer_names[int(self._attribution.layers[self.key])]
+
+    @property
+    def stack(self) -> list[Frame]:
+        """The Python frames that allocated it, innermost first."""
+        stack = self._cell("stack")
+        if stack < 0:
+            return self.op.stack if self.op else []
+        return stack_of(self._record, stack)
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's own code, if any frame is known at all."""
+        frame = int(self._attribution.frames[self.key])
+        return Frame(self._record, frame) if frame >= 0 else None
+
+    @property
+    def label(self) -> str:
+        """What it is to a person: its parameter's path, its op's name, ``""`` if neither."""
+        tensor, op = self.tensor, self.op
+        if tensor is not None and tensor.path:
+            return tensor.path
+        if op is not None:
+            return f"{op.name}, backward" if self.grad_node is not None else op.name
+        return tensor.name if tensor is not None else ""
+
+    def __repr__(self) -> str:
+        parts = [size_text(self.bytes), self.kind, self.label, self.layer, self.where]
+        return f"<Allocation {self.key}: {', '.join(part for part in parts if part)}>"
+
+
+class AllocationTable(Reported, Framed, RowTable[Allocation]):
+    """Blocks of Paddle's allocator: all of a trace by their start, or those of an answer.
+
+    In a data frame ``start_ns`` is missing for blocks from before the trace, ``end_ns`` for those
+    alive when it ended, ``op`` and ``grad_node`` where the block has none.
+
+    Parameters
+    ----------
+    attribution
+        Whose the blocks are.
+    keys
+        Which blocks, int32, shape ``[blocks]``; all by default.
+    """
+
+    _table_name = "allocations"
+    _asked_as = "trace.allocations.to_pandas()"
+
+    def __init__(self, attribution: Attribution, keys: Keys | None = None) -> None:
+        super().__init__(attribution.record, keys)
+        self._attribution = attribution
+
+    def _row(self, key: int) -> Allocation:
+        return Allocation(self._attribution, key)
+
+    def _with_keys(self, keys: Keys) -> AllocationTable:
+        return AllocationTable(self._attribution, keys)
+
+    @property
+    def total_bytes(self) -> int:
+        """The sum of their sizes."""
+        return int(self._column("bytes").sum())
+
+    def largest_first(self) -> AllocationTable:
+        """Return the same blocks, the largest first."""
+        order = np.argsort(-self._column("bytes"), kind="stable")
+        return AllocationTable(self._attribution, self.keys[order])
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        column: npt.NDArray[Any] = self.record.allocations[name][self.keys]
+        return column
+
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        # A million blocks are read column by column: an object for each takes a minute.
+        record = self.record
+        strings = np.array([*record.strings, ""], object)
+        frame = self._attribution.frames[self.keys]
+
+        def of(table: str, column: str, keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.take(np.append(record.tables[table][column], np.int32(-1)), keys)
+
+        def optional(values: npt.NDArray[Any]) -> Any:
+            return pandas.arrays.IntegerArray(values.astype(np.int64), values < 0)
+
+        columns: dict[str, Any] = {name: self._column(name) for name in ("address", "bytes")}
+        columns["place"] = strings[self._column("place")]
+        columns["kind"] = np.array(ALLOCATION_KINDS, object)[self._column("kind")]
+        columns["op"] = optional(self._column("op"))
+        columns["op_name"] = strings[of("ops", "name", self._column("op"))]
+        columns["grad_node"] = optional(self._column("grad_node"))
+        layer_names = np.array(self._attribution.layer_names, object)
+        columns["layer"] = layer_names[self._attribution.layers[self.keys]]
+        for name, column in (("tensor", "name"), ("path", "path"), ("shape", "shape"),
+                             ("dtype", "dtype")):  # fmt: skip
+            columns[name] = strings[of("tensors", column, self._column("tensor"))]
+        columns["file"] = strings[of("frames", "file", frame)]
+        columns["line"] = np.where(frame >= 0, of("frames", "line", frame), 0)
+        columns["function"] = strings[of("frames", "function", frame)]
+        columns["cell"] = optional(of("frames", "cell", frame))
+        phases = np.array(PHASES, object)[self._column("phase")]
+        columns["phase"] = np.where(self._column("start_ns") < 0, "", phases)
+        columns["start_ns"] = optional(self._column("start_ns"))
+        columns["end_ns"] = optional(self._column("end_ns"))
+        columns["thread"] = self._column("thread")
+        return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="allocation"))
+
+    def _report(self) -> Report:
+        if not len(self):
+            return Report(say("memory.no_allocations"))
+        rows = [
+            (
+                size_text(block.bytes),
+                say(f"page.memory_kind.{block.kind}"),
+                block.label,
+                block.layer,
+                block.where,
+                say("memory.before") if block.start_ns is None else time_text(block.start_ns),
+                "–" if block.end_ns is None else time_text(block.end_ns),
+            )
+            for block in self[:ROWS_SHOWN]
+        ]
+        title = say("memory.allocations", n=len(self), size=size_text(self.total_bytes))
+        names = header("memory", "size", "kind", "what", "layer", "line", "allocated", "freed")
+        return Report(title, names, rows, numbers=(0,), row_count=len(self))

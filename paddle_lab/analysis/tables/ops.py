@@ -1,0 +1,169 @@
+"""``trace.ops``: the ops as rows that a person can read, over columns that stay arrays."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
+from paddle_lab.analysis.graph.scopes import innermost_scopes, layers_of_scopes
+from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.trace.schema import PHASES, ROLES
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import pandas
+
+_FRAME_COLUMNS = (
+    "name", "layer", "layer_class", "phase", "region", "file", "line", "function", "cell", "inputs",
+    "outputs", "attributes", "start_ns", "duration_ns", "thread", "is_pylayer", "raised",
+    "grad_nodes",
+)  # fmt: skip
+
+
+class Op(RecordRow, Placed):
+    """One op that was called: a view of its row."""
+
+    __slots__ = ("_table",)
+    _table_name = "ops"
+
+    def __init__(self, table: OpTable, key: int) -> None:
+        super().__init__(table.record, key)
+        self._table = table
+
+    name = cells.text(doc='Paddle\'s name of the op: ``"matmul"``.')
+    phase = cells.choice(PHASES, doc='``"forward"``, ``"backward"`` or ``"optimizer"``.')
+    start_ns = cells.number(doc="Host time from the beginning of the trace to the call.")
+    duration_ns = cells.number(
+        doc="Host time of the call; on a GPU the kernel may still have been running after it."
+    )
+    thread = cells.number(
+        doc="Number of the thread that called it; 0 is the first one that called an op."
+    )
+    attributes = cells.text(
+        doc="""The call's arguments that are no tensors: ``"strides=[2, 2], groups=1"``.
+
+        Names are Paddle's own; a value of an op that it declares nowhere stands alone.
+        """
+    )
+    is_pylayer = cells.flag(doc="Whether it is a whole ``PyLayer.apply``.")
+    raised = cells.flag(doc="Whether the call raised an exception.")
+
+    @property
+    def layer(self) -> str:
+        """Path of the innermost layer whose call it is part of, ``""`` outside layers."""
+        return self._layer_text("path")
+
+    @property
+    def layer_class(self) -> str:
+        """Class of that layer: ``"Linear"``."""
+        return self._layer_text("class")
+
+    @property
+    def region(self) -> str | None:
+        """Name of the innermost region, None outside regions."""
+        scope = int(self._table.region_scopes[self.key])
+        return self._record.text(int(self._record.scopes["name"][scope])) if scope >= 0 else None
+
+    @property
+    def stack(self) -> list[Frame]:
+        """The Python frames that called it, innermost first."""
+        return stack_of(self._record, self._cell("stack"))
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's own code, if any frame is known at all."""
+        stack = self._cell("stack")
+        frame = int(self._record.stack_frames["frame"][stack]) if stack >= 0 else -1
+        return Frame(self._record, frame) if frame >= 0 else None
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors it was given, in order."""
+        return self._tensors("input")
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The tensors it made or modified, in order."""
+        return self._tensors("output")
+
+    @property
+    def grad_nodes(self) -> list[int]:
+        """Keys of the grad nodes it made."""
+        starts, nodes = self._table.grad_nodes
+        found: list[int] = nodes[starts[self.key] : starts[self.key + 1]].tolist()
+        return found
+
+    def _layer_text(self, column: str) -> str:
+        layer = int(self._table.layers[self._cell("scope")])
+        return self._record.text(int(self._record.layers[column][layer])) if layer >= 0 else ""
+
+    def _tensors(self, role: str) -> list[Tensor]:
+        """Return its tensors of one role, by slot as the record has them."""
+        starts, order = self._table.uses
+        rows = order[starts[self.key] : starts[self.key + 1]]
+        uses = self._record.uses
+        keys = uses["tensor"][rows[uses["role"][rows] == ROLES.index(role)]].tolist()
+        return [Tensor(self._record, key) for key in keys if key >= 0]
+
+    def __repr__(self) -> str:
+        where = f" in {self.layer}" if self.layer else ""
+        shapes = ", ".join(str(list(tensor.shape)) for tensor in self.outputs)
+        return f"<Op {self.key}: {self.name}{where} → {shapes}, {self.where}>"
+
+
+class OpTable(Reported, Framed, RowTable[Op]):
+    """The ops of a trace in the order in which they were called."""
+
+    _table_name = "ops"
+    _asked_as = "trace.ops.to_pandas()"
+
+    def _row(self, key: int) -> Op:
+        return Op(self, key)
+
+    @cached_property
+    def grad_nodes(self) -> tuple[Keys, Keys]:
+        """Grad nodes by op, as from :func:`paddle_lab.analysis.graph.pairing.grad_nodes_of_ops`."""
+        return grad_nodes_of_ops(self.record)
+
+    @cached_property
+    def region_scopes(self) -> Keys:
+        """Scope of each op's innermost region, int32, shape ``[all ops]``; -1 outside regions."""
+        return innermost_scopes(self.record, "region")
+
+    @cached_property
+    def layers(self) -> Keys:
+        """Innermost layer of each scope, -1 outside layers; the last entry is that of no scope."""
+        return layers_of_scopes(self.record)
+
+    @cached_property
+    def uses(self) -> tuple[Keys, Keys]:
+        """Rows of ``uses`` by op, as from :func:`paddle_lab.analysis.graph.trees.csr`."""
+        return csr(self.record.uses["op"], len(self.record.ops))
+
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        columns = attributes(self, _FRAME_COLUMNS)
+        for name in ("inputs", "outputs"):
+            columns[name] = [[str(tensor) for tensor in tensors] for tensors in columns[name]]
+        return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="op"))
+
+    def _report(self) -> Report:
+        rows = [
+            (
+                str(op.key),
+                op.name,
+                op.layer,
+                ", ".join(str(list(tensor.shape)) for tensor in op.outputs),
+                op.where,
+                f"{op.duration_ns / 1e3:,.0f} µs",
+            )
+            for op in self[:ROWS_SHOWN]
+        ]
+        names = header("reports", "op", "name", "layer", "output", "line", "host_time")
+        return Report(say("page.count.op", n=len(self)), names, rows, row_count=len(self))
