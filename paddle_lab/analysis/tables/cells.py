@@ -30,7 +30,8 @@ class Cell(property, Generic[T]):
         def read(self: RecordRow) -> T:
             return value(self._record, self._cell(cell.column))
 
-        super().__init__(read, doc=doc)
+        super().__init__(read)
+        self.__doc__ = doc
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.column = name
