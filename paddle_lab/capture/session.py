@@ -12,8 +12,9 @@ from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.collectors import collectors
 from paddle_lab.capture.evidence.cuda_errors import CudaErrors
+from paddle_lab.capture.evidence.gradients.collector import Gradients
+from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
@@ -96,17 +97,19 @@ class CaptureSession:
             self._recorder.forgetting = self._memory.forget
             self._limiter.settle = self._memory.settle
         self._checks = list(checks)
-        self._recorder.collectors.extend(
-            collectors(self._paddle, self._recorder, evidence, grad_region)
-        )
+        collectors = self._recorder.collectors
+        if "values" in evidence:
+            collectors.append(Values(self._recorder))
+        if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):
+            collectors.append(Gradients(self._recorder, values_of=grad_region))
         self.digests: Digests | None = None
         """What every op made, where ``"rerun"`` is among the evidence."""
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
-            self._recorder.collectors.append(CudaErrors(self._paddle))
+            collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:
             # After the others, which have on_op to themselves.
             self.digests = Digests(self._recorder)
-            self._recorder.collectors.append(self.digests)
+            collectors.append(self.digests)
         self._within = within
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 

@@ -39,8 +39,7 @@ ALLOWED = {
     "capture/turns/source_loops.py": r"(for|while) …$",
     "capture/deterministic.py": r"(paddle\.seed|DataLoader)",
     # Keys, of counters and of evidence, and a name of Paddle's.
-    "capture/evidence/events/pylayer_gradients.py": r"pylayer …$",
-    "capture/evidence/events/pylayer_rules.py": r"… for …$",
+    "capture/evidence/events/pylayer_rules.py": r"(pylayer …|… for …)$",
     "capture/memory/counters.py": r"peak allocated$",
     "views/widgets/shown_widgets.py": r"(cell|text) …$",
     # Threads' names.

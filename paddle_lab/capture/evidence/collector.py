@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
@@ -17,8 +17,8 @@ class Forgotten(NamedTuple):
     backward_calls: frozenset[int]
 
 
-class Collector(Protocol):
-    """Evidence of one kind, for one trace."""
+class Collector:
+    """Evidence of one kind, for one trace; what a collector does not need does nothing."""
 
     def open(self) -> None:
         """Begin, before the hooks are installed."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.tables.row_keys import RecordKeys
-from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.capture.evidence.collector import Collector
 
 _FLAG = "FLAGS_check_cuda_error"
 
 
-class CudaErrors:
+class CudaErrors(Collector):
     """The collector that sets ``FLAGS_check_cuda_error``; the error itself is the evidence.
 
     Parameters
@@ -34,11 +32,3 @@ class CudaErrors:
         if self._before is not None:
             self._paddle.set_flags({_FLAG: self._before})
             self._before = None
-
-    def forget(self, gone: Forgotten) -> None:
-        """Forget nothing: nothing is noted."""
-
-    def add_rows(
-        self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
-    ) -> None:
-        """Fill no table."""

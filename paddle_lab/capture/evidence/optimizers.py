@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.events.noting import noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.search import instances_among
-from paddle_lab.capture.hooks.tracebacks import drop_frame
-from paddle_lab.capture.recorder.faults import attempt
-from paddle_lab.capture.recorder.sinks import SINKS
 from paddle_lab.capture.recorder.tensors import PARAMETER
 from paddle_lab.capture.rows.cells import TENSOR_CELLS, TensorCell
 from paddle_lab.capture.rows.tape import cells_of
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 
-class _Seen:
-    """One optimizer of a trace."""
+class SeenOptimizer:
+    """One optimizer of a trace, which is not kept alive."""
 
     def __init__(self, optimizer: Any) -> None:
         self.reference = weakref.ref(optimizer)
@@ -34,13 +32,15 @@ class _Seen:
         self.steps = 0
         self.parameters: list[int] = []
         """Rows of ``tensors``."""
+        self.watched: list[weakref.ref[Any]] = []
+        """The parameters that stand for all: :mod:`.events.step_gradients`."""
 
 
 class OptimizerLog:
     """The optimizers that were made during a trace or stepped in it.
 
-    None is kept alive. One that lives only as long as a function of the user's is known by what it
-    held when it stepped.
+    One that lives only as long as a function of the user's is known by what it held when it
+    stepped.
 
     Parameters
     ----------
@@ -50,18 +50,23 @@ class OptimizerLog:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._seen: dict[int, _Seen] = {}
+        self._seen: dict[int, SeenOptimizer] = {}
 
-    def note_made(self, optimizer: Any) -> None:
+    def entry(self, optimizer: Any) -> SeenOptimizer:
         """Note an optimizer; what it trains is asked when it steps, or at the end."""
-        self._entry(optimizer)
+        seen = self._seen.get(id(optimizer))
+        if seen is None or seen.reference() is not optimizer:
+            if seen is not None:
+                self._seen[-1 - len(self._seen)] = seen  # its address is another's now
+            seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer)
+        return seen
 
     def note_step(self, optimizer: Any) -> None:
         """Note that a step of the user's begins."""
-        seen = self._entry(optimizer)
+        seen = self.entry(optimizer)
         seen.steps += 1
         # Groups can be added between steps; else one look is enough.
-        if parameter_count(optimizer) != len(seen.parameters):
+        if _parameter_count(optimizer) != len(seen.parameters):
             seen.parameters = self._rows(parameters_of(optimizer))
 
     def tensors(self) -> list[int]:
@@ -73,21 +78,18 @@ class OptimizerLog:
     ) -> None:
         """Fill ``optimizers`` and ``optimizer_parameters``."""
         for seen in self._seen.values():
-            optimizer = seen.reference()
-            if optimizer is None and not seen.steps:
+            if seen.reference() is None and not seen.steps:
                 continue
             key = builders["optimizers"].append(strings[seen.class_name], seen.steps)
-            rows = keys.tensors.rows(np.array(seen.parameters, np.int64))
-            builders["optimizer_parameters"].append_cells(
-                np.stack((np.full(len(rows), key), rows), axis=1).ravel().tolist()
-            )
+            for row in keys.tensors.rows(np.array(seen.parameters, np.int64)).tolist():
+                builders["optimizer_parameters"].append(key, row)
 
     def finish(self, paddle: Any) -> None:
         """Look at the optimizers that are alive when the trace ends; before tensors get columns."""
         if not self._seen and self._recorder.backward_calls and self._has_met_parameters():
             # The trace may hold a part of a training loop, and the optimizer be from before it.
             for optimizer in _living(paddle.optimizer.Optimizer):
-                self._entry(optimizer)
+                self.entry(optimizer)
         for seen in self._seen.values():
             optimizer = seen.reference()
             if optimizer is not None and not seen.parameters:
@@ -101,14 +103,6 @@ class OptimizerLog:
         tensors = self._recorder.tensors
         return [tensors.key_of(tensor) for tensor in parameters if DOOR.is_initialized(tensor)]
 
-    def _entry(self, optimizer: Any) -> _Seen:
-        seen = self._seen.get(id(optimizer))
-        if seen is None or seen.reference() is not optimizer:
-            if seen is not None:
-                self._seen[-1 - len(self._seen)] = seen  # its address is another's now
-            seen = self._seen[id(optimizer)] = _Seen(optimizer)
-        return seen
-
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
     """Iterate over the parameters an optimizer was given, those of its groups included."""
@@ -116,8 +110,7 @@ def parameters_of(optimizer: Any) -> Iterator[Any]:
         yield from given["params"] if isinstance(given, dict) else (given,)
 
 
-def parameter_count(optimizer: Any) -> int:
-    """Return how many parameters an optimizer was given, those of its groups included."""
+def _parameter_count(optimizer: Any) -> int:
     given = _given(optimizer)
     is_grouped = len(given) > 0 and isinstance(given[0], dict)
     return sum(len(group["params"]) for group in given) if is_grouped else len(given)
@@ -134,29 +127,17 @@ def _given(optimizer: Any) -> Sequence[Any]:
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patch that sees optimizers made; their steps have a hook already."""
-    return [AttributePatch(paddle.optimizer.Optimizer, "__init__", _around_init)]
 
+    def around(init: Any) -> Any:
+        return noting(init, lambda recorder, call: recorder.optimizers.entry(call.args[0]))
 
-def _around_init(init: Any) -> Callable[..., None]:
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        try:
-            init(self, *args, **kwargs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        for recorder in SINKS.active:
-            attempt(recorder, recorder.optimizers.note_made, self)
-
-    __init__.__doc__ = init.__doc__
-    __init__.__wrapped__ = init  # type: ignore[attr-defined]
-    return __init__
+    return [AttributePatch(paddle.optimizer.Optimizer, "__init__", around)]
 
 
 def _living(root: type) -> list[Any]:
-    kinds = {root}
-    pending = [root]
+    kinds, pending = {root}, [root]
     while pending:
-        subclasses: list[type] = pending.pop().__subclasses__()
-        pending.extend(kind for kind in subclasses if kind not in kinds)
-        kinds.update(subclasses)
+        subclasses: set[type] = set(pending.pop().__subclasses__()) - kinds
+        pending += subclasses
+        kinds |= subclasses
     return instances_among(gc.get_objects(), list(kinds))

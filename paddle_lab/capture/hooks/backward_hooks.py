@@ -15,7 +15,7 @@ from typing import Any
 from paddle_lab.capture.backward_graph.double_grad import attribute_made_nodes
 from paddle_lab.capture.backward_graph.graphs import PADDLE_GRAD_OP
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.rootless import note_rootless
+from paddle_lab.capture.evidence.events.gradient_stops import note_rootless
 from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.tracebacks import drop_frame, drop_lines

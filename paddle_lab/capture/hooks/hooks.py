@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.creations import creation_patches
-from paddle_lab.capture.evidence.events.gradient_modes import gradient_mode_patches
-from paddle_lab.capture.evidence.events.gradient_stops import gradient_stop_patches
-from paddle_lab.capture.evidence.events.overwrites import overwrite_patches
-from paddle_lab.capture.evidence.events.reads import read_patches
+from paddle_lab.capture.evidence.events.gradient_stops import (
+    gradient_mode_patches,
+    gradient_stop_patches,
+)
+from paddle_lab.capture.evidence.events.tensor_values import (
+    creation_patches,
+    overwrite_patches,
+    read_patches,
+)
 from paddle_lab.capture.evidence.optimizers import optimizer_patches
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.hooks.arrival_hooks import arrival_patches

@@ -9,7 +9,6 @@ from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.pylayer_gradients import note_left_out
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.recorder.faults import attempt
@@ -144,7 +143,6 @@ def _around_backward(backward: Any) -> Callable[..., Any]:
             raise
         else:
             for recorder in SINKS.active:
-                attempt(recorder, note_left_out, recorder, _getframe(), result)
                 attempt(recorder, _note_gradients, recorder, self, result)
             return result
         finally:

@@ -1,42 +1,55 @@
-"""Hooks around what ends a tensor's gradient: ``stop_gradient = True``, ``detach``, copies.
+"""Hooks around what stops gradients, for one tensor or for all ops.
 
 Each ``gradient_stopped`` event names the tensor's row: with ``stop_gradient = True`` that of the
 tensor itself, otherwise that of the new tensor, which tells what it was detached from.
+
+``no_grad``, ``enable_grad`` and ``set_grad_enabled``, as blocks and as decorators, all call one
+function of Paddle's module. The stack of such an event holds the frame whose ``with`` it was, or
+the wrapper's that the decorator made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from sys import _getframe
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
 from paddle_lab.capture.hooks.copy_hooks import noting_copies
 from paddle_lab.capture.hooks.patches import AttributePatch
-from paddle_lab.capture.hooks.tracebacks import drop_frame
-from paddle_lab.capture.recorder.faults import attempt
 from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.rows.cells import NO_KEY
 
 
 def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``gradient_stopped`` events; ``detach`` has its own hook."""
     tensor = paddle.Tensor
-    return [
+    patches = [
         AttributePatch(tensor, "stop_gradient", _around_stop_gradient),
-        AttributePatch(tensor, "detach_", _around_detach_in_place),
+        AttributePatch(tensor, "detach_", lambda method: noting(method, before=_before_detach)),
         AttributePatch(tensor, "data", _around_data),
-        *_copy_patches(),
     ]
+    if DOOR.has("copies"):
+        patches.append(
+            DOOR.patch("copy_to", lambda native: noting(noting_copies(native), _after_copy))
+        )
+    return patches
 
 
-def _copy_patches() -> list[AttributePatch]:
-    if not DOOR.has("copies"):
-        return []
-    return [DOOR.patch("copy_to", lambda native: noting(noting_copies(native), _copied))]
+def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patch that notes ``gradient_off`` and ``gradient_on`` events."""
+    is_enabled = paddle.is_grad_enabled
+
+    def note(recorder: Recorder, call: Call) -> None:
+        mode = next(iter((*call.args, *call.kwargs.values())))
+        # Every optimizer switches them off for its own ops.
+        if bool(mode) != is_enabled() and recorder.thread().phase != OPTIMIZER:
+            recorder.events.note("gradient_on" if mode else "gradient_off", call.frame)
+            recorder.tensor_lives.look()
+
+    return [DOOR.patch("set_grad_enabled", lambda function: noting(function, before=note))]
 
 
 def note_detached(
@@ -57,58 +70,46 @@ def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) ->
         note_detached(recorder, frame, source, result, detail="data")
 
 
+def note_rootless(recorder: Recorder, tensors: Any, frame: FrameType) -> None:
+    """Note the tensors of a backward call behind which there is no graph."""
+    for tensor in flat(tensors):
+        # A leaf of its own (``stop_gradient = False`` set on a result) gets a gradient and ends it.
+        if isinstance(tensor, recorder.tensor_type) and (tensor.stop_gradient or tensor.is_leaf):
+            key = recorder.tensors.key_of(tensor)
+            recorder.events.note("rootless_backward", frame, tensor=key)
+
+
 def _around_stop_gradient(descriptor: Any) -> property:
-    read, write = descriptor.__get__, descriptor.__set__
+    read = descriptor.__get__
 
-    def set_stop_gradient(tensor: Any, value: Any) -> None:
-        needed_one = value and SINKS.active and not read(tensor)
-        try:
-            write(tensor, value)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        if needed_one:
-            for recorder in SINKS.active:
-                attempt(recorder, _stopped, recorder, _getframe(1), tensor, "stop_gradient")
+    def note(recorder: Recorder, call: Call) -> None:
+        tensor, value = call.args
+        if value and not read(tensor):
+            _note_stopped(recorder, call.frame, tensor, "stop_gradient")
 
-    return property(read, set_stop_gradient, doc=descriptor.__doc__)
-
-
-def _around_detach_in_place(method: Any) -> Callable[..., Any]:
-    def detach_(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        # Its row is looked for while it still has the grad node by which it is known.
-        for recorder in SINKS.active:
-            if not tensor.stop_gradient:
-                attempt(recorder, _stopped, recorder, _getframe(1), tensor, "detach_")
-        try:
-            return method(tensor, *args, **kwargs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-
-    detach_.__doc__ = getattr(method, "__doc__", None)
-    detach_.__wrapped__ = method  # type: ignore[attr-defined]
-    return detach_
+    return property(read, noting(descriptor.__set__, before=note), doc=descriptor.__doc__)
 
 
 def _around_data(descriptor: Any) -> property:
-    read = descriptor.__get__
+    def note(recorder: Recorder, call: Call) -> None:
+        _note_alias(recorder, call, "data")
 
-    def data(tensor: Any) -> Any:
-        result = read(tensor)
-        for recorder in SINKS.active:
-            attempt(recorder, _alias, recorder, _getframe(1), tensor, result, "data")
-        return result
-
-    return property(data, descriptor.__set__, doc=descriptor.__doc__)
+    return property(noting(descriptor.__get__, note), descriptor.__set__, doc=descriptor.__doc__)
 
 
-def _copied(recorder: Recorder, call: Call) -> None:
-    _alias(recorder, call.frame, call.args[0], call.result, "copy")
+def _before_detach(recorder: Recorder, call: Call) -> None:
+    # Its row is looked for while it still has the grad node by which it is known.
+    if not call.args[0].stop_gradient:
+        _note_stopped(recorder, call.frame, call.args[0], "detach_")
 
 
-def _alias(recorder: Recorder, frame: FrameType, source: Any, result: Any, detail: str) -> None:
+def _after_copy(recorder: Recorder, call: Call) -> None:
+    _note_alias(recorder, call, "copy")
+
+
+def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
     """Note a new tensor with the values of another, which C++ made without a way back."""
+    source, result = call.args[0], call.result
     if (
         result is source
         or isinstance(source, recorder.parameter_type)
@@ -118,11 +119,10 @@ def _alias(recorder: Recorder, frame: FrameType, source: Any, result: Any, detai
     ):
         return
     recorder.tensors.detach(source, result)
-    key = recorder.tensors.known_key(result)
-    recorder.events.note("gradient_stopped", frame, tensor=key, detail=detail)
+    note_detached(recorder, call.frame, source, result, detail=detail)
 
 
-def _stopped(recorder: Recorder, frame: FrameType, tensor: Any, detail: str) -> None:
+def _note_stopped(recorder: Recorder, frame: FrameType, tensor: Any, detail: str) -> None:
     # A parameter that is being made has no values yet.
     if not DOOR.is_initialized(tensor):
         return

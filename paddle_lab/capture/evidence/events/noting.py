@@ -1,4 +1,4 @@
-"""The shape of a hook that notes an event after a call of the user's or of Paddle's."""
+"""The shape of a hook that notes an event before or after a call of the user's or of Paddle's."""
 
 from __future__ import annotations
 
@@ -6,35 +6,45 @@ from collections.abc import Callable
 from functools import lru_cache
 from sys import _getframe
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.recorder.faults import attempt
-from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.sinks import SINKS
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 class Call(NamedTuple):
-    """A call that returned."""
+    """A call that is noted."""
 
     frame: FrameType
     """The caller's."""
     args: tuple[Any, ...]
-    result: Any
     kwargs: dict[str, Any]
+    result: Any = None
+    """What it returned; None before it runs."""
 
 
-def noting(function: Any, note: Callable[[Recorder, Call], None]) -> Callable[..., Any]:
-    """Wrap a function so that ``note`` hears of every call that returned."""
+Note: TypeAlias = "Callable[[Recorder, Call], object]"
+
+
+def noting(function: Any, note: Note | None = None, *, before: Note | None = None) -> Any:
+    """Wrap a function so that ``before`` hears of each call, and ``note`` of each that returned."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if before is not None:
+            for recorder in SINKS.active:
+                attempt(recorder, before, recorder, Call(_getframe(1), args, kwargs))
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
             drop_frame(error)
             raise
-        for recorder in SINKS.active:
-            attempt(recorder, note, recorder, Call(_getframe(1), args, result, kwargs))
+        if note is not None:
+            for recorder in SINKS.active:
+                attempt(recorder, note, recorder, Call(_getframe(1), args, kwargs, result))
         return result
 
     call.__name__ = getattr(function, "__name__", "call")

@@ -84,16 +84,25 @@ class PyLayerRules:
     def note_gradients(self, scope: int, gradients: Any, frame: FrameType | None) -> None:
         """Look at what a ``backward`` returned.
 
+        Where it is ``None`` for an input, Paddle makes zeros of it. That event stands in the scope
+        of the backward, which tells the PyLayer's op; its detail counts the op's inputs:
+        ``"pylayer 0,2"``.
+
         Parameters
         ----------
         scope
             Of the call of its forward.
         """
-        slots = self._slots.get(scope)
-        if slots is None:
-            return
-        given = gradients if isinstance(gradients, tuple) else (gradients,)
-        for position, (slot, gradient) in enumerate(zip(slots, given, strict=False)):
+        given = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
+        left_out = [str(number) for number, value in enumerate(given) if value is None]
+        if left_out:
+            detail = f"pylayer {','.join(left_out)}"
+            self._recorder.events.note("gradient_stopped", frame, detail=detail)
+        if isinstance(gradients, list):  # which Paddle takes for the gradient of one argument
+            given = (gradients,)
+        for position, (slot, gradient) in enumerate(
+            zip(self._slots.get(scope, ()), given, strict=False)
+        ):
             pairs = (
                 zip(slot, gradient, strict=False)
                 if isinstance(slot, list) and isinstance(gradient, (list, tuple))

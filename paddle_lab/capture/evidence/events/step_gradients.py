@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from sys import _getframe
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.door import DOOR
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_WATCHED = 3
 
 
-class _Watched:
+class _Used:
     """A parameter whose gradient a step has used."""
 
     def __init__(self, parameter: Any) -> None:
@@ -42,53 +41,50 @@ class StepGradients:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._used: dict[int, _Watched] = {}
-        self._chosen: dict[int, tuple[weakref.ref[Any], list[weakref.ref[Any]]]] = {}
+        self._used: dict[int, _Used] = {}
 
     def note_step(self, optimizer: Any) -> None:
         """Note that a step of the user's begins, before it changes anything."""
         watched = self._watched(optimizer)
-        stale = [
-            parameter
-            for parameter in watched
-            if (known := self._known(parameter)) is not None and known.is_added_to
-        ]
+        stale = [parameter for parameter in watched if self._is_stale(parameter)]
         if stale:
             self._recorder.events.note(
                 "stale_gradient",
-                _users_frame(),
+                _getframe(),
                 tensor=self._recorder.tensors.key_of(stale[0]),
                 detail=type(optimizer).__name__,
             )
-        for parameter in watched:
-            self._used[id(parameter)] = _Watched(parameter)
+        self._used |= {id(parameter): _Used(parameter) for parameter in watched}
 
     def note_backward(self) -> None:
         """Note that backward begins, before it adds to any gradient."""
-        for identity, known in list(self._used.items()):
-            parameter = known.reference()
-            if parameter is None or not _has_gradient(parameter):
-                del self._used[identity]
+        for identity, used in list(self._used.items()):
+            parameter = used.reference()
+            # Tensor.numpy() would copy the gradient, in memory that a recording of memory sees.
+            gradient = None if parameter is None else _gradient(parameter)
+            found = None if gradient is None else statistics_of(gradient)
+            if found is not None and found.zeros < found.elements:
+                used.is_added_to = True
             else:
-                known.is_added_to = True
+                del self._used[identity]
 
-    def _known(self, parameter: Any) -> _Watched | None:
-        known = self._used.get(id(parameter))
-        return known if known is not None and known.reference() is parameter else None
+    def _is_stale(self, parameter: Any) -> bool:
+        used = self._used.get(id(parameter))
+        return used is not None and used.is_added_to and used.reference() is parameter
 
     def _watched(self, optimizer: Any) -> list[Any]:
-        chosen = self._chosen.get(id(optimizer))
-        if chosen is not None and chosen[0]() is optimizer:
-            watched = [
-                parameter for reference in chosen[1] if (parameter := reference()) is not None
-            ]
-            if watched and all(_gradient(parameter) is not None for parameter in watched):
-                return watched
-        able = [
-            parameter for parameter in parameters_of(optimizer) if _gradient(parameter) is not None
+        seen = self._recorder.optimizers.entry(optimizer)
+        watched = [
+            parameter for reference in seen.watched if (parameter := reference()) is not None
         ]
-        watched = sorted(able, key=lambda parameter: int(parameter.size))[:_MOST_WATCHED]
-        self._chosen[id(optimizer)] = weakref.ref(optimizer), list(map(weakref.ref, watched))
+        if not watched or any(_gradient(parameter) is None for parameter in watched):
+            able = [
+                parameter
+                for parameter in parameters_of(optimizer)
+                if _gradient(parameter) is not None
+            ]
+            watched = sorted(able, key=lambda parameter: int(parameter.size))[:_MOST_WATCHED]
+            seen.watched = list(map(weakref.ref, watched))
         return watched
 
 
@@ -100,25 +96,3 @@ def _gradient(parameter: Any) -> Any:
     if gradient is None or not DOOR.is_initialized(gradient) or not DOOR.is_dense(gradient):
         return None
     return gradient
-
-
-def _has_gradient(parameter: Any) -> bool:
-    gradient = _gradient(parameter)
-    if gradient is None:
-        return False
-    # Tensor.numpy() would copy the gradient, in memory that a recording of memory sees.
-    found = statistics_of(gradient)
-    return found is not None and found.zeros < found.elements
-
-
-def _users_frame() -> FrameType:
-    """Return the frame that called the hook of ours."""
-    frame = _getframe(1)
-    while frame.f_back is not None and _is_own(frame):
-        frame = frame.f_back
-    return frame
-
-
-def _is_own(frame: FrameType) -> bool:
-    package = frame.f_globals.get("__package__") or ""
-    return str(package).partition(".")[0] == __package__.partition(".")[0]

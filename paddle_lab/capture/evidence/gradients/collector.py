@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
-from paddle_lab.capture.evidence.collector import Forgotten
+from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.evidence.gradients.kept_values import GradientValues
 from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch, Edges, HookedNode
 from paddle_lab.capture.evidence.gradients.starts import NO_EDGE, starts
 from paddle_lab.capture.evidence.values.scan import Scanned
-from paddle_lab.capture.evidence.values.statistics import Look, look_at
+from paddle_lab.capture.evidence.values.statistics import (
+    look_at,
+    statistic_cells,
+    statistics,
+)
 from paddle_lab.capture.recorder.dtypes import describe
 from paddle_lab.capture.rows.cells import EDGE_CELLS
 from paddle_lab.capture.rows.tape import rows_of
 from paddle_lab.capture.tables.row_keys import RecordKeys
-from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
@@ -28,10 +31,10 @@ if TYPE_CHECKING:
 
 
 _Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned]
-"""Backward call, grad node, edge, and what was seen there: the fields of a look."""
+"""Backward call, grad node, edge, and what was seen there."""
 
 
-class Gradients:
+class Gradients(Collector):
     """The collector behind ``grad_stats``.
 
     Parameters
@@ -177,20 +180,18 @@ class Gradients:
             keys.grad_edges.rows(noted[2]).tolist(),
             strict=True,
         )
-        looks = [Look(*row[3:]) for row in self._rows]
-        statistics = [look.statistics() for look in looks]
-        floats = float_bits([number for numbers in statistics for number in numbers[4:]])
+        seen = [row[3:] for row in self._rows]
+        cells = statistic_cells([statistics(look) for look in seen])
         histograms = builders["grad_histograms"]
-        for at, (look, place) in enumerate(zip(looks, places, strict=True)):
+        for at, (look, place, numbers) in enumerate(zip(seen, places, cells, strict=True)):
+            shape, dtype, _, scanned = look
             key = builders["grad_stats"].append(
                 *place,
-                strings["[" + ", ".join(map(str, look.shape)) + "]"],
-                strings[describe(look.dtype)[0]],
-                *statistics[at][:4],
-                *floats[4 * at : 4 * at + 4],
+                strings["[" + ", ".join(map(str, shape)) + "]"],
+                strings[describe(dtype)[0]],
+                *numbers,
             )
             if self._values is not None and at in self._values.kept:
                 self._recorder.grad_values[key] = self._values.kept[at]
-            counts = np.frombuffer(look.histogram, np.int64).reshape(-1, 3)
-            keyed = np.insert(counts, 0, key, axis=1)
-            histograms.append_cells(keyed.ravel().tolist())
+            counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)
+            histograms.append_cells(np.insert(counts, 0, key, axis=1).ravel().tolist())

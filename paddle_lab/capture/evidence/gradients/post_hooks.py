@@ -61,9 +61,10 @@ class BackwardWatch:
     """
 
     def __init__(self, take: Take, fail: Callable[[Exception], None]) -> None:
-        self._take = take
-        self._fail = fail
-        self._returned: list[Any] = []
+        self.take = take
+        self.fail = fail
+        self.returned: list[Any] = []
+        """What all hooks of the call return."""
         self._handles: list[Any] = []
         self._hooks: list[PostHook] = []
         self._leaf_hooks: list[tuple[Any, int]] = []
@@ -75,7 +76,7 @@ class BackwardWatch:
 
     def hook(self, hooked: HookedNode) -> None:
         """Look at the gradients that a node hands on from now on."""
-        hook = PostHook(hooked, self._take, self._fail, self._returned)
+        hook = PostHook(hooked, self)
         self._hooks.append(hook)
         self._handles.append(DOOR.register_post_hook(hooked.node, hook))
 
@@ -84,9 +85,9 @@ class BackwardWatch:
 
         def hook(gradient: Any) -> None:
             try:
-                self._take(source, edge, gradient)
+                self.take(source, edge, gradient)
             except Exception as fault:  # noqa: BLE001  (the user's backward pass goes on)
-                self._fail(fault)
+                self.fail(fault)
 
         self._leaf_hooks.append((tensor, DOOR.register_grad_hook(tensor, hook)))
 
@@ -100,7 +101,7 @@ class BackwardWatch:
             DOOR.remove_grad_hook(tensor, handle)
         _park(self._hooks)
         self._hooks.clear()
-        self._returned.clear()
+        self.returned.clear()
         _let_go()
 
 
@@ -110,46 +111,33 @@ class PostHook:
     Parameters
     ----------
     hooked
-        The node, which is held until :meth:`empty`.
-    take, fail
-        As of :class:`BackwardWatch`.
-    returned
-        The list that all hooks of one call return.
+        The node.
+    watch
+        Of the backward call.
     """
 
-    __slots__ = ("_fail", "_hooked", "_returned", "_take")
+    __slots__ = ("looks_at",)
 
-    def __init__(
-        self,
-        hooked: HookedNode,
-        take: Take,
-        fail: Callable[[Exception], None],
-        returned: list[Any],
-    ) -> None:
-        self._hooked: HookedNode | None = hooked
-        self._take: Take | None = take
-        self._fail: Callable[[Exception], None] | None = fail
-        self._returned = returned
-
-    def empty(self) -> None:
-        """Let go of everything; C++ may still hold the hook."""
-        self._hooked = self._take = self._fail = None
+    def __init__(self, hooked: HookedNode, watch: BackwardWatch) -> None:
+        self.looks_at: tuple[HookedNode, BackwardWatch] | None = hooked, watch
+        """None once the call has ended; C++ may still hold the hook."""
 
     def __call__(self, outputs: list[Any], inputs: list[Any]) -> list[Any]:
         """Look at what the node was given and what it hands on, which stays as it is."""
-        if self._hooked is None or self._take is None or self._fail is None:
+        if self.looks_at is None:
             return outputs
+        hooked, watch = self.looks_at
         try:
-            _look(self._hooked, self._take, outputs, inputs)
+            _look(hooked, watch.take, outputs, inputs)
         except Exception as fault:  # noqa: BLE001  (the user's backward pass goes on)
-            self._fail(fault)
-        self._returned[:] = outputs
-        return self._returned
+            watch.fail(fault)
+        watch.returned[:] = outputs
+        return watch.returned
 
 
 def _park(hooks: list[PostHook]) -> None:
     for hook in hooks:
-        hook.empty()
+        hook.looks_at = None
     _PARKED.extend(hooks)
 
 

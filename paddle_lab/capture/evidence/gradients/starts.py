@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.values.statistics import Seen, is_scanned, look_at
@@ -30,10 +32,8 @@ def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
     tensors = flat(roots)
     given = flat(gradients) if gradients else [None] * len(tensors)
     for tensor, gradient in zip(tensors, given, strict=False):
-        if gradient is not None:
-            seen = look_at(gradient, with_histogram=True)
-        else:
-            seen = _ones_like(tensor)
+        is_ones = gradient is None
+        seen = _ones_like(tensor) if is_ones else look_at(gradient, with_histogram=True)
         if seen is not None:
             yield tensor, seen
 
@@ -43,6 +43,6 @@ def _ones_like(tensor: Any) -> Seen | None:
     elements = math.prod(tensor.shape)
     if not (elements and DOOR.is_initialized(tensor) and is_scanned(tensor.dtype)):
         return None
-    row = b"".join(number.to_bytes(8, "little") for number in (0, 0, elements))
-    scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), row
+    histogram = np.array([0, 0, elements], np.int64).tobytes()
+    scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), histogram
     return tuple(tensor.shape), tensor.dtype, elements, scanned

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.backward_graph.graphs import flat
-from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.evidence.values.statistics import Statistics, statistics_of
+from paddle_lab.capture.evidence.collector import Collector, Forgotten
+from paddle_lab.capture.evidence.values.statistics import (
+    Statistics,
+    statistic_cells,
+    statistics_of,
+)
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.tables.row_keys import RecordKeys
-from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 
-class Values:
+class Values(Collector):
     """The collector behind ``value_stats``.
 
     Parameters
@@ -34,7 +37,6 @@ class Values:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._tensors = recorder.tensors
-        self._tensor_type = recorder.tensor_type
         self._rows: list[tuple[int, Statistics]] = []
 
     def open(self) -> None:
@@ -51,11 +53,8 @@ class Values:
                 listeners.remove(self._look)
 
     def _on_op(self, _op: int, result: Any) -> None:
-        if isinstance(result, self._tensor_type):
-            self._look(result, self._tensors.known_key(result))
-            return
         for value in flat(result):
-            if isinstance(value, self._tensor_type):
+            if isinstance(value, self._recorder.tensor_type):
                 self._look(value, self._tensors.known_key(value))
 
     def _look(self, tensor: Any, key: int) -> None:
@@ -74,7 +73,7 @@ class Values:
     ) -> None:
         """Fill ``value_stats``, by tensor; several rows of one are in the order of the looks."""
         self._rows.sort(key=lambda row: row[0])
-        floats = float_bits([number for _, row in self._rows for number in row[4:]])
         tensors = keys.tensors.rows(np.array([key for key, _ in self._rows], np.int64)).tolist()
-        for at, (tensor, (_, row)) in enumerate(zip(tensors, self._rows, strict=True)):
-            builders["value_stats"].append(tensor, *row[:4], *floats[4 * at : 4 * at + 4])
+        cells = statistic_cells([statistics for _, statistics in self._rows])
+        for tensor, numbers in zip(tensors, cells, strict=True):
+            builders["value_stats"].append(tensor, *numbers)

@@ -11,7 +11,7 @@ import numpy as np
 
 from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.collector import Forgotten
+from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
@@ -26,7 +26,7 @@ UNKNOWN: Digest = b""
 _DIGEST_BYTES = 8
 
 
-class Digests:
+class Digests(Collector):
     """The collector behind reruns; it fills no table, since one run alone says nothing.
 
     Parameters

@@ -20,7 +20,8 @@ The histogram is rows of three int64: exponent, whether negative, count. A value
 exponent *e* where 2**e <= abs(value) < 2**(e + 1). Rows of negative values come first.
 """
 
-_STORED = ("f2", "u2", "f4", "f8", "c8", "c16")
+STORED = ("f2", "u2", "f4", "f8", "c8", "c16")
+"""How numpy reads each of them; of bfloat16, which it does not know, it is the bits."""
 
 
 @native_twin
@@ -53,9 +54,9 @@ def scan(address: int, elements: int, kind: int, with_histogram: bool) -> Scanne
 
 
 def _values_at(address: int, elements: int, kind: int) -> npt.NDArray[np.float64]:
-    item_bytes = np.dtype(_STORED[kind]).itemsize
+    item_bytes = np.dtype(STORED[kind]).itemsize
     memory = (ctypes.c_char * (elements * item_bytes)).from_address(address)
-    stored: npt.NDArray[Any] = np.frombuffer(memoryview(memory), _STORED[kind])
+    stored: npt.NDArray[Any] = np.frombuffer(memoryview(memory), STORED[kind])
     if KINDS[kind] == "bfloat16":  # the upper half of a float32
         stored = (stored.astype(np.uint32) << 16).view(np.float32)
     with np.errstate(invalid="ignore"):

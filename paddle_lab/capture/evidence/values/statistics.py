@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.values.scan import KINDS, Scanned, scan
+from paddle_lab.capture.evidence.values.scan import KINDS, STORED, Scanned, scan
 from paddle_lab.capture.native import native_twin
+from paddle_lab.trace.floats import float_bits
 
 
 class Statistics(NamedTuple):
@@ -32,47 +34,42 @@ class Statistics(NamedTuple):
 
 
 Seen = tuple[tuple[int, ...], Any, int, Scanned]
-"""The fields of a :class:`Look`; as a plain tuple it is nothing that Python's garbage collector
-has to visit, and there is one for each gradient."""
+"""What a look at a tensor has found: shape, dtype, how many elements were looked at (fewer than the
+shape says, where only some rows are stored), and what is in them.
 
-
-class Look(NamedTuple):
-    """What a look at a tensor has found, before it is brought into numbers for people."""
-
-    shape: tuple[int, ...]
-    dtype: Any
-    stored: int
-    """Elements that were looked at: fewer than the shape says, where only some rows are stored."""
-    scanned: Scanned
-
-    @property
-    def histogram(self) -> bytes:
-        """Values by binary exponent, as :data:`~.scan.Scanned` says."""
-        return self.scanned[7]
-
-    def statistics(self) -> Statistics:
-        """Return the numbers."""
-        zeros, nans, infs, smallest, largest, total, squares, _ = self.scanned
-        # A row may be stored more than once; then it is as if the tensor had more of them.
-        absent = max(math.prod(self.shape) - self.stored, 0)
-        if absent:
-            smallest, largest = min(smallest, 0.0), max(largest, 0.0)
-        elements = self.stored + absent
-        finite = elements - nans - infs
-        mean = total / finite if finite else 0.0
-        norm = math.sqrt(squares)
-        return Statistics(elements, zeros + absent, nans, infs, smallest, largest, mean, norm)
-
+A plain tuple is nothing that Python's garbage collector has to visit, and there is one for each
+gradient."""
 
 _NO_KIND = -1
 # By identity, for there is one object for each type, and Paddle's way to hash it is slow.
 _kinds: dict[int, tuple[int, Any]] = {}
 
 
+def statistics(seen: Seen) -> Statistics:
+    """Return the numbers behind a look."""
+    shape, _, stored, (zeros, nans, infs, smallest, largest, total, squares, _) = seen
+    # A row may be stored more than once; then it is as if the tensor had more of them.
+    absent = max(math.prod(shape) - stored, 0)
+    if absent:
+        smallest, largest = min(smallest, 0.0), max(largest, 0.0)
+    elements = stored + absent
+    finite = elements - nans - infs
+    mean = total / finite if finite else 0.0
+    norm = math.sqrt(squares)
+    return Statistics(elements, zeros + absent, nans, infs, smallest, largest, mean, norm)
+
+
+def statistic_cells(rows: Sequence[Statistics]) -> Iterator[tuple[int, ...]]:
+    """Yield each row's numbers as a record's columns hold them."""
+    floats = float_bits([number for row in rows for number in row[4:]])
+    for at, row in enumerate(rows):
+        yield (*row[:4], *floats[4 * at : 4 * at + 4])
+
+
 def statistics_of(tensor: Any) -> Statistics | None:
     """Return what is in a tensor; ``None`` where :func:`look_at` does."""
-    found = look_at(tensor, with_histogram=False)
-    return None if found is None else Look(*found).statistics()
+    seen = look_at(tensor, with_histogram=False)
+    return None if seen is None else statistics(seen)
 
 
 def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
@@ -81,8 +78,8 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
     Returns
     -------
     tuple or None
-        What :class:`Look` is made of; ``None`` where there is nothing to look at: the tensor is
-        undefined or empty, sparse in coordinates, or not of floats.
+        What was found; ``None`` where there is nothing to look at: the tensor is undefined or
+        empty, sparse in coordinates, or not of floats.
     """
     usual = None if _has_devices() else look_at_host(tensor, _kinds, with_histogram)
     return _look_closely(tensor, with_histogram=with_histogram) if usual is None else usual
@@ -90,46 +87,39 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
 
 @native_twin
 def look_at_host(
-    tensor: Any,
-    kinds: dict[int, tuple[int, Any]],
-    with_histogram: bool,  # noqa: FBT001
+    _tensor: Any,
+    _kinds: dict[int, tuple[int, Any]],
+    _with_histogram: bool,  # noqa: FBT001
 ) -> Seen | None:
     """Look at a tensor of the usual sort, which lies in the memory of this process.
 
     Parameters
     ----------
-    kinds
+    _kinds
         By the identity of a dtype: the position in :data:`~.scan.KINDS` or -1, and the dtype.
 
     Returns
     -------
     tuple or None
-        What :class:`Look` is made of; ``None`` for any other tensor, which asks for a closer look.
+        What :func:`look_at` returns; ``None`` for any other tensor, which asks for a closer look.
+        In Python each does.
     """
-    # Asking an undefined tensor for its values kills the process.
-    if not (DOOR.is_initialized(tensor) and DOOR.is_dense(tensor) and tensor.is_contiguous()):
-        return None
-    dtype = tensor.dtype
-    kind, _ = kinds.get(id(dtype), (_NO_KIND, None))
-    if kind == _NO_KIND:
-        return None
-    shape = tuple(tensor.shape)
-    elements = math.prod(shape)
-    return shape, dtype, elements, scan(tensor.data_ptr(), elements, kind, with_histogram)
+    return None
 
 
 def is_scanned(dtype: Any) -> bool:
     """Tell whether tensors of a type are looked at."""
-    return (_kinds.get(id(dtype)) or _kind_of(dtype))[0] != _NO_KIND
+    return _kind_of(dtype) != _NO_KIND
 
 
 def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
+    # Asking an undefined tensor for its values kills the process.
     if not DOOR.is_initialized(tensor):
         return None
     if not DOOR.is_dense(tensor):
         return _look_at_rows(tensor, with_histogram=with_histogram)
     dtype = tensor.dtype
-    kind, _ = _kinds.get(id(dtype)) or _kind_of(dtype)
+    kind = _kind_of(dtype)
     if kind == _NO_KIND:
         return None
     if _has_devices() and not tensor.place.is_cpu_place():
@@ -143,10 +133,11 @@ def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
     return shape, dtype, math.prod(shape), scanned
 
 
-def _kind_of(dtype: Any) -> tuple[int, Any]:
-    name = str(dtype).removeprefix("paddle.")
-    kind = _kinds[id(dtype)] = KINDS.index(name) if name in KINDS else _NO_KIND, dtype
-    return kind
+def _kind_of(dtype: Any) -> int:
+    if id(dtype) not in _kinds:
+        name = str(dtype).removeprefix("paddle.")
+        _kinds[id(dtype)] = KINDS.index(name) if name in KINDS else _NO_KIND, dtype
+    return _kinds[id(dtype)][0]
 
 
 def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
@@ -165,21 +156,17 @@ def _scan_strided(
     address: int, shape: tuple[int, ...], strides: list[int], kind: int, *, with_histogram: bool
 ) -> Scanned:
     """Scan a tensor that may be a view; strides are in elements."""
-    item_bytes = np.dtype(_STORED_AS[kind]).itemsize
+    stored = np.dtype(STORED[kind])
     last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-    memory = (ctypes.c_char * ((last + 1) * item_bytes)).from_address(address)
+    memory = (ctypes.c_char * ((last + 1) * stored.itemsize)).from_address(address)
     strided = np.lib.stride_tricks.as_strided(
-        np.frombuffer(memoryview(memory), _STORED_AS[kind]),
+        np.frombuffer(memoryview(memory), stored),
         shape,
-        tuple(stride * item_bytes for stride in strides),
+        tuple(stride * stored.itemsize for stride in strides),
         writeable=False,
     )
     copy = np.ascontiguousarray(strided)  # the same memory where nothing is to be moved
     return scan(copy.ctypes.data, copy.size, kind, with_histogram)
-
-
-# Only moved about, so the bits need no type that numpy knows.
-_STORED_AS = ("u2", "u2", "u4", "u8", "u8", "c16")
 
 
 @cache

@@ -1,0 +1,135 @@
+"""Hooks around what moves values between Python and tensors without an op.
+
+Values are read: ``tolist``, ``__array__``, ``__float__`` and their kin come down to ``numpy``;
+``item`` to ``_getitem_from_offset``. Noted are values that a gradient could have gone back through:
+what ops of the trace made, and what needs a gradient. Batches of data are read without an event.
+
+Tensors of Python's values are created, and parameters. Each gets its row at once, so that the ops
+that read it later are known to read what was made at this line.
+
+Tensors are overwritten. Paddle does not count these writes as versions, so the tensor keeps its
+row, and the event tells from which op on its values are others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.capture.copy_hooks import noting_copies
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.events.gradient_stops import note_view
+from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
+from paddle_lab.capture.patches import AttributePatch
+from paddle_lab.capture.recorder import Recorder
+from paddle_lab.capture.rows import NO_KEY
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.evidence.events.noting import Note
+
+
+def read_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches that note ``read`` events."""
+    numpy, item = _read("numpy"), _read("item")
+    return [
+        AttributePatch(paddle.Tensor, "numpy", lambda native: noting(noting_copies(native), numpy)),
+        DOOR.patch("item", lambda native: noting(native, item)),
+    ]
+
+
+def creation_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches that note ``created`` events."""
+    to_tensor, from_dlpack = _created("to_tensor"), _created("from_dlpack")
+    return [
+        # What paddle.to_tensor, of which many modules hold a binding, calls by name.
+        DOOR.patch("to_tensor", lambda function: noting(noting_copies(function), to_tensor)),
+        # paddle.Tensor(array), which to_tensor comes to in the end as well.
+        AttributePatch(paddle.Tensor, "__init__", lambda method: noting(method, _note_constructed)),
+        DOOR.patch("from_dlpack", lambda function: noting(function, from_dlpack)),
+        DOOR.patch("create_parameter", lambda method: noting(method, _note_parameter)),
+        AttributePatch(
+            DOOR.parameter_type, "__deepcopy__", lambda method: noting(method, _note_parameter)
+        ),
+    ]
+
+
+def overwrite_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches that note ``overwritten`` events."""
+    tensor, set_value, copy = paddle.Tensor, _overwritten("set_value"), _overwritten("copy_")
+    return [
+        AttributePatch(tensor, "set_value", lambda method: noting(method, set_value)),
+        AttributePatch(tensor, "copy_", lambda native: noting(noting_copies(native), copy)),
+    ]
+
+
+def _note(recorder: Recorder, kind: str, call: Call, tensor: Any, detail: str) -> int:
+    key = recorder.tensors.key_of(tensor)
+    recorder.events.note(kind, call.frame, tensor=key, detail=detail)
+    return key
+
+
+def _read(name: str) -> Note:
+    def note(recorder: Recorder, call: Call) -> None:
+        tensor, result = call.args[0], call.result
+        is_constant = tensor.stop_gradient and recorder.tensors.known_key(tensor) == NO_KEY
+        if is_constant or not DOOR.is_initialized(tensor) or not is_floating(tensor):
+            return
+        # One number may come back as an op's argument; what it was tells which.
+        is_number = result.size == 1 and result.dtype.kind in "fc"
+        _note(recorder, "read", call, tensor, f"{name} {result.item()!r}" if is_number else name)
+
+    return note
+
+
+def _created(detail: str) -> Note:
+    def note(recorder: Recorder, call: Call) -> None:
+        tensor = call.result
+        # Labels and indices carry no gradient, whatever they were made of.
+        if (
+            isinstance(tensor, recorder.tensor_type)
+            and DOOR.is_initialized(tensor)
+            and is_floating(tensor)
+        ):
+            _note(recorder, "created", call, tensor, detail)
+
+    return note
+
+
+_note_tensor = _created("Tensor")
+_note_made_parameter = _created("parameter")
+
+
+def _note_constructed(recorder: Recorder, call: Call) -> None:
+    # What Paddle's own code constructs is noted where that code was called, or is no user's value.
+    module = call.frame.f_globals.get("__name__") or ""
+    if module.partition(".")[0] == "paddle":
+        return
+    made, *given = call.args
+    for source in (*given, *call.kwargs.values()):
+        if isinstance(source, recorder.tensor_type):
+            note_view(recorder, call.frame, source, made)
+            return
+    _note_tensor(recorder, call._replace(result=made))
+
+
+def _note_parameter(recorder: Recorder, call: Call) -> None:
+    if isinstance(call.result, recorder.parameter_type):
+        _note_made_parameter(recorder, call)
+
+
+def _overwritten(detail: str) -> Note:
+    def note(recorder: Recorder, call: Call) -> None:
+        tensor, *given = call.args
+        source = given[0] if given else None
+        if (
+            isinstance(source, recorder.tensor_type)
+            and not source.stop_gradient
+            and DOOR.is_initialized(source)
+            and is_floating(source)
+        ):
+            _note(recorder, "read", call, source, detail)
+        if isinstance(tensor, recorder.tensor_type) and DOOR.is_initialized(tensor):
+            key = _note(recorder, "overwritten", call, tensor, detail)
+            for listener in recorder.tensors.change_listeners:
+                listener(tensor, key)
+
+    return note
