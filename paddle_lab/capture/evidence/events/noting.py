@@ -27,7 +27,8 @@ class Call(NamedTuple):
     """What it returned; None before it runs."""
 
 
-Note: TypeAlias = "Callable[[Recorder, Call], object]"
+if TYPE_CHECKING:
+    Note: TypeAlias = Callable[[Recorder, Call], object]
 
 
 def noting(function: Any, note: Note | None = None, *, before: Note | None = None) -> Any:
