@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddle_lab.capture.copy_hooks import noting_copies
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_view
 from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
-from paddle_lab.capture.patches import AttributePatch
-from paddle_lab.capture.recorder import Recorder
-from paddle_lab.capture.rows import NO_KEY
+from paddle_lab.capture.hooks.copy_hooks import noting_copies
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.rows.cells import NO_KEY
 
 if TYPE_CHECKING:
     from paddle_lab.capture.evidence.events.noting import Note
@@ -62,7 +62,7 @@ def overwrite_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def _note(recorder: Recorder, kind: str, call: Call, tensor: Any, detail: str) -> int:
-    key = recorder.tensors.key_of(tensor)
+    key: int = recorder.tensors.key_of(tensor)
     recorder.events.note(kind, call.frame, tensor=key, detail=detail)
     return key
 
