@@ -43,6 +43,9 @@ def walk_grad_nodes(
         if address in reached:
             continue
         reached[address] = (node, op)
+        links_of[address] = []
+        if address in pool.held and address in pool.leaf_keys:
+            continue
         upstream = pool.lineage.upstream(op) if op != NO_OP else {}
         links_of[address], found = _following(pool, node, op, upstream)
         found.reverse()

@@ -24,6 +24,7 @@ _ALL_UP_TO = 32
 _RARER_BY = 1.25
 _MANY = 20_000
 """With more tensors alive than this, a look is felt."""
+_FEW_KEYS = 1 << 24
 
 
 class TensorLives:
@@ -39,8 +40,12 @@ class TensorLives:
         self._recorder = recorder
         self._moments = 0
         self._next_look = 1
-        self._seen = np.empty((2, 0), np.int64)
-        """Rows of ``tensors``, and how many ops had a key when each was last seen alive."""
+        self._living = np.empty(0, np.int64)
+        """Rows of ``tensors`` that were alive at the last look."""
+        self._last_look = 0
+        """How many ops had a key then."""
+        self._dead = [np.empty((2, 0), np.int64)]
+        """Rows that were dead at a later look, and how many ops had a key at the look before it."""
 
     def look(self) -> None:
         """Note which tensors are alive, if this moment is one to look."""
@@ -48,20 +53,26 @@ class TensorLives:
         if self._moments < self._next_look:
             return
         living = self._recorder.tensors.living_keys()
-        op_keys = np.full(len(living), self._recorder.next_op.next)
-        dead = self._seen[:, ~np.isin(self._seen[0], living)]
-        self._seen = np.concatenate((dead, np.stack((living, op_keys))), axis=1)
+        # A table of all keys is the fastest way while they are few.
+        kind = "table" if self._recorder.tensors.next_key.next < _FEW_KEYS else None
+        dead = self._living[~np.isin(self._living, living, kind=kind)]
+        self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))
+        self._living, self._last_look = living, self._recorder.next_op.next
         is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY
         self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
 
     def forget(self, tensors: Iterable[int]) -> None:
         """Forget tensors."""
         gone = np.fromiter(tensors, np.int64)
-        self._seen = self._seen[:, ~np.isin(self._seen[0], gone)]
+        self._living = self._living[~np.isin(self._living, gone)]
+        dead = np.concatenate(self._dead, axis=1)
+        self._dead = [dead[:, ~np.isin(dead[0], gone)]]
 
     def add_rows(self, builder: TableBuilder, keys: RecordKeys) -> None:
         """Fill ``tensor_lives``."""
-        tensor, op_keys = self._seen[:, np.argsort(self._seen[0])]
+        living = np.stack((self._living, np.full(len(self._living), self._last_look)))
+        seen = np.concatenate((*self._dead, living), axis=1)
+        tensor, op_keys = seen[:, np.argsort(seen[0])]
         tensors = keys.tensors.rows(tensor)
         rows = np.stack((tensors, keys.ops.counts_before(op_keys)), axis=1)
         builder.append_cells(rows[tensors >= 0].ravel().tolist())

@@ -22,6 +22,12 @@ from paddle_lab.capture.rows.op_names import OP_NAMES
 Resolved = tuple[list[int], list[Any]]
 """An op's inputs and attributes, as :meth:`Recorder.begin_op` returns them."""
 
+_UPDATES = frozenset(
+    ("adadelta_", "adagrad_", "adam_", "adamax_", "adamw_", "asgd_", "lamb_", "momentum_")
+    + ("nadam_", "radam_", "rmsprop_", "rprop_", "sgd_")
+)
+"""Ops of Paddle's optimizers. They write values, and leave a tensor's shape, dtype and name."""
+
 
 class OpWrapping:
     """Makes the functions that stand in for ops.
@@ -41,7 +47,7 @@ class OpWrapping:
         if NATIVE is not None:
             kind = NATIVE.OpMethod if is_method else NATIVE.OpFunction
             # It leaves to the other what several recorders listen to, to this the rare results.
-            wrapper = kind(function, name, OP_NAMES.key(name), wrapper, self)
+            wrapper = kind(function, name, OP_NAMES.key(name), wrapper, self, name in _UPDATES)
         wrapper.__wrapped__ = function
         wrapper.__name__ = wrapper.__qualname__ = getattr(function, "__name__", name)
         wrapper.__doc__ = getattr(function, "__doc__", None)

@@ -189,6 +189,7 @@ class OpFunction:
         name_key: int,
         for_all: Callable[..., Any],
         rare: OpWrapping,
+        is_update: bool,
         /,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -204,6 +205,7 @@ class OpMethod:
         name_key: int,
         for_all: Callable[..., Any],
         rare: OpWrapping,
+        is_update: bool,
         /,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -5,18 +5,20 @@
 
 static PyObject *next_functions;
 
-/* The op of a node that is held: 1 if it is, -1 and an exception where that fails. */
-static int find_held(Walk *walk, int64_t address, int64_t *op) {
+/* The op of a node that is held, and whether it is a leaf: 1 if it is held, -1 and an exception
+ * where that fails. */
+static int find_held(Walk *walk, Node *node) {
     if (PyDict_GET_SIZE(walk->held) == 0) {
         return 0;
     }
-    PyObject *at = PyLong_FromLongLong(address);
+    PyObject *at = PyLong_FromLongLong(node->address);
     PyObject *known = at == NULL ? NULL : PyDict_GetItemWithError(walk->held, at);
+    node->ends = known == NULL ? 0 : PyDict_Contains(walk->leaf_keys, at) == 1;
     Py_XDECREF(at);
     if (known == NULL) {
         return PyErr_Occurred() ? -1 : 0;
     }
-    *op = PyLong_AsLongLong(PyTuple_GetItem(known, 1));
+    node->op = PyLong_AsLongLong(PyTuple_GetItem(known, 1));
     return PyErr_Occurred() ? -1 : 1;
 }
 
@@ -32,7 +34,7 @@ int Walk_begin(Walk *walk, PyObject *roots) {
             return -1;
         }
         Node root = {.node = node, .address = grad_node_address(node), .op = op};
-        if (PyErr_Occurred() || find_held(walk, root.address, &root.op) < 0) {
+        if (PyErr_Occurred() || find_held(walk, &root) < 0) {
             return -1;
         }
         Node *pending = Growing_add(&walk->pending, 1, sizeof(Node));
@@ -92,7 +94,7 @@ static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) 
         return 0;
     }
     Node next = {.node = node, .address = target};
-    const int is_held = find_held(walk, target, &next.op);
+    const int is_held = find_held(walk, &next);
     if (is_held < 0) {
         return -1;
     }
@@ -133,8 +135,14 @@ int Walk_take_node(Walk *walk) {
         return -1;
     }
     *reached = node;
-    if (AddressTable_set(&walk->positions, node.address, 0, position) < 0 ||
-        find_sources(walk, node.op) < 0) {
+    reached->links = walk->links.length;
+    if (AddressTable_set(&walk->positions, node.address, 0, position) < 0) {
+        return -1;
+    }
+    if (node.ends) {
+        return 0;
+    }
+    if (find_sources(walk, node.op) < 0) {
         return -1;
     }
     PyObject *following = PyObject_GetAttr(node.node, next_functions);

@@ -14,6 +14,7 @@ typedef struct {
     int64_t key;      /* of a node that was reached */
     Py_ssize_t links; /* where its links end; they begin where those of the one before do */
     int is_fresh;
+    int ends; /* a leaf that is recorded already: nothing follows it */
 } Node;
 
 typedef struct {

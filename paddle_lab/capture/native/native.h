@@ -176,7 +176,7 @@ int64_t now_ns(void);
 /* Rows of tensors: tensor_rows.c. */
 /* -1 and an exception where it fails. */
 int64_t tensor_row_of(Owner *owner, PyObject *tensor);
-int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op);
+int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update);
 int is_known_kind(const Owner *owner, PyObject *value); /* a tensor that may come here */
 
 /* What an op was given: resolved.c. */
@@ -205,8 +205,8 @@ typedef struct {
 /* What an op returned; 0 for anything but tensors, a tuple or a list of them: Python's part. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
 /* -1 and an exception where it fails. */
-int record_op(Owner *owner, int64_t name_key, const Resolved *resolved, PyObject *result,
-              const Made *made, int64_t start_ns, int64_t end_ns);
+int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
+              PyObject *result, const Made *made, int64_t start_ns, int64_t end_ns);
 PyObject *present_frame(void); /* borrowed; None where no Python runs */
 
 /* Return what an integer says and drop it; -1, with the exception, of NULL. */

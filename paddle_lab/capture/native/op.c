@@ -7,6 +7,7 @@ typedef struct {
     PyObject *function;
     PyObject *name;
     int64_t name_key;
+    int is_update;     /* of an optimizer: it leaves shapes, dtypes and names as they are */
     PyObject *for_all; /* Python's, for several recorders */
     PyObject *rare;    /* an OpWrapping, which records what is no fast path */
     PyObject *attributes;
@@ -85,7 +86,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     Made made;
     int failed;
     if (Made_find(owner, &result, &made)) {
-        failed = record_op(owner, op->name_key, &resolved, result, &made, start_ns, end_ns);
+        failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, start_ns,
+                           end_ns);
     } else {
         failed = tell_rare(owner, op, "end", args, count, &resolved, result, start_ns, end_ns);
     }
@@ -101,7 +103,9 @@ end:
 static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {
     PyObject *function, *name, *for_all, *rare;
     long long name_key;
-    if (!PyArg_ParseTuple(args, "OULOO", &function, &name, &name_key, &for_all, &rare)) {
+    int is_update;
+    if (!PyArg_ParseTuple(args, "OULOOp", &function, &name, &name_key, &for_all, &rare,
+                          &is_update)) {
         return NULL;
     }
     Op *op = (Op *)type->tp_alloc(type, 0);
@@ -112,6 +116,7 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
     op->function = Py_NewRef(function);
     op->name = Py_NewRef(name);
     op->name_key = name_key;
+    op->is_update = is_update;
     op->for_all = Py_NewRef(for_all);
     op->rare = Py_NewRef(rare);
     return (PyObject *)op;

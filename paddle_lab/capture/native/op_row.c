@@ -58,10 +58,10 @@ int Made_find(const Owner *owner, PyObject *const *result, Made *made) {
 }
 
 /* Make the rows of what an op made, and write their keys. */
-static int produce_all(Owner *owner, const Made *made, int64_t op, int64_t *keys) {
+static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update, int64_t *keys) {
     for (Py_ssize_t i = 0; i < made->count; i++) {
         if (made->values[i] != Py_None) {
-            *keys = tensor_row_made(owner, made->values[i], op);
+            *keys = tensor_row_made(owner, made->values[i], op, is_update);
             if (*keys++ < 0) {
                 return -1;
             }
@@ -87,8 +87,8 @@ static int tell_of_op(Owner *owner, int64_t key, PyObject *result) {
     return 0;
 }
 
-int record_op(Owner *owner, int64_t name_key, const Resolved *resolved, PyObject *result,
-              const Made *made, int64_t start_ns, int64_t end_ns) {
+int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
+              PyObject *result, const Made *made, int64_t start_ns, int64_t end_ns) {
     ThreadState *state = Owner_thread(owner);
     if (state == NULL) {
         return -1;
@@ -101,7 +101,7 @@ int record_op(Owner *owner, int64_t name_key, const Resolved *resolved, PyObject
         return -1;
     }
     const int64_t key = owner->next_op->next++;
-    int failed = produce_all(owner, made, key, outputs) < 0;
+    int failed = produce_all(owner, made, key, is_update, outputs) < 0;
     int64_t stack = 0, attributes = 0, scope = 0;
     if (!failed) {
         stack =

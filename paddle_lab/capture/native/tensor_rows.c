@@ -88,7 +88,27 @@ int64_t tensor_row_of(Owner *owner, PyObject *tensor) {
                : taken_integer(PyObject_CallMethod(owner->tensor_pool, "key_of", "O", tensor));
 }
 
-int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op) {
+/* The row with a key, or NULL: keys follow each other but for those of other threads and those that
+ * a limit took out. */
+static const int64_t *row_of(const Tape *rows, int64_t key) {
+    const int64_t at = rows->length == 0 ? -1 : (key - rows->cells[TENSOR_KEY]) * TENSOR_CELLS;
+    const int is_there = at >= 0 && at < rows->length && rows->cells[at + TENSOR_KEY] == key;
+    return is_there ? rows->cells + at : NULL;
+}
+
+/* An optimizer's op wrote new values into a tensor: its row is as before but for a few cells. */
+static int64_t update_row(Owner *owner, PyObject *tensor, const int64_t *before, int64_t op) {
+    int64_t cells[TENSOR_CELLS];
+    memcpy(cells, before, sizeof cells);
+    cells[TENSOR_KEY] = owner->next_tensor->next++;
+    cells[TENSOR_PREVIOUS] = before[TENSOR_KEY];
+    cells[TENSOR_PRODUCER] = op;
+    cells[TENSOR_DETACHED_FROM] = NO_KEY;
+    cells[TENSOR_VERSION] = tensor_version(tensor);
+    return PyErr_Occurred() ? NO_KEY : add_row(owner, tensor, cells, cells[TENSOR_VERSION]);
+}
+
+int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update) {
     /* First: an undefined tensor that is asked for more ends the process. */
     const int is_initialized = tensor_is_initialized(tensor);
     if (is_initialized != 1) {
@@ -97,6 +117,13 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op) {
                                                                       "OL", tensor, (long long)op));
     }
     const int64_t known = ObjectTable_find_value(owner->known, tensor);
+    if (is_update && known != NO_KEY && (known & LARGEST_VERSION) != NO_VERSION) {
+        const int64_t *before = row_of(owner->tensor_rows, known >> VERSION_BITS);
+        if (before != NULL && (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER ||
+                               before[TENSOR_KIND] == TENSOR_KIND_BUFFER)) {
+            return update_row(owner, tensor, before, op);
+        }
+    }
     const int is_parameter = Py_IS_TYPE(tensor, owner->parameter_type);
     const int is_named = is_parameter || (known != NO_KEY && tensor_is_persistable(tensor));
     const int is_constant = tensor_stop_gradient(tensor);
