@@ -22,10 +22,10 @@ from paddle_lab.capture.rows.op_names import OP_NAMES
 Resolved = tuple[list[int], list[Any]]
 """An op's inputs and attributes, as :meth:`Recorder.begin_op` returns them."""
 
-_UPDATES = frozenset(
-    ("adadelta_", "adagrad_", "adam_", "adamax_", "adamw_", "asgd_", "lamb_", "momentum_")
-    + ("nadam_", "radam_", "rmsprop_", "rprop_", "sgd_")
-)
+_UPDATES = frozenset({
+    "adadelta_", "adagrad_", "adam_", "adamax_", "adamw_", "asgd_", "lamb_", "momentum_", "nadam_",
+    "radam_", "rmsprop_", "rprop_", "sgd_",
+})  # fmt: skip
 """Ops of Paddle's optimizers. They write values, and leave a tensor's shape, dtype and name."""
 
 
