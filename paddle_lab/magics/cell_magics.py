@@ -12,80 +12,49 @@ from __future__ import annotations
 import linecache
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.inputtransformer2 import cell_magic
 
+from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.options import CELL_MAGICS, CellOptions, explained
 from paddle_lab.notebook_cells import NotebookCells
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from paddle_lab.magics.traced_cell import TracedCell
+
 _BEGIN = "__paddle_lab_begin__"
-
-
-class RunningCell(Protocol):
-    """What one magic does with the cell that is running."""
-
-    def finish(self, error: BaseException | None) -> None:
-        """End what the magic began, since the cell has ended, in an error or not."""
-
-
-class CellMagic(Protocol):
-    """One cell magic."""
-
-    name: str
-
-    def run(self, line: str, cell: str) -> Any:
-        """Run a cell that did not pass the transformation; its parser holds the options."""
-
-    def begin(self, line: str, *, number: int, anchor: FrameType | None) -> RunningCell:
-        """Begin with a cell.
-
-        Parameters
-        ----------
-        line
-            The magic's options as typed.
-        number
-            The cell's execution count.
-        anchor
-            The frame that runs the cell.
-
-        Raises
-        ------
-        UsageError
-            For wrong options; the cell does not run then.
-        """
+_FIRST_LINE = re.compile(rf"%%(?P<name>{'|'.join(CELL_MAGICS)})(?P<options>[ \t].*|)\s*$")
 
 
 class CellMagics:
-    """The cell magics of one IPython shell.
+    """``%%paddle_trace`` and ``%%paddle_mem`` in one IPython shell; one at a time is at work.
 
     Parameters
     ----------
     shell
         The shell.
-    magics
-        The magics; one at a time is at work.
+    memory
+        The notebook's memory and ledger.
     """
 
-    def __init__(self, shell: InteractiveShell, magics: Sequence[CellMagic]) -> None:
+    def __init__(self, shell: InteractiveShell, memory: NotebookMemory) -> None:
         self._shell: Any = shell
-        self._magics = {magic.name: magic for magic in magics}
-        self._first_line = re.compile(
-            rf"%%(?P<name>{'|'.join(self._magics)})(?P<options>[ \t].*|)\s*$"
-        )
+        self._memory = memory
         self._depth = 0
-        self._running: tuple[RunningCell, int] | None = None
+        self._running: tuple[TracedCell, int] | None = None
 
     def register(self) -> None:
         """Make the magics known."""
         shell = self._shell
-        for name, magic in self._magics.items():
-            shell.register_magic_function(magic.run, magic_kind="cell", magic_name=name)
+        for name, options in CELL_MAGICS.items():
+            run = self._run_of(name, options)
+            shell.register_magic_function(run, magic_kind="cell", magic_name=name)
         shell.input_transformers_cleanup.append(self.transform)
         shell.events.register("pre_run_cell", self._enter_cell)
         shell.events.register("post_run_cell", self._leave_cell)
@@ -95,13 +64,23 @@ class CellMagics:
         """Take the magics away again."""
         self._finish(None)
         shell = self._shell
-        for name in self._magics:
+        for name in CELL_MAGICS:
             shell.magics_manager.magics["cell"].pop(name, None)
         shell.input_transformers_cleanup.remove(self.transform)
         shell.events.unregister("pre_run_cell", self._enter_cell)
         shell.events.unregister("post_run_cell", self._leave_cell)
         shell.user_ns.pop(_BEGIN, None)
         shell.user_ns_hidden.pop(_BEGIN, None)
+
+    def _run_of(self, name: str, options: CellOptions) -> Callable[[str, str], None]:
+        """Return what runs a cell that did not pass the transformation, as by run_cell_magic()."""
+
+        @explained(options.help)
+        def run(line: str, cell: str) -> None:
+            self._shell.run_cell(f"%%{name} {line}\n{cell}").raise_error()
+
+        run.__doc__ = str(options.does)
+        return run
 
     def transform(self, lines: list[str]) -> list[str]:
         """Replace a cell's first line, if it is one of the magics, by a call that begins it."""
@@ -118,7 +97,7 @@ class CellMagics:
         return [call, *cell_magic(lines[1:])]
 
     def _match(self, lines: list[str]) -> re.Match[str] | None:
-        match = self._first_line.match(lines[0]) if lines else None
+        match = _FIRST_LINE.match(lines[0]) if lines else None
         asks_for_help = match is not None and match["options"].rstrip().endswith("?")
         return None if asks_for_help else match
 
@@ -136,21 +115,29 @@ class CellMagics:
         """
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename
+        _show_magic_line(file, f"%%{name} {line}".rstrip(), frame.f_lineno)
         if below:
-            _show_magic_line(file, f"%%{name} {line}".rstrip(), frame.f_lineno)
             sys.stderr.write(say("magics.left_out", name=name, below=below) + "\n")
             return
-        # The shell's own count is one ahead of the running cell's from IPython 9 on.
-        number = self._number_of_cell(frame)
-        magic = self._magics[name]
-        magic_line = f"%%{name} {line}".rstrip()
-        _show_magic_line(file, magic_line, frame.f_lineno)
         self._finish(None)
-        running = magic.begin(line, number=number, anchor=frame.f_back)
+        options = CELL_MAGICS[name].parse(line)
+        # Its imports are the capture's; %load_ext has the kernel do them while it waits.
+        from paddle_lab.magics.traced_cell import TracedCell
+
+        running = TracedCell(
+            self._shell,
+            options,
+            self._memory,
+            number=self._number_of_cell(frame),
+            anchor=frame.f_back,
+            records_memory=name == "paddle_mem",
+        )
         self._running = running, self._depth
 
     def _number_of_cell(self, frame: FrameType) -> int:
         """Return the execution count of the cell around a frame.
+
+        The shell's own count is one ahead of the running cell's from IPython 9 on.
 
         A magic above ours (%%time, %%timeit) runs our line in code that is no cell, under the cell.
         """

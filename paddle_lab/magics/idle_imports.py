@@ -30,4 +30,4 @@ def _import() -> None:
         checks()  # imports each
     with suppress(ImportError):
         import paddle_lab.capture.session
-        import paddle_lab.magics.graphed_cell  # noqa: F401
+        import paddle_lab.magics.traced_cell  # noqa: F401

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.display import display
 
@@ -88,9 +88,6 @@ class LiveChart:
         from paddle_lab.capture.memory.counters import memory_sampler
         from paddle_lab.views.widgets.memory_widget import LiveMemory
 
-        def free() -> Any:
-            return self._memory.release()
-
-        chart = LiveMemory(memory_sampler(), height=height, free=free)
+        chart = LiveMemory(memory_sampler(), height=height, free=self._memory.release)
         chart.start()
         return chart

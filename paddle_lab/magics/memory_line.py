@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
@@ -13,14 +12,15 @@ from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
-from paddle_lab.magics.options import COMMANDS, HELP
+from paddle_lab.magics.options import COMMANDS, HELP, check_height, explained, known_options
 from paddle_lab.words import say
 from paddle_lab.words.suggestion import suggestion
 
+if TYPE_CHECKING:
+    from paddle_lab.capture.memory.living_tensors import LivingTensors
+
 _NAME = "%paddle_mem"
 _LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX = 160, 2000
-
-_Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
 def _parser() -> MagicArgumentParser:
@@ -29,12 +29,6 @@ def _parser() -> MagicArgumentParser:
     height = say("magics.help.chart_height")
     parser.add_argument("--height", type=int, default=300, metavar="PX", help=height)
     return parser
-
-
-def _explained(run: _Run) -> _Run:
-    """Let IPython show the options where it shows the magic's docstring."""
-    run.getdoc = lambda: _parser().format_help()  # type: ignore[attr-defined]
-    return run
 
 
 class MemoryLineMagic:
@@ -57,25 +51,13 @@ class MemoryLineMagic:
         self._keeper.unregister()
         self._shell.magics_manager.magics["line"].pop("paddle_mem", None)
 
-    @_explained
+    @explained(lambda: _parser().format_help())
     def run(self, line: str) -> Any:
         """See where memory goes while cells run; ``%%paddle_mem`` shows where one cell's went."""
-        try:
-            options, unknown = _parser().parse_known_args(line.split())
-        except UsageError as error:
-            raise UsageError(say("magics.bad_option", magic=_NAME, error=error)) from None
+        options, unknown = known_options(_NAME, _parser(), line.split())
         if options.command not in COMMANDS or unknown:
             raise UsageError(_complaint(options.command, unknown))
-        if not _LEAST_HEIGHT_PX <= options.height <= _LARGEST_HEIGHT_PX:
-            raise UsageError(
-                say(
-                    "magics.height",
-                    magic=_NAME,
-                    least=_LEAST_HEIGHT_PX,
-                    most=_LARGEST_HEIGHT_PX,
-                    height=options.height,
-                )
-            )
+        check_height(_NAME, options.height, least=_LEAST_HEIGHT_PX, most=_LARGEST_HEIGHT_PX)
         if options.command == "on":
             self._chart.show(height=options.height, cell=self._keeper.cell_label)
         elif options.command == "off":
@@ -87,26 +69,18 @@ class MemoryLineMagic:
             self._report()
 
     def _report(self) -> None:
-        from paddle_lab.views.text.memory_report import MemoryReport
-
-        allocated = self._memory.read()
-        living = None
+        living: LivingTensors | None
         try:
-            living = self._memory.living_everywhere()
+            living = self._memory.living()
+            self._memory.search_libraries(living)
         except ImportError as error:
             raise UsageError(str(error)) from None
         except KeyboardInterrupt:
-            pass
+            living = None
         if living is None:
             # Raise a new one: the traceback of the search would keep alive all that it had found.
             raise KeyboardInterrupt
-        report = MemoryReport(
-            self._memory.ledger,
-            living.tensors(),
-            allocated={place: counters["allocated"] for place, counters in allocated.items()},
-            graphs=living.backward_graphs(),
-            is_complete=living.is_complete,
-        )
+        report = self._memory.report(living, self._memory.ledger)
         display(report)
         show_free_button(self._memory, report.releasable_bytes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
@@ -15,13 +16,14 @@ from paddle_lab.holders.running import (
     task_roots,
     thread_roots,
 )
-from paddle_lab.ledger import Ledger
+from paddle_lab.ledger import Entry, Ledger
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.memory.living_tensors import LivingTensors
     from paddle_lab.holders.roots import Root
     from paddle_lab.holders.storages import Storage
+    from paddle_lab.views.text.memory_report import MemoryReport
 
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 _LIBRARIES_BUDGET_S = 4.0
@@ -76,7 +78,10 @@ class NotebookMemory:
         from paddle_lab.holders.roots import hidden_roots, module_roots, variable_roots
 
         shell = self._shell
-        living = LivingTensors(excluded=self._keepers_of_names(), excluded_types=is_kernels)
+        # These lead to every name there is, and are no holders of their own.
+        namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
+        keepers = [*namespaces, shell.displayhook, shell.InteractiveTB, shell.last_execution_result]
+        living = LivingTensors(excluded=[shell, *keepers], excluded_types=is_kernels)
         living.search(variable_roots(shell.user_ns, shell.user_ns_hidden))
         living.search(hidden_roots(shell.user_ns, shell.user_ns_hidden))
         living.search(module_roots(libraries=False))
@@ -88,27 +93,26 @@ class NotebookMemory:
         living.search(thread_roots())
         return living
 
-    def _keepers_of_names(self) -> list[Any]:
-        """Return what leads to every name there is, and is no holder of its own."""
-        shell = self._shell
-        namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
-        keepers = [shell, *namespaces, shell.displayhook, shell.InteractiveTB]
-        return [*keepers, shell.last_execution_result]
-
-    def living_everywhere(self) -> LivingTensors:
-        """Return the same and what installed libraries lead to, which takes up to seconds."""
-        living = self.living()
-        self.search_libraries(living)
-        return living
-
     def search_libraries(self, living: LivingTensors) -> None:
-        """Search what installed libraries lead to as well, then what no name leads to."""
+        """Search what libraries lead to as well, then what no name leads to: up to seconds."""
         from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
         living.search(module_roots(libraries=True), enters_libraries=True)
         living.search([Root("container", "get_ipython()", vars(self._shell), is_namespace=True)])
         living.search_unnamed()
+
+    def report(self, living: LivingTensors, ledger: Sequence[Entry] = ()) -> MemoryReport:
+        """Return a report on what is alive, below what the cells of a ledger did."""
+        from paddle_lab.views.text.memory_report import MemoryReport
+
+        return MemoryReport(
+            ledger,
+            living.tensors(),
+            allocated={place: counters["allocated"] for place, counters in self.read().items()},
+            graphs=living.backward_graphs(),
+            is_complete=living.is_complete,
+        )
 
     def release(self) -> str:
         """Release what only kept outputs and tracebacks hold; return a sentence on what was freed.

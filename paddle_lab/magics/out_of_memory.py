@@ -36,7 +36,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     print(found)  # noqa: T201  (the answer of a command)
     # What was there before the cell may be most of it, and is only a sum to the trace.
     if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
-        _show_living(memory)
+        display(memory.report(memory.living()))
 
 
 def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> None:
@@ -47,25 +47,6 @@ def _report_what_is_alive(trace: Trace, text: str, memory: NotebookMemory) -> No
     request = failed_request(trace.ops, text)
     allocated_bytes = memory.allocated_bytes()
     print(request.headline(allocated_bytes))  # noqa: T201
-    _show_living(memory)
-    advice = [
-        request.advice(allocated_bytes) or last_resort(),
-        say("magics.memory_of_cell"),
-    ]
+    display(memory.report(memory.living()))
+    advice = [request.advice(allocated_bytes) or last_resort(), say("magics.memory_of_cell")]
     print(what_to_do(advice))  # noqa: T201
-
-
-def _show_living(memory: NotebookMemory) -> None:
-    from paddle_lab.views.text.memory_report import MemoryReport
-
-    living = memory.living()
-    allocated = {place: counters["allocated"] for place, counters in memory.read().items()}
-    display(
-        MemoryReport(
-            (),
-            living.tensors(),
-            allocated=allocated,
-            graphs=living.backward_graphs(),
-            is_complete=living.is_complete,
-        )
-    )

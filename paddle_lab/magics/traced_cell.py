@@ -1,4 +1,4 @@
-"""What ``%%paddle_trace`` and ``%%paddle_mem`` share: a cell that is recorded and then shown."""
+"""A cell with ``%%paddle_trace`` or ``%%paddle_mem``: recorded while it runs, then shown."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from types import FrameType, NoneType
 from typing import Any
 
 from IPython.core.error import UsageError
+from IPython.display import display
 
 from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
-from paddle_lab.api import Trace, WidgetView
+from paddle_lab.api import Trace
 from paddle_lab.garbage import collection_paused
+from paddle_lab.holders.storages import releasable_bytes, storages
+from paddle_lab.magics.cell_holders import find_holders, ledger_entry
 from paddle_lab.magics.cell_rerun import CellRerun
+from paddle_lab.magics.error_note import show_error_note
+from paddle_lab.magics.free_button import show_free_button
+from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.out_of_memory import report_out_of_memory
 from paddle_lab.magics.waiting_note import WaitingNote
 from paddle_lab.recording import Recording
+from paddle_lab.views.text.memory_report import LedgerLine
 from paddle_lab.words import say
 
 LATEST = "_trace"
@@ -29,13 +37,15 @@ class TracedCell:
     shell
         The shell that runs it.
     options
-        As :func:`paddle_lab.magics.options.parse` returns them.
+        As :meth:`paddle_lab.magics.options.CellOptions.parse` returns them.
+    memory
+        Knows what is alive, and keeps the ledger.
     number
         The cell's execution count.
     anchor
         The frame that runs the cell.
-    memory
-        Whether to record allocations as well.
+    records_memory
+        Whether to record allocations as well, and who holds what is left of them.
 
     Raises
     ------
@@ -47,21 +57,22 @@ class TracedCell:
         self,
         shell: Any,
         options: Namespace,
+        memory: NotebookMemory,
         *,
         number: int,
         anchor: FrameType | None,
-        memory: bool = False,
+        records_memory: bool,
     ) -> None:
         self._shell = shell
-        self._note = WaitingNote(0)
-        self.options = options
+        self._options = options
+        self._memory = memory
+        self._number = number
+        self._records_memory = records_memory
         self._refuse_to_replace(options.output)
-        self.number = number
-        title = options.title or say("reports.title.cell", cell=number)
         self._recording = Recording(
-            title=title,
+            title=options.title or say("reports.title.cell", cell=number),
             anchor=anchor,
-            memory=memory,
+            memory=records_memory,
             check=options.check,
             grads=options.grads,
             reruns=True,
@@ -70,38 +81,65 @@ class TracedCell:
         try:
             kinds = rerun_kinds(chosen(options.check))
             self._rerun = CellRerun(shell, number, kinds) if kinds else None
-            self.trace: Trace = self._recording.__enter__()
+            self._trace: Trace = self._recording.__enter__()
         except ImportError as error:
             raise UsageError(str(error)) from None
 
-    def end(self, error: BaseException | None) -> None:
+    def finish(self, error: BaseException | None) -> None:
+        """End the recording, since the cell has ended, in an error or not; keep and show it."""
+        trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
+        note = WaitingNote(0 if error or is_quiet else self._recording.op_count)
+        note.tell(say("magics.waiting.record", n=self._recording.op_count))
+        self._end_recording(error)
+        tensors = find_holders(trace, memory) if self._records_memory else []
+        self._keep()
+        has_totals = len(trace.record.memory_totals) > 0
+        entry = ledger_entry(trace, self._number, tensors) if has_totals else None
+        if entry is not None:
+            memory.ledger.add(entry)
+        if is_quiet:
+            return
+        show_error_note(trace, error, has_page=memory.has_page)
+        self._show(note)
+        report_out_of_memory(trace, error, memory)
+        if entry is not None:
+            display(LedgerLine(entry, leak=trace.memory.leak))
+            show_free_button(memory, releasable_bytes(storages(tensors)))
+
+    def _end_recording(self, error: BaseException | None) -> None:
         """End the recording; where a check needs it, run the cell once more."""
-        if error is None and not self.options.quiet:
-            self._note = WaitingNote(self._recording.op_count)
-            self._note.tell(say("magics.waiting.record", n=self._recording.op_count))
         self._recording.__exit__(type(error) if error else None, error, None)
         again, self._rerun = self._rerun, None
         if again is not None and self._recording.run is not None:
-            self.trace.complete(again.finish(self._recording.run, error))
+            self._trace.complete(again.finish(self._recording.run, error))
 
-    def keep(self) -> None:
+    def _keep(self) -> None:
         """Bind the trace to its variables and save it, as the options say."""
-        self._shell.user_ns[LATEST] = self.trace
-        if self.options.output:
-            self._bind(self.options.output)
-        if self.options.save:
-            self._save(self.options.save)
+        variables, name, path = self._shell.user_ns, self._options.output, self._options.save
+        variables[LATEST] = self._trace
+        if name and isinstance(variables.get(name), (Trace, NoneType)):
+            variables[name] = self._trace
+        elif name:
+            sys.stderr.write(say("magics.cell_set_it", name=name, latest=LATEST) + "\n")
+        if not path:
+            return
+        try:
+            self._trace.save(path)
+        except OSError as error:
+            reason = error.strerror or error
+            sys.stderr.write(say("magics.not_saved", path=path, error=reason) + "\n")
 
-    def show(self, view: WidgetView) -> None:
+    def _show(self, note: WaitingNote) -> None:
         """Show the trace below the cell."""
+        count, options = len(self._trace.record.ops), self._options
         try:
             with collection_paused():
-                self._note.tell(say("magics.waiting.checks", n=len(self.trace.record.ops)))
-                _ = self.trace.findings
-                self._note.tell(say("magics.waiting.picture", n=len(self.trace.record.ops)))
-                self._note.give_way(self.trace.shown(view=view, height=self.options.height))
+                note.tell(say("magics.waiting.checks", n=count))
+                _ = self._trace.findings
+                note.tell(say("magics.waiting.picture", n=count))
+                note.give_way(self._trace.shown(view=options.view, height=options.height))
         except OSError as error:  # a checkout whose front end has not been built
-            self._note.tell("")
+            note.tell("")
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _refuse_to_replace(self, name: str | None) -> None:
@@ -110,16 +148,3 @@ class TracedCell:
         if not isinstance(there, (Trace, NoneType)):
             kind = type(there).__name__
             raise UsageError(say("magics.would_replace", name=name, type=kind))
-
-    def _bind(self, name: str) -> None:
-        if isinstance(self._shell.user_ns.get(name), (Trace, NoneType)):
-            self._shell.user_ns[name] = self.trace
-            return
-        sys.stderr.write(say("magics.cell_set_it", name=name, latest=LATEST) + "\n")
-
-    def _save(self, path: str) -> None:
-        try:
-            self.trace.save(path)
-        except OSError as error:
-            reason = error.strerror or error
-            sys.stderr.write(say("magics.not_saved", path=path, error=reason) + "\n")

@@ -16,7 +16,7 @@ class WaitingNote:
     Parameters
     ----------
     ops
-        How many ops ran.
+        How many ops ran, 0 where nothing is to be said.
     """
 
     def __init__(self, ops: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 _RECORDING = (
     "paddle_lab.analysis.findings.checks.unused_graph",
     "paddle_lab.capture.session",
-    "paddle_lab.magics.graphed_cell",
+    "paddle_lab.magics.traced_cell",
 )
 _SHOWING = ("anywidget", "paddle_lab.views.html.fallback", "paddle_lab.views.widgets.graph_widget")
 _LATER = (*_RECORDING, *_SHOWING)

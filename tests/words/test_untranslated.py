@@ -47,7 +47,6 @@ ALLOWED = {
     "sampling/sampler.py": r"paddle_lab sampler$",
     # What is typed.
     "magics/memory_line.py": r"%paddle_mem off$",
-    "magics/*_cell.py": r"%%paddle_",
     # Files for tools that speak English.
     "interchange/*.py": r".*",
     # Styles, policies and fonts.
