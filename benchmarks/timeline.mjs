@@ -9,7 +9,6 @@ const { values: given } = parseArgs({
 });
 
 const memory = await fromSource(`
-      export * from "./src/memory/blocks/alive.ts";
       export * from "./src/memory/map/block_map.ts";
       export * from "./src/memory/blocks/blocks.ts";
       export * from "./src/memory/grouping/group_sums.ts";

@@ -16,40 +16,23 @@ export function groupBy(keys: Int32Array, groupCount: number): Adjacency {
   return { start, list };
 }
 
-/** Sort ids[from .. to) by keys[id], stable, without recursion; `spare` is at least as long as `ids`. */
-export function sortByKey(
-  ids: Int32Array,
-  from: number,
-  to: number,
-  keys: Float64Array,
-  spare: Int32Array,
-): void {
-  const run = 12;
-  for (let low = from; low < to; low += run) {
-    const high = Math.min(low + run, to);
-    for (let i = low + 1; i < high; i++) {
-      const id = ids[i]!;
-      const key = keys[id]!;
-      let j = i - 1;
-      while (j >= low && keys[ids[j]!]! > key) {
-        ids[j + 1] = ids[j]!;
-        j--;
-      }
-      ids[j + 1] = id;
-    }
+/** Longer ranges are left to the engine, which takes long to begin. */
+const SHORT = 24;
+
+/** Sort ids[from .. to) by keys[id], stable. */
+export function sortByKey(ids: Int32Array, from: number, to: number, keys: Float64Array): void {
+  if (to - from > SHORT) {
+    ids.subarray(from, to).sort((a, b) => keys[a]! - keys[b]! || 0);
+    return;
   }
-  for (let width = run; width < to - from; width *= 2) {
-    for (let low = from; low < to; low += 2 * width) {
-      const middle = Math.min(low + width, to);
-      const high = Math.min(low + 2 * width, to);
-      let left = low;
-      let right = middle;
-      for (let k = low; k < high; k++) {
-        const takeLeft =
-          left < middle && (right >= high || keys[ids[left]!]! <= keys[ids[right]!]!);
-        spare[k] = takeLeft ? ids[left++]! : ids[right++]!;
-      }
+  for (let i = from + 1; i < to; i++) {
+    const id = ids[i]!;
+    const key = keys[id]!;
+    let j = i - 1;
+    while (j >= from && keys[ids[j]!]! > key) {
+      ids[j + 1] = ids[j]!;
+      j--;
     }
-    ids.set(spare.subarray(from, to), from);
+    ids[j + 1] = id;
   }
 }

@@ -121,7 +121,7 @@ function makeBoxes(
   }
   const byOrder = new Int32Array(count);
   for (let i = 0; i < count; i++) byOrder[i] = i;
-  sortByKey(byOrder, 0, count, time, byOrder.slice());
+  sortByKey(byOrder, 0, count, time);
 
   const edgeCount = own.length;
   const boxes: Boxes = {

@@ -18,10 +18,9 @@ export interface LayoutRunner {
   dispose(): void;
 }
 
-/** To the worker. */
+/** To the worker, which has one at a time. */
 export interface LayoutRequest {
   kind: "layout";
-  id: number;
   graph: NestedGraph;
   options: RunnerOptions;
 }
@@ -29,15 +28,8 @@ export interface LayoutRequest {
 /** From the worker. `ready` comes once, when it has started. */
 export type LayoutReply =
   | { kind: "ready" }
-  | { kind: "done"; id: number; result: NestedResult }
-  | { kind: "failed"; id: number; message: string };
-
-interface Job {
-  graph: NestedGraph;
-  options: RunnerOptions;
-  resolve: (result: NestedResult | Promise<NestedResult>) => void;
-  reject: (error: unknown) => void;
-}
+  | { kind: "done"; result: NestedResult }
+  | { kind: "failed"; message: string };
 
 /** A cancelled layout may still end by itself for this long; then its worker, cache and all, is dropped. */
 const GRACE_MS = 150;
@@ -47,6 +39,9 @@ export type LayoutFunction = (
   options: NestedOptions,
 ) => NestedResult | Promise<NestedResult>;
 
+/** A worker is forbidden by the page's policy, or it broke: either way it will not answer. */
+class NoWorker extends Error {}
+
 /**
  * @param layout does the work on the main thread, where workers are not allowed
  * @param workerSource the script of a worker, as `worker_entry.ts` answers; null to stay on the main thread
@@ -55,122 +50,86 @@ export function createLayoutRunner(
   layout: LayoutFunction,
   workerSource: string | null,
 ): LayoutRunner {
-  const jobs = new Map<number, Job>();
-  const stale = new Set<number>();
-  let cache = new Map<string, unknown>();
-  let lastId = 0;
-  let worker: Worker | null = null;
+  const jobs = new Set<AbortController>();
+  const cache = new Map<string, unknown>();
   let last: Worker | undefined;
-  let grace: ReturnType<typeof setTimeout> | undefined;
-  let blocked = workerSource === null || typeof Worker === "undefined";
-  let disposed = false;
+  let isBlocked = workerSource === null || typeof Worker === "undefined";
+  let isDisposed = false;
 
-  const runHere = (id: number): void => {
+  const layoutHere = async (
+    graph: NestedGraph,
+    options: RunnerOptions,
+    signal: AbortSignal,
+  ): Promise<NestedResult> => {
     // Later, so that the caller can paint first, or cancel.
-    setTimeout(() => {
-      const job = jobs.get(id);
-      if (job === undefined) return;
-      jobs.delete(id);
+    await new Promise((resolve) => setTimeout(resolve));
+    signal.throwIfAborted();
+    return layout(graph, { ...options, cache });
+  };
+
+  const layoutInWorker = (
+    graph: NestedGraph,
+    options: RunnerOptions,
+    signal: AbortSignal,
+  ): Promise<NestedResult> =>
+    new Promise((resolve, reject) => {
+      let worker: Worker;
       try {
-        job.resolve(layout(job.graph, { ...job.options, cache }));
-      } catch (error) {
-        job.reject(error);
-      }
-    }, 0);
-  };
-
-  const endGrace = (): void => {
-    clearTimeout(grace);
-    grace = undefined;
-  };
-
-  const stopWorker = (): void => {
-    worker?.terminate();
-    worker = null;
-    stale.clear();
-    endGrace();
-  };
-
-  /** Others may have the worker while there is nothing for it to do here. */
-  const leaveWorker = (): void => {
-    if (worker === null || jobs.size > 0 || stale.size > 0) return;
-    last = worker;
-    worker = null;
-    returnWorker(workerSource!, last);
-  };
-
-  const getWorker = (): void => {
-    const taken = takeWorker(workerSource!, last);
-    worker = taken;
-    taken.onerror = (event) => {
-      event.preventDefault();
-      if (worker !== taken) return;
-      // Forbidden by the page's policy, or broken: either way it will not answer.
-      stopWorker();
-      blocked = true;
-      for (const id of jobs.keys()) runHere(id);
-    };
-    taken.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
-      if (data.kind === "ready") return;
-      if (stale.delete(data.id) && stale.size === 0) endGrace();
-      const job = jobs.get(data.id);
-      jobs.delete(data.id);
-      leaveWorker();
-      if (data.kind === "done") job?.resolve(data.result);
-      else job?.reject(new Error(data.message));
-    };
-  };
-
-  const send = (id: number, job: Job): void => {
-    if (!blocked && worker === null) {
-      try {
-        getWorker();
+        worker = takeWorker(workerSource!, last);
       } catch {
-        blocked = true;
+        reject(new NoWorker());
+        return;
       }
-    }
-    if (worker === null) {
-      runHere(id);
-      return;
-    }
-    // Copies: the caller keeps its arrays, and a view of a large buffer does not drag the buffer along.
-    const graph = copyArrays(job.graph);
-    const request: LayoutRequest = { kind: "layout", id, graph, options: job.options };
-    worker.postMessage(request, buffersOf(graph));
-  };
+      last = worker;
+      let grace: ReturnType<typeof setTimeout> | undefined;
+      signal.addEventListener("abort", () => {
+        reject(signal.reason);
+        grace = setTimeout(() => worker.terminate(), GRACE_MS);
+      });
+      worker.onerror = (event) => {
+        event.preventDefault();
+        worker.terminate();
+        reject(new NoWorker());
+      };
+      worker.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
+        if (data.kind === "ready") return;
+        clearTimeout(grace);
+        // Others may have the worker while there is nothing for it to do here.
+        returnWorker(workerSource!, worker);
+        if (data.kind === "done") resolve(data.result);
+        else reject(new Error(data.message));
+      };
+      // Copies: the caller keeps its arrays, and a view of a large buffer does not drag the buffer along.
+      const copy = copyArrays(graph);
+      const request: LayoutRequest = { kind: "layout", graph: copy, options };
+      worker.postMessage(request, buffersOf(copy));
+    });
 
   countRunner(1);
   return {
-    layout(graph, options = {}) {
-      return new Promise((resolve, reject) => {
-        if (disposed) {
-          reject(new LayoutCancelled());
-          return;
-        }
-        const id = ++lastId;
-        const job: Job = { graph, options, resolve, reject };
-        jobs.set(id, job);
-        send(id, job);
-      });
+    async layout(graph, options = {}) {
+      if (isDisposed) throw new LayoutCancelled();
+      const job = new AbortController();
+      jobs.add(job);
+      try {
+        if (isBlocked) return await layoutHere(graph, options, job.signal);
+        return await layoutInWorker(graph, options, job.signal);
+      } catch (error) {
+        if (job.signal.aborted || isBlocked || !(error instanceof NoWorker)) throw error;
+        isBlocked = true;
+        return await layoutHere(graph, options, job.signal);
+      } finally {
+        jobs.delete(job);
+      }
     },
     cancelCurrent() {
-      for (const [id, job] of jobs) {
-        job.reject(new LayoutCancelled());
-        if (worker !== null) stale.add(id);
-      }
-      jobs.clear();
-      if (stale.size === 0 || grace !== undefined) return;
-      grace = setTimeout(() => {
-        stopWorker();
-        if (disposed) return;
-        for (const [id, job] of jobs) send(id, job);
-      }, GRACE_MS);
+      for (const job of jobs) job.abort(new LayoutCancelled());
     },
     dispose() {
-      if (disposed) return;
-      disposed = true;
+      if (isDisposed) return;
+      isDisposed = true;
       this.cancelCurrent();
-      cache = new Map();
+      cache.clear();
       countRunner(-1);
     },
   };

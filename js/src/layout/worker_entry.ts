@@ -25,10 +25,10 @@ export function serve(): void {
     }
     try {
       const result = layoutNested(data.graph, { ...data.options, cache });
-      scope.postMessage({ kind: "done", id: data.id, result }, buffersOf(result));
+      scope.postMessage({ kind: "done", result }, buffersOf(result));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      scope.postMessage({ kind: "failed", id: data.id, message });
+      scope.postMessage({ kind: "failed", message });
     }
   };
   scope.postMessage({ kind: "ready" });

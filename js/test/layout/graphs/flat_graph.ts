@@ -46,7 +46,7 @@ export function boxesOf(graph: LayoutGraph): Boxes {
   const half = graph.width.map((width) => width / 2);
   const byOrder = new Int32Array(count);
   for (let v = 0; v < count; v++) byOrder[v] = v;
-  if (graph.order) sortByKey(byOrder, 0, count, Float64Array.from(graph.order), byOrder.slice());
+  if (graph.order) sortByKey(byOrder, 0, count, Float64Array.from(graph.order));
   return {
     count,
     left: half,

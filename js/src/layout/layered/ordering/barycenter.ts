@@ -15,7 +15,6 @@ export interface SweepOptions {
 
 export class BarycenterSweep {
   private readonly next: Int32Array;
-  private readonly spare: Int32Array;
   private readonly movable: Int32Array;
   private readonly key: Float64Array;
 
@@ -24,7 +23,6 @@ export class BarycenterSweep {
     private readonly crossings: CrossingCounter,
   ) {
     this.next = new Int32Array(proper.count);
-    this.spare = new Int32Array(proper.count);
     this.movable = new Int32Array(proper.count);
     this.key = new Float64Array(proper.count);
   }
@@ -70,7 +68,7 @@ export class BarycenterSweep {
       }
       movable[count++] = v;
     }
-    sortByKey(movable, 0, count, key, this.spare);
+    sortByKey(movable, 0, count, key);
     let taken = 0;
     let isChanged = false;
     for (let i = from; i < to; i++) {
