@@ -5,9 +5,9 @@
 import type { AnyModel } from "@anywidget/types";
 import css from "built-live.css";
 import { showFailure } from "./dom/failure.ts";
+import { installStyle } from "./dom/install_style.ts";
 import { announce, countView } from "./jupyter/presence.ts";
 import { type StandInTrait, takePlace } from "./jupyter/take_place.ts";
-import { installStyle } from "./live/install_style.ts";
 import { type LiveState, showLive } from "./live/live_view.ts";
 
 interface RenderOptions {
@@ -18,7 +18,7 @@ interface RenderOptions {
 function render({ model, el }: RenderOptions): () => void {
   const controller = new AbortController();
   countView(model, controller.signal);
-  installStyle(css);
+  installStyle(css, "paddle-lab-live-style");
   showLive(model, el, controller.signal).catch((error: unknown) => showFailure(el, error));
   return () => controller.abort();
 }

@@ -1,5 +1,6 @@
 /** The view as a widget: in step with the traits on Python's side. */
 import type { AnyModel } from "@anywidget/types";
+import css from "built-widget.css";
 import { showFailure } from "./dom/failure.ts";
 import { installStyle } from "./dom/install_style.ts";
 import { askForPage } from "./jupyter/asked_page.ts";
@@ -30,7 +31,7 @@ export async function showWidget(
   el: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
-  installStyle();
+  installStyle(css, "paddle-lab-style");
   if (!payload.length) {
     speak(model.get("_language"));
     showFailure(el, t("app.not_saved"));

@@ -1,14 +1,10 @@
-/** The views' styles, for doors whose page does not bring them. */
-import css from "built-widget.css";
+/** Styles of views, for doors whose page does not bring them. */
 
-const STYLE_ID = "paddle-lab-style";
-
-/** Put the styles into the page, once. */
-export function installStyle(): void {
-  if (document.getElementById(STYLE_ID) === null) {
-    const style = document.createElement("style");
-    style.id = STYLE_ID;
-    style.textContent = css;
-    document.head.append(style);
-  }
+/** Put styles into the page, once for each `id`. */
+export function installStyle(css: string, id: string): void {
+  if (document.getElementById(id) !== null) return;
+  const style = document.createElement("style");
+  style.id = id;
+  style.textContent = css;
+  document.head.append(style);
 }

@@ -6,15 +6,15 @@ import { managerOf } from "./widget_manager.ts";
 /** A cell that is moved, or whose deletion is undone at once, is there again by then. */
 const PATIENCE_MS = 2000;
 
-export type ReportCleared = (panel: NotebookPanel, data: Readonly<Record<string, unknown>>) => void;
-
-/** What to call when an output of `panel` with this data is disposed of. */
-export function clearedOutputs(tracker: INotebookTracker): ReportCleared {
-  return (panel, data) => {
-    const id = modelId(data);
-    if (id === undefined) return;
-    setTimeout(() => void report(tracker, panel, id).catch(() => {}), PATIENCE_MS);
-  };
+/** Call it when an output of `panel` with this data is disposed of. */
+export function reportCleared(
+  tracker: INotebookTracker,
+  panel: NotebookPanel,
+  data: Readonly<Record<string, unknown>>,
+): void {
+  const id = modelId(data);
+  if (id === undefined) return;
+  setTimeout(() => void report(tracker, panel, id).catch(() => {}), PATIENCE_MS);
 }
 
 async function report(tracker: INotebookTracker, panel: NotebookPanel, id: string): Promise<void> {

@@ -2,11 +2,14 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/applica
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { loadBokeh } from "../charts/bokeh_loader.ts";
+import { installStyle } from "../dom/install_style.ts";
 import { offerView } from "../offered_view.ts";
-import { clearedOutputs } from "./cleared_output.ts";
+import { reportCleared } from "./cleared_output.ts";
 import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
-import { graphRendererFactory } from "./graph_renderer.ts";
-import { liveRendererFactory } from "./live_renderer.ts";
+import { GRAPH_MIME_TYPE, LIVE_MIME_TYPE } from "./graph_mime.ts";
+import { GraphRenderer } from "./graph_renderer.ts";
+import { LiveRenderer } from "./live_renderer.ts";
+import { type Page, rendererFactory } from "./output_renderer.ts";
 import { findCell } from "./source/find_cell.ts";
 import flash_css from "./source/flash.css";
 import { openFile } from "./source/open_file.ts";
@@ -23,17 +26,23 @@ const graphs: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IRenderMimeRegistry, INotebookTracker],
   activate(app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, tracker: INotebookTracker) {
-    const panelAround = (node: HTMLElement) =>
-      tracker.find((panel) => panel.node.contains(node)) ?? null;
+    const page: Page = {
+      plugins: app,
+      panelAround: (node) => tracker.find((panel) => panel.node.contains(node)) ?? null,
+      reportCleared: (panel, data) => reportCleared(tracker, panel, data),
+    };
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
     // Whoever shows a graph loads it again, and tells of a failure.
     onFirstUse(tracker, TRACES, () => void load().catch(() => {}));
     // Running BokehJS for the first time blocks the page: it is better done before the cell ends.
     onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));
-    const report = clearedOutputs(tracker);
-    rendermime.addFactory(graphRendererFactory(panelAround, report, app), GRAPH_RANK);
-    rendermime.addFactory(liveRendererFactory(panelAround, report, app), GRAPH_RANK);
+    for (const factory of [
+      rendererFactory(GRAPH_MIME_TYPE, () => new GraphRenderer(page)),
+      rendererFactory(LIVE_MIME_TYPE, () => new LiveRenderer(page)),
+    ]) {
+      rendermime.addFactory(factory, GRAPH_RANK);
+    }
   },
 };
 
@@ -48,9 +57,7 @@ const openSource: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [INotebookTracker],
   activate(app: JupyterFrontEnd, tracker: INotebookTracker): void {
-    const style = document.createElement("style");
-    style.textContent = flash_css;
-    document.head.append(style);
+    installStyle(flash_css, "paddle-lab-flash-style");
     document.addEventListener(OPEN_SOURCE_EVENT, (event) => {
       const request = readRequest(event);
       if (request === null) return;

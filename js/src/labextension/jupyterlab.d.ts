@@ -30,7 +30,6 @@ declare module "@jupyterlab/application" {
     description: string;
     autoStart: boolean;
     requires?: unknown[];
-    optional?: unknown[];
     activate(app: JupyterFrontEnd, ...services: never[]): T;
   }
 }
@@ -60,7 +59,6 @@ declare module "@jupyterlab/rendermime" {
     /** The lowest rank among an output's types is shown. */
     addFactory(factory: RendererFactory, rank: number): void;
     getFactory(mime_type: string): RendererFactory | undefined;
-    readonly sanitizer: { sanitize(html: string): string };
     createRenderer(mime_type: string): Renderer;
   }
   export const IRenderMimeRegistry: unknown;
@@ -114,7 +112,6 @@ declare module "@jupyterlab/notebook" {
     readonly node: HTMLElement;
     readonly ready: Promise<void>;
     readonly editor: CellEditor | null;
-    readonly inputArea: { readonly node: HTMLElement } | null;
     inputHidden: boolean;
     readonly model: {
       readonly id: string;

@@ -1,5 +1,6 @@
 /** Draws a graph from an output's own data: a chunk of its own, loaded with the first one. */
 
+import css from "built-widget.css";
 import { installStyle } from "../dom/install_style.ts";
 import { showPayload } from "../payload.ts";
 import { decodeBase64 } from "../trace/base64.ts";
@@ -7,7 +8,7 @@ import type { SavedGraph } from "./graph_mime.ts";
 
 /** @returns what takes the graph down again */
 export function showSavedGraph(root: HTMLElement, graph: SavedGraph, notice: string): () => void {
-  installStyle();
+  installStyle(css, "paddle-lab-style");
   const controller = new AbortController();
   const bytes = decodeBase64(graph.payload);
   const { height, view } = graph;

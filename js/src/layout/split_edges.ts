@@ -1,9 +1,6 @@
 /** Splits edges between visible boxes where they pass a frame, down from their lowest common group. */
 
-import { groupBy } from "./adjacency.ts";
 import type { NestedGraph } from "./contract.ts";
-import { feedbackEdges } from "./layered/flow.ts";
-import { BROADCAST_PENALTY, FEW_CONSUMERS } from "./layered/main_path.ts";
 
 /**
  * Links: what is left of the edges inside each group. One tensor entering a group does so once: links with the same
@@ -27,9 +24,6 @@ export interface Links {
 export const ENTRY = -1;
 export const EXIT = -1;
 
-/** What the main path's links gain where they pass frames, so that groups agree on their main paths. */
-const MAIN_PATH_BOOST = 1e6;
-
 export function splitEdges(graph: NestedGraph): Links {
   const { itemCount, parent, edgeSource, edgeTarget } = graph;
   const edgeCount = edgeSource.length;
@@ -45,7 +39,6 @@ export function splitEdges(graph: NestedGraph): Links {
   const leaving = new Map<number, number>();
   const start = new Int32Array(edgeCount + 1);
   const list: number[] = [];
-  const onMainPath = mainPath(graph);
 
   const link = (
     known: Map<number, number>,
@@ -93,8 +86,7 @@ export function splitEdges(graph: NestedGraph): Links {
       const inner = inwards[i]!;
       link(arriving, maker * itemCount + inner, parent[inner]!, ENTRY, inner, maker);
     }
-    const boost = onMainPath[e] === 1 && list.length - start[e]! > 1 ? MAIN_PATH_BOOST : 0;
-    for (let i = start[e]!; i < list.length; i++) weight[list[i]!]! += 1 + boost;
+    for (let i = start[e]!; i < list.length; i++) weight[list[i]!]!++;
   }
   start[edgeCount] = list.length;
   return {
@@ -111,44 +103,4 @@ export function splitEdges(graph: NestedGraph): Links {
 
 function topIfNone(parent: number, itemCount: number): number {
   return parent < 0 ? itemCount : parent;
-}
-
-/** 1 for each edge of the heaviest path through all visible boxes. */
-function mainPath(graph: NestedGraph): Uint8Array {
-  const { itemCount, edgeSource, edgeTarget } = graph;
-  const edgeCount = edgeSource.length;
-  const onPath = new Uint8Array(edgeCount);
-
-  const byOrder = new Int32Array(itemCount);
-  for (let i = 0; i < itemCount; i++) byOrder[i] = i;
-  const feedback = feedbackEdges(itemCount, edgeSource, edgeTarget, byOrder);
-  const waiting = new Int32Array(itemCount);
-  const usable = (e: number): boolean => feedback[e] === 0 && edgeSource[e] !== edgeTarget[e];
-  for (let e = 0; e < edgeCount; e++) if (usable(e)) waiting[edgeTarget[e]!]!++;
-  const outs = groupBy(edgeSource, itemCount);
-  const queue = new Int32Array(itemCount);
-  let filled = 0;
-  for (let i = 0; i < itemCount; i++) if (waiting[i] === 0) queue[filled++] = i;
-  const heaviest = new Float64Array(itemCount);
-  const above = new Int32Array(itemCount).fill(-1);
-  let end = 0;
-  for (let i = 0; i < filled; i++) {
-    const v = queue[i]!;
-    if (heaviest[v]! > heaviest[end]!) end = v;
-    const isBroadcast = outs.start[v + 1]! - outs.start[v]! > FEW_CONSUMERS;
-    const carried = Math.max(0, heaviest[v]! - (isBroadcast ? BROADCAST_PENALTY : 0));
-    for (let k = outs.start[v]!; k < outs.start[v + 1]!; k++) {
-      const e = outs.list[k]!;
-      if (!usable(e)) continue;
-      const w = edgeTarget[e]!;
-      const weight = carried + 1;
-      if (weight > heaviest[w]!) {
-        heaviest[w] = weight;
-        above[w] = e;
-      }
-      if (--waiting[w]! === 0) queue[filled++] = w;
-    }
-  }
-  for (let e = above[end]!; e >= 0; e = above[edgeSource[e]!]!) onPath[e] = 1;
-  return onPath;
 }

@@ -1,11 +1,11 @@
 /** What stands around the chart: state, values, switches, sentences. */
 import { button, element } from "../dom/element.ts";
+import { svgElement } from "../dom/svg_element.ts";
 import { t } from "../words/live.ts";
 import { formatBytes } from "../words/quantities.ts";
 import { joined } from "../words/say.ts";
 import type { Line, Panel } from "./counters/lines.ts";
 import type { Counter } from "./counters/messages.ts";
-import type { ChartState } from "./state_text.ts";
 
 const SPANS = [
   ["span.30s", 30_000],
@@ -26,6 +26,12 @@ export interface ControlsOptions {
   readonly onPoint: (client_x: number | undefined) => void;
   readonly onStop: () => void;
   readonly onFree: () => void;
+}
+
+/** How the chart is doing. */
+export interface ChartState {
+  readonly kind: "live" | "silent" | "stopped";
+  readonly text: string;
 }
 
 export interface Controls {
@@ -234,19 +240,11 @@ function valueText(value: number | undefined, { unit, limit }: Counter): string 
 
 /** The line as it is drawn. */
 function swatch({ colour, dash, is_filled }: Line): SVGSVGElement {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 22 10");
-  svg.setAttribute("aria-hidden", "true");
-  if (is_filled) {
-    const area = document.createElementNS(svg.namespaceURI, "path");
-    area.setAttribute("d", "M0 5h22v5h-22z");
-    area.setAttribute("style", `fill: var(--pdl-${colour}); opacity: 0.25`);
-    svg.append(area);
-  }
-  const line = document.createElementNS(svg.namespaceURI, "path");
-  line.setAttribute("d", "M0 5h22");
-  line.setAttribute("style", `stroke: var(--pdl-${colour}); stroke-width: 2`);
-  line.setAttribute("stroke-dasharray", dash.join(" "));
-  svg.append(line);
-  return svg;
+  const stroke = `var(--pdl-${colour})`;
+  const area = svgElement("path", { d: "M0 5h22v5h-22z" });
+  area.style.cssText = `fill: ${stroke}; opacity: 0.25`;
+  const line = svgElement("path", { d: "M0 5h22", "stroke-dasharray": dash.join(" ") });
+  line.style.cssText = `stroke: ${stroke}; stroke-width: 2`;
+  const attributes = { viewBox: "0 0 22 10", "aria-hidden": "true" };
+  return svgElement("svg", attributes, is_filled && area, line);
 }

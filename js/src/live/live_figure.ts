@@ -56,12 +56,11 @@ export class LiveFigure {
 
   draw(): void {
     const received = this.#received;
-    const now_ms = received.last_ms;
+    const now_ms = received.samples.last_ms;
     if (now_ms === undefined || !this.#is_visible) return;
     const { start_ms, end_ms } = this.#shown(now_ms);
     const offset_ms = this.#offset();
-    const series = received.series(start_ms, end_ms);
-    const { cells, layers } = received.ran(start_ms, end_ms);
+    const series = received.samples.series(start_ms, end_ms, received.counters.length);
     const shifted = (spans: Span[]): [number, number, string][] =>
       spans.map(([start, end, label]) => [start + offset_ms, (end ?? now_ms) + offset_ms, label]);
     this.#figure?.draw({
@@ -69,8 +68,8 @@ export class LiveFigure {
       end_ms: end_ms + offset_ms,
       offset_ms,
       series,
-      cells: shifted(cells),
-      layers: shifted(layers),
+      cells: shifted(received.cells.between(start_ms, end_ms)),
+      layers: shifted(received.layers.between(start_ms, end_ms)),
       hidden: this.#hidden,
     });
     this.#controls.showFollowing(this.#window.is_following);
@@ -94,7 +93,7 @@ export class LiveFigure {
   }
 
   move(by: number, zoom: number): void {
-    const now_ms = this.#received.last_ms;
+    const now_ms = this.#received.samples.last_ms;
     if (now_ms === undefined) return;
     this.#window.move(by, zoom, this.#shown(now_ms));
     this.draw();
@@ -152,7 +151,7 @@ export class LiveFigure {
   }
 
   #shown(now_ms: number): Window {
-    return this.#window.at(now_ms, this.#received.first_ms ?? now_ms);
+    return this.#window.at(now_ms, this.#received.samples.first_ms ?? now_ms);
   }
 
   #offset(): number {

@@ -2,13 +2,13 @@
 import type { AnyModel } from "@anywidget/types";
 import { type BokehNamespace, loadWholeBokeh } from "../charts/bokeh_loader.ts";
 import { watchTheme } from "../dom/theme.ts";
+import { t } from "../words/live.ts";
 import { speak, speakIn } from "../words/say.ts";
-import { type Controls, makeControls } from "./controls.ts";
+import { type ChartState, type Controls, makeControls } from "./controls.ts";
 import type { MessageFromKernel } from "./counters/messages.ts";
 import { Received } from "./counters/received.ts";
 import { Kernel } from "./kernel.ts";
 import { LiveFigure } from "./live_figure.ts";
-import { readState } from "./state_text.ts";
 
 export interface LiveState {
   _height: number;
@@ -125,11 +125,17 @@ class LiveView {
   }
 
   #showState(): void {
-    const state = readState({
-      is_running: this.#model.get("is_running"),
-      stopped_because: this.#model.get("stopped_because"),
-      silent_ms: this.#kernel.silent_ms,
-    });
-    this.#controls.showState(state);
+    this.#controls.showState(this.#state());
+  }
+
+  #state(): ChartState {
+    if (!this.#model.get("is_running")) {
+      const why = this.#model.get("stopped_because");
+      return { kind: "stopped", text: why ? t("stopped_because", { why }) : t("stopped") };
+    }
+    const seconds = Math.round(this.#kernel.silent_ms / 1000);
+    return seconds > 0
+      ? { kind: "silent", text: t("silent", { n: seconds }) }
+      : { kind: "live", text: t("live") };
   }
 }

@@ -12,9 +12,9 @@ export interface MainPath {
 }
 
 /** A tensor with more consumers than this is taken for a mask or a table, not for the main data. */
-export const FEW_CONSUMERS = 3;
+const FEW_CONSUMERS = 3;
 /** How many steps longer a path through such a tensor must be to win: masks take some ops to make. */
-export const BROADCAST_PENALTY = 3;
+const BROADCAST_PENALTY = 3;
 
 export function chooseMainPath(boxes: Boxes, flow: Flow, proper: Proper): MainPath {
   const { count, rank, layer, layerStart, position, tap, segmentFrom } = proper;

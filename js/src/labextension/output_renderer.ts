@@ -1,0 +1,69 @@
+/** What shows an output of ours: its kernel's widget while there is one, and else what stands for it. */
+import type { NotebookPanel } from "@jupyterlab/notebook";
+import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
+import { Panel } from "@lumino/widgets";
+import { type Outcome, showKernelWidget } from "./kernel_widget.ts";
+import type { Plugins } from "./missing.ts";
+
+/** What a renderer knows of the page that it is in. */
+export interface Page {
+  readonly plugins: Plugins;
+  panelAround(node: HTMLElement): NotebookPanel | null;
+  /** Say that an output of `panel` with this data is disposed of. */
+  reportCleared(panel: NotebookPanel, data: MimeModel["data"]): void;
+}
+
+export function rendererFactory(
+  mimeType: string,
+  createRenderer: () => OutputRenderer,
+): RendererFactory {
+  // It runs nothing of what it draws: fit for notebooks of strangers.
+  return { safe: true, mimeTypes: [mimeType], createRenderer };
+}
+
+export abstract class OutputRenderer extends Panel implements Renderer {
+  #model: MimeModel | undefined;
+  #onDisposed: (() => void) | undefined;
+
+  constructor(protected readonly page: Page) {
+    super();
+  }
+
+  /** Show an output, once: its notebook is known. */
+  protected abstract show(model: MimeModel): Promise<void>;
+
+  async renderModel(model: MimeModel): Promise<void> {
+    this.#model = model;
+    if (this.isAttached) await this.#showModel();
+  }
+
+  /** Which notebook it is in shows only once it is in the page. */
+  protected override onAfterAttach(): void {
+    if (this.widgets.length === 0) void this.#showModel();
+  }
+
+  override dispose(): void {
+    this.#onDisposed?.();
+    this.#onDisposed = undefined;
+    super.dispose();
+  }
+
+  protected get panel(): NotebookPanel | null {
+    return this.page.panelAround(this.node);
+  }
+
+  protected showWidget(
+    { data }: MimeModel,
+    options?: { limit_ms: number; isHidden?: boolean },
+  ): Promise<Outcome> {
+    const { panel } = this;
+    if (panel) this.#onDisposed = () => this.page.reportCleared(panel, data);
+    return showKernelWidget(this, panel, data, options);
+  }
+
+  async #showModel(): Promise<void> {
+    const model = this.#model;
+    this.#model = undefined;
+    if (model && !this.isDisposed) await this.show(model);
+  }
+}
