@@ -8,24 +8,6 @@ export const OP_STATES = ["normal", "raised", "in_place"] as const;
 const [NORMAL, RAISED, IN_PLACE] = [0, 1, 2];
 const OUTPUT = ROLES.indexOf("output");
 
-/** One op's state, where few are asked for. */
-export function opState(trace: Trace, op: number): (typeof OP_STATES)[number] {
-  if (trace.at("ops", "raised", op)) {
-    return "raised";
-  }
-  for (const use of trace.outputsOf(op)) {
-    const tensor = trace.at("uses", "tensor", use);
-    const before = tensor >= 0 ? trace.at("tensors", "previous", tensor) : -1;
-    if (
-      before >= 0 &&
-      trace.at("tensors", "version", tensor) > trace.at("tensors", "version", before)
-    ) {
-      return "in_place";
-    }
-  }
-  return "normal";
-}
-
 /** Position of each op's state in `OP_STATES`. */
 export function opStates(trace: Trace): Uint8Array {
   return kept(trace, "op states", () => {

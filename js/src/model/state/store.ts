@@ -1,5 +1,6 @@
 /** The state of the view, shared by all its parts: who changes it, and who is told. */
 
+import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { firstCall, outermostCall } from "../graph/backward_calls.ts";
 import { type Finding, Findings } from "../graph/findings.ts";
@@ -41,13 +42,6 @@ export class Store {
   readonly #listeners = new Set<StoreListener>();
   #past: ViewState[] = [];
   #future: ViewState[] = [];
-  #litFor: Selection | undefined;
-  /** Each is made when it is first asked for: a picture of closed groups needs none of them. */
-  #litOps: Uint8Array | undefined;
-  #litGradNodes: Uint8Array | undefined;
-  #litGroups: Uint8Array | undefined;
-  #masked: readonly number[] | undefined;
-  #mask: Uint8Array = new Uint8Array(0);
 
   constructor(trace: Trace) {
     this.trace = trace;
@@ -150,38 +144,36 @@ export class Store {
 
   /** Ops that the selection means: 1 at the key of each. */
   litOps(): Uint8Array {
-    const selection = this.#meant();
-    this.#litOps ??= litOps(this.trace, selection);
-    return this.#litOps;
+    return this.#kept("ops", () => litOps(this.trace, this.selectionInGraph));
   }
 
   /** Grad nodes that the selection means: 1 at the key of each. */
   litGradNodes(): Uint8Array {
-    const selection = this.#meant();
-    this.#litGradNodes ??= litGradNodes(this.trace, selection, this.litOps());
-    return this.#litGradNodes;
+    const find = () => litGradNodes(this.trace, this.selectionInGraph, this.litOps());
+    return this.#kept("grad nodes", find);
   }
 
   /** Groups that hold an op or a grad node which the selection means. */
   litGroups(): Uint8Array {
-    const isNone = this.#meant().kind === "none";
-    this.#litGroups ??= isNone
-      ? new Uint8Array(this.trace.groupCount)
-      : litGroups(this.hierarchy, this.litOps(), this.litGradNodes());
-    return this.#litGroups;
+    const find = () => litGroups(this.hierarchy, this.litOps(), this.litGradNodes());
+    return this.#kept("groups", find);
+  }
+
+  /** What the selection lights up is found when it is first asked for: closed groups need none of it. */
+  #kept(what: string, find: () => Uint8Array): Uint8Array {
+    return kept(this.#state.selection, what, find);
   }
 
   /** What the search found: 1 at the key of each op. */
   matchMask(): Uint8Array {
     const { matches } = this.#state;
-    if (this.#masked !== matches) {
-      this.#masked = matches;
-      this.#mask = new Uint8Array(matches.length ? this.trace.opCount : 0);
+    return kept(matches, "mask", () => {
+      const mask = new Uint8Array(matches.length ? this.trace.opCount : 0);
       for (const op of matches) {
-        this.#mask[op] = 1;
+        mask[op] = 1;
       }
-    }
-    return this.#mask;
+      return mask;
+    });
   }
 
   get canUndo(): boolean {
@@ -277,18 +269,6 @@ export class Store {
     for (const listener of [...this.#listeners]) {
       listener(next, previous);
     }
-  }
-
-  /** The selection in the graph; what an earlier one lit is forgotten. */
-  #meant(): Selection {
-    const { selection } = this.#state;
-    if (this.#litFor !== selection) {
-      this.#litFor = selection;
-      this.#litOps = undefined;
-      this.#litGradNodes = undefined;
-      this.#litGroups = undefined;
-    }
-    return inGraph(this.trace, selection);
   }
 
   #groupAround(selection: Selection): number {

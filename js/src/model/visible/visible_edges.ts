@@ -1,117 +1,11 @@
 /** Data flow between what is visible: every edge lifted to the boxes that show its ends. */
 
-import { PairRows } from "../../trace/pair_rows.ts";
 import { EDGE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { edgesWithin } from "../graph/edge_holders.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
+import { EdgeCollector, NO_SHAPE, type VisibleEdges } from "./edge_collector.ts";
 import type { VisibleTree } from "./visible_tree.ts";
-
-/** Edges as columns; one row a pair of boxes. */
-export interface VisibleEdges {
-  readonly length: number;
-  /** Positions in the tree's items. */
-  readonly source: Int32Array;
-  readonly target: Int32Array;
-  /** The first tensor, or -1. */
-  readonly tensor: Int32Array;
-  /** String code of the first tensor's shape. */
-  readonly shape: Int32Array;
-  /** How many different tensors, or gradients, flow. */
-  readonly count: Int32Array;
-  /** 1 where no gradient can flow along any of them. */
-  readonly isDetached: Uint8Array;
-  /** Rows of `grad_edges` that each stands for; none for the edges of tensors. */
-  readonly gradEdges: readonly (readonly number[])[];
-}
-
-/** String code of "". */
-const NO_SHAPE = 0;
-
-/** Of lines that stand for no gradient; never added to. */
-const NO_EDGES: number[] = [];
-
-class EdgeCollector {
-  readonly #rows: PairRows;
-  #tensor: Int32Array;
-  #shape: Int32Array;
-  #count: Int32Array;
-  #isDetached: Uint8Array;
-  readonly #gradEdges: number[][] = [];
-
-  /** @param expected edges that will be added, about */
-  constructor(expected: number) {
-    const most = Math.max(8, expected);
-    this.#rows = new PairRows(most);
-    this.#tensor = new Int32Array(most);
-    this.#shape = new Int32Array(most);
-    this.#count = new Int32Array(most);
-    this.#isDetached = new Uint8Array(most);
-  }
-
-  add(
-    source: number,
-    target: number,
-    tensor: number,
-    shape: number,
-    isDetached: boolean,
-    gradEdge = -1,
-  ): void {
-    if (source < 0 || target < 0 || source === target) {
-      return;
-    }
-    const known = this.#rows.length;
-    const row = this.#rows.rowOf(source, target);
-    if (row === known) {
-      if (row === this.#tensor.length) {
-        this.#grow();
-      }
-      this.#tensor[row] = tensor;
-      this.#shape[row] = shape;
-      this.#count[row] = 1;
-      this.#isDetached[row] = isDetached ? 1 : 0;
-      this.#gradEdges.push(gradEdge >= 0 ? [gradEdge] : NO_EDGES);
-      return;
-    }
-    if (gradEdge >= 0) {
-      this.#gradEdges[row]!.push(gradEdge);
-    }
-    if (!isDetached) {
-      this.#isDetached[row] = 0;
-    }
-    // The same tensor read by two ops of one box is one line.
-    if (tensor < 0 || tensor !== this.#tensor[row]) {
-      this.#count[row]!++;
-    }
-  }
-
-  #grow(): void {
-    const grown = <T extends Int32Array | Uint8Array>(values: T, larger: T): T => {
-      larger.set(values);
-      return larger;
-    };
-    const most = 2 * this.#tensor.length;
-    this.#tensor = grown(this.#tensor, new Int32Array(most));
-    this.#shape = grown(this.#shape, new Int32Array(most));
-    this.#count = grown(this.#count, new Int32Array(most));
-    this.#isDetached = grown(this.#isDetached, new Uint8Array(most));
-  }
-
-  finish(): VisibleEdges {
-    const { length } = this.#rows;
-    const { source, target } = this.#rows.pairs();
-    return {
-      length,
-      source,
-      target,
-      tensor: this.#tensor.slice(0, length),
-      shape: this.#shape.slice(0, length),
-      count: this.#count.slice(0, length),
-      isDetached: this.#isDetached.slice(0, length),
-      gradEdges: this.#gradEdges,
-    };
-  }
-}
 
 export function forwardEdges(trace: Trace, hierarchy: Hierarchy, tree: VisibleTree): VisibleEdges {
   const edges = trace.table("op_edges");

@@ -3,12 +3,9 @@ import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
 import { membersOf } from "../../model/graph/backward_calls.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
+import type { VisibleEdges } from "../../model/visible/edge_collector.ts";
 import { withParameters } from "../../model/visible/parameters.ts";
-import {
-  backwardEdges,
-  forwardEdges,
-  type VisibleEdges,
-} from "../../model/visible/visible_edges.ts";
+import { backwardEdges, forwardEdges } from "../../model/visible/visible_edges.ts";
 import {
   type VisibleItem,
   type VisibleTree,
@@ -55,7 +52,7 @@ export function* arrangeSteps(
   const edges = isBackward
     ? backwardEdges(trace, hierarchy, tree, true)
     : forwardEdges(trace, hierarchy, tree);
-  const writer = new BoxWriter(store, measure, state.showParameters, isMember, tree.items.length);
+  const writer = new BoxWriter(store, measure, state.showParameters, isMember);
   const contents: (BoxContent | undefined)[] = [];
   for (const item of tree.items) {
     contents.push(item.isOpen ? undefined : writer.write(item, isBackward));

@@ -2,10 +2,10 @@
 
 import { isLeaf } from "../../model/graph/grad_leaves.ts";
 import type { Hierarchy } from "../../model/graph/hierarchy.ts";
-import { OP_STATES, opState, opStates } from "../../model/graph/op_states.ts";
+import { OP_STATES, opStates } from "../../model/graph/op_states.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import { givenTensors, mayHaveGivenTensors } from "../../model/visible/parameters.ts";
+import { givenTensors } from "../../model/visible/parameters.ts";
 import type { VisibleItem } from "../../model/visible/visible_tree.ts";
 import type { Column } from "../../trace/columns.ts";
 import { PHASES } from "../../trace/protocol.ts";
@@ -30,29 +30,23 @@ const NOWHERE = Number.NaN;
 /** A box that has no place yet. */
 export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
-/** From this part of all ops on, tables are read as a whole. */
-const MANY = 8;
-
 /** What is asked about each op, a row an op. */
 interface OpColumns {
   readonly name: Column;
   readonly phase: Column;
   readonly isPylayer: Column;
   readonly group: Column;
-  /** None where few ops are asked for. */
-  readonly state: Uint8Array | undefined;
-  readonly mayHaveChips: Uint8Array | undefined;
+  readonly state: Uint8Array;
 }
 
-function columnsOf(trace: Trace, isMany: boolean): OpColumns {
+function columnsOf(trace: Trace): OpColumns {
   const ops = trace.table("ops");
   return {
     name: ops.column("name"),
     phase: ops.column("phase"),
     isPylayer: ops.column("is_pylayer"),
     group: trace.table("op_groups").column("group"),
-    state: isMany ? opStates(trace) : undefined,
-    mayHaveChips: isMany ? mayHaveGivenTensors(trace) : undefined,
+    state: opStates(trace),
   };
 }
 
@@ -70,8 +64,6 @@ export class BoxWriter {
     readonly showsParameters: boolean,
     /** Grad nodes of the backward call in view. */
     readonly isMember: Uint8Array,
-    /** How many boxes will be written, about: for few, tables are not read as a whole. */
-    readonly boxCount = Number.POSITIVE_INFINITY,
   ) {
     this.trace = store.trace;
     this.hierarchy = store.hierarchy;
@@ -94,7 +86,7 @@ export class BoxWriter {
 
   op(op: number, through: string, id: string): BoxContent {
     const { trace } = this;
-    this.#columns ??= columnsOf(trace, this.boxCount * MANY > trace.opCount);
+    this.#columns ??= columnsOf(trace);
     const columns = this.#columns;
     const sublabel = [through, programNote(trace, op)].filter(Boolean).join(" · ");
     const line = this.#lines.of(trace.text(columns.name[op]!), sublabel);
@@ -111,11 +103,10 @@ export class BoxWriter {
       gradNode: -1,
       group: columns.group[op]!,
       tensor: -1,
-      chips:
-        this.showsParameters || columns.mayHaveChips?.[op] === 0
-          ? NO_CHIPS
-          : this.#chips.given(givenTensors(trace, op), line.width),
-      state: columns.state ? OP_STATES[columns.state[op]!]! : opState(trace, op),
+      chips: this.showsParameters
+        ? NO_CHIPS
+        : this.#chips.given(givenTensors(trace, op), line.width),
+      state: OP_STATES[columns.state[op]!]!,
       id,
     };
   }
