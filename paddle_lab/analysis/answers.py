@@ -7,7 +7,7 @@ from paddle_lab.analysis.graph.grad_groups import grad_node_groups
 from paddle_lab.analysis.graph.hierarchy import hierarchy
 from paddle_lab.analysis.graph.members import backward_members
 from paddle_lab.analysis.graph.odd_siblings import odd_sibling_table
-from paddle_lab.analysis.graph.recomputation import inner_grad_nodes, paired_ops
+from paddle_lab.analysis.graph.pairing import inner_grad_nodes, paired_ops
 from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool, Table

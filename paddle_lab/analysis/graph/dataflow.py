@@ -8,7 +8,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, EDGE_KINDS, ROLES
-from paddle_lab.trace.table import Table, storage_dtype
+from paddle_lab.trace.table import Table
 
 _OUTPUT = ROLES.index("output")
 _DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")
@@ -36,8 +36,8 @@ def op_edges(record: Record) -> Table:
         "slot": uses["slot"][takes],
         "kind": np.where(is_detached[tensor], _DETACH, _DATA),
     }
-    schema = ANSWER_TABLES["op_edges"]
-    return Table({name: columns[name][kept].astype(storage_dtype(schema[name])) for name in schema})
+    kept_columns = {name: column[kept] for name, column in columns.items()}
+    return Table.from_sequences(ANSWER_TABLES["op_edges"], kept_columns)
 
 
 def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
+from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
@@ -26,7 +26,7 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
     ----------
     op
         The op beside which each grad node is drawn, as of
-        :func:`paddle_lab.analysis.graph.recomputation.paired_ops`.
+        :func:`paddle_lab.analysis.graph.pairing.paired_ops`.
     """
     group = np.full(len(op), -1, storage_dtype(ANSWER_TABLES["grad_node_groups"]["group"]))
     is_paired = op >= 0
@@ -46,11 +46,8 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
 
 def _made_by_a_call(record: Record) -> npt.NDArray[np.bool_]:
     """Return which grad nodes stand by a call of ``paddle.grad`` in place of an op."""
-    op = record.grad_nodes["op"]
-    names = record.ops["name"]
-    name = record.strings.index(_PADDLE_GRAD) if _PADDLE_GRAD in record.strings else -1
-    is_of_call = op >= 0
-    is_of_call[is_of_call] = names[op[is_of_call]] == name
+    name = record.strings.index(_PADDLE_GRAD) if _PADDLE_GRAD in record.strings else -2
+    is_of_call: npt.NDArray[np.bool_] = taken(record.ops["name"], record.grad_nodes["op"]) == name
     return is_of_call
 
 

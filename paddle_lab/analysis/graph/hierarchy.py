@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.graph.shown_scopes import ShownScopes
+from paddle_lab.analysis.graph.shown_scopes import shown_scopes
 from paddle_lab.analysis.graph.structure import structure_numbers
-from paddle_lab.analysis.graph.trees import Keys, depths, first_ops, levels
+from paddle_lab.analysis.graph.trees import Keys, depths, gathered, nearest_marked, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
-from paddle_lab.trace.table import StringPool, Table, storage_dtype
+from paddle_lab.trace.table import StringPool, Table
 
 _LAYER, _PYLAYER, _CALL, _TURN = (
     SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn")
@@ -32,30 +33,37 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
 
     Notes
     -----
-    :class:`~paddle_lab.analysis.graph.shown_scopes.ShownScopes` says which scopes are groups. They
+    :func:`~paddle_lab.analysis.graph.shown_scopes.shown_scopes` says which scopes are groups. They
     are sorted by their first op, parents before children. A label is relative to the path of the
     nearest layer above: ``layers.0`` inside ``encoder``. A turn is called by its loop's words and
     its number: ``epoch 2``.
     """
-    scope_of_op = record.ops["scope"].copy()
     scopes = record.scopes
-    _move_pylayer_ops(record, scope_of_op)
-    shown = ShownScopes(record, scope_of_op)
+    scope_of_op = _with_pylayer_ops(record)
+    is_shown = shown_scopes(record, scope_of_op)
     # Groups are numbered by scope first, then by their order.
-    scope = np.flatnonzero(shown.is_shown)
-    number = np.full(len(scopes) + 1, -1, np.int32)
+    scope = np.flatnonzero(is_shown)
+    number = np.full(len(scopes), -1, np.int32)
     number[scope] = np.arange(len(scope))
-    parent = number[shown.nearest[scopes["parent"][scope]]]
-    op_group = number[shown.nearest[scope_of_op]]
-    first_op, op_count, order = _extents(parent, op_group)
-    position = np.empty(len(order) + 1, np.int32)
+    group_of_scope = taken(number, nearest_marked(scopes["parent"], is_shown))
+    parent = taken(group_of_scope, scopes["parent"][scope])
+    op_group = taken(group_of_scope, scope_of_op)
+    op_count = np.bincount(op_group[op_group >= 0], minlength=len(scope))
+    op_count = gathered(parent, op_count, np.add)
+    first_op = np.full(len(scope) + 1, len(op_group), np.int32)
+    np.minimum.at(first_op, op_group, np.arange(len(op_group), dtype=np.int32))
+    first_op = gathered(parent, first_op[:-1], np.minimum)
+    order = np.lexsort((depths(parent), first_op))
+    position = np.empty(len(order), np.int32)
     position[order] = np.arange(len(order))
-    position[-1] = -1
-    scope, parent, op_group = scope[order], position[parent[order]], position[op_group]
+    scope, parent, op_group = (
+        scope[order],
+        taken(position, parent[order]),
+        taken(position, op_group),
+    )
     first_op, op_count = first_op[order], op_count[order]
-    names = _Names(record)
     kinds = scopes["kind"][scope].tolist()
-    told = [names.of(kind, row) for kind, row in zip(kinds, scope.tolist(), strict=True)]
+    told = list(_names(record, kinds, scope.tolist()))
     labels, paths = _labels(kinds, [text for text, _, _, _ in told], parent.tolist())
     alike = strings.codes([text for _, _, text, _ in told])
     columns: dict[str, Any] = {
@@ -79,57 +87,45 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
         targets=op_edges["target"],
         edge_labels=op_edges["slot"].astype(np.int64) * 2 + op_edges["kind"],
     )
-    schema = ANSWER_TABLES["groups"]
-    groups = Table.from_sequences(schema, {name: columns[name] for name in schema})
-    dtype = storage_dtype(ANSWER_TABLES["op_groups"]["group"])
-    return groups, Table({"group": op_group.astype(dtype)})
+    return (
+        Table.from_sequences(ANSWER_TABLES["groups"], columns),
+        Table.from_sequences(ANSWER_TABLES["op_groups"], {"group": op_group.tolist()}),
+    )
 
 
-class _Names:
-    """What groups are called."""
-
-    def __init__(self, record: Record) -> None:
-        self._texts = record.strings
-        self._names = record.scopes["name"].tolist()
-        self._layers = record.scopes["layer"].tolist()
-        self._paths = record.layers["path"].tolist()
-        self._classes = record.layers["class"].tolist()
-        turns, words = record.turns, record.loops["words"]
-        self._turns = dict(
-            zip(
-                turns["scope"].tolist(),
-                zip(
-                    words[turns["loop"]].tolist(),
-                    turns["number"].tolist(),
-                    turns["value"].tolist(),
-                    strict=True,
-                ),
-                strict=True,
-            )
-        )
-
-    def of(self, kind: int, scope: int) -> tuple[str, str, str, str]:
-        """Return a group's text, class, what must be equal of alike groups, and a turn's value."""
-        texts = self._texts
-        if kind == _LAYER and self._layers[scope] >= 0:
-            layer = self._layers[scope]
-            class_name = texts[self._classes[layer]]
-            return texts[self._paths[layer]], class_name, f"{kind} {class_name}", ""
-        if kind == _TURN:
-            words, number, value = self._turns[scope]
-            between = " " if texts[words].replace(", ", "").isidentifier() else " · "
-            return f"{texts[words]}{between}{number}", "", f"{kind} {texts[words]}", texts[value]
-        name = texts[self._names[scope]]
-        if kind == _CALL:
-            return f"{name}(…)", "", f"{kind} {name}", ""
-        return name, "", f"{kind} ", ""
+def _names(
+    record: Record, kinds: list[int], scopes: list[int]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each group's text, class, what must be equal of alike groups, and a turn's value."""
+    texts, turns = record.strings, record.turns
+    names, layers = record.scopes["name"].tolist(), record.scopes["layer"].tolist()
+    paths, classes = record.layers["path"].tolist(), record.layers["class"].tolist()
+    words = record.loops["words"][turns["loop"]].tolist()
+    values = zip(words, turns["number"].tolist(), turns["value"].tolist(), strict=True)
+    turn_of_scope = dict(zip(turns["scope"].tolist(), values, strict=True))
+    for kind, scope in zip(kinds, scopes, strict=True):
+        name, layer = texts[names[scope]], layers[scope]
+        if kind == _LAYER and layer >= 0:
+            class_name = texts[classes[layer]]
+            yield texts[paths[layer]], class_name, f"{kind} {class_name}", ""
+        elif kind == _TURN:
+            loop, number, value = turn_of_scope[scope]
+            between = " " if texts[loop].replace(", ", "").isidentifier() else " · "
+            yield f"{texts[loop]}{between}{number}", "", f"{kind} {texts[loop]}", texts[value]
+        elif kind == _CALL:
+            yield f"{name}(…)", "", f"{kind} {name}", ""
+        else:
+            yield name, "", f"{kind} ", ""
 
 
-def _move_pylayer_ops(record: Record, scope_of_op: Keys) -> None:
-    """Put a PyLayer's own op beside the ops that run inside it, so that one group is all of it."""
-    scopes = record.scopes
+def _with_pylayer_ops(record: Record) -> Keys:
+    """Return each op's scope: a PyLayer's own op is beside the ops that run inside it.
+
+    So one group is all of a PyLayer.
+    """
+    scopes, scope_of_op = record.scopes, record.ops["scope"].copy()
     parent, own_op = scopes["parent"], scopes["op"]
-    own_scope = np.where(own_op >= 0, np.append(scope_of_op, -1)[own_op], -1)
+    own_scope = np.where(own_op >= 0, taken(scope_of_op, own_op), -1)
     rows = np.arange(len(scopes))
     direct = np.bincount(scope_of_op[scope_of_op >= 0], minlength=len(scopes))
     nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
@@ -138,16 +134,7 @@ def _move_pylayer_ops(record: Record, scope_of_op: Keys) -> None:
     is_call = (scopes["kind"] == _PYLAYER) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
-
-
-def _extents(parent: Keys, op_group: Keys) -> tuple[Keys, Keys, Keys]:
-    """Return each group's first op and number of ops, and the groups' order."""
-    first_op = first_ops(parent, op_group)
-    op_count = np.bincount(op_group[op_group >= 0], minlength=len(parent)).astype(np.int32)
-    depth = depths(parent)
-    for nested in reversed(levels(depth)[1:]):
-        np.add.at(op_count, parent[nested], op_count[nested])
-    return first_op, op_count, np.lexsort((depth, first_op)).astype(np.int32)
+    return scope_of_op
 
 
 def _labels(kinds: list[int], texts: list[str], parents: list[int]) -> tuple[list[str], list[str]]:

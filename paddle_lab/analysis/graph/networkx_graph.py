@@ -8,13 +8,17 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.scopes import innermost_scopes
-from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked, taken
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EDGE_KINDS, SCOPE_KINDS
 from paddle_lab.words import say
+
+_OF_OP = (
+    "name", "layer", "phase", "duration_ns", "attributes", "region", "is_pylayer",
+)  # fmt: skip
+_OF_TENSOR = ("name", "path", "dtype", "shape", "place", "stop_gradient", "kind")
 
 RegionRole = Literal["inside", "neighbour", "leaf"]
 
@@ -39,13 +43,7 @@ def forward_graph(record: Record) -> nx.MultiDiGraph:
     for op in OpTable(record):
         graph.add_node(
             op.key,
-            name=op.name,
-            layer=op.layer,
-            phase=op.phase,
-            duration_ns=op.duration_ns,
-            attributes=op.attributes,
-            region=op.region,
-            is_pylayer=op.is_pylayer,
+            **{name: getattr(op, name) for name in _OF_OP},
             inputs=[_tensor(tensor) for tensor in op.inputs],
             outputs=[_tensor(tensor) for tensor in op.outputs],
             **_place_in_code(op),
@@ -99,7 +97,6 @@ def backward_graph(
     roles = _region_roles(record, region) if region is not None else None
     nodes, ops = record.grad_nodes, OpTable(record)
     op_of_node, leaf_of_node = nodes["op"].tolist(), nodes["parameter"].tolist()
-    regions = _regions_of_nodes(record)
     graph = nx.MultiDiGraph()
     for node in np.flatnonzero(kept).tolist():
         op = ops[op_of_node[node]] if op_of_node[node] >= 0 else None
@@ -111,7 +108,7 @@ def backward_graph(
             op=op.key if op else None,
             parameter=(Tensor(record, leaf).name or None) if leaf >= 0 else None,
             address=int(nodes["address"][node]),
-            region=regions[node],
+            region=op.region if op else None,
             **_place_in_code(op),
             **({"region_role": roles[node]} if roles is not None else {}),
         )
@@ -144,50 +141,33 @@ def _members(record: Record, call: int | None) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def _regions_of_nodes(record: Record) -> list[str | None]:
-    region_of_op = np.append(innermost_scopes(record, "region"), -1)
-    scopes = region_of_op[record.grad_nodes["op"]].tolist()
-    names = record.scopes["name"].tolist()
-    return [record.text(names[scope]) if scope >= 0 else None for scope in scopes]
-
-
 def _region_roles(record: Record, region: str) -> list[RegionRole | None]:
     inside = _made_inside(record, region)
     edges = record.grad_edges
     linked = (edges["source"] >= 0) & (edges["target"] >= 0)
     source, target = edges["source"][linked], edges["target"][linked]
-    beside = np.zeros(len(inside), bool)
-    beside[source[inside[target]]] = True
-    beside[target[inside[source]]] = True
-    is_leaf = record.grad_nodes["parameter"] >= 0
-    roles: list[RegionRole | None] = []
-    for is_inside, is_beside, leaf in zip(
-        inside.tolist(), beside.tolist(), is_leaf.tolist(), strict=True
-    ):
-        if is_inside:
-            roles.append("inside")
-        elif is_beside:
-            roles.append("leaf" if leaf else "neighbour")
-        else:
-            roles.append(None)
-    return roles
+    roles = np.full(len(inside), None, object)
+    for own, beside in ((source, target), (target, source)):
+        roles[beside[inside[own]]] = "neighbour"
+    roles[(roles == "neighbour") & (record.grad_nodes["parameter"] >= 0)] = "leaf"
+    roles[inside] = "inside"
+    return list(roles)
 
 
 def _made_inside(record: Record, region: str) -> npt.NDArray[np.bool_]:
     """Return which grad nodes an op made that ran in a region of this name, at any depth."""
     scopes = record.scopes
-    is_wanted = scopes["kind"] == SCOPE_KINDS.index("region")
-    names = {record.text(code) for code in np.unique(scopes["name"][is_wanted]).tolist()}
+    is_region = scopes["kind"] == SCOPE_KINDS.index("region")
+    texts = np.array(record.strings, object)[scopes["name"]]
+    names = set(texts[is_region])
+    if not names:
+        raise ValueError(say("errors.no_region_at_all", region=repr(region)))
     if region not in names:
-        if not names:
-            raise ValueError(say("errors.no_region_at_all", region=repr(region)))
         known = ", ".join(sorted(names))
         raise ValueError(say("errors.no_region", region=repr(region), known=known))
-    codes = [code for code, text in enumerate(record.strings) if text == region]
-    is_wanted &= np.isin(scopes["name"], codes)
-    nearest = nearest_marked(scopes["parent"], is_wanted)
-    in_region = np.append(nearest, -1)[np.append(record.ops["scope"], -1)] >= 0
-    return np.take(in_region, record.grad_nodes["op"])
+    nearest = nearest_marked(scopes["parent"], is_region & (texts == region))
+    of_op = taken(nearest, record.ops["scope"])
+    return taken(of_op, record.grad_nodes["op"]) >= 0
 
 
 def _layer_of_leaf(record: Record, tensor: int) -> str:
@@ -195,23 +175,10 @@ def _layer_of_leaf(record: Record, tensor: int) -> str:
 
 
 def _place_in_code(op: Op | None) -> dict[str, Any]:
-    frame = op.frame if op else None
-    return {
-        "file": frame.file if frame else "",
-        "line": frame.line if frame else 0,
-        "function": frame.function if frame else "",
-        "cell": frame.cell if frame else None,
-    }
+    if op is None:
+        return {"file": "", "line": 0, "function": "", "cell": None}
+    return {name: getattr(op, name) for name in ("file", "line", "function", "cell")}
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:
-    return {
-        "tensor": tensor.key,
-        "name": tensor.name,
-        "path": tensor.path,
-        "dtype": tensor.dtype,
-        "shape": tensor.shape,
-        "place": tensor.place,
-        "stop_gradient": tensor.stop_gradient,
-        "kind": tensor.kind,
-    }
+    return {"tensor": tensor.key, **{name: getattr(tensor, name) for name in _OF_TENSOR}}

@@ -1,9 +1,26 @@
-"""Which grad nodes an op made: the rungs of the ladder."""
+"""Which op each grad node belongs to, and beside which op it is drawn.
+
+When backward reaches a recomputed part, recomputation runs the part's forward ops once more and
+calls backward on their outputs. Paddle's recomputation is a PyLayer
+(``paddle.distributed.fleet.recompute``); people also write their own. Each op that runs again is
+paired with its op in the forward, and its grad nodes are drawn beside that one.
+"""
 
 from __future__ import annotations
 
-from paddle_lab.analysis.graph.trees import Keys, csr
+from collections import defaultdict
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.graph.scopes import layers_of_scopes
+from paddle_lab.analysis.graph.trees import Keys, csr, nearest_marked, taken
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
+from paddle_lab.trace.table import Table
+
+_PYLAYER = SCOPE_KINDS.index("pylayer")
+_BACKWARD = SCOPE_KINDS.index("backward")
 
 
 def grad_nodes_of_ops(record: Record) -> tuple[Keys, Keys]:
@@ -17,3 +34,77 @@ def grad_nodes_of_ops(record: Record) -> tuple[Keys, Keys]:
         Grad node keys, int32, shape ``[paired grad nodes]``.
     """
     return csr(record.grad_nodes["op"], len(record.ops))
+
+
+def inner_grad_nodes(record: Record) -> Table:
+    """Return the ``inner_grad_nodes`` table: grad nodes made in a PyLayer's backward.
+
+    Each is drawn beside the op of the forward that its own op ran once more, and beside the
+    PyLayer itself where there is none.
+    """
+    beside = _ops_beside(record)
+    op = record.grad_nodes["op"]
+    nodes = np.flatnonzero(op >= 0)
+    nodes = nodes[beside[op[nodes]] != op[nodes]]
+    columns = {"grad_node": nodes, "op": beside[op[nodes]]}
+    return Table.from_sequences(ANSWER_TABLES["inner_grad_nodes"], columns)
+
+
+def paired_ops(record: Record, inner: Table) -> Keys:
+    """Return the op beside which each grad node is drawn, -1 for none, shape ``[grad nodes]``."""
+    op = record.grad_nodes["op"].astype(np.int32)
+    op[inner["grad_node"]] = inner["op"]
+    return op
+
+
+def _ops_beside(record: Record) -> Keys:
+    """Return for each op itself, or where it is drawn if a PyLayer's backward ran it."""
+    beside = np.arange(len(record.ops), dtype=np.int32)
+    kind, pylayer_of = record.scopes["kind"], record.scopes["op"]
+    is_pylayer = (kind == _PYLAYER) & (pylayer_of >= 0)
+    is_marked = is_pylayer | (kind == _BACKWARD)
+    parents = record.scopes["parent"]
+    # The nearest marked scope around each, itself left out.
+    around = taken(nearest_marked(parents, is_marked), parents)
+    # A PyLayer's backward stands right inside the backward pass that ran it, its forward does not.
+    is_backward = is_pylayer & np.append(kind == _BACKWARD, False)[around]
+    if not is_backward.any():
+        return beside
+    forwards = {int(pylayer_of[at]): at for at in np.flatnonzero(is_pylayer & ~is_backward)}
+    wanted = set(pylayer_of[is_backward].tolist())
+    ran_in: dict[int, list[int]] = defaultdict(list)
+    for op, scope in enumerate(_scopes_of_ops(record, is_marked, around).tolist()):
+        at = scope
+        while at >= 0 and is_pylayer[at]:
+            if pylayer_of[at] in wanted:
+                ran_in[at].append(op)
+            at = -1 if is_backward[at] else around[at]
+    signs = _signs(record)
+    for scope in np.flatnonzero(is_backward).tolist():
+        pylayer = int(pylayer_of[scope])
+        first: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        for op in reversed(ran_in[forwards.get(pylayer, -1)]):
+            first[signs[op]].append(op)
+        for op in ran_in[scope]:
+            partners = first[signs[op]]
+            beside[op] = partners.pop() if partners else pylayer
+    # In nested recomputation the partner is the op of the outermost forward. A partner comes
+    # earlier; in a damaged file, a later one is ignored.
+    beside = np.minimum(beside, np.arange(len(beside), dtype=np.int32))
+    while not np.array_equal(beside, beside[beside]):
+        beside = beside[beside]
+    return beside
+
+
+def _scopes_of_ops(record: Record, is_marked: npt.NDArray[np.bool_], around: Keys) -> Keys:
+    """Return the nearest marked scope of each op; that of a PyLayer's own op is around it."""
+    scope = taken(nearest_marked(record.scopes["parent"], is_marked), record.ops["scope"])
+    own = taken(record.scopes["op"], scope) == np.arange(len(scope))
+    return np.where(own, taken(around, scope), scope)
+
+
+def _signs(record: Record) -> list[tuple[int, int, int]]:
+    """Return what an op has in common with its repetition: name, layer and innermost frame."""
+    layer = np.take(layers_of_scopes(record), record.ops["scope"])
+    frame = taken(record.stacks["frame"], record.ops["stack"])
+    return list(zip(record.ops["name"].tolist(), layer.tolist(), frame.tolist(), strict=True))

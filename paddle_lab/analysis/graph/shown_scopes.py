@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, depths, levels, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, depths, gathered, levels, nearest_marked, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 
@@ -21,8 +21,8 @@ _FEWEST_IN_LAYER: Final = 41
 Mask = npt.NDArray[np.bool_]
 
 
-class ShownScopes:
-    """The scopes that are groups, and the nearest one around every other.
+def shown_scopes(record: Record, scope_of_op: Keys) -> Mask:
+    """Return which scopes are groups, bool, shape ``[scopes]``.
 
     A turn of a loop is a group, however few ops it has. Two kinds of turns are none: one whose body
     did not run (a ``while`` computed its condition for the last time), and those of a layer's loop
@@ -36,93 +36,76 @@ class ShownScopes:
     scope_of_op
         The scope of each op, -1 for none.
     """
+    scopes = record.scopes
+    loop_of_turn = np.full(len(scopes), -1, np.int64)
+    loop_of_turn[record.turns["scope"]] = record.turns["loop"]
+    has_ops = np.bincount(scope_of_op + 1, minlength=len(scopes) + 1)[1:] > 0
+    is_shown: Mask = gathered(scopes["parent"], has_ops, np.logical_or)
+    is_shown &= (scopes["kind"] != _TURN) | (loop_of_turn >= 0)
+    if np.any(scopes["kind"] == _TURN):
+        _hide_turns_of_layers(record, scope_of_op, loop_of_turn, is_shown)
+    if np.any(scopes["kind"] == _CALL):
+        _hide_calls(record, scope_of_op, is_shown)
+    return is_shown
 
-    def __init__(self, record: Record, scope_of_op: Keys) -> None:
-        scopes = record.scopes
-        self._kind = scopes["kind"]
-        self._parent = scopes["parent"]
-        self._layer = scopes["layer"]
-        self._scope_of_op = scope_of_op
-        count = len(scopes)
-        self._loop_of_turn = np.full(count, -1, np.int64)
-        self._loop_of_turn[record.turns["scope"]] = record.turns["loop"]
-        self._paths = record.layers["path"]
-        self._texts = record.strings
-        self.is_shown: Mask = self._has_ops()
-        """One entry a scope."""
-        is_turn, is_call = self._kind == _TURN, self._kind == _CALL
-        self.is_shown &= ~(is_turn & (self._loop_of_turn < 0))
-        if is_turn.any():
-            self._hide_turns_of_layers()
-        if is_call.any():
-            self._hide_calls()
-        self.nearest: Keys = np.append(nearest_marked(self._parent, self.is_shown), -1)
-        """The group of each scope: itself or the nearest around it, -1 for none. The last entry is
-        that of no scope."""
 
-    def _has_ops(self) -> Mask:
-        found = np.zeros(len(self._kind) + 1, np.bool_)
-        frontier = np.unique(self._scope_of_op[self._scope_of_op >= 0])
-        while len(frontier):
-            found[frontier] = True
-            above = self._parent[frontier]
-            frontier = np.unique(above[(above >= 0) & ~found[above]])
-        return found[:-1]
+def _items(parent: Keys, is_shown: Mask, scope_of_op: Keys) -> tuple[Any, Any, Keys]:
+    """Return how many ops and groups are right inside each group, and the group of each scope.
 
-    def _items(self) -> tuple[Any, Any, Keys]:
-        """Return how many ops and groups are right inside each group, and the group of each scope.
+    The last entry is the top level, that of no scope.
+    """
+    nearest = nearest_marked(parent, is_shown)
+    around = taken(nearest, parent)
+    ops = np.bincount(taken(nearest, scope_of_op) + 1, minlength=len(parent) + 1)
+    groups = np.bincount(around[is_shown] + 1, minlength=len(parent) + 1)
+    return np.roll(ops, -1), np.roll(groups, -1), around
 
-        The last entry is the top level, that of no scope.
-        """
-        count = len(self._kind)
-        nearest = np.append(nearest_marked(self._parent, self.is_shown), -1)
-        around = nearest[self._parent]
-        ops = np.bincount(nearest[self._scope_of_op] + 1, minlength=count + 1)
-        groups = np.bincount(around[self.is_shown] + 1, minlength=count + 1)
-        return np.roll(ops, -1), np.roll(groups, -1), around
 
-    def _hide_turns_of_layers(self) -> None:
-        ops, groups, around = self._items()
-        turns = np.flatnonzero(self.is_shown & (self._kind == _TURN))
-        # The only thing in each turn, where there is one.
-        only = np.full(len(self._kind) + 1, -1, np.int64)
-        shown = np.flatnonzero(self.is_shown)
-        only[around[shown]] = shown
-        is_single = (ops[turns] == 0) & (groups[turns] == 1)
-        inside = np.where(is_single, only[turns], -1)
-        layer = np.where((inside >= 0) & (self._kind[inside] == _LAYER), self._layer[inside], -1)
-        in_layer = nearest_marked(self._parent, self._kind == _LAYER)[turns] >= 0
-        loops: dict[tuple[int, int], list[int]] = {}
-        owner, loop = around[turns].tolist(), self._loop_of_turn[turns].tolist()
-        for at, key in enumerate(zip(owner, loop, strict=True)):
-            loops.setdefault(key, []).append(at)
-        for members in loops.values():
-            run = layer[members].tolist()
-            is_over_layers = in_layer[members[0]] and -1 not in run and len(set(run)) == len(run)
-            if is_over_layers and (len(run) > 1 or self._is_member_of_list(run[0])):
-                self.is_shown[turns[members]] = False
+def _hide_turns_of_layers(
+    record: Record, scope_of_op: Keys, loop_of_turn: npt.NDArray[Any], is_shown: Mask
+) -> None:
+    kind, parent = record.scopes["kind"], record.scopes["parent"]
+    ops, groups, around = _items(parent, is_shown, scope_of_op)
+    turns = np.flatnonzero(is_shown & (kind == _TURN))
+    # The only thing in each turn, where there is one.
+    only = np.full(len(kind) + 1, -1, np.int64)
+    shown = np.flatnonzero(is_shown)
+    only[around[shown]] = shown
+    inside = np.where((ops[turns] == 0) & (groups[turns] == 1), only[turns], -1)
+    is_layer = (inside >= 0) & (kind[inside] == _LAYER)
+    layer = np.where(is_layer, record.scopes["layer"][inside], -1)
+    in_layer = nearest_marked(parent, kind == _LAYER)[turns] >= 0
+    loops: dict[tuple[int, int], list[int]] = {}
+    for at, key in enumerate(
+        zip(around[turns].tolist(), loop_of_turn[turns].tolist(), strict=True)
+    ):
+        loops.setdefault(key, []).append(at)
+    for members in loops.values():
+        run = layer[members].tolist()
+        is_over_layers = in_layer[members[0]] and -1 not in run and len(set(run)) == len(run)
+        if is_over_layers and (len(run) > 1 or _is_member_of_list(record, run[0])):
+            is_shown[turns[members]] = False
 
-    def _is_member_of_list(self, layer: int) -> bool:
-        return self._texts[int(self._paths[layer])].rpartition(".")[2].isdigit()
 
-    def _hide_calls(self) -> None:
-        is_call = self._kind == _CALL
-        # Layers, regions and their like: what is neither a call nor a turn.
-        is_other = ~is_call & (self._kind != _TURN)
-        container = np.append(nearest_marked(self._parent, is_other), -1)
-        run = np.bincount(container[self._scope_of_op] + 1, minlength=len(self._kind) + 1)
-        fewest = np.full(len(run), _FEWEST_IN_LAYER)
-        fewest[0] = _FEWEST_AT_TOP_LEVEL
-        # At the top level all ops count, those in layers too.
-        run[0] = len(self._scope_of_op)
-        is_divided = run >= fewest
-        self.is_shown &= ~(is_call & ~is_divided[container[:-1] + 1])
-        # From the innermost outward: a call that is no group leaves its items to the one around it.
-        for rows in reversed(levels(depths(self._parent))):
-            calls = rows[is_call[rows] & self.is_shown[rows]]
-            if not len(calls):
-                continue
-            ops, groups, around = self._items()
+def _is_member_of_list(record: Record, layer: int) -> bool:
+    return record.text(int(record.layers["path"][layer])).rpartition(".")[2].isdigit()
+
+
+def _hide_calls(record: Record, scope_of_op: Keys, is_shown: Mask) -> None:
+    kind, parent = record.scopes["kind"], record.scopes["parent"]
+    is_call = kind == _CALL
+    # Layers, regions and their like: what is neither a call nor a turn.
+    container = nearest_marked(parent, ~is_call & (kind != _TURN))
+    run = np.bincount(taken(container, scope_of_op) + 1, minlength=len(kind) + 1)
+    fewest = np.full(len(run), _FEWEST_IN_LAYER)
+    fewest[0] = _FEWEST_AT_TOP_LEVEL
+    # At the top level all ops count, those in layers too.
+    run[0] = len(scope_of_op)
+    is_shown &= ~is_call | (run >= fewest)[container + 1]
+    # From the innermost outward: a call that is no group leaves its items to the one around it.
+    for rows in reversed(levels(depths(parent))):
+        calls = rows[is_call[rows] & is_shown[rows]]
+        if len(calls):
+            ops, groups, around = _items(parent, is_shown, scope_of_op)
             items = ops + groups
-            is_alone = items[around[calls]] == 1
-            self.is_shown[calls[(items[calls] < 2) | is_alone]] = False
+            is_shown[calls[(items[calls] < 2) | (items[around[calls]] == 1)]] = False

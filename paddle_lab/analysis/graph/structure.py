@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import common_ancestors, depths
+from paddle_lab.analysis.graph.trees import common_ancestors, depths, levels
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -46,28 +46,20 @@ def structure_numbers(
     # summed, so that the order of the parts does not matter.
     op_key = np.arange(len(op_groups))
     grouped = np.flatnonzero(op_groups >= 0)
-    _add(
-        hashes,
-        op_groups[grouped],
-        _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped]),
-    )
+    op_hashes = _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped])
+    np.add.at(hashes, op_groups[grouped], op_hashes)
     holder = common_ancestors(parents, depth, op_groups[sources], op_groups[targets])
     inner = np.flatnonzero(holder >= 0)
     origin = first_ops[holder[inner]]
     edge_hashes = _hash(2, sources[inner] - origin, targets[inner] - origin, edge_labels[inner])
-    _add(hashes, holder[inner], edge_hashes)
-    by_depth = np.argsort(depth, kind="stable")
-    level_ends = np.cumsum(np.bincount(depth, minlength=1))
-    for level in range(len(level_ends) - 1, 0, -1):
-        nested = by_depth[level_ends[level - 1] : level_ends[level]]
+    np.add.at(hashes, holder[inner], edge_hashes)
+    for nested in reversed(levels(depth)[1:]):
         outer = parents[nested]
-        _add(hashes, outer, _hash(3, _mix(hashes[nested]), first_ops[nested] - first_ops[outer]))
+        np.add.at(
+            hashes, outer, _hash(3, _mix(hashes[nested]), first_ops[nested] - first_ops[outer])
+        )
     _, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
     return np.where(count[number] > 1, number, -1).astype(np.int32)
-
-
-def _add(hashes: Hashes, rows: npt.NDArray[Any], values: Hashes) -> None:
-    np.add.at(hashes, rows, values)
 
 
 def _hash(seed: int, *parts: npt.NDArray[Any]) -> Hashes:

@@ -87,24 +87,29 @@ def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
     return np.split(by_depth, np.cumsum(np.bincount(depth, minlength=1))[:-1])
 
 
-def first_ops(parents: npt.NDArray[Any], op_groups: npt.NDArray[Any]) -> Keys:
-    """Return the first op that is in each group or in one inside it, as many as ops for none.
+def gathered(
+    parents: npt.NDArray[Any], values: npt.NDArray[Any], function: np.ufunc
+) -> npt.NDArray[Any]:
+    """Return each row's value with those of all rows below it, as ``function`` joins them.
 
     Parameters
     ----------
     parents
-        Parents of the groups, shape ``[groups]``.
-    op_groups
-        Group of each op, -1 for none, shape ``[ops]``.
+        The tree, shape ``[rows]``.
+    values
+        Of each row alone, shape ``[rows]``.
+    function
+        ``numpy.add``, ``numpy.minimum``, ….
     """
-    count = len(op_groups)
-    first = np.full(len(parents) + 1, count, np.int32)
-    # Of several values for one place the last one stays, and for -1 there is one more.
-    first[op_groups[::-1]] = np.arange(count, dtype=np.int32)[::-1]
-    first = first[:-1]
+    values = values.copy()
     for nested in reversed(levels(depths(parents))[1:]):
-        np.minimum.at(first, parents[nested], first[nested])
-    return first
+        function.at(values, parents[nested], values[nested])
+    return values
+
+
+def taken(values: npt.NDArray[Any], keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return ``values[keys]``, and -1 for the key -1."""
+    return np.take(np.append(values, np.array([-1], np.int32)), keys)
 
 
 def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:

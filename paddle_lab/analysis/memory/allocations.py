@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
@@ -149,7 +149,7 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         frame = self._attribution.frames[self.keys]
 
         def of(table: str, column: str, keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            return np.take(np.append(record.tables[table][column], np.int32(-1)), keys)
+            return taken(record.tables[table][column], keys)
 
         def optional(values: npt.NDArray[Any]) -> Any:
             return pandas.arrays.IntegerArray(values.astype(np.int64), values < 0)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.memory.layer_names import LayerNames
-from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool
@@ -42,9 +39,9 @@ class Attribution:
         The allocating stack's, else the op's: the line of a grad node is that of its forward op.
         """
         record = self.record
-        frames = stack_frames(record)
-        by_stack = _taken(frames, record.allocations["stack"])
-        by_op = _taken(_taken(frames, record.ops["stack"]), record.allocations["op"])
+        frames = record.stack_frames["frame"]
+        by_stack = taken(frames, record.allocations["stack"])
+        by_op = taken(taken(frames, record.ops["stack"]), record.allocations["op"])
         return np.where(by_stack >= 0, by_stack, by_op).astype(np.int32)
 
     @cached_property
@@ -55,7 +52,7 @@ class Attribution:
             return np.full(len(self.record.allocations), -1, np.int32)
         place = np.stack([frames["file"], frames["cell"], frames["line"]], axis=1)
         _, first, line = np.unique(place, axis=0, return_index=True, return_inverse=True)
-        return _taken(first[line.ravel()], self.frames)
+        return taken(first[line.ravel()], self.frames)
 
     @cached_property
     def layers(self) -> Keys:
@@ -78,16 +75,11 @@ class Attribution:
         scope_layer = layers_of_scopes(record)
         blocks = record.allocations
         # Inside backward the scope is the backward call; the op says whose gradient it is.
-        layer = _taken(_taken(scope_layer, record.ops["scope"]), blocks["op"])
-        layer = np.where(layer >= 0, layer, _taken(scope_layer, blocks["scope"]))
-        code = np.where(layer >= 0, _taken(layer_names, layer), 0)
-        path = _taken(record.tensors["path"], blocks["tensor"])
+        layer = taken(taken(scope_layer, record.ops["scope"]), blocks["op"])
+        layer = np.where(layer >= 0, layer, taken(scope_layer, blocks["scope"]))
+        code = np.where(layer >= 0, taken(layer_names, layer), 0)
+        path = taken(record.tensors["path"], blocks["tensor"])
         owned = np.flatnonzero((path > 0) & (layer < 0))
         owners = known.owners(blocks["tensor"][owned])
         code[owned] = [names[owner] for owner in owners]
         return code.astype(np.int32), names.to_list()
-
-
-def _taken(values: npt.NDArray[Any], keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return ``values[keys]``, and -1 for the key -1."""
-    return np.take(np.append(values, np.array([-1], np.int32)), keys)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked, taken
 from paddle_lab.analysis.source.stacks import Frame
-from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
 
@@ -45,7 +44,7 @@ def backward_calls(record: Record) -> list[BackwardCall]:
     calls = record.backward_calls
     members = np.bincount(record.backward_members["backward_call"], minlength=len(calls)).tolist()
     around = _calls_around(record)
-    frames = np.append(stack_frames(record), -1)[calls["stack"]].tolist()
+    frames = taken(record.stack_frames["frame"], calls["stack"]).tolist()
     return [
         BackwardCall(
             key=key,
@@ -64,7 +63,7 @@ def _calls_around(record: Record) -> list[int]:
     """Return the backward call in which each one was made, -1 for none."""
     called, scopes = record.scopes["backward_call"], record.backward_calls["scope"]
     nearest = nearest_marked(record.scopes["parent"], called >= 0)
-    around: list[int] = np.append(called, -1)[np.append(nearest, -1)[scopes]].tolist()
+    around: list[int] = taken(called, taken(nearest, scopes)).tolist()
     return around
 
 

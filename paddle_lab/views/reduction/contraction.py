@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.recomputation import paired_ops
+from paddle_lab.analysis.graph.pairing import paired_ops
 from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import STAND_IN_TABLES
