@@ -226,7 +226,7 @@ def held_bytes(steps: int) -> float:
 
 
 def _op_count() -> int:
-    from paddle_lab.capture.recorder.sinks import SINKS
+    from paddle_lab.capture.recorder.recorder import SINKS
 
     (recorder,) = SINKS.active
     return int(recorder.next_op.next)

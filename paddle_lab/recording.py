@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from time import perf_counter_ns
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -140,15 +139,9 @@ def step() -> None:
     keeps whole steps. If a trace has calls of this function, only they end steps. Outside a trace
     it does nothing.
     """
-    time_ns = perf_counter_ns()
-    sinks = sys.modules.get("paddle_lab.capture.recorder.sinks")
-    for recorder in sinks.SINKS.active if sinks is not None else ():
-        if recorder.limiter is not None:
-            recorder.limiter.end_step(time_ns, is_marked=True)
-    captures = sys.modules.get("paddle_lab.capture.memory.capture")
-    if captures is not None:
-        for capture in captures.OPEN_CAPTURES:
-            capture.mark_step(time_ns)
+    recorders = sys.modules.get("paddle_lab.capture.recorder.recorder")
+    for recorder in recorders.SINKS.active if recorders is not None else ():
+        recorder.on_step_end(recorder.thread().scope, is_marked=True)
 
 
 class Recording:

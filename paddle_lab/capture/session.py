@@ -21,7 +21,7 @@ from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.limit.earlier import mark_earlier
 from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.recorder.faults import attempt, described, described_with_causes
+from paddle_lab.capture.recorder.faults import described, described_with_causes
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.stacks.frames import Cells, NoCells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK
@@ -91,10 +91,10 @@ class CaptureSession:
         self._memory = (
             MemoryCapture(self._paddle, self._recorder, limit, windows) if memory else None
         )
-        self._recorder.limiter = self._limiter
+        self._recorder.reach_limit = self._limiter.reach
         self._recorder.on_step_end = self._end_step
         if self._memory is not None:
-            self._recorder.forgetting = self._memory.forget
+            self._limiter.forgetting = self._memory.forget
             self._limiter.settle = self._memory.settle
         self._checks = list(checks)
         collectors = self._recorder.collectors
@@ -157,11 +157,12 @@ class CaptureSession:
         for collector in self._recorder.collectors:
             collector.close()
 
-    def _end_step(self, scope: int) -> None:
+    def _end_step(self, scope: int, *, is_marked: bool) -> None:
         time_ns = perf_counter_ns()
-        self._limiter.end_step(time_ns, is_marked=False)
+        self._limiter.end_step(time_ns, is_marked=is_marked)
         if self._memory is not None:
-            self._memory.optimizer_steps.append((time_ns - self._recorder.start_ns, scope))
+            steps = self._memory.steps if is_marked else self._memory.optimizer_steps
+            steps.append((time_ns - self._recorder.start_ns, scope))
 
     def _stop_recording(self) -> None:
         """Take the hooks away before the traced code ends."""
@@ -182,7 +183,7 @@ class CaptureSession:
         recorder.turns.end(_getframe())
         for collector in recorder.collectors:
             collector.close()
-        attempt(recorder, recorder.optimizers.finish, self._paddle)
+        recorder.attempt(recorder.optimizers.finish, self._paddle)
         kept = self._limiter.finish(has_memory=self._memory is not None)
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):

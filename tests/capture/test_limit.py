@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import paddle_lab
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.limit.trimming import op_keys
-from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.trace.limit import KEEPS, Keep
 from paddle_lab.trace.record import Record
 from tests.capture.kept_rows import KeptRows

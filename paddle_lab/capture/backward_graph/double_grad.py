@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME, Reached
 from paddle_lab.capture.door import DOOR
 
 _ORDERS = {"DoubleGradNode": "GradNode", "TripleGradNode": "DoubleGradNode"}
@@ -22,8 +22,6 @@ _HIGHER = re.compile(r"^(\w+?)(DoubleGradNode|TripleGradNode)")
 
 _Known = tuple[int, set[int], int]
 """Of a grad node: its address, where it hands gradients to, and its op."""
-Reached = dict[int, tuple[Any, int]]
-"""Address of a grad node to the node and its op."""
 
 
 def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) -> Reached:

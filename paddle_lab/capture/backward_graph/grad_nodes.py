@@ -19,13 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.backward_graph.grad_walk import (
-    LEAF_NAME,
-    NO_OP,
-    NO_TENSOR,
-    Reached,
-    walk_grad_nodes,
-)
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.rows.address_table import AddressTable
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, NodeCell
@@ -34,9 +27,12 @@ from paddle_lab.capture.rows.lineage import Lineage
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Cells, Tape, rows_of
 
-__all__ = [
-    "LEAF_NAME", "NO_OP", "NO_TENSOR", "GradNodePool", "Reached",
-]  # fmt: skip
+NO_OP = -1
+NO_TENSOR = -1
+LEAF_NAME = "GradNodeAccumulation"
+
+Reached = dict[int, tuple[Any, int]]
+"""Address of a grad node to the node and its op."""
 
 
 class GradNodePool:
@@ -67,31 +63,6 @@ class GradNodePool:
         self.next_key = Counter()
         self.next_edge = Counter()
         self.key_of_name = OP_NAMES.key
-
-    def walk(
-        self,
-        roots: Iterable[tuple[Any, int]],
-        *,
-        backward_call: int,
-        returns_reached: bool = False,
-    ) -> Reached:
-        """Record every node reachable from ``roots`` that is not recorded yet.
-
-        Parameters
-        ----------
-        roots
-            Grad nodes and the ops that made them.
-        backward_call
-            The call these are the roots of.
-        returns_reached
-            Whether to return anything: most of those who call need no object for each node.
-
-        Returns
-        -------
-        dict
-            Address to (node, op) of all that were reached. Drop it soon: it holds the nodes.
-        """
-        return walk_grad_nodes(self, list(roots), backward_call, returns_reached=returns_reached)
 
     def reach(self, roots: Iterable[Any]) -> Reached:
         """Return the nodes reachable from ``roots`` without recording them; ops as far as held."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from paddle_lab.capture.backward_graph.grad_nodes import (
+    LEAF_NAME,
+    NO_OP,
+    NO_TENSOR,
+    GradNodePool,
+    Reached,
+)
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.rows.lineage import Upstream
 
-if TYPE_CHECKING:
-    from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
-    from paddle_lab.capture.rows.lineage import Upstream
-
-NO_OP = -1
-NO_TENSOR = -1
-LEAF_NAME = "GradNodeAccumulation"
-
-Reached = dict[int, tuple[Any, int]]
-"""Address of a grad node to the node and its op."""
 Link = tuple[int, int, int]
 """A slot of a grad node, the address of the node it hands a gradient to, and of which tensor."""
 
@@ -27,7 +25,19 @@ def walk_grad_nodes(
 ) -> Reached:
     """Record every node reachable from ``roots`` that is not recorded yet.
 
-    See :meth:`GradNodePool.walk`, which says what the parameters are.
+    Parameters
+    ----------
+    roots
+        Grad nodes and the ops that made them.
+    backward_call
+        The call these are the roots of.
+    returns_reached
+        Whether to return anything: most of those who call need no object for each node.
+
+    Returns
+    -------
+    dict
+        Address to (node, op) of all that were reached. Drop it soon: it holds the nodes.
     """
     reached: Reached = {}
     links_of: dict[int, list[Link]] = {}

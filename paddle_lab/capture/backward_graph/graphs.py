@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
+from paddle_lab.capture.backward_graph.grad_walk import walk_grad_nodes
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder.tensors import TensorPool
@@ -43,7 +44,7 @@ class BackwardGraphs:
         self._has_forgotten = False
 
     def walk(self, tensors: Any, backward_call: int, *, returns_reached: bool = False) -> Reached:
-        """Record the graph that hangs on ``tensors``; see :meth:`GradNodePool.walk`."""
+        """Record the graph that hangs on ``tensors``; see :func:`walk_grad_nodes`."""
         roots = []
         for tensor in flat(tensors):
             node = GRAD_FN.node(tensor) if isinstance(tensor, self._tensor_type) else None
@@ -51,8 +52,8 @@ class BackwardGraphs:
                 key = self._tensors.known_key(tensor)
                 roots.append((node, self._lineage.maker(key)[0]))
         known_leaves = len(self.grad_nodes.leaf_keys)
-        reached = self.grad_nodes.walk(
-            roots, backward_call=backward_call, returns_reached=returns_reached
+        reached = walk_grad_nodes(
+            self.grad_nodes, roots, backward_call, returns_reached=returns_reached
         )
         if len(self.grad_nodes.leaf_keys) > known_leaves:
             self._name_leaves()

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.noting import noting
-from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.search import instances_among
-from paddle_lab.capture.recorder.tensors import PARAMETER
+from paddle_lab.capture.recorder.tensors import PARAMETER, TensorPool
 from paddle_lab.capture.rows.cells import TENSOR_CELLS, TensorCell
 from paddle_lab.capture.rows.tape import cells_of
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 
@@ -44,12 +41,14 @@ class OptimizerLog:
 
     Parameters
     ----------
-    recorder
-        Whose rows stand for the parameters.
+    tensors
+        The tensors the trace has met; their rows stand for the parameters.
+    backward_calls
+        Those of the trace so far.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, tensors: TensorPool, backward_calls: Sequence[Any]) -> None:
+        self._tensors, self._backward_calls = tensors, backward_calls
         self._seen: dict[int, SeenOptimizer] = {}
 
     def entry(self, optimizer: Any) -> SeenOptimizer:
@@ -86,7 +85,7 @@ class OptimizerLog:
 
     def finish(self, paddle: Any) -> None:
         """Look at the optimizers that are alive when the trace ends; before tensors get columns."""
-        if not self._seen and self._recorder.backward_calls and self._has_met_parameters():
+        if not self._seen and self._backward_calls and self._has_met_parameters():
             # The trace may hold a part of a training loop, and the optimizer be from before it.
             for optimizer in _living(paddle.optimizer.Optimizer):
                 self.entry(optimizer)
@@ -96,12 +95,11 @@ class OptimizerLog:
                 seen.parameters = self._rows(parameters_of(optimizer))
 
     def _has_met_parameters(self) -> bool:
-        rows = cells_of(self._recorder.tensors.rows).reshape(-1, TENSOR_CELLS)
+        rows = cells_of(self._tensors.rows).reshape(-1, TENSOR_CELLS)
         return bool((rows[:, TensorCell.KIND] == PARAMETER).any())
 
     def _rows(self, parameters: Iterable[Any]) -> list[int]:
-        tensors = self._recorder.tensors
-        return [tensors.key_of(tensor) for tensor in parameters if DOOR.is_initialized(tensor)]
+        return [self._tensors.key_of(one) for one in parameters if DOOR.is_initialized(one)]
 
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
@@ -123,15 +121,6 @@ def _given(optimizer: Any) -> Sequence[Any]:
         return DOOR.optimizer_parameters(optimizer) or ()
     except AttributeError:  # it wraps another one, and has none of its own
         return ()
-
-
-def optimizer_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patch that sees optimizers made; their steps have a hook already."""
-
-    def around(init: Any) -> Any:
-        return noting(init, lambda recorder, call: recorder.optimizers.entry(call.args[0]))
-
-    return [AttributePatch(paddle.optimizer.Optimizer, "__init__", around)]
 
 
 def _living(root: type) -> list[Any]:

@@ -16,7 +16,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from paddle_lab.capture.recorder.recorder import Recorder
+    from paddle_lab.capture.recorder.tensors import TensorPool
+    from paddle_lab.capture.rows.counter import Counter
     from paddle_lab.capture.tables.row_keys import RecordKeys
     from paddle_lab.trace.table import TableBuilder
 
@@ -32,12 +33,14 @@ class TensorLives:
 
     Parameters
     ----------
-    recorder
-        Whose tensors and ops are meant.
+    tensors
+        The tensors the trace has met.
+    next_op
+        Counts ops.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, tensors: TensorPool, next_op: Counter) -> None:
+        self._tensors, self._next_op = tensors, next_op
         self._moments = 0
         self._next_look = 1
         self._living = np.empty(0, np.int64)
@@ -52,12 +55,12 @@ class TensorLives:
         self._moments += 1
         if self._moments < self._next_look:
             return
-        living = self._recorder.tensors.living_keys()
+        living = self._tensors.living_keys()
         # A table of all keys is the fastest way while they are few.
-        kind = "table" if self._recorder.tensors.next_key.next < _FEW_KEYS else None
+        kind = "table" if self._tensors.next_key.next < _FEW_KEYS else None
         dead = self._living[~np.isin(self._living, living, kind=kind)]
         self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))
-        self._living, self._last_look = living, self._recorder.next_op.next
+        self._living, self._last_look = living, self._next_op.next
         is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY
         self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
 

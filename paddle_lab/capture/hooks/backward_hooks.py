@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from sys import _getframe
-from time import perf_counter_ns
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -16,13 +15,12 @@ from paddle_lab.capture.backward_graph.double_grad import attribute_made_nodes
 from paddle_lab.capture.backward_graph.graphs import PADDLE_GRAD_OP
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_rootless
-from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch
 from paddle_lab.capture.hooks.patches import AttributePatch
-from paddle_lab.capture.hooks.tracebacks import drop_frame, drop_lines
+from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
+from paddle_lab.capture.hooks.tracebacks import drop_lines
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG, BackwardSpan
-from paddle_lab.capture.recorder.faults import attempt, described
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import BACKWARD_CALL, Recorder
-from paddle_lab.capture.recorder.sinks import SINKS
 from paddle_lab.capture.recorder.thread_state import BACKWARD
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
@@ -31,175 +29,135 @@ PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
 AUTOGRAD_BACKWARD = BACKWARD_KINDS.index("paddle.autograd.backward")
 REMAINING = BACKWARD_KINDS.index("remaining")
 
-# Positions in run_partial_grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
-# only_inputs, allow_unused, no_grad_vars, …).
-_GRAD_OUTPUTS, _CREATE_GRAPH, _NO_GRAD_VARS = 2, 4, 7
 
-
-def backward_patches() -> list[AttributePatch]:
+def backward_patches(_paddle: Any) -> list[AttributePatch]:
     """Return the patches around ``run_backward`` and ``run_partial_grad``."""
     return [
-        DOOR.patch("run_backward", _around_run_backward),
-        DOOR.patch("run_partial_grad", _around_run_partial_grad),
+        DOOR.patch("run_backward", lambda run: recording(run, _BackwardCall, _logged)),
+        DOOR.patch("run_partial_grad", lambda run: recording(run, _GradCall, _logged)),
     ]
 
 
-def _around_run_backward(run: Any) -> Callable[..., Any]:
-    def run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        active = SINKS.active
-        if not active:
-            return run(tensors, *args, **kwargs)
-        caller = _getframe(1)
-        is_method = caller.f_code.co_filename.endswith("tensor_patch_methods.py")
-        kind = TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD
-        gradients = args[0] if args else kwargs.get("grad_tensors")
-        retain_graph = bool(args[1] if len(args) > 1 else kwargs.get("retain_graph"))
-        opened = _open_all(active, kind, (tensors, gradients), caller, retain_graph=retain_graph)
-        error = ""
-        watched = _watch(opened)
-        try:
-            return run(tensors, *args, **kwargs)
-        except BaseException as raised:
-            drop_lines(raised)
-            error = described(raised)
-            drop_frame(raised)
-            raise
-        finally:
-            ALLOCATOR_LOG.leave_backward(watched)
-            for call in opened:
-                call.close(error)
+class _BackwardCall(OpenCall):
+    """A call of ``run_backward(tensors, grad_tensors, retain_graph, …)`` while it runs."""
 
-    run_backward.__doc__ = run.__doc__
-    run_backward.__wrapped__ = run  # type: ignore[attr-defined]
-    return run_backward
+    def __init__(
+        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        super().__init__(recorder, frame, args, kwargs)
+        given = dict(zip(("tensors", "grad_tensors", "retain_graph"), args, strict=False)) | kwargs
+        is_method = _file(self.caller).endswith("tensor_patch_methods.py")
+        self.open(
+            TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD,
+            (given["tensors"], given.get("grad_tensors")),
+            retain_graph=bool(given.get("retain_graph")),
+        )
+
+    def open(
+        self,
+        kind: int,
+        roots: tuple[Any, Any],
+        *,
+        create_graph: bool = False,
+        retain_graph: bool = True,
+    ) -> None:
+        """Walk the graph of a call, and open its scope.
+
+        Parameters
+        ----------
+        roots
+            Tensors, and the gradients to begin with.
+        """
+        recorder, state = self.recorder, self.state
+        key = recorder.next_backward_call()
+        stack = recorder.stacks.take(self.caller, state.anchor, state.anchor_stack)
+        note_rootless(recorder, roots[0], self.caller)
+        if kind != PADDLE_GRAD:
+            recorder.step_gradients.note_backward()
+            recorder.tensor_lives.look()
+        is_asked = create_graph or recorder.on_backward is not None
+        reached = recorder.backward.walk(roots[0], key, returns_reached=is_asked)
+        op_count = recorder.next_op.next
+        self.modes = kind, create_graph, retain_graph
+        self.row = key, kind, stack, state.scope, op_count, create_graph, retain_graph
+        self._watch = recorder.on_backward and recorder.on_backward(key, reached, roots)
+        # It holds the graph, which a call is about to free as a rule.
+        self.reached = reached if create_graph else {}
+        name = BACKWARD_KINDS[kind]
+        recorder.open_scope(state, BACKWARD_CALL, name, self.caller, backward_call=key)
+        state.phase = BACKWARD
+
+    def end(self) -> None:
+        """Record a call that returned."""
+        self._close("")
+
+    def fail(self) -> None:
+        """Record a call that raised."""
+        self._close(described(self.error))
+
+    def _close(self, error: str) -> None:
+        if self._watch is not None:
+            self.recorder.attempt(self._watch.close)
+        self.leave()
+        self.recorder.backward_calls.append((*self.row, error))
 
 
-def _around_run_partial_grad(run: Any) -> Callable[..., Any]:
-    def run_partial_grad(outputs: Any, inputs: Any, *args: Any) -> Any:
-        active = SINKS.active
-        if not active:
-            return run(outputs, inputs, *args)
-        caller = _getframe(1)
-        create_graph = bool(args[_CREATE_GRAPH - 2])
-        roots = outputs, args[_GRAD_OUTPUTS - 2]
-        opened = _open_all(active, PADDLE_GRAD, roots, caller, create_graph=create_graph)
-        for call in opened:
-            attempt(call.recorder, call.prepare, (outputs, inputs), args)
-        watched = _watch(opened)
-        start_ns = perf_counter_ns()
-        try:
-            result = run(outputs, inputs, *args)
-        except BaseException as raised:
-            ALLOCATOR_LOG.leave_backward(watched)
-            drop_lines(raised)
-            for call in opened:
-                call.close(described(raised))
-            drop_frame(raised)
-            raise
-        end_ns = perf_counter_ns()
-        ALLOCATOR_LOG.leave_backward(watched)
-        for call in opened:
-            call.close("")
-            attempt(call.recorder, call.finish, result, start_ns, end_ns, caller)
-        return result
+class _GradCall(_BackwardCall):
+    """A call of ``run_partial_grad`` while it runs, which is recorded as an op as well.
 
-    run_partial_grad.__doc__ = run.__doc__
-    run_partial_grad.__wrapped__ = run  # type: ignore[attr-defined]
-    return run_partial_grad
+    Its arguments are ``outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs,
+    allow_unused, no_grad_vars, …``, all by position.
+    """
+
+    def __init__(
+        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        OpenCall.__init__(self, recorder, frame, args, kwargs)
+        outputs, inputs, grad_outputs, _, create_graph, _, _, no_grad_vars, *_ = args
+        self.open(PADDLE_GRAD, (outputs, grad_outputs), create_graph=bool(create_graph))
+        self._resolved = recorder.begin_op((outputs, inputs), {})
+        backward = recorder.backward
+        backward.ask(inputs, no_grad_vars, self.row[0])
+        if create_graph:
+            seeds = backward.grad_nodes_of(grad_outputs or [])
+            self.reached.update(backward.grad_nodes.reach(seeds))
+
+    def end(self) -> None:
+        """Record a call that returned."""
+        super().end()
+        op = self.recorder.end_op(
+            PADDLE_GRAD_OP, (), self._resolved, self.result, *self.times_ns, self.caller,
+            phase=BACKWARD,
+        )  # fmt: skip
+        backward, (_, create_graph, _) = self.recorder.backward, self.modes
+        if create_graph:
+            made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
+            # What the new nodes lead to lives as long as they do.
+            backward.grad_nodes.hold([*made.values(), *self.reached.values()])
 
 
-def _watch(opened: list[_OpenCall]) -> BackwardSpan | None:
+def _file(frame: FrameType | None) -> str:
+    return "" if frame is None else frame.f_code.co_filename
+
+
+@contextmanager
+def _logged(opened: Sequence[_BackwardCall]) -> Iterator[None]:
+    """Tell the log of allocations that backward calls run."""
+    span = _enter_log(opened)
+    try:
+        yield
+    except BaseException as error:
+        drop_lines(error)
+        raise
+    finally:
+        ALLOCATOR_LOG.leave_backward(span)
+
+
+def _enter_log(opened: Sequence[_BackwardCall]) -> BackwardSpan | None:
     calls: list[tuple[object, int]] = [(call.recorder, call.row[0]) for call in opened]
     familiar = opened[0].recorder.familiar_calls if len(opened) == 1 else None
     if familiar is None or not ALLOCATOR_LOG.is_recording:
         return ALLOCATOR_LOG.enter_backward(calls)
-    kind, *_, create_graph, retain_graph = opened[0].row[1:]
-    recorder = opened[0].recorder
-    modes = (kind, create_graph, retain_graph)
-    signature = attempt(recorder, familiar.signature, modes) or b""
+    signature = opened[0].recorder.attempt(familiar.signature, opened[0].modes) or b""
     is_familiar = bool(signature) and familiar.is_familiar(signature)
     return ALLOCATOR_LOG.enter_backward(calls, signature, is_familiar=is_familiar)
-
-
-def _open_all(
-    active: tuple[Recorder, ...],
-    kind: int,
-    roots: tuple[Any, Any],
-    caller: FrameType,
-    *,
-    create_graph: bool = False,
-    retain_graph: bool = True,
-) -> list[_OpenCall]:
-    """Open a call for each recorder; ``roots`` are tensors and the gradients to begin with."""
-    modes = create_graph, retain_graph
-    calls = [attempt(recorder, _open, recorder, kind, roots, caller, modes) for recorder in active]
-    return [call for call in calls if call is not None]
-
-
-class _OpenCall:
-    """One backward call while it runs, for one recorder."""
-
-    def __init__(self, recorder: Recorder, row: tuple[int, int, int, int, int, bool, bool]) -> None:
-        self.recorder = recorder
-        self.row = row
-        self.state = recorder.thread()
-        self.saved = self.state.save()
-        self.reached: dict[int, tuple[Any, int]] = {}
-        self.resolved: tuple[list[int], list[Any]] = ([], [])
-        self.watch: BackwardWatch | None = None
-
-    def prepare(self, tensors: tuple[Any, Any], args: tuple[Any, ...]) -> None:
-        """Note what a call of ``paddle.grad`` is given, and what grad nodes there are before it."""
-        self.resolved = self.recorder.begin_op(tensors, {})
-        self.recorder.backward.ask(tensors[1], args[_NO_GRAD_VARS - 2], self.row[0])
-        if self.row[5]:
-            backward = self.recorder.backward
-            seeds = backward.grad_nodes_of(args[_GRAD_OUTPUTS - 2] or [])
-            self.reached.update(backward.grad_nodes.reach(seeds))
-
-    def finish(self, result: Any, start_ns: int, end_ns: int, caller: FrameType) -> None:
-        """Record a call of ``paddle.grad`` that returned."""
-        op = self.recorder.end_op(
-            PADDLE_GRAD_OP, (), self.resolved, result, start_ns, end_ns, caller, phase=BACKWARD
-        )
-        if self.row[5]:
-            backward = self.recorder.backward
-            made = attribute_made_nodes(backward.grad_nodes_of(result), self.reached, op)
-            # What the new nodes lead to lives as long as they do.
-            backward.grad_nodes.hold([*made.values(), *self.reached.values()])
-
-    def close(self, error: str) -> None:
-        """Leave the scope and record how the call ended."""
-        if self.watch is not None:
-            attempt(self.recorder, self.watch.close)
-        self.state.restore(self.saved)
-        self.recorder.backward_calls.append((*self.row, error))
-
-
-def _open(
-    recorder: Recorder,
-    kind: int,
-    roots: tuple[Any, Any],
-    caller: FrameType,
-    modes: tuple[bool, bool],
-) -> _OpenCall:
-    tensors, (create_graph, _) = roots[0], modes
-    state = recorder.thread()
-    key = recorder.next_backward_call()
-    stack = recorder.stacks.take(caller, state.anchor, state.anchor_stack)
-    saved_scope = state.scope
-    note_rootless(recorder, tensors, caller)
-    if kind != PADDLE_GRAD:
-        recorder.step_gradients.note_backward()
-        recorder.tensor_lives.look()
-    is_asked = create_graph or recorder.on_backward is not None
-    reached = recorder.backward.walk(tensors, key, returns_reached=is_asked)
-    call = _OpenCall(recorder, (key, kind, stack, saved_scope, recorder.next_op.next, *modes))
-    if recorder.on_backward is not None:
-        call.watch = recorder.on_backward(key, reached, roots)
-    if create_graph:
-        call.reached = reached
-    del reached  # it holds the graph, which the call is about to free
-    recorder.open_scope(state, BACKWARD_CALL, BACKWARD_KINDS[kind], caller, backward_call=key)
-    state.phase = BACKWARD
-    return call

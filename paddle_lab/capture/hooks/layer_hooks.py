@@ -1,19 +1,20 @@
-"""Hooks around calls of layers, PyLayers and optimizers: what ops belong to."""
+"""Hooks around calls of layers, and around steps of optimizers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import update_wrapper, wraps
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.evidence.events.noting import Call, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.native import NATIVE
-from paddle_lab.capture.recorder.faults import attempt
-from paddle_lab.capture.recorder.recorder import OPTIMIZER_STEP, Recorder
-from paddle_lab.capture.recorder.sinks import SINKS
-from paddle_lab.capture.recorder.thread_state import OPTIMIZER, Saved, ThreadState
+from paddle_lab.capture.recorder.recorder import OPTIMIZER_STEP, SINKS, Recorder
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 
 
 def layer_patches(paddle: Any) -> list[AttributePatch]:
@@ -26,6 +27,19 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
         if method in vars(optimizer)
     ]
     return patches
+
+
+def optimizer_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patch that sees optimizers made; their steps have hooks of their own."""
+    return [
+        AttributePatch(
+            paddle.optimizer.Optimizer, "__init__", lambda init: noting(init, _note_optimizer)
+        )
+    ]
+
+
+def _note_optimizer(recorder: Recorder, call: Call) -> None:
+    recorder.optimizers.entry(call.args[0])
 
 
 def _with_subclasses(root: type) -> Iterator[type]:
@@ -41,25 +55,7 @@ def _with_subclasses(root: type) -> Iterator[type]:
 
 
 def _around_layer(call: Any) -> Callable[..., Any]:
-    @wraps(call)
-    def for_all(self: Any, *inputs: Any, **kwargs: Any) -> Any:
-        active = SINKS.active
-        if not active:
-            return call(self, *inputs, **kwargs)
-        frame = _getframe()
-        entered = [attempt(recorder, recorder.enter_layer, self, frame) for recorder in active]
-        opened = [saved for saved in entered if saved is not None]
-        try:
-            return call(self, *inputs, **kwargs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        finally:
-            for state, saved in opened:
-                state.restore(saved)
-            # It holds itself by this name, and by its callers all that they hold.
-            del frame
-
+    for_all = recording(call, _LayerCall)
     if NATIVE is None:
         return for_all
     # The native one does the same while one recorder listens, and leaves the rest to this one.
@@ -67,55 +63,71 @@ def _around_layer(call: Any) -> Callable[..., Any]:
     return wrapper
 
 
+class _LayerCall(OpenCall):
+    def __init__(
+        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        super().__init__(recorder, frame, args, kwargs)
+        recorder.enter_layer(self.state, args[0], frame)
+
+
 def _around_step(step: Any) -> Callable[..., Any]:
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        opened = [_enter_step(recorder, self) for recorder in SINKS.active]
+    @wraps(step)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        frame = _getframe()
+        begun = [
+            recorder.attempt(_Step, recorder, frame, args, kwargs) for recorder in SINKS.active
+        ]
+        del frame  # it holds itself by this name
+        opened = [call for call in begun if call is not None]
         try:
-            if opened and step.__name__ == "step" and args and callable(args[0]):
-                args = (_outside(args[0], opened), *args[1:])
-            return step(self, *args, **kwargs)
+            if opened and step.__name__ == "step" and len(args) > 1 and callable(args[1]):
+                args = (args[0], _outside(args[1], opened), *args[2:])
+            return step(*args, **kwargs)
         except BaseException as error:
             drop_frame(error)
             raise
         finally:
-            for recorder, state, saved in opened:
-                scope, is_outermost = state.scope, state.phase == OPTIMIZER != saved[2]
-                state.restore(saved)
-                if is_outermost and recorder.on_step_end is not None:
-                    attempt(recorder, recorder.on_step_end, scope)
+            for call in opened:
+                call.leave()
 
-    wrapper.__name__ = step.__name__
-    wrapper.__doc__ = step.__doc__
-    wrapper.__wrapped__ = step  # type: ignore[attr-defined]
     return wrapper
 
 
-_OpenStep = tuple[Recorder, ThreadState, Saved]
+class _Step(OpenCall):
+    """A step of an optimizer; one that its base class takes for it is a part of it."""
+
+    def __init__(
+        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        super().__init__(recorder, frame, args, kwargs)
+        state, optimizer = self.state, args[0]
+        self._is_outermost = state.phase != OPTIMIZER
+        if self._is_outermost:
+            recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__, frame)
+            recorder.attempt(recorder.optimizers.note_step, optimizer)
+            recorder.attempt(recorder.step_gradients.note_step, optimizer)
+            recorder.attempt(recorder.tensor_lives.look)
+            state.phase = OPTIMIZER
+
+    def leave(self) -> None:
+        scope = self.state.scope
+        super().leave()
+        if self._is_outermost and self.recorder.on_step_end is not None:
+            self.recorder.attempt(self.recorder.on_step_end, scope, is_marked=False)
 
 
-def _enter_step(recorder: Recorder, optimizer: Any) -> _OpenStep:
-    state = recorder.thread()
-    saved = state.save()
-    if state.phase != OPTIMIZER:  # an optimizer's step may call its base class's
-        recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__, _getframe())
-        attempt(recorder, recorder.optimizers.note_step, optimizer)
-        attempt(recorder, recorder.step_gradients.note_step, optimizer)
-        attempt(recorder, recorder.tensor_lives.look)
-        state.phase = OPTIMIZER
-    return recorder, state, saved
-
-
-def _outside(closure: Callable[..., Any], opened: list[_OpenStep]) -> Callable[..., Any]:
+def _outside(closure: Callable[..., Any], opened: list[_Step]) -> Callable[..., Any]:
     """Let a closure that an optimizer evaluates (LBFGS) belong to where ``step`` was called."""
 
     def evaluate(*args: Any, **kwargs: Any) -> Any:
-        within = [state.save() for _, state, _ in opened]
-        for _, state, saved in opened:
-            state.scope, _, state.phase, _, _ = saved
+        within = [call.state.save() for call in opened]
+        for call in opened:
+            call.state.scope, _, call.state.phase, _, _ = call.saved
         try:
             return closure(*args, **kwargs)
         finally:
-            for (_, state, _), saved in zip(opened, within, strict=True):
-                state.restore(saved)
+            for call, saved in zip(opened, within, strict=True):
+                call.state.restore(saved)
 
     return evaluate

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_detached
-from paddle_lab.capture.hooks.copy_hooks import noting_copies
+from paddle_lab.capture.evidence.events.noting import Call, noting
+from paddle_lab.capture.hooks.memory_hooks import noting_copies
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
-from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch
-from paddle_lab.capture.recorder.faults import attempt
-from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch, Patch
+from paddle_lab.capture.recorder.recorder import Recorder
 
 # Method descriptors of paddle.Tensor that run ops in C++; all other methods are Python over
 # paddle._C_ops, or run no op. Found by comparing Paddle's own log with the interposed calls.
@@ -73,10 +72,10 @@ class OpHooks:
             functions, lambda function: self._wrapping.wrap(function, function.__name__)
         )
 
-    def patches(self) -> list[FunctionPatch | AttributePatch]:
+    def patches(self) -> list[Patch]:
         """Return the patches that make every eager op call the open recorders."""
         self._functions.find()
-        methods = [
+        methods: list[Patch] = [
             AttributePatch(self._tensor_type, attribute, self._around_method(name))
             for attribute, name in _TENSOR_METHODS.items()
             if hasattr(self._tensor_type, attribute)
@@ -95,29 +94,18 @@ class OpHooks:
         return lambda method: self._wrapping.wrap(method, name, is_method=True)
 
 
-def _around_alias(native: Any) -> Callable[..., Any]:
-    method = noting_copies(native)  # what is not contiguous is copied
+def _around_alias(method: Any) -> Callable[..., Any]:
+    return noting(noting_copies(method), _note_alias)  # what is not contiguous is copied
 
-    def alias(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        result = method(tensor, *args, **kwargs)
-        for recorder in SINKS.active:
-            attempt(recorder, recorder.tensors.alias, result, tensor)
-        return result
 
-    alias.__name__ = native.__name__
-    alias.__doc__ = getattr(native, "__doc__", None)
-    alias.__wrapped__ = native  # type: ignore[attr-defined]
-    return alias
+def _note_alias(recorder: Recorder, call: Call) -> None:
+    recorder.tensors.alias(call.result, call.args[0])
 
 
 def _around_detach(method: Any) -> Callable[..., Any]:
-    def detach(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        result = method(tensor, *args, **kwargs)
-        for recorder in SINKS.active:
-            attempt(recorder, recorder.tensors.detach, tensor, result)
-            attempt(recorder, note_detached, recorder, _getframe(1), tensor, result)
-        return result
+    return noting(method, _note_detach)
 
-    detach.__doc__ = getattr(method, "__doc__", None)
-    detach.__wrapped__ = method  # type: ignore[attr-defined]
-    return detach
+
+def _note_detach(recorder: Recorder, call: Call) -> None:
+    recorder.tensors.detach(call.args[0], call.result)
+    note_detached(recorder, call.frame, call.args[0], call.result)

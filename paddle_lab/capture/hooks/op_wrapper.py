@@ -14,9 +14,7 @@ from typing import Any
 
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.native import NATIVE
-from paddle_lab.capture.recorder.faults import attempt
-from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.recorder import SINKS, Recorder
 from paddle_lab.capture.rows.op_names import OP_NAMES
 
 Resolved = tuple[list[int], list[Any]]
@@ -64,7 +62,7 @@ class OpWrapping:
             if not active:
                 return function(*args, **kwargs)
             frame = _getframe(1)
-            begun = [attempt(recorder, recorder.begin_op, args, kwargs) for recorder in active]
+            begun = [recorder.attempt(recorder.begin_op, args, kwargs) for recorder in active]
             resolved: list[Resolved] = [inputs or ([], []) for inputs in begun]
             start_ns = perf_counter_ns()
             try:
@@ -73,19 +71,17 @@ class OpWrapping:
                 end_ns = perf_counter_ns()
                 if active is SINKS.active:
                     for recorder, inputs in zip(active, resolved, strict=True):
-                        attempt(
-                            recorder, self.fail, recorder, name, args, inputs, error, start_ns,
-                            end_ns, frame,
-                        )  # fmt: skip
+                        recorder.attempt(
+                            self.fail, recorder, name, args, inputs, error, start_ns, end_ns, frame
+                        )
                 drop_frame(error)
                 raise
             end_ns = perf_counter_ns()
             if active is SINKS.active:
                 for recorder, inputs in zip(active, resolved, strict=True):
-                    attempt(
-                        recorder, self.end, recorder, name, args, inputs, result, start_ns, end_ns,
-                        frame,
-                    )  # fmt: skip
+                    recorder.attempt(
+                        self.end, recorder, name, args, inputs, result, start_ns, end_ns, frame
+                    )
             return result
 
         return op

@@ -112,3 +112,6 @@ class FunctionPatch:
 def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the dictionaries of all loaded modules that hold any of some objects."""
     return namespaces_with(list(sys.modules.values()), list(objects))
+
+
+Patch = AttributePatch | FunctionPatch

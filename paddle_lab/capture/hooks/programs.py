@@ -1,4 +1,4 @@
-"""Compiled programs that ran: how many ops they have, what they read, how often they ran.
+"""Which compiled programs a call runs.
 
 A function that ``paddle.jit.to_static`` made runs one program where it was compiled whole, and
 several where SOT cut it into pieces, with Python between them. ``paddle.static.Executor`` runs the
@@ -10,103 +10,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
-from paddle_lab.trace.schema import PROGRAM_KINDS
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.tables.row_keys import RecordKeys
-    from paddle_lab.trace.table import StringPool, TableBuilder
-
-FULL_GRAPH, SOT, EXECUTOR = (PROGRAM_KINDS.index(kind) for kind in PROGRAM_KINDS)
-
-_PARAMETER: Final = "builtin.parameter"
-_NO_COMPUTATION: Final = ("pd_op.data", "pd_op.feed", "pd_op.fetch", "feed", "fetch")
-
-
-class Counts(NamedTuple):
-    """What a program has."""
-
-    ops: int
-    """Those that compute."""
-    all_ops: int
-    """As ``len(program.global_block().ops)`` says: parameters, inputs and outputs are ops too."""
-    parameters: int
-
-
-NOTHING: Final = Counts(0, 0, 0)
-NO_PROGRAM: Final = -1
-
-
-class Run(NamedTuple):
-    """A program that ran."""
-
-    program: Any
-    """The object that stands for it: the same in each of its runs."""
-    forward: Any
-    backward: Any
-    parameters: list[Any]
-    """Those that are tensors of the traced program."""
-    feeds: str = ""
-    fetches: str = ""
-    place: str = ""
-
-
-class ProgramLog:
-    """The programs that ran in one trace."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
-        """Op, kind, and the other columns of the table in their order."""
-        # Holds them as long as the trace is recorded: the identity of what has died is used again.
-        self._known: dict[int, tuple[Any, int, Counts, Counts]] = {}
-
-    def note(self, op: int, kind: int, runs: Iterable[Run]) -> None:
-        """Note which programs an op ran; that it ran none is noted too."""
-        rows = len(self.rows)
-        for run in runs:
-            known = self._known.get(id(run.program))
-            if known is None:
-                number = len(self._known)
-                known = run.program, number, counts_of(run.forward), counts_of(run.backward)
-                self._known[id(run.program)] = known
-            _, number, forward, backward = known
-            counts = (*forward[:2], *backward[:2], forward.parameters)
-            self.rows.append((op, kind, number, *counts, run.feeds, run.fetches, run.place))
-        if len(self.rows) == rows:
-            self.rows.append((op, kind, NO_PROGRAM, 0, 0, 0, 0, 0, "", "", ""))
-
-    def forget(self, ops: frozenset[int]) -> None:
-        """Forget what ran in ops that the trace does not keep."""
-        self.rows = [row for row in self.rows if row[0] not in ops]
-
-    def add_rows(self, builder: TableBuilder, strings: StringPool, keys: RecordKeys) -> None:
-        """Fill the table ``programs``."""
-        for op, *numbers, feeds, fetches, place in self.rows:
-            texts = (strings[text] for text in (feeds, fetches, place))
-            builder.append(keys.ops.row(op), *numbers, *texts)
-
-
-def counts_of(program: Any) -> Counts:
-    """Return how many ops a program has; none of what is no program, or cannot be asked."""
-    try:
-        ops = program.global_block().ops
-        names = [op.name() if callable(getattr(op, "name", None)) else op.type for op in ops]
-    except Exception:  # noqa: BLE001  (another version's program: its counts are not known)
-        return NOTHING
-    computing = [
-        name
-        for name in names
-        if name not in _NO_COMPUTATION and not name.startswith(("builtin.", "cf."))
-    ]
-    return Counts(len(computing), len(names), names.count(_PARAMETER))
-
-
-# -- to_static ------------------------------------------------------------------------------------
+from paddle_lab.capture.recorder.program_log import Run
 
 
 class _Running(threading.local):
@@ -118,7 +28,7 @@ class _Running(threading.local):
 _running = _Running()
 
 
-def program_layer_patches() -> list[AttributePatch]:
+def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
     """Return the patch that notes which program layers run; it stays where other hooks step aside.
 
     SOT translates what it meets, and leaves Paddle's own files alone. So the wrapper says that it
@@ -163,11 +73,10 @@ def _run_of_layer(layer: Any) -> Run | None:
         return None
 
 
-# -- Executor -------------------------------------------------------------------------------------
-
-
-def run_of_executor(paddle: Any, executor: Any, args: Any, kwargs: Any) -> Run:
+def run_of_executor(executor: Any, args: Any, kwargs: Any) -> Run:
     """Return what a call of ``Executor.run`` ran; what cannot be asked is left out."""
+    import paddle
+
     given = dict(zip(("program", "feed", "fetch_list"), args, strict=False)) | kwargs
     program = given.get("program")
     if program is None:

@@ -10,8 +10,8 @@ from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS
 from paddle_lab.capture.rows.tape import cells_of
 
 if TYPE_CHECKING:
+    from paddle_lab.capture.limit.kept_ops import KeptOps
     from paddle_lab.capture.limit.spans import Keys, Mask
-    from paddle_lab.capture.limit.trimming import KeptOps
     from paddle_lab.capture.recorder.recorder import Recorder
 
 

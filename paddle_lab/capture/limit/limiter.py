@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from paddle_lab.capture.limit.notice import Kept, notice
 from paddle_lab.capture.limit.spans import OPEN, Span
 from paddle_lab.capture.limit.step_choice import StepChoice
-from paddle_lab.capture.limit.trimming import op_keys, trim
+from paddle_lab.capture.limit.trimming import Forgetting, op_keys, trim
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import Limit
 
@@ -54,6 +54,8 @@ class Limiter:
         self.settle: Callable[[int], int] | None = None
         """Called now and then, with how many ops have run since, to make what else the trace holds
         take less room; tells after how many ops it wants to be called again."""
+        self.forgetting: Forgetting | None = None
+        """Told what the trace does not keep, when that is forgotten."""
 
     def open(self) -> None:
         """Set the first alarm."""
@@ -81,7 +83,7 @@ class Limiter:
                 return
             now = counter.next
             spans = self._spans(now)
-            self._forgotten += trim(self._recorder, spans)
+            self._forgotten += trim(self._recorder, spans, self.forgetting)
             held = sum(min(span.end, now) - span.first for span in spans)
             self._set_alarm(now + self._most - held + self._surplus - 1)
         finally:
@@ -121,7 +123,7 @@ class Limiter:
         recorder.next_op.alarm = NEVER
         keys = op_keys(recorder)
         if len(keys) > self._most or (self._forgotten and self._steps is not None):
-            self._forgotten += trim(recorder, self._final_spans(keys))
+            self._forgotten += trim(recorder, self._final_spans(keys), self.forgetting)
         if not self._forgotten and self._stopped_ns < 0:
             return None
         kept = len(op_keys(recorder))

@@ -7,15 +7,15 @@ the events between them, and the graphs of the backward calls among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.limit.graphs import forget_graphs
-from paddle_lab.capture.limit.spans import Keys, Mask, Span, is_between, is_inside, is_of_kept
+from paddle_lab.capture.limit.kept_ops import KeptOps
+from paddle_lab.capture.limit.spans import Keys, Span, is_of_kept
 from paddle_lab.capture.rows.cells import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
 from paddle_lab.capture.rows.tape import Tape, cells_of, row_starts
 from paddle_lab.capture.tables.op_columns import OpRows
@@ -25,70 +25,7 @@ if TYPE_CHECKING:
 
 _RESULT_CELLS = 2
 
-
-class KeptOps:
-    """Which ops are kept, and what follows for what they used and what happened between them.
-
-    Parameters
-    ----------
-    ops
-        All ops that are held.
-    spans
-        The ops to keep, ascending.
-    """
-
-    def __init__(self, ops: OpRows, spans: Sequence[Span]) -> None:
-        self.ops = ops
-        self._spans = spans
-        self.is_kept = is_inside(ops.keys, spans)
-
-    @cached_property
-    def keys(self) -> Keys:
-        """The ops that are kept."""
-        return self.ops.keys[self.is_kept]
-
-    @cached_property
-    def forgotten(self) -> Keys:
-        """Those that are not."""
-        return self.ops.keys[~self.is_kept]
-
-    def moments(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments lie between kept ops, by how many ops had a key."""
-        return is_between(np.fromiter(op_counts, np.int64), self._spans)
-
-    def backward_calls(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which backward calls began after a kept op, by how many ops had a key."""
-        return is_inside(np.maximum(np.fromiter(op_counts, np.int64) - 1, 0), self._spans)
-
-    def column(self, number: int) -> Keys:
-        """Return one of the cells that every op has, of the kept ones."""
-        return self.ops.column(number)[self.is_kept]
-
-    def keeps(self, keys: Keys, column: int) -> Mask:
-        """Tell which keys belong to kept ops: used by one, or given while they ran.
-
-        Parameters
-        ----------
-        column
-            The cell in which ops have such a key.
-        """
-        is_used = np.isin(keys, self.column(column))
-        found: Mask = is_used | is_of_kept(keys, self.ops.column(column), self.is_kept)
-        return found
-
-    @cached_property
-    def tensors(self) -> Keys:
-        """The tensors that kept ops read and made, in any order."""
-        parts = []
-        for op, _, tensor in (self.ops.inputs, self.ops.outputs):
-            parts.append(tensor[self.is_kept[op]])
-        found: Keys = np.unique(np.concatenate(parts))
-        return found
-
-    def has_time(self, times_ns: Iterable[int]) -> Mask:
-        """Tell which moments lie between kept ops, by ``perf_counter_ns``."""
-        starts_ns = self.ops.column(OpCell.START)
-        return is_of_kept(np.fromiter(times_ns, np.int64), starts_ns, self.is_kept)
+Forgetting = Callable[[KeptOps, Forgotten], None]
 
 
 def op_keys(recorder: Recorder) -> Keys:
@@ -99,13 +36,15 @@ def op_keys(recorder: Recorder) -> Keys:
     return keys
 
 
-def trim(recorder: Recorder, spans: Sequence[Span]) -> int:
+def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = None) -> int:
     """Forget what lies outside of spans of ops.
 
     Parameters
     ----------
     spans
         The ops to keep, ascending.
+    also
+        Told what is forgotten.
 
     Returns
     -------
@@ -114,7 +53,7 @@ def trim(recorder: Recorder, spans: Sequence[Span]) -> int:
     """
     # What ops tell of graphs is asked now, while they are there.
     recorder.backward.name_dead_leaves()
-    kept = KeptOps(OpRows(recorder), spans)
+    kept = KeptOps(OpRows(recorder.ops), spans)
     if not len(kept.forgotten):
         return 0
     _forget_events(recorder, kept)
@@ -130,8 +69,8 @@ def trim(recorder: Recorder, spans: Sequence[Span]) -> int:
     recorder.programs.forget(gone.ops)
     for collector in recorder.collectors:
         collector.forget(gone)
-    if recorder.forgetting is not None:
-        recorder.forgetting(kept, gone)
+    if also is not None:
+        also(kept, gone)
     return len(kept.forgotten)
 
 
@@ -148,7 +87,10 @@ def _forget_tensors(recorder: Recorder, kept: KeptOps) -> list[int]:
     for op, _, tensor in (kept.ops.inputs, kept.ops.outputs):
         np.maximum.at(highest, op, tensor)
     others = [
-        *(tensor for _, tensor in cells_of(recorder.results).reshape(-1, _RESULT_CELLS).tolist()),
+        *(
+            tensor
+            for _, tensor in cells_of(recorder.pylayers.results).reshape(-1, _RESULT_CELLS).tolist()
+        ),
         *(key for _, key in pool.living()),
         *(event.tensor for event in recorder.events.events),
         *recorder.backward.tensors(),
@@ -178,7 +120,8 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
     is_kept = kept.keeps(keys, OpCell.SCOPE) | np.isin(keys, others)
     # What PyLayers ran backward, and the calls around all that is kept.
     kept_keys = set(keys[is_kept].tolist())
-    needed = [recorder.backward_of[scope] for scope in kept_keys if scope in recorder.backward_of]
+    forward_of = recorder.pylayers.forward_of
+    needed = [forward_of[scope] for scope in kept_keys if scope in forward_of]
     is_kept |= np.isin(keys, needed)
     wanted = parents[is_kept]
     while len(wanted):
@@ -191,9 +134,6 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
     evaluated = cells_of(recorder.eval_scopes)
     end = len(recorder.eval_scopes)
     _replace(recorder.eval_scopes, end, evaluated[~np.isin(evaluated, keys[~is_kept])])
-    for of_scope in (recorder.scope_ops, recorder.backward_of):
-        for scope in forgotten.intersection(of_scope):
-            del of_scope[scope]
     turns, end = _rows(recorder.turn_rows, TURN_CELLS)
     is_kept_turn = np.isin(turns[:, 0], keys[is_kept])
     for value in turns[~is_kept_turn, 3].tolist():
@@ -201,7 +141,7 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
             recorder.turn_values[value] = None
     _replace(recorder.turn_rows, end, turns[is_kept_turn])
     recorder.pylayer_rules.forget(forgotten)
-    recorder.forget_contexts()
+    recorder.pylayers.forget(forgotten)
 
 
 def _forget_attributes(recorder: Recorder, kept: KeptOps) -> None:
@@ -215,8 +155,8 @@ def _forget_attributes(recorder: Recorder, kept: KeptOps) -> None:
 
 
 def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
-    results, end = _rows(recorder.results, _RESULT_CELLS)
-    _replace(recorder.results, end, results[np.isin(results[:, 0], kept.keys)])
+    results, end = _rows(recorder.pylayers.results, _RESULT_CELLS)
+    _replace(recorder.pylayers.results, end, results[np.isin(results[:, 0], kept.keys)])
     ops = kept.ops
     ends = np.append(ops.starts, len(ops.cells))
     if np.any(ends[1:] < ends[:-1]):  # threads wrote out of turn

@@ -27,7 +27,6 @@ from paddle_lab.capture.memory.log.history import MemoryHistory
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.memory.trace_threads import TraceThreads
-from paddle_lab.capture.recorder.faults import attempt
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
@@ -35,7 +34,7 @@ from paddle_lab.trace.memory_notices import memory_notice
 
 if TYPE_CHECKING:
     from paddle_lab.capture.evidence.collector import Forgotten
-    from paddle_lab.capture.limit.trimming import KeptOps
+    from paddle_lab.capture.limit.kept_ops import KeptOps
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 MOST_SETTLE_OPS = 20_000
@@ -107,7 +106,9 @@ class MemoryCapture:
         self.met = self._storages.met
         self.handovers = Handovers(self.recorder)
         self.held = HeldEvents()
-        self._familiar = FamiliarCalls(self.recorder)
+        self._familiar = FamiliarCalls(
+            self.recorder.tensors.rows, self.recorder.backward.grad_nodes
+        )
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
 
     @property
@@ -265,10 +266,6 @@ class MemoryCapture:
         for steps in (self.steps, self.optimizer_steps):
             steps[:] = [(time_ns, keys.scopes.row(scope)) for time_ns, scope in steps]
 
-    def mark_step(self, time_ns: int) -> None:
-        """Note that a training step has ended now, by ``perf_counter_ns``."""
-        self.steps.append((time_ns - self.start_ns, self.recorder.thread().scope))
-
 
 OPEN_CAPTURES: list[MemoryCapture] = []
 """Those of the traces that are running, outermost first."""
@@ -277,10 +274,10 @@ OPEN_CAPTURES: list[MemoryCapture] = []
 def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
     """Let all that are running know that ``frame`` has copied a tensor, or what becomes one."""
     for capture in OPEN_CAPTURES:
-        attempt(capture.recorder, capture.handovers.note_copy, source, frame, start_ns, end_ns)
+        capture.recorder.attempt(capture.handovers.note_copy, source, frame, start_ns, end_ns)
 
 
 def note_arrivals(tensors: Iterable[Any], frame: FrameType) -> None:
     """Let all that are running know that ``frame`` was handed tensors that others have made."""
     for capture in OPEN_CAPTURES:
-        attempt(capture.recorder, capture.handovers.note_arrivals, tensors, frame)
+        capture.recorder.attempt(capture.handovers.note_arrivals, tensors, frame)

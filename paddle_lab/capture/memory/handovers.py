@@ -11,7 +11,7 @@ from paddle_lab.capture.memory.storages import storage_address
 from paddle_lab.capture.recorder.recorder import Recorder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.limit.trimming import KeptOps
+    from paddle_lab.capture.limit.kept_ops import KeptOps
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 

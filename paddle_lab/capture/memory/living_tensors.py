@@ -9,7 +9,7 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.memory.log.event_columns import CPU, PINNED
-from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, final
 
-from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
-from paddle_lab.capture.backward_graph.grad_walk import Reached
+from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.evidence.values.scan import Scanned
 from paddle_lab.capture.evidence.values.statistics import Seen
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping

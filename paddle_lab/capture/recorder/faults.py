@@ -1,25 +1,12 @@
-"""A fault of ours ends a trace, never the user's code."""
+"""What went wrong, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from paddle_lab.words import say
 
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
-
 _MOST_CAUSES: Final = 8
-
-
-def attempt(recorder: Recorder, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Do something for a recorder; if it fails, the recorder stops and ``None`` is returned."""
-    try:
-        return action(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001
-        recorder.abandon(error)
-        return None
 
 
 def described(error: BaseException) -> str:

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from sys import _getframe
 from typing import Any
 
-from paddle_lab.capture.recorder.recorder import REGION
-from paddle_lab.capture.recorder.sinks import SINKS
+from paddle_lab.capture.recorder.recorder import REGION, SINKS
 from paddle_lab.words import say
 
 

@@ -7,7 +7,7 @@ that guards against reuse: nothing is kept alive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,12 @@ from paddle_lab.capture.rows.cells import (
     LARGEST_VERSION,
     NO_KEY,
     NO_VERSION,
-    TENSOR_CELLS,
     VERSION_BITS,
 )
 from paddle_lab.capture.rows.counter import Counter
 from paddle_lab.capture.rows.lineage import Lineage
 from paddle_lab.capture.rows.object_table import ObjectTable
-from paddle_lab.capture.rows.tape import Tape, rows_of
+from paddle_lab.capture.rows.tape import Tape
 from paddle_lab.trace.schema import TENSOR_KINDS
 
 ACTIVATION = TENSOR_KINDS.index("activation")
@@ -199,17 +198,6 @@ class TensorPool:
     def living_keys(self) -> npt.NDArray[np.int64]:
         """Return the latest rows of the tensors that are still alive, ascending."""
         return np.sort(np.frombuffer(self.known.living_numbers(), np.int64) >> VERSION_BITS)
-
-    def each_row(self) -> Iterator[tuple[Any, ...]]:
-        """Iterate over the rows by key, with shapes, dtypes, places and names for their keys."""
-        shapes, dtypes = list(self.shapes), list(self.dtypes)
-        places, names = list(self.places), list(self.names)
-        for row in sorted(rows_of(self.rows, TENSOR_CELLS)):
-            key, shape, dtype, place, *cells, name, identity, address = row
-            yield (
-                key, shapes[shape], dtypes[dtype], places[place], *cells, names[name], identity,
-                address,
-            )  # fmt: skip
 
 
 def _is_defined(tensor: Any) -> bool:

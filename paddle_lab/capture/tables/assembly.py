@@ -14,7 +14,7 @@ from paddle_lab.capture.evidence.assembly import add_evidence
 from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
 from paddle_lab.capture.memory.assembly import add_memory
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.recorder.faults import attempt, described
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import EXTERNAL, GRADIENT, PARAMETER
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, TENSOR_CELLS
@@ -55,7 +55,7 @@ def assemble(
         cells=cells,
     )
     recorder.backward.name_dead_leaves()
-    ops, tensor_rows = OpRows(recorder), sorted_rows(recorder.tensors.rows, TENSOR_CELLS)
+    ops, tensor_rows = OpRows(recorder.ops), sorted_rows(recorder.tensors.rows, TENSOR_CELLS)
     keys = _keys(recorder, ops, tensor_rows)
     tables: dict[str, Table] = {}
     builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
@@ -68,7 +68,7 @@ def assemble(
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
     holders = builders["tensor_holders"]
-    attempt(recorder, add_tensor_holders, recorder, holders, strings, tables, keys, caller)
+    recorder.attempt(add_tensor_holders, recorder, holders, strings, tables, keys, caller)
     recorder.programs.add_rows(builders["programs"], strings, keys)
     if memory is not None:
         memory.name_rows(keys, frames.stack)
@@ -135,9 +135,9 @@ def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
 
 def _pylayer_ops(recorder: Recorder, keys: RecordKeys) -> Any:
     """Return the PyLayer's own op of each scope, of its forward and its backward alike."""
-    own = dict(recorder.scope_ops)
-    for backward, forward in recorder.backward_of.items():
-        own[backward] = recorder.scope_ops.get(forward, -1)
+    own = dict(recorder.pylayers.ops)
+    for backward, forward in recorder.pylayers.forward_of.items():
+        own[backward] = recorder.pylayers.ops.get(forward, -1)
     op = np.full(len(keys.scopes), -1, np.int64)
     scope = keys.scopes.rows(np.fromiter(own.keys(), np.int64, len(own)))
     values = keys.ops.rows(np.fromiter(own.values(), np.int64, len(own)))

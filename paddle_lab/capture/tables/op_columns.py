@@ -11,7 +11,7 @@ import numpy as np
 from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT, RESULT, Recorder
 from paddle_lab.capture.rows.cells import OP_CELLS, OpCell
 from paddle_lab.capture.rows.op_names import OP_NAMES
-from paddle_lab.capture.rows.tape import Cells, cells_of, row_starts
+from paddle_lab.capture.rows.tape import Cells, Tape, cells_of, row_starts
 from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.tables.attribute_columns import attribute_columns
 from paddle_lab.capture.tables.row_keys import RecordKeys, first_uses
@@ -20,11 +20,11 @@ from paddle_lab.trace.table import StringPool, Table
 
 
 class OpRows:
-    """What a recorder has noted of its ops so far, by key."""
+    """What was noted of ops so far, by key: the rows of a tape of :class:`OpCell`."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.cells = cells_of(recorder.ops)
-        self.starts = row_starts(recorder.ops, OP_CELLS) - recorder.ops.start
+    def __init__(self, ops: Tape) -> None:
+        self.cells = cells_of(ops)
+        self.starts = row_starts(ops, OP_CELLS) - ops.start
         keys = self.cells[self.starts]
         # Threads aside, ops are noted in the order of their keys.
         if np.any(keys[1:] < keys[:-1]):
@@ -117,7 +117,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
 
 def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]:
     """Return row, slot and tensor of what PyLayers' own ops handed to the PyLayers' ops."""
-    noted = cells_of(recorder.results).reshape(-1, 2)
+    noted = cells_of(recorder.pylayers.results).reshape(-1, 2)
     op, tensor = keys.ops.rows(noted[:, 0]), noted[:, 1]
     order = np.argsort(op, kind="stable")[np.count_nonzero(op < 0) :]
     op, tensor = op[order], tensor[order]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from paddle_lab.capture.recorder.thread_state import ThreadState
 from paddle_lab.capture.rows.cells import NO_KEY
+from paddle_lab.capture.rows.counter import Counter
+from paddle_lab.capture.stacks.stack_pool import StackPool
 from paddle_lab.trace.schema import EVENT_KINDS
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
 
 
 class Event(NamedTuple):
@@ -30,12 +31,18 @@ class EventLog:
 
     Parameters
     ----------
-    recorder
-        Whose stacks, scopes and tensors the events name.
+    thread
+        Returns the state of the calling thread.
+    stacks
+        The stacks that events name.
+    next_op
+        Counts ops.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(
+        self, thread: Callable[[], ThreadState], stacks: StackPool, next_op: Counter
+    ) -> None:
+        self._thread, self._stacks, self._next_op = thread, stacks, next_op
         self.events: list[Event] = []
 
     def note(
@@ -59,16 +66,15 @@ class EventLog:
         detail
             What was called, for people.
         """
-        recorder = self._recorder
-        state = recorder.thread()
-        stack = recorder.stacks.take(frame, state.anchor, state.anchor_stack)
+        state = self._thread()
+        stack = self._stacks.take(frame, state.anchor, state.anchor_stack)
         self.events.append(
             Event(
                 EVENT_KINDS.index(kind),
                 tensor,
                 state.scope,
                 stack,
-                recorder.next_op.next,
+                self._next_op.next,
                 state.number,
                 detail,
             )

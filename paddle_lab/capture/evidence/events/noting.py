@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from sys import _getframe
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from paddle_lab.capture.hooks.tracebacks import drop_frame
-from paddle_lab.capture.recorder.faults import attempt
-from paddle_lab.capture.recorder.sinks import SINKS
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.recorder import SINKS, Recorder
 
 
 class Call(NamedTuple):
@@ -27,17 +23,19 @@ class Call(NamedTuple):
     """What it returned; None before it runs."""
 
 
-if TYPE_CHECKING:
-    Note: TypeAlias = Callable[[Recorder, Call], object]
+Note = Callable[[Recorder, Call], object]
 
 
-def noting(function: Any, note: Note | None = None, *, before: Note | None = None) -> Any:
+def noting(
+    function: Any, note: Note | None = None, *, before: Note | None = None
+) -> Callable[..., Any]:
     """Wrap a function so that ``before`` hears of each call, and ``note`` of each that returned."""
 
+    @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if before is not None:
             for recorder in SINKS.active:
-                attempt(recorder, before, recorder, Call(_getframe(1), args, kwargs))
+                recorder.attempt(before, recorder, Call(_getframe(1), args, kwargs))
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
@@ -45,13 +43,9 @@ def noting(function: Any, note: Note | None = None, *, before: Note | None = Non
             raise
         if note is not None:
             for recorder in SINKS.active:
-                attempt(recorder, note, recorder, Call(_getframe(1), args, kwargs, result))
+                recorder.attempt(note, recorder, Call(_getframe(1), args, kwargs, result))
         return result
 
-    call.__name__ = getattr(function, "__name__", "call")
-    call.__qualname__ = getattr(function, "__qualname__", call.__name__)
-    call.__doc__ = getattr(function, "__doc__", None)
-    call.__wrapped__ = function  # type: ignore[attr-defined]
     return call
 
 

@@ -12,13 +12,11 @@ import dataclasses
 import sys
 from collections.abc import Iterable, Iterator
 from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.events.event_log import EventLog
 from paddle_lab.capture.recorder.faults import described
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
 
 _DEEPEST = 4
 _MOST_ITEMS = 256
@@ -33,12 +31,14 @@ class PyLayerRules:
 
     Parameters
     ----------
-    recorder
-        Whose events tell of what broke them.
+    events
+        Tell of what broke them.
+    tensor_type
+        ``paddle.Tensor``.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, events: EventLog, tensor_type: type) -> None:
+        self._events, self._tensor_type = events, tensor_type
         self._slots: dict[int, list[Slot]] = {}
         """Scope of a call to its tracked arguments."""
 
@@ -97,7 +97,7 @@ class PyLayerRules:
         left_out = [str(number) for number, value in enumerate(given) if value is None]
         if left_out:
             detail = f"pylayer {','.join(left_out)}"
-            self._recorder.events.note("gradient_stopped", frame, detail=detail)
+            self._events.note("gradient_stopped", frame, detail=detail)
         if isinstance(gradients, list):  # which Paddle takes for the gradient of one argument
             given = (gradients,)
         for position, (slot, gradient) in enumerate(
@@ -132,10 +132,10 @@ class PyLayerRules:
 
     def _note(self, rule: str, frame: FrameType | None, position: int, more: str = "") -> None:
         detail = f"{rule} {position} {more}".rstrip()
-        self._recorder.events.note("pylayer_rule", frame, detail=detail)
+        self._events.note("pylayer_rule", frame, detail=detail)
 
     def _is_tensor(self, value: Any) -> bool:
-        return isinstance(value, self._recorder.tensor_type)
+        return isinstance(value, self._tensor_type)
 
     def _are_tensors(self, values: Iterable[Any]) -> bool:
         return all(self._is_tensor(value) for value in values)

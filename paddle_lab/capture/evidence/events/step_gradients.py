@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import weakref
 from sys import _getframe
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.optimizers import parameters_of
+from paddle_lab.capture.evidence.events.event_log import EventLog
+from paddle_lab.capture.evidence.optimizers import OptimizerLog, parameters_of
 from paddle_lab.capture.evidence.values.statistics import statistics_of
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.tensors import TensorPool
 
 _MOST_WATCHED = 3
 
@@ -35,12 +34,16 @@ class StepGradients:
 
     Parameters
     ----------
-    recorder
-        Whose events tell of them.
+    events
+        Tell of them.
+    tensors
+        The tensors the trace has met.
+    optimizers
+        The optimizers it has met.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, events: EventLog, tensors: TensorPool, optimizers: OptimizerLog) -> None:
+        self._events, self._tensors, self._optimizers = events, tensors, optimizers
         self._used: dict[int, _Used] = {}
 
     def note_step(self, optimizer: Any) -> None:
@@ -48,10 +51,10 @@ class StepGradients:
         watched = self._watched(optimizer)
         stale = [parameter for parameter in watched if self._is_stale(parameter)]
         if stale:
-            self._recorder.events.note(
+            self._events.note(
                 "stale_gradient",
                 _getframe(),
-                tensor=self._recorder.tensors.key_of(stale[0]),
+                tensor=self._tensors.key_of(stale[0]),
                 detail=type(optimizer).__name__,
             )
         self._used |= {id(parameter): _Used(parameter) for parameter in watched}
@@ -73,7 +76,7 @@ class StepGradients:
         return used is not None and used.is_added_to and used.reference() is parameter
 
     def _watched(self, optimizer: Any) -> list[Any]:
-        seen = self._recorder.optimizers.entry(optimizer)
+        seen = self._optimizers.entry(optimizer)
         watched = [
             parameter for reference in seen.watched if (parameter := reference()) is not None
         ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_view
 from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
-from paddle_lab.capture.hooks.copy_hooks import noting_copies
+from paddle_lab.capture.hooks.memory_hooks import noting_copies
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import NO_KEY

@@ -26,7 +26,7 @@ from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.backward_graph.double_grad import Reached
+    from paddle_lab.capture.backward_graph.grad_nodes import Reached
     from paddle_lab.capture.recorder.recorder import Recorder
 
 

@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 from paddle_lab.capture.recorder.dtypes import describe
 from paddle_lab.capture.recorder.recorder import REGION, Recorder
+from paddle_lab.capture.rows.cells import SCOPE_CELLS, TENSOR_CELLS, OpCell
+from paddle_lab.capture.rows.tape import rows_of
+from paddle_lab.capture.tables.op_columns import OpRows
 from paddle_lab.words import say
 
 MOST_BYTES = 1 << 30
@@ -73,23 +76,36 @@ class GradientValues:
         self.kept = {positions[row]: value for row, value in self.kept.items() if row in positions}
 
     def _ops_inside(self) -> set[int]:
-        inside: dict[int, bool] = {-1: False}
-        for scope, kind, name, parent, *_ in self._recorder.each_scope():
-            is_region = kind == REGION and name == self._region
-            inside[scope] = is_region or inside.get(parent, False)
-        return {cells[0] for cells, _, _ in self._recorder.each_op() if inside.get(cells[4], False)}
+        inside: set[int] = set()
+        region = self._recorder.scope_names.get(self._region)
+        for scope, kind, name, parent, *_ in sorted(rows_of(self._recorder.scopes, SCOPE_CELLS)):
+            if parent in inside or (kind == REGION and name == region):
+                inside.add(scope)
+        ops = OpRows(self._recorder.ops)
+        keys: list[int] = ops.keys[np.isin(ops.column(OpCell.SCOPE), list(inside))].tolist()
+        return set(keys)
 
     def _size_bytes(self, edges: list[int]) -> int:
         backward = self._recorder.backward
-        tensors = {row[0]: (row[1], row[2]) for row in self._recorder.tensors.each_row()}
+        pool = self._recorder.tensors
+        shapes, dtypes = list(pool.shapes), list(pool.dtypes)
+        tensors = {
+            key: (shapes[shape], dtypes[dtype])
+            for key, shape, dtype, *_ in rows_of(pool.rows, TENSOR_CELLS)
+        }
         op_of = backward.grad_nodes.ops()
-        made = {cells[0]: outputs for cells, _, outputs in self._recorder.each_op() if outputs}
+        ops = OpRows(self._recorder.ops)
+        op, slot, tensors_made = ops.outputs
+        is_first = slot == 0
+        made = dict(
+            zip(ops.keys[op[is_first]].tolist(), tensors_made[is_first].tolist(), strict=True)
+        )
         total = 0
         for edge in edges:
             source, target, _, tensor = backward.grad_nodes.edge(edge)
             carried = tensor if tensor >= 0 else backward.leaf_tensors.get(target, -1)
             if carried < 0:  # between two nodes of one op: what it made is of that shape, mostly
-                carried = made.get(op_of[source], [-1])[0]
+                carried = made.get(op_of[source], -1)
             shape, dtype = tensors.get(carried, ((), None))
             total += math.prod(shape) * describe(dtype)[1]
         return total

@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
 from paddle_lab.capture.memory.log.allocator_log import BackwardSpan
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
-from paddle_lab.capture.rows.tape import cells_of
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.rows.tape import Tape, cells_of
 
 _CONFIRMED = 2
 """So many calls must have been alike."""
@@ -71,12 +69,14 @@ class FamiliarCalls:
 
     Parameters
     ----------
-    recorder
-        Whose graphs they are.
+    tensors
+        The rows of the tensors that the trace has met.
+    graph
+        The grad nodes of the calls.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, tensors: Tape, graph: GradNodePool) -> None:
+        self._tapes = tensors, graph.rows, graph.edges, graph.roots
         self._kinds: dict[bytes, _Kind] = {}
         self._positions = self._ends()
 
@@ -90,9 +90,8 @@ class FamiliarCalls:
         modes
             How the call runs.
         """
-        pool, before = self._recorder.backward.grad_nodes, self._positions
+        tapes, before = self._tapes, self._positions
         self._positions = self._ends()
-        tapes = (self._recorder.tensors.rows, pool.rows, pool.edges, pool.roots)
         if any(tape.start > start for tape, start in zip(tapes, before, strict=True)):
             return b""
         tensors, nodes, edges, roots = (
@@ -165,9 +164,7 @@ class FamiliarCalls:
         return joined.chosen(np.argsort(joined.start_ns, kind="stable"))
 
     def _ends(self) -> tuple[int, ...]:
-        pool = self._recorder.backward.grad_nodes
-        tapes = (self._recorder.tensors.rows, pool.rows, pool.edges, pool.roots)
-        return tuple(map(len, tapes))
+        return tuple(map(len, self._tapes))
 
 
 def _learn(kind: _Kind, span: BackwardSpan, call: _Call) -> None:

@@ -1,0 +1,101 @@
+"""The shape of a hook that records calls from their beginning to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from sys import _getframe
+from time import perf_counter_ns
+from types import FrameType
+from typing import Any, TypeVar
+
+from paddle_lab.capture.hooks.tracebacks import drop_frame
+from paddle_lab.capture.recorder.recorder import SINKS, Recorder
+
+
+class OpenCall:
+    """A call while it runs, for one recorder.
+
+    Parameters
+    ----------
+    frame
+        The hook's own; it runs as long as the call does. Not to be kept: it holds this object.
+    """
+
+    result: Any = None
+    error: BaseException
+    times_ns = 0, 0
+    """When it began and ended, by ``perf_counter_ns``."""
+
+    def __init__(
+        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.recorder = recorder
+        self.caller: FrameType = frame.f_back or frame
+        self.args, self.kwargs = args, kwargs
+        self.state = recorder.thread()
+        self.saved = self.state.save()
+
+    def end(self) -> None:
+        """Record what was returned: :attr:`result`."""
+        self.leave()
+
+    def fail(self) -> None:
+        """Record what was raised: :attr:`error`."""
+        self.leave()
+
+    def leave(self) -> None:
+        """Let the thread be again where it was before the call."""
+        self.state.restore(self.saved)
+
+
+_Call = TypeVar("_Call", bound=OpenCall)
+
+
+def recording(
+    function: Any,
+    begin: Callable[[Recorder, FrameType, tuple[Any, ...], dict[str, Any]], _Call],
+    around: Callable[[Sequence[_Call]], AbstractContextManager[Any]] = nullcontext,
+) -> Callable[..., Any]:
+    """Wrap a function so that every recorder that listens records its calls.
+
+    Parameters
+    ----------
+    begin
+        Opens a call for one recorder.
+    around
+        Makes the context in which the function runs, from the calls that were opened.
+    """
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        active = SINKS.active
+        if not active:
+            return function(*args, **kwargs)
+        frame = _getframe()
+        begun = [recorder.attempt(begin, recorder, frame, args, kwargs) for recorder in active]
+        del frame  # it holds itself by this name, and by its callers all that they hold
+        opened = [call for call in begun if call is not None]
+        try:
+            with around(opened):
+                start_ns = perf_counter_ns()
+                try:
+                    result = function(*args, **kwargs)
+                finally:
+                    times_ns = start_ns, perf_counter_ns()
+                    for call in opened:
+                        call.times_ns = times_ns
+        except BaseException as error:
+            for call in opened:
+                call.error = error
+                call.recorder.attempt(call.fail)
+                del call.error  # its traceback leads to this call
+            drop_frame(error)
+            raise
+        for call in opened:
+            call.result = result
+            call.recorder.attempt(call.end)
+        return result
+
+    return wrapper
