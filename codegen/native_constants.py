@@ -8,7 +8,7 @@ from typing import Final
 
 from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.rows import cells
-from paddle_lab.capture.turns import code_loops
+from paddle_lab.capture.turns import loops
 from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
 
 _NUMBERS: Final = {
@@ -16,8 +16,8 @@ _NUMBERS: Final = {
     "VERSION_BITS": cells.VERSION_BITS,
     "LARGEST_VERSION": cells.LARGEST_VERSION,
     "NO_VERSION": cells.NO_VERSION,
-    "IS_HEADER": code_loops.IS_HEADER,
-    "IS_REPEATING": code_loops.IS_REPEATING,
+    "IS_HEADER": loops.IS_HEADER,
+    "IS_REPEATING": loops.IS_REPEATING,
 }
 _ROWS: Final[dict[str, type[IntEnum]]] = {
     "OP": cells.OpCell,
@@ -35,7 +35,7 @@ _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
 }
 _HEAD: Final = """\
 /* The constants that C and Python share. `make generate` writes this file from
- * capture/rows/cells.py, capture/turns/code_loops.py, capture/evidence/values/scan.py and
+ * capture/rows/cells.py, capture/turns/loops.py, capture/evidence/values/scan.py and
  * trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H

@@ -14,7 +14,7 @@ from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.lineage import Upstream
 from paddle_lab.capture.stacks.code_positions import Integers
-from paddle_lab.capture.turns.code_loops import CodeLoops
+from paddle_lab.capture.turns.loops import CodeLoops
 
 @final
 class Tape:

@@ -1,5 +1,5 @@
 /* The constants that C and Python share. `make generate` writes this file from
- * capture/rows/cells.py, capture/turns/code_loops.py, capture/evidence/values/scan.py and
+ * capture/rows/cells.py, capture/turns/loops.py, capture/evidence/values/scan.py and
  * trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H

@@ -36,7 +36,7 @@ from paddle_lab.capture.rows.counter import Counter
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Tape
 from paddle_lab.capture.stacks.stack_pool import NO_STACK, StackPool
-from paddle_lab.capture.turns.describe import CodeDescriber, LoopRow
+from paddle_lab.capture.turns.code_loops import CodeDescriber, LoopRow
 from paddle_lab.capture.turns.turns import TurnTracker
 from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
 from paddle_lab.words import say

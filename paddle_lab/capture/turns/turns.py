@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from paddle_lab.capture.native import native_twin
-from paddle_lab.capture.turns.code_loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
+from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
 from paddle_lab.trace.schema import SCOPE_KINDS
 
 _CALL: Final = SCOPE_KINDS.index("call")
@@ -170,7 +170,7 @@ class TurnTracker:
                 watched.append((frame, loops, inner))
             inner, frame = frame, frame.f_back
         for at, loops, inner in reversed(watched):
-            mark = self._mark_of(at)
+            mark, _ = self._mark_of(at)
             if mark is None:
                 continue
             if mark.scope == _NONE and loops.name >= 0:
@@ -183,8 +183,10 @@ class TurnTracker:
     def begin(self, frame: FrameType) -> None:
         """Let the loops that a frame is in be none of the trace's, which began inside of them."""
         loops = self._loops_of(frame.f_code)
-        mark = self._mark_of(frame) if loops is not None and sys.gettrace() is None else None
-        if loops is not None and mark is not None:
+        if loops is None or sys.gettrace() is not None:
+            return
+        mark, _ = self._mark_of(frame)
+        if mark is not None:
             mark.scope = _BEGAN_BEFORE
             innermost = loops.loop[frame.f_lasti // 2] if loops.loops else _NONE
             mark.hidden_levels = 0 if innermost < 0 else loops.loops[innermost].level + 1
@@ -202,46 +204,29 @@ class TurnTracker:
             known = self._codes[id(code)] = code, self._describe(code)
         return known[1]
 
-    def _mark_of(self, frame: FrameType) -> CallMark | None:
-        """Return the mark of a call; None where a debugger has its own there."""
+    def _mark_of(self, frame: FrameType) -> tuple[CallMark | None, bool]:
+        """Return the mark of a call, and whether it is new; None where a debugger has its own."""
         first: Any = frame.f_trace
-        mark: CallMark | None = first
         if first is not None and not isinstance(first, CallMark):
-            return None
+            return None, False
+        mark = first
         while mark is not None:
             if mark.tracker == self.serial:
-                return mark
+                return mark, False
             mark = mark.next_mark
-        mark = CallMark(self.serial, first)
-        frame.f_trace = mark
-        return mark
+        frame.f_trace = mark = CallMark(self.serial, first)
+        return mark, True
 
     def _is_new(self, frame: FrameType | None) -> bool:
         """Tell whether a call is seen for the first time; of what is no Python, each is new."""
-        if frame is None:
-            return True
-        first: Any = frame.f_trace
-        if first is not None and not isinstance(first, CallMark):
-            return False
-        while first is not None:
-            if first.tracker == self.serial:
-                return False
-            first = first.next_mark
-        self._mark_of(frame)
-        return True
+        return frame is None or self._mark_of(frame)[1]
 
     def _open(self, kind: int, name: int, parent: int, thread: int) -> int:
         scope: int = self._next_scope()
         self._scopes.extend((scope, kind, name, parent, _NONE, _NONE, thread))
         return scope
 
-    def _turn_at(
-        self,
-        mark: CallMark,
-        at: Place,
-        scope: int,
-        thread: int,
-    ) -> int:
+    def _turn_at(self, mark: CallMark, at: Place, scope: int, thread: int) -> int:
         turns, path = mark.turns, at.path
         if at.is_header and at.is_in_generator():
             # What a generator computes for the next turn is its own: it may go on through many.
@@ -327,8 +312,10 @@ class TurnTracker:
 
 
 def _without(mark: CallMark | None, tracker: int) -> CallMark | None:
-    if mark is None or mark.tracker == tracker:
-        return None if mark is None else mark.next_mark
+    if mark is None:
+        return None
+    if mark.tracker == tracker:
+        return mark.next_mark
     mark.next_mark = _without(mark.next_mark, tracker)
     return mark
 

@@ -1,0 +1,143 @@
+"""The variable that counts a loop's turns, and the names that statements assign."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_PROGRESS_BARS: Final = ("tqdm", "track", "progress_bar")
+
+
+class Counter(NamedTuple):
+    """A variable that counts the turns."""
+
+    name: str
+    start: int | None
+    """Its value in the first turn; None where the source does not tell."""
+    step: int | None
+    end: tuple[int, int] | None = None
+    """Of ``while``: where the body has added the step."""
+
+
+def called(function: ast.expr) -> str:
+    """Return the name of what is called, without the object that it is asked of."""
+    if isinstance(function, ast.Name):
+        return function.id
+    return function.attr if isinstance(function, ast.Attribute) else ""
+
+
+def iterated(expression: ast.expr) -> ast.expr:
+    """Return what is iterated over, inside of a progress bar."""
+    while isinstance(expression, ast.Call) and expression.args:
+        if called(expression.func) not in _PROGRESS_BARS:
+            break
+        expression = expression.args[0]
+    return expression
+
+
+def assigned(statements: Iterable[ast.AST], *, without: ast.AST | None = None) -> set[str]:
+    """Return the names that statements assign, without what functions inside them do."""
+    found: set[str] = set()
+    for node in _inside(statements, (*FUNCTIONS,), without=without):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, (ast.ExceptHandler, *FUNCTIONS)):
+            found.add(getattr(node, "name", None) or "")
+    return found - {""}
+
+
+def for_counter(target: ast.expr, expression: ast.expr) -> Counter | None:
+    """Return the variable that counts the turns of ``range`` and ``enumerate``."""
+    call = iterated(expression)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    arguments = call.args
+    if any(isinstance(argument, ast.Starred) for argument in arguments):
+        return None
+    if call.func.id in ("range", "trange") and isinstance(target, ast.Name) and arguments:
+        start = 0 if len(arguments) == 1 else _integer(arguments[0])
+        step = _integer(arguments[2]) if len(arguments) > 2 else 1
+        return Counter(target.id, start, step) if step != 0 else None
+    if call.func.id == "enumerate" and isinstance(target, ast.Tuple) and target.elts:
+        first = target.elts[0]
+        named = [keyword.value for keyword in call.keywords if keyword.arg == "start"]
+        given = [*named, *arguments[1:]]
+        start = _integer(given[0]) if given else 0
+        return Counter(first.id, start, 1) if isinstance(first, ast.Name) else None
+    return None
+
+
+def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
+    """Return the variable of the condition that each turn adds a number to, once and always.
+
+    Parameters
+    ----------
+    starts
+        The numbers that the statements before the loop assign.
+    """
+    asked = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+    for position, statement in enumerate(node.body):
+        if not (
+            isinstance(statement, ast.AugAssign)
+            and isinstance(statement.target, ast.Name)
+            and statement.target.id in asked
+            and isinstance(statement.op, (ast.Add, ast.Sub))
+        ):
+            continue
+        name, step = statement.target.id, _integer(statement.value)
+        before, after = node.body[:position], node.body[position + 1 :]
+        if not step or name in assigned(before + after) or _can_go_on(before):
+            continue
+        step = -step if isinstance(statement.op, ast.Sub) else step
+        # Before the step the value is the turn's own, behind it the next one's.
+        end = statement.end_lineno or 0, statement.end_col_offset or 0
+        return Counter(name, starts.get(name), step, end)
+    return None
+
+
+def starts_of_whiles(statements: list[ast.stmt]) -> Iterator[tuple[ast.While, dict[str, int]]]:
+    """Yield each ``while`` among statements with the numbers that those before it assign."""
+    known: dict[str, int] = {}
+    if not any(isinstance(statement, ast.While) for statement in statements):
+        return
+    for statement in statements:
+        if isinstance(statement, ast.While):
+            yield statement, dict(known)
+        for name in assigned([statement]):
+            known.pop(name, None)
+        if isinstance(statement, ast.Assign):
+            value = _integer(statement.value)
+            if value is not None:
+                targets = (target for target in statement.targets if isinstance(target, ast.Name))
+                known.update((target.id, value) for target in targets)
+
+
+def _integer(node: ast.expr) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _integer(node.operand)
+        return None if value is None else -value
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def _can_go_on(statements: Iterable[ast.AST]) -> bool:
+    """Tell whether a ``continue`` of this loop is among statements."""
+    closed = (*FUNCTIONS, ast.For, ast.AsyncFor, ast.While)
+    return any(isinstance(node, ast.Continue) for node in _inside(statements, closed))
+
+
+def _inside(
+    nodes: Iterable[ast.AST], closed: tuple[type[ast.AST], ...], *, without: ast.AST | None = None
+) -> Iterator[ast.AST]:
+    """Yield nodes and what is inside of them, but not inside of nodes of some types."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node is without:
+            continue
+        yield node
+        if not isinstance(node, closed):
+            waiting.extend(ast.iter_child_nodes(node))
