@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from paddle_lab.sampling.counter import Counter
-from paddle_lab.sampling.history import History
-from paddle_lab.sampling.marks import Mark, Marks
+from paddle_lab.sampling.marks import Mark
 from paddle_lab.sampling.tier import Values
 
 _NS_IN_MS: Final = 1e6
@@ -20,7 +19,8 @@ class Cursor(NamedTuple):
     tiers: tuple[int, ...] = (0, 0, 0)
     cells: int = 0
     layers: int = 0
-    counters_version: int = -1
+    version: int = -1
+    """Of the counters."""
 
 
 @dataclass(frozen=True)
@@ -48,35 +48,6 @@ class Batch:
     running_cell: Mark | None
     running_layer: Mark | None
     zero_ns: int
-
-    @classmethod
-    def of(
-        cls,
-        history: History,
-        cells: Marks,
-        layers: Marks,
-        *,
-        counters: tuple[Counter, ...],
-        counters_version: int,
-        zero_ns: int,
-        cursor: Cursor | None,
-    ) -> tuple[Batch, Cursor]:
-        """Return what is new since ``cursor``, and the cursor after it."""
-        begin = cursor or Cursor()
-        tiers = (history.samples, *history.bins)
-        batch = cls(
-            counters=None if begin.counters_version == counters_version else counters,
-            tiers=tuple(tier.since(count) for tier, count in zip(tiers, begin.tiers, strict=True)),
-            cells=cells.since(begin.cells),
-            layers=layers.since(begin.layers),
-            running_cell=cells.running,
-            running_layer=layers.running,
-            zero_ns=zero_ns,
-        )
-        after = Cursor(
-            tuple(tier.count for tier in tiers), cells.count, layers.count, counters_version
-        )
-        return batch, after
 
     def message(self) -> tuple[dict[str, Any], list[bytes]]:
         """Return the batch as JSON and buffers; mirrored in ``js/src/live/counters/messages.ts``.

@@ -21,27 +21,30 @@ class Columns:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = sources
-        self._told = [tuple(source.counters()) for source in sources]
-        self.counters = tuple(counter for told in self._told for counter in told)
+        self.counters: tuple[Counter, ...] = ()
         """All counters so far, in the order of their columns."""
         self.version = 0
         """Raised whenever a counter is added or changes."""
-        self._places = {_name(counter): place for place, counter in enumerate(self.counters)}
-        self._of_sources = self._ordered()
+        self._places: dict[tuple[str, str, str], int] = {}
+        self._told: list[tuple[Counter, ...]] = []
+        self._of_sources: list[list[int]] = []
+        self.ask()
 
     def ask(self) -> None:
         """Update the list of counters from the sources."""
         told = [tuple(source.counters()) for source in self._sources]
         if told == self._told:
             return
+        self._told = told
         counters = list(self.counters)
-        for counter in (counter for each in told for counter in each):
-            place = self._places.setdefault(_name(counter), len(counters))
-            counters[place : place + 1] = [counter]
+        self._of_sources = []
+        for each in told:
+            columns = [self._places.setdefault(_name(one), len(self._places)) for one in each]
+            for column, counter in zip(columns, each, strict=True):
+                counters[column : column + 1] = [counter]
+            self._of_sources.append(columns)
         self.counters = tuple(counters)
         self.version += 1
-        self._told = told
-        self._of_sources = self._ordered()
 
     def row(self, readings: Sequence[Sequence[int]]) -> list[int]:
         """Return one value a column.
@@ -56,9 +59,6 @@ class Columns:
             for column, value in zip(columns, values, strict=False):
                 row[column] = value
         return row
-
-    def _ordered(self) -> list[list[int]]:
-        return [[self._places[_name(counter)] for counter in told] for told in self._told]
 
 
 def _name(counter: Counter) -> tuple[str, str, str]:

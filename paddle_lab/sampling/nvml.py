@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from time import perf_counter_ns
-from typing import Final, NamedTuple
+from typing import Final
 
 from paddle_lab.sampling.counter import ABSENT, Counter
-from paddle_lab.sampling.nvml_driver import Device, Driver, NoDriverError, sentence
+from paddle_lab.sampling.nvml_driver import (
+    Answers,
+    Device,
+    Driver,
+    NoDriverError,
+    absent,
+    sentence,
+)
 from paddle_lab.words import say
 
 _PERIOD_S: Final = 0.1
@@ -22,9 +28,8 @@ _WAITING: Final[dict[threading.Thread, int]] = {}
 """Threads of this process that were to end and wait for the driver still, and since when."""
 
 
-class _Answers(NamedTuple):
-    counters: tuple[Counter, ...] = ()
-    values: tuple[int, ...] = ()
+# The place of the first device's: where there are devices later, that is theirs.
+_NO_DEVICE: Final[Answers] = ((Counter("used", "nvidia:0", "nvml"), ABSENT),)
 
 
 class NvmlCounters:
@@ -43,8 +48,10 @@ class NvmlCounters:
     def __init__(self, *, retry_s: float = 5.0) -> None:
         self._retry_s = retry_s
         self._devices: list[Device] = []
-        self._answers = self._read = _Answers()
-        """The latest answers of the driver, and the answers that were read last."""
+        self._answers: Answers = ()
+        """The driver's latest."""
+        self._read: Answers = ()
+        """What was read last."""
         self._driver: Driver | None = None
         self._has_none = False
         self._thread: threading.Thread | None = None
@@ -54,23 +61,19 @@ class NvmlCounters:
 
     def counters(self) -> Sequence[Counter]:
         """Return two counters a device; without devices one, whose absence says why."""
-        return self._read.counters
+        return [counter for counter, _ in self._read]
 
     def read(self, now_ns: int) -> Sequence[int]:
         """Return bytes in use and per cent of time in use, device after device."""
         answers = self._answers
-        if self._has_none:
-            self._read = answers
-            return answers.values
-        self._read_ns = now_ns
-        if self._thread is None or not self._thread.is_alive():
-            self._begin()
-        self._read = (
-            _absent(answers.counters, say("devices.no_answer"))
-            if self._is_silent(now_ns)
-            else answers
-        )
-        return self._read.values
+        if not self._has_none:
+            self._read_ns = now_ns
+            if self._thread is None or not self._thread.is_alive():
+                self._begin()
+            if self._is_silent(now_ns):
+                answers = absent(answers or _NO_DEVICE, say("devices.no_answer"))
+        self._read = answers
+        return [value for _, value in answers]
 
     def close(self) -> None:
         """End the asking; a later read takes it up again."""
@@ -87,10 +90,10 @@ class NvmlCounters:
         if _WAITING:
             # The driver owes one an answer: another thread would only wait beside it.
             if perf_counter_ns() - min(_WAITING.values()) > _SILENCE_NS:
-                self._answers = _absent(self._answers.counters, say("devices.no_answer"))
+                self._answers = absent(self._answers or _NO_DEVICE, say("devices.no_answer"))
             return
         # The earlier answers are out of date.
-        self._answers = self._answers._replace(values=(ABSENT,) * len(self._answers.values))
+        self._answers = tuple((counter, ABSENT) for counter, _ in self._answers)
         self._closing = threading.Event()
         self._thread = threading.Thread(
             target=self._converse, args=(self._closing,), name="paddle_lab NVML", daemon=True
@@ -119,7 +122,7 @@ class NvmlCounters:
                 self._driver.open()
             except NoDriverError as error:
                 self._has_none = True
-                self._answers = _absent(self._answers.counters, str(error))
+                self._answers = absent(self._answers or _NO_DEVICE, str(error))
                 return
             except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
                 self._miss(sentence(error))
@@ -155,32 +158,18 @@ class NvmlCounters:
             if index < count:
                 has_told |= device.ask(driver)
             else:
-                device.miss(say("devices.lists_no_longer", device=device.name))
-            self._tell()
+                absence = say("devices.lists_no_longer", device=device.name)
+                device.answers = absent(device.answers, absence)
+            self._answers = self._of_devices()
         return has_told
 
     def _miss(self, absence: str) -> None:
         for device in self._devices:
-            device.miss(absence)
-        if self._devices:
-            self._tell()
-        else:
-            self._answers = _absent((), absence)
+            device.answers = absent(device.answers, absence)
+        self._answers = self._of_devices() or absent(_NO_DEVICE, absence)
 
-    def _tell(self) -> None:
-        self._answers = _Answers(
-            tuple(counter for device in self._devices for counter in device.counters),
-            tuple(value for device in self._devices for value in device.values),
-        )
+    def _of_devices(self) -> Answers:
+        return tuple(answer for device in self._devices for answer in device.answers)
 
     def _is_idle(self) -> bool:
         return perf_counter_ns() - self._read_ns > _IDLE_NS
-
-
-def _absent(counters: tuple[Counter, ...], absence: str) -> _Answers:
-    # The place of the first device's: where there are devices later, that is theirs.
-    counters = counters or (Counter("used", "nvidia:0", "nvml"),)
-    return _Answers(
-        tuple(replace(counter, absence=absence) for counter in counters),
-        (ABSENT,) * len(counters),
-    )

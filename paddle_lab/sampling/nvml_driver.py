@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from paddle_lab.sampling.counter import ABSENT, Counter
 from paddle_lab.words import say
@@ -19,6 +19,10 @@ _SENTENCES: Final = {
     "NVMLError_NoPermission": "devices.no_permission",
     "NVMLError_LibRmVersionMismatch": "devices.updated",
 }
+
+
+Answers: TypeAlias = tuple[tuple[Counter, int], ...]
+"""Counters with their values."""
 
 
 class NoDriverError(Exception):
@@ -107,11 +111,10 @@ class Device:
         self._index = index
         self._retry_ns = retry_ns
         self.name = f"nvidia:{index}"
-        self.counters: tuple[Counter, ...] = (
-            Counter("used", self.name, "nvml"),
-            Counter("utilisation", self.name, "nvml", unit="percent", limit=100),
+        self.answers: Answers = (
+            (Counter("used", self.name, "nvml"), ABSENT),
+            (Counter("utilisation", self.name, "nvml", unit="percent", limit=100), ABSENT),
         )
-        self.values: Sequence[int] = (ABSENT, ABSENT)
         """Bytes in use, and per cent of the time in use."""
         self._next_ns = 0
 
@@ -123,21 +126,21 @@ class Device:
             # Looked up each time: the handle of a device that went and came is stale.
             handle = driver.ask("nvmlDeviceGetHandleByIndex", self._index)
         except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
-            self.miss(sentence(error, device=self.name))
+            self.answers = absent(self.answers, sentence(error, device=self.name))
         else:
-            used, busy = self.counters
-            used, used_bytes = _told(used, lambda: _used(driver, handle))
-            busy, percent = _told(busy, lambda: _utilisation(driver, handle))
-            self.counters, self.values = (used, busy), (used_bytes, percent)
-        has_told = any(value != ABSENT for value in self.values)
+            (used, _), (busy, _) = self.answers
+            self.answers = (
+                _answer(used, lambda: _used(driver, handle)),
+                _answer(busy, lambda: _utilisation(driver, handle)),
+            )
+        has_told = any(value != ABSENT for _, value in self.answers)
         self._next_ns = 0 if has_told else perf_counter_ns() + self._retry_ns
         return has_told
 
-    def miss(self, absence: str) -> None:
-        """Tell nothing of it but why."""
-        used, busy = self.counters
-        self.counters = replace(used, absence=absence), replace(busy, absence=absence)
-        self.values = (ABSENT, ABSENT)
+
+def absent(answers: Answers, absence: str) -> Answers:
+    """Return the counters without their values, and a sentence that says why."""
+    return tuple((replace(counter, absence=absence), ABSENT) for counter, _ in answers)
 
 
 def sentence(error: Exception, *, device: str = "") -> str:
@@ -150,7 +153,7 @@ def sentence(error: Exception, *, device: str = "") -> str:
     return say("devices.answers", error=error)
 
 
-def _told(counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter, int]:
+def _answer(counter: Counter, ask: Callable[[], tuple[int, int]]) -> tuple[Counter, int]:
     try:
         value, limit = ask()
     except Exception as error:  # noqa: BLE001

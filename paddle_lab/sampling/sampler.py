@@ -173,15 +173,22 @@ class Sampler:
         """Return what is new since ``cursor`` (everything that is kept, without one)."""
         with self._lock:
             self._fold()
-            return Batch.of(
-                self._history,
-                self._cells,
-                self._layers,
-                counters=self._columns.counters,
-                counters_version=self._columns.version,
+            begin = cursor or Cursor()
+            tiers = (self._history.samples, *self._history.bins)
+            columns = self._columns
+            batch = Batch(
+                counters=columns.counters if begin.version != columns.version else None,
+                tiers=tuple(
+                    tier.since(count) for tier, count in zip(tiers, begin.tiers, strict=True)
+                ),
+                cells=self._cells.since(begin.cells),
+                layers=self._layers.since(begin.layers),
+                running_cell=self._cells.running,
+                running_layer=self._layers.running,
                 zero_ns=self.started_ns,
-                cursor=cursor,
             )
+            counts = tuple(tier.count for tier in tiers)
+            return batch, Cursor(counts, self._cells.count, self._layers.count, columns.version)
 
     # -- the thread -------------------------------------------------------------------------------
 
