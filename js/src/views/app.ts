@@ -10,7 +10,7 @@ import type { VisibleTree } from "../model/visible/visible_tree.ts";
 import { hasMemory, type Trace } from "../trace/trace.ts";
 import { t } from "../words/page.ts";
 import { language, speak, speakIn } from "../words/say.ts";
-import { itemsInside, toggled, toggleGroup } from "./actions/opening.ts";
+import { toggleGroup } from "./actions/opening.ts";
 import { placeOfSelection, selectionOfHit } from "./actions/selecting.ts";
 import { mountBanner } from "./banner.ts";
 import { emptyState } from "./empty_state.ts";
@@ -97,7 +97,6 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     measure,
     theme,
     {
-      press: expect,
       click(hit, event) {
         canvas.element.focus({ preventScroll: true });
         tooltip.hide();
@@ -185,15 +184,6 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     } else if (isBox) {
       anchor = hit.box.id.replace(/:backward$/, "");
       toggleGroup(store, hit.box.group, hit.box.kind === "fold");
-    }
-  }
-
-  /** Who presses on a closed group may open it with the next press: that is laid out meanwhile. */
-  function expect(hit: Hit | undefined): void {
-    if (hit?.kind === "box" && isGroup(hit.box)) {
-      const { group, kind } = hit.box;
-      const change = toggled(store, group, kind === "fold");
-      picture.expect(change, itemsInside(store, group, kind === "fold"));
     }
   }
 

@@ -97,8 +97,6 @@ describe.skipIf(!hasBrowser)("opening, in a browser", { timeout: 30_000 }, () =>
     const at = await placeOf(page, "[data-group='0']");
     await page.mouse.move(at.x, at.y);
     await page.mouse.down();
-    // It is laid out by now: the second press shows it at once.
-    await page.waitForTimeout(500);
     const seen = await page.evaluate(
       ({ x, y }) =>
         new Promise((resolve) => {

@@ -22,15 +22,3 @@ export function shapeOf(state: ViewState): Shape {
 export function hasSameShape(one: ViewState, other: ViewState): boolean {
   return SHAPING.every((name) => one[name] === other[name]);
 }
-
-/** Whether two states make the same picture, however they came about. */
-export function makesSamePicture(one: ViewState, other: ViewState): boolean {
-  return SHAPING.every((name) => isSame(one[name], other[name]));
-}
-
-function isSame<T>(one: T, other: T): boolean {
-  if (one instanceof Set && other instanceof Set) {
-    return one.size === other.size && [...one].every((value) => other.has(value));
-  }
-  return one === other;
-}

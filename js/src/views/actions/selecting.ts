@@ -6,7 +6,10 @@ import type { Rectangle } from "../scene/camera.ts";
 import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
 import { type Hit, isGroup, TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 
-export function selectionOfBox(box: SceneBox): Selection {
+/** What a box, or a row of the outline, stands for. */
+export function selectionOfBox(
+  box: Pick<SceneBox, "op" | "gradNode" | "tensor" | "group">,
+): Selection {
   if (box.op >= 0) {
     return { kind: "op", op: box.op };
   }

@@ -2,8 +2,9 @@
 import { layoutLadder, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
 import type { Steps } from "../../trace/steps.ts";
+import { extentOf } from "../scene/extent.ts";
 import type { SceneBox, SceneEdge } from "../scene/scene.ts";
-import { Extents, SpatialIndex } from "../scene/spatial_index.ts";
+import { SpatialIndex } from "../scene/spatial_index.ts";
 import { sceneEdgesSteps } from "./arrange.ts";
 import type { BoxContent } from "./box_content.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
@@ -104,11 +105,7 @@ function edgesBetween(
  * does not have, they go straight.
  */
 function straightened(edges: SceneEdge[], boxes: readonly SceneBox[]): SceneEdge[] {
-  const extents = new Extents(boxes.length);
-  boxes.forEach(({ x, y, width, height }, key) => {
-    extents.set(key, x - width / 2, y - height / 2, x + width / 2, y + height / 2);
-  });
-  const index = new SpatialIndex(extents);
+  const index = new SpatialIndex(boxes.map(extentOf));
   return edges.map((edge) => {
     const last = edge.pathX.length - 1;
     const [fromY, toY] = [edge.pathY[0]!, edge.pathY[last]!];

@@ -1,11 +1,10 @@
 /** The frames of a ladder: across both columns where there is room, else one on each side. */
 import type { NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import type { TextMeasure } from "../scene/measure.ts";
+import { type Extent, extentOf } from "../scene/extent.ts";
 import type { SceneFrame } from "../scene/scene.ts";
 import { titleRoom } from "../scene/title_room.ts";
 import { frameContent } from "./arrange.ts";
-import type { ColumnFrame } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 
 /**
@@ -47,93 +46,65 @@ export function spanning(
   return spans;
 }
 
-/** The open groups of one column, where the layout put them. */
+/** An open group of one column, where the layout put it. */
+export interface ColumnFrame extends Extent {
+  readonly side: "left" | "right";
+  /** Its other side is in the other column. */
+  readonly isWide: boolean;
+  /** Room that the words of its title want. */
+  readonly title: number;
+  readonly depth: number;
+  readonly content: ReturnType<typeof frameContent>;
+}
+
+/** The open groups of both columns, from the outermost in. */
 export function columnFrames(
   store: Pictured,
-  arrangement: LadderArrangement,
+  { tree, gradNodeCounts, measure }: LadderArrangement,
   result: NestedResult,
   isWide: Uint8Array,
-  side: ColumnFrame["side"],
-  shown: (item: number) => boolean,
-  measure: TextMeasure,
+  shown: Uint8Array,
 ): ColumnFrame[] {
   const frames: ColumnFrame[] = [];
-  arrangement.tree.items.forEach((item, index) => {
-    if (item.isOpen && shown(index)) {
-      const [halfWidth, halfHeight] = [result.width[index]! / 2, result.height[index]! / 2];
-      const words = isWide[index] ? undefined : contentOf(store, arrangement, index, side);
-      frames.push({
-        left: result.x[index]! - halfWidth,
-        right: result.x[index]! + halfWidth,
-        top: result.y[index]! - halfHeight,
-        bottom: result.y[index]! + halfHeight,
-        isWide: isWide[index] === 1,
-        side,
-        title: words ? titleRoom(words, measure) : 0,
-      });
+  const depths = new Int32Array(tree.items.length);
+  tree.items.forEach((item, index) => {
+    const depth = item.parent >= 0 ? depths[item.parent]! + 1 : 0;
+    depths[index] = depth;
+    if (!item.isOpen) {
+      return;
+    }
+    const [x, y] = [result.x[index]!, result.y[index]!];
+    const extent = extentOf({ x, y, width: result.width[index]!, height: result.height[index]! });
+    const add = (side: ColumnFrame["side"], content: ColumnFrame["content"]): void => {
+      const title = isWide[index] ? 0 : titleRoom(content, measure);
+      frames.push({ ...extent, side, isWide: isWide[index] === 1, title, depth, content });
+    };
+    add("left", frameContent(store, item.key, "forward", item.leafCount));
+    if (shown[index]) {
+      const content = frameContent(store, item.key, "backward", gradNodeCounts[index]!);
+      add("right", { ...content, id: `${content.id}:backward` });
     }
   });
   return frames;
 }
 
 /**
- * Frames of both columns, from the outermost in.
+ * The frames as they are drawn: one for both columns where it is wide.
  *
- * @param left where an x of the layout is in the left column
- * @param right where it is in the right one
+ * @param toLeft where an x of the layout is in the left column
+ * @param toRight where it is in the right one
  */
 export function ladderFrames(
-  store: Pictured,
-  arrangement: LadderArrangement,
-  result: NestedResult,
-  isWide: Uint8Array,
-  shown: Uint8Array,
-  left: (x: number) => number,
-  right: (x: number) => number,
+  frames: readonly ColumnFrame[],
+  toLeft: (x: number) => number,
+  toRight: (x: number) => number,
 ): SceneFrame[] {
-  const { tree } = arrangement;
-  const frames: SceneFrame[] = [];
-  const depth = new Int32Array(tree.items.length);
-  tree.items.forEach((item, index) => {
-    depth[index] = item.parent >= 0 ? depth[item.parent]! + 1 : 0;
-    if (!item.isOpen) {
-      return;
-    }
-    const [from, to] = [
-      result.x[index]! - result.width[index]! / 2,
-      result.x[index]! + result.width[index]! / 2,
-    ];
-    const between = (l: number, r: number): Omit<SceneFrame, keyof FrameContent> => ({
-      x: (l + r) / 2,
-      y: result.y[index]!,
-      width: r - l,
-      height: result.height[index]!,
-      depth: depth[index]!,
+  return frames
+    .filter(({ side, isWide }) => side === "left" || !isWide)
+    .map(({ side, isWide, content, depth, ...extent }) => {
+      const left = (side === "left" ? toLeft : toRight)(extent.left);
+      const right = (side === "left" && !isWide ? toLeft : toRight)(extent.right);
+      const [y, height] = [(extent.top + extent.bottom) / 2, extent.bottom - extent.top];
+      return { ...content, x: (left + right) / 2, y, width: right - left, height, depth };
     });
-    const content = contentOf(store, arrangement, index, "left");
-    frames.push({ ...content, ...between(left(from), isWide[index] ? right(to) : left(to)) });
-    if (shown[index] && !isWide[index]) {
-      const beside = contentOf(store, arrangement, index, "right");
-      frames.push({
-        ...beside,
-        ...between(right(from), right(to)),
-        id: `${beside.id}:backward`,
-      });
-    }
-  });
-  return frames;
-}
-
-type FrameContent = ReturnType<typeof frameContent>;
-
-function contentOf(
-  store: Pictured,
-  { tree, gradNodeCounts }: LadderArrangement,
-  index: number,
-  side: ColumnFrame["side"],
-): FrameContent {
-  const item = tree.items[index]!;
-  return side === "left"
-    ? frameContent(store, item.key, "forward", item.leafCount)
-    : frameContent(store, item.key, "backward", gradNodeCounts[index]!);
 }

@@ -1,19 +1,11 @@
 /** What one column of a ladder takes up, and how near the other one may come to it. */
 import type { GapRemoval, Span } from "../../layout/index.ts";
-import type { Extent } from "../scene/spatial_index.ts";
+import type { Extent } from "../scene/extent.ts";
 import type { Taken } from "../scene/taken.ts";
+import type { ColumnFrame } from "./ladder_frames.ts";
 
 /** Height of the bands in which the columns are compared. */
 const BAND_PX = 12;
-
-/** An open group of one column. */
-export interface ColumnFrame extends Extent {
-  /** Its other side is in the other column. */
-  readonly isWide: boolean;
-  readonly side: "left" | "right";
-  /** Room that the words of its title want. */
-  readonly title: number;
-}
 
 /** All that a column takes up where the layout put it, and where that goes once it is narrowed. */
 export interface Placing {

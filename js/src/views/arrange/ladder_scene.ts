@@ -9,15 +9,9 @@ import { takenByBoxes, takenByEdges } from "../scene/taken.ts";
 import { composeSteps, mainPathX } from "./arrange.ts";
 import { extentOf } from "./box_content.ts";
 import { type Column, rightColumn } from "./ladder_column.ts";
-import { columnFrames, ladderFrames, spanning } from "./ladder_frames.ts";
+import { type ColumnFrame, columnFrames, ladderFrames, spanning } from "./ladder_frames.ts";
 import { pairedToTheRight } from "./ladder_mirror.ts";
-import {
-  type ColumnFrame,
-  ladderShift,
-  type Placing,
-  spansOf,
-  takenByFrames,
-} from "./ladder_room.ts";
+import { ladderShift, spansOf, takenByFrames } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 import { SPACING } from "./spacing.ts";
 
@@ -40,28 +34,19 @@ export function* composeLadderSteps(
   const right = yield* rightColumn(store, arrangement, result, shown, left.boxes.length);
   yield;
 
-  const isAny = (): boolean => true;
-  const isShown = (item: number): boolean => shown[item] === 1;
-  const taken = (
-    column: Pick<Scene, "boxes" | "edges">,
-    frames: readonly ColumnFrame[],
-  ): Placing => {
-    const all = [
-      ...takenByBoxes(column.boxes, measure),
-      ...takenByEdges(column.edges, measure),
-      ...takenByFrames(frames, SPACING.groupPaddingPx),
+  const frames = columnFrames(store, arrangement, result, isWide, shown);
+  const placing = (side: ColumnFrame["side"], { boxes, edges }: Pick<Scene, "boxes" | "edges">) => {
+    const own = frames.filter((frame) => frame.side === side);
+    const taken = [
+      ...takenByBoxes(boxes, measure),
+      ...takenByEdges(edges, measure),
+      ...takenByFrames(own, SPACING.groupPaddingPx),
     ];
-    return { taken: all, gapRemoval: new GapRemoval(spansOf(all)) };
+    return { taken, gapRemoval: new GapRemoval(spansOf(taken)) };
   };
-  const atLeft = taken(
-    left,
-    columnFrames(store, arrangement, result, isWide, "left", isAny, measure),
-  );
+  const atLeft = placing("left", left);
   yield;
-  const atRight = taken(
-    right,
-    columnFrames(store, arrangement, result, isWide, "right", isShown, measure),
-  );
+  const atRight = placing("right", right);
   const hasRight = right.boxes.length > 0;
   const shift = hasRight ? ladderShift(atLeft, atRight, GUTTER_PX) : 0;
   yield;
@@ -70,17 +55,17 @@ export function* composeLadderSteps(
   const toRight = (x: number): number => atRight.gapRemoval.at(x) + shift;
   const rungs = rungsBetween(arrangement, result, right, toLeft, toRight);
   const head = headX(arrangement, result);
-  const frames = ladderFrames(store, arrangement, result, isWide, shown, toLeft, toRight);
+  const drawnFrames = ladderFrames(frames, toLeft, toRight);
   return {
     width: Math.max(atLeft.gapRemoval.width, hasRight ? atRight.gapRemoval.width + shift : 0),
     height: result.totalHeight,
     focusX: hasRight ? (toLeft(head) + toRight(head)) / 2 : toLeft(head),
     mains: [
-      ...mainReaches(arrangement.tree, frames),
+      ...mainReaches(arrangement.tree, drawnFrames),
       ...pairsReach(arrangement, result, right, toLeft, toRight),
     ],
     boxes: [...moved(left.boxes, toLeft), ...moved(right.boxes, toRight)],
-    frames,
+    frames: drawnFrames,
     edges: [...bent(left.edges, toLeft), ...bent(right.edges, toRight)],
     labels: left.boxes.length
       ? columnHeads(toLeft(head), hasRight ? toRight(head) : undefined, result, withoutRow)
@@ -88,6 +73,7 @@ export function* composeLadderSteps(
     rungs,
   };
 }
+
 /** 1 for what the right column repeats: boxes with grad nodes, and the open groups around them. */
 function shownItems({ tree, rows }: LadderArrangement): Uint8Array {
   const shown = Uint8Array.from(rows, (row) => (row.length ? 1 : 0));

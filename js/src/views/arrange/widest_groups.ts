@@ -1,8 +1,8 @@
 /** Which open groups make a picture wider than its view. */
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
+import type { Extent } from "../scene/extent.ts";
 import { mainGroups, reachOf } from "../scene/main_groups.ts";
 import type { Scene } from "../scene/scene.ts";
-import type { Extent } from "../scene/spatial_index.ts";
 
 /** Height of the bands in which a picture's width is taken. */
 const BAND_PX = 24;

@@ -12,8 +12,6 @@ export interface RowMarks {
   readonly isCurrent: boolean;
 }
 
-export const NO_MARKS: RowMarks = { isLit: false, isChosen: false, isCurrent: false };
-
 /** A row without marks. */
 export function rowElement(row: OutlineRow): HTMLElement {
   const key = (value: number): number | undefined => (value >= 0 ? value : undefined);
@@ -48,16 +46,9 @@ export function rowElement(row: OutlineRow): HTMLElement {
   );
 }
 
-/** Put on a row what it does not wear yet, and take off the rest: of many rows few change. */
-export function markRow(row: HTMLElement, worn: RowMarks, marks: RowMarks): void {
-  if (marks.isLit !== worn.isLit) {
-    row.toggleAttribute("data-lit", marks.isLit);
-    row.firstElementChild!.classList.toggle("pdl-row-lit", marks.isLit);
-  }
-  if (marks.isChosen !== worn.isChosen) {
-    row.setAttribute("aria-selected", String(marks.isChosen));
-  }
-  if (marks.isCurrent !== worn.isCurrent) {
-    row.tabIndex = marks.isCurrent ? 0 : -1;
-  }
+export function markRow(row: HTMLElement, { isLit, isChosen, isCurrent }: RowMarks): void {
+  row.toggleAttribute("data-lit", isLit);
+  row.firstElementChild!.classList.toggle("pdl-row-lit", isLit);
+  row.setAttribute("aria-selected", String(isChosen));
+  row.tabIndex = isCurrent ? 0 : -1;
 }

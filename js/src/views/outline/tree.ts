@@ -10,10 +10,11 @@ import type { Selection } from "../../model/state/view_state.ts";
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
 import { toggleGroup } from "../actions/opening.ts";
+import { selectionOfBox } from "../actions/selecting.ts";
 import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 import { type OutlineRow, OutlineRows } from "./outline_rows.ts";
-import { markRow, NO_MARKS, type RowMarks, rowElement } from "./row_element.ts";
+import { markRow, rowElement } from "./row_element.ts";
 
 const ROW_PX = 20;
 /** So many rows are all in the document. Of more there is a window; the others are room around it. */
@@ -27,12 +28,9 @@ interface WrittenRow {
   readonly element: HTMLElement;
   /** All that it says: a row that says the same is the same element. */
   readonly said: string;
-  marks: RowMarks;
 }
 
 export class Outline {
-  readonly element: HTMLElement;
-  readonly #store: Store;
   #rows: OutlineRows | undefined;
   /** Those of which some are in the document. */
   #writtenRows: OutlineRows | undefined;
@@ -50,21 +48,23 @@ export class Outline {
   #tree: VisibleTree | undefined;
   readonly #unsubscribe: () => void;
 
-  constructor(root: HTMLElement, store: Store) {
-    this.#store = store;
-    this.element = root;
-    root.setAttribute("role", "tree");
-    root.setAttribute("aria-label", t("outline.label"));
-    root.replaceChildren(...this.#spacers);
-    root.addEventListener("keydown", (event) => this.#press(event));
-    root.addEventListener("click", (event) => this.#click(event));
-    root.addEventListener("dblclick", (event) =>
+  /** @param element the `.pdl-outline` element */
+  constructor(
+    readonly element: HTMLElement,
+    readonly store: Store,
+  ) {
+    element.setAttribute("role", "tree");
+    element.setAttribute("aria-label", t("outline.label"));
+    element.replaceChildren(...this.#spacers);
+    element.addEventListener("keydown", (event) => this.#press(event));
+    element.addEventListener("click", (event) => this.#click(event));
+    element.addEventListener("dblclick", (event) =>
       this.#toggle(this.#rowAt(this.#positionOf(event.target))),
     );
-    root.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    element.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (state.selection !== previous.selection) {
-        this.#follow(this.#store.selectionInGraph);
+        this.#follow(this.store.selectionInGraph);
       }
       // Some marks are shown for the finding in view alone.
       if (state.finding !== previous.finding && this.#tree) {
@@ -80,10 +80,10 @@ export class Outline {
 
   show(tree: VisibleTree): void {
     this.#tree = tree;
-    const { state, trace } = this.#store;
+    const { state, trace } = this.store;
     const isPaired = state.mode === "ladder" ? membersOf(trace, state.backwardCall) : undefined;
-    this.#rows = new OutlineRows(this.#store, tree, isPaired);
-    this.#follow(this.#store.selectionInGraph);
+    this.#rows = new OutlineRows(this.store, tree, isPaired);
+    this.#follow(this.store.selectionInGraph);
   }
 
   /** Note where the picture shows each row: the way from a row to its place for whoever asks. */
@@ -151,8 +151,7 @@ export class Outline {
     const first = Math.max(0, Math.min(this.#first, count - this.#windowRows));
     const end = Math.min(count, first + this.#windowRows);
     this.#first = first;
-    const isThere = this.#writtenRows === this.#rows && this.#writtenFirst === first;
-    if (!isThere) {
+    if (this.#writtenRows !== this.#rows || this.#writtenFirst !== first) {
       this.#writtenRows = this.#rows;
       this.#writtenFirst = first;
       this.#write(first, end);
@@ -169,11 +168,7 @@ export class Outline {
       const row = this.#rows!.at(at);
       const said = Object.values(row).join("\n");
       const known = before.get(row.id);
-      written.push(
-        known?.said === said
-          ? { ...known, row }
-          : { row, said, element: rowElement(row), marks: NO_MARKS },
-      );
+      written.push(known?.said === said ? known : { row, said, element: rowElement(row) });
     }
     this.#put(written);
   }
@@ -183,43 +178,31 @@ export class Outline {
     if (!this.#written.some(({ row }) => row.id === this.#current)) {
       this.#current = this.#written[0]?.row.id ?? "";
     }
-    const store = this.#store;
+    const store = this.store;
     const selection = store.selectionInGraph;
-    for (const written of this.#written) {
-      const { row, element, marks: worn } = written;
-      const marks: RowMarks = {
+    for (const { row, element } of this.#written) {
+      markRow(element, {
         isLit:
           (row.op >= 0 && store.litOps()[row.op] === 1) ||
           (row.gradNode >= 0 && store.litGradNodes()[row.gradNode] === 1),
         isChosen: isSelected(row, selection),
         isCurrent: row.id === this.#current,
-      };
-      markRow(element, worn, marks);
-      written.marks = marks;
+      });
     }
   }
 
-  /** Put rows in place of those that are there: what is at both ends stays untouched. */
+  /** Put rows in place of those that are there: what stays is not touched. */
   #put(written: readonly WrittenRow[]): void {
-    const old = this.#written.map(({ element }) => element);
-    const made = written.map(({ element }) => element);
+    const kept = new Set(written);
+    for (const old of this.#written.filter((row) => !kept.has(row))) {
+      old.element.remove();
+    }
     this.#written = written;
-    let start = 0;
-    while (start < made.length && made[start] === old[start]) {
-      start++;
+    let last = this.#spacers[0];
+    for (const { element } of written) {
+      if (last.nextSibling !== element) last.after(element);
+      last = element;
     }
-    let end = 0;
-    while (
-      end < Math.min(made.length, old.length) - start &&
-      made.at(-1 - end) === old.at(-1 - end)
-    ) {
-      end++;
-    }
-    for (const row of old.slice(start, old.length - end)) {
-      row.remove();
-    }
-    const before = start ? made[start - 1]! : this.#spacers[0];
-    before.after(...made.slice(start, made.length - end));
     this.#placeRows();
   }
 
@@ -300,12 +283,12 @@ export class Outline {
 
   #select(row: OutlineRow): void {
     this.element.contains(document.activeElement) || this.#elementOf(row.id)?.focus();
-    this.#store.select(selectionOf(row), { reveal: true });
+    this.store.select(selectionOfBox(row), { reveal: true });
   }
 
   #toggle(row: OutlineRow | undefined): void {
     if (row && row.group >= 0) {
-      toggleGroup(this.#store, row.group, row.fold >= 0);
+      toggleGroup(this.store, row.group, row.fold >= 0);
     }
   }
 
@@ -350,18 +333,6 @@ export class Outline {
 
 /** Keys that the app answers wherever the focus is. */
 const COMMANDS = new Set(["e", "f", "p"]);
-
-function selectionOf(row: OutlineRow): Selection {
-  if (row.op >= 0) {
-    return { kind: "op", op: row.op };
-  }
-  if (row.gradNode >= 0) {
-    return { kind: "grad_node", gradNode: row.gradNode };
-  }
-  return row.tensor >= 0
-    ? { kind: "tensor", tensor: row.tensor }
-    : { kind: "group", group: row.group };
-}
 
 function isSelected(row: OutlineRow, selection: Selection): boolean {
   switch (selection.kind) {

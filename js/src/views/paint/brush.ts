@@ -1,9 +1,9 @@
-/** What every part of a picture is drawn with. */
+/** What every part of a picture is drawn with, and how rectangles and words are. */
 
 import type { Theme } from "../../dom/theme.ts";
-import type { Camera } from "../scene/camera.ts";
+import type { Camera, Rectangle } from "../scene/camera.ts";
 import type { Emphasis } from "../scene/emphasis.ts";
-import type { TextMeasure } from "../scene/measure.ts";
+import type { TextMeasure, TextSize } from "../scene/measure.ts";
 import type { NormInk } from "./norm_ink.ts";
 
 export interface Brush {
@@ -16,4 +16,77 @@ export interface Brush {
   readonly hovered: string;
   /** The gradients' norms, where they are shown. */
   readonly norms: NormInk | undefined;
+}
+
+type Context = CanvasRenderingContext2D;
+
+/** Make a rectangle with round corners the path. @param grow px that it is larger on every side */
+export function traceRectangle(
+  context: Context,
+  { x, y, width, height }: Rectangle,
+  radius: number,
+  grow = 0,
+): void {
+  context.beginPath();
+  const [left, top] = [x - width / 2 - grow, y - height / 2 - grow];
+  context.roundRect(left, top, width + 2 * grow, height + 2 * grow, radius);
+}
+
+export function fillPath(context: Context, colour: string): void {
+  context.fillStyle = colour;
+  context.fill();
+}
+
+export function strokePath(
+  context: Context,
+  colour: string,
+  width: number,
+  dash: readonly number[] = [],
+): void {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.setLineDash([...dash]);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+/** Write a line of text. @param y the middle of its height */
+export function write(
+  { context, measure }: Brush,
+  text: string,
+  x: number,
+  y: number,
+  size: TextSize,
+  colour: string,
+  align: CanvasTextAlign = "start",
+): void {
+  context.textBaseline = "middle";
+  context.textAlign = align;
+  context.font = measure.font(size);
+  context.fillStyle = colour;
+  context.fillText(text, x, y);
+}
+
+/** Draw the sign for open (pointing down) or closed (pointing right). */
+export function paintChevron(
+  context: Context,
+  x: number,
+  y: number,
+  isOpen: boolean,
+  colour: string,
+): void {
+  context.beginPath();
+  if (isOpen) {
+    context.moveTo(x - 3.5, y - 2);
+    context.lineTo(x, y + 1.8);
+    context.lineTo(x + 3.5, y - 2);
+  } else {
+    context.moveTo(x - 1.8, y - 3.5);
+    context.lineTo(x + 2, y);
+    context.lineTo(x - 1.8, y + 3.5);
+  }
+  context.lineCap = "round";
+  context.lineJoin = "round";
+  strokePath(context, colour, 1.5);
+  context.lineCap = "butt";
 }

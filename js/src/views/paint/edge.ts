@@ -1,8 +1,8 @@
 /** Draws edges, all of a style in one stroke. */
 import type { Mark } from "../../model/graph/findings.ts";
 import { type Stroke, strokeOfEdge } from "../scene/drawing_style.ts";
+import type { Extent } from "../scene/extent.ts";
 import type { Scene, SceneEdge } from "../scene/scene.ts";
-import type { Extent } from "../scene/spatial_index.ts";
 import type { Brush } from "./brush.ts";
 import { colourOfMark } from "./mark.ts";
 import { traceEdges } from "./shared_stretches.ts";

@@ -7,9 +7,9 @@ import {
   LONGEST_LABEL_PX,
   labelPlace,
 } from "../scene/edge_label_places.ts";
+import { type Extent, extentOf, isInside } from "../scene/extent.ts";
 import type { Scene, SceneEdge, SceneFrame } from "../scene/scene.ts";
-import type { Extent } from "../scene/spatial_index.ts";
-import type { Brush } from "./brush.ts";
+import { type Brush, write } from "./brush.ts";
 import { isWithin } from "./edge.ts";
 
 /**
@@ -18,16 +18,14 @@ import { isWithin } from "./edge.ts";
  * @param frames in view, from the outermost in
  */
 export function paintEdgeLabels(
-  { context, theme, measure, emphasis, norms, showShapes }: Brush,
+  brush: Brush,
   crossing: readonly SceneEdge[],
   { boxes }: Scene,
   frames: readonly SceneFrame[],
   area: Extent,
 ): void {
+  const { context, theme, measure, emphasis, norms, showShapes } = brush;
   const edges = crossing.filter((edge) => isWithin(edge, 0, area, 1.2 * LONGEST_LABEL_PX));
-  context.font = measure.font("small");
-  context.textBaseline = "middle";
-  context.textAlign = "start";
   const leaving = edgesLeaving(edges);
   const taken = new Map<number, { from: number; to: number; text: string }[]>();
   for (const edge of edges) {
@@ -41,28 +39,22 @@ export function paintEdgeLabels(
     const place = labelPlace(edge, width, leaving.get(edge.source)!, norms ? 9 : 6);
     const range = { from: place.x - 4, to: place.x + width + 4, text };
     const beside = taken.get(edge.source) ?? [];
-    if (
-      beside.some(
-        (it) => (it.from < range.to && range.from < it.to) || (it.text === text && !norms),
-      )
-    ) {
+    const isSaid = ({ from, to, text: said }: typeof range): boolean =>
+      (from < range.to && range.from < to) || (said === text && !norms);
+    if (beside.some(isSaid)) {
       continue;
     }
     taken.set(edge.source, [...beside, range]);
     if (place.isOnLine) {
       // A line that passes behind the words stays visible, faintly.
-      const ground = frames.findLast((frame) => isInside(frame, place.x, place.y));
+      const ground = frames.findLast((frame) => isInside(extentOf(frame), place.x, place.y));
       context.fillStyle = ground ? fillOfFrame(ground, theme) : theme.bg;
       context.globalAlpha = 0.85;
       context.fillRect(place.x - 2, place.y - 6.5, width + 4, 13);
       context.globalAlpha = 1;
     }
     const isStrong = emphasis.isEdgeStrong(edge, boxes);
-    context.fillStyle = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
-    context.fillText(text, place.x, place.y);
+    const colour = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
+    write(brush, text, place.x, place.y, "small", colour);
   }
-}
-
-function isInside({ x, y, width, height }: SceneFrame, atX: number, atY: number): boolean {
-  return Math.abs(atX - x) <= width / 2 && Math.abs(atY - y) <= height / 2;
 }

@@ -7,11 +7,11 @@ import {
   GROUP_TEXT_PX,
   strokeOfFrame,
 } from "../scene/drawing_style.ts";
+import type { Extent } from "../scene/extent.ts";
 import type { SceneFrame } from "../scene/scene.ts";
 import { TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
-import type { Extent } from "../scene/spatial_index.ts";
 import { refoldRoom, TITLE_END_PX, TITLE_GAP_PX } from "../scene/title_room.ts";
-import type { Brush } from "./brush.ts";
+import { type Brush, fillPath, paintChevron, strokePath, traceRectangle, write } from "./brush.ts";
 import type { TitlePlaces } from "./title_places.ts";
 
 /** On screen; a title stays this large when the rest is too small to read. */
@@ -23,25 +23,17 @@ const SIGN_PX = 9;
 const TEXT_TOP_PX = 5;
 const TEXT_BOTTOM_PX = 21;
 
-export function paintFrame(brush: Brush, frame: SceneFrame): void {
-  const { context, theme, emphasis } = brush;
-  const left = frame.x - frame.width / 2;
-  const top = frame.y - frame.height / 2;
-  const isSelected = emphasis.isFrameSelected(frame);
+export function paintFrame({ context, theme, emphasis }: Brush, frame: SceneFrame): void {
   const stroke = strokeOfFrame(frame, theme);
-  context.beginPath();
-  context.roundRect(left, top, frame.width, frame.height, FRAME_RADIUS_PX);
-  context.fillStyle = fillOfFrame(frame, theme);
-  context.fill();
-  context.strokeStyle = isSelected ? theme.select : stroke.colour;
-  context.lineWidth = isSelected ? 2 : stroke.width;
-  context.setLineDash(isSelected ? [] : [...stroke.dash]);
-  context.stroke();
-  context.setLineDash([]);
+  const [colour, width, dash] = emphasis.isFrameSelected(frame)
+    ? [theme.select, 2, []]
+    : [stroke.colour, stroke.width, stroke.dash];
+  traceRectangle(context, frame, FRAME_RADIUS_PX);
+  fillPath(context, fillOfFrame(frame, theme));
+  strokePath(context, colour, width, dash);
   if (frame.kind === "pylayer") {
-    context.beginPath();
-    context.roundRect(left + 3, top + 3, frame.width - 6, frame.height - 6, FRAME_RADIUS_PX - 3);
-    context.stroke();
+    traceRectangle(context, frame, FRAME_RADIUS_PX - 3, -3);
+    strokePath(context, colour, width);
   }
 }
 
@@ -65,7 +57,8 @@ export function paintFrameTitle(
     const room = frame.width - dx - refoldRoom(frame.refold, brush.measure);
     const words = titleWords(brush, frame, room, true);
     paintTitle(brush, frame, words, { x: left + dx, y: top, grow: 1 });
-    paintRefold(brush, refold, left + frame.width - 10, top);
+    const [right, y] = [left + frame.width - 10, top + TITLE_HEIGHT_PX / 2 + 1];
+    if (refold) write(brush, refold, right, y, "sublabel", brush.theme.forward, "end");
     return;
   }
   const grow = OVERVIEW_TITLE_PX / (TITLE_PX * camera.scale);
@@ -120,11 +113,12 @@ function titleWords(
 }
 
 function paintTitle(
-  { context, theme, measure }: Brush,
+  brush: Brush,
   frame: SceneFrame,
   { title, subtitle, subtitleX, end }: TitleWords,
   at: { x: number; y: number; grow: number },
 ): void {
+  const { context, theme } = brush;
   context.save();
   context.translate(at.x, at.y);
   context.scale(at.grow, at.grow);
@@ -135,57 +129,7 @@ function paintTitle(
   context.fillRect(GROUP_TEXT_PX - 3, y - 8, end - GROUP_TEXT_PX + 7, 16);
   context.globalAlpha = 1;
   paintChevron(context, 14, y, true, theme.soft);
-  context.textBaseline = "middle";
-  context.textAlign = "start";
-  context.font = measure.font("title");
-  context.fillStyle = theme.ink;
-  context.fillText(title, GROUP_TEXT_PX, y);
-  if (subtitle) {
-    context.font = measure.font("sublabel");
-    context.fillStyle = theme.soft;
-    context.fillText(subtitle, subtitleX, y);
-  }
+  write(brush, title, GROUP_TEXT_PX, y, "title", theme.ink);
+  if (subtitle) write(brush, subtitle, subtitleX, y, "sublabel", theme.soft);
   context.restore();
-}
-
-/** What folds a run of repeats again, at the right end of its first member's title. */
-function paintRefold(
-  { context, theme, measure }: Brush,
-  words: string,
-  right: number,
-  top: number,
-): void {
-  if (words) {
-    context.textBaseline = "middle";
-    context.textAlign = "end";
-    context.font = measure.font("sublabel");
-    context.fillStyle = theme.forward;
-    context.fillText(words, right, top + TITLE_HEIGHT_PX / 2 + 1);
-  }
-}
-
-/** The sign for open (pointing down) and closed (pointing right). */
-export function paintChevron(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  isOpen: boolean,
-  colour: string,
-): void {
-  context.beginPath();
-  if (isOpen) {
-    context.moveTo(x - 3.5, y - 2);
-    context.lineTo(x, y + 1.8);
-    context.lineTo(x + 3.5, y - 2);
-  } else {
-    context.moveTo(x - 1.8, y - 3.5);
-    context.lineTo(x + 2, y);
-    context.lineTo(x - 1.8, y + 3.5);
-  }
-  context.strokeStyle = colour;
-  context.lineWidth = 1.5;
-  context.lineCap = "round";
-  context.lineJoin = "round";
-  context.stroke();
-  context.lineCap = "butt";
 }

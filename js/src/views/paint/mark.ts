@@ -5,7 +5,7 @@ import type { Mark, Severity } from "../../model/graph/findings.ts";
 import { roleWord } from "../scene/box_marks.ts";
 import { mix } from "../scene/drawing_style.ts";
 import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
-import type { Brush } from "./brush.ts";
+import { type Brush, fillPath, strokePath, traceRectangle, write } from "./brush.ts";
 
 const SIGN_PX = 12;
 /** On screen a sign does not get smaller than this. */
@@ -51,19 +51,12 @@ function paintPill(brush: Brush, box: SceneBox, mark: Mark): void {
   }
   const colour = colourOfMark(mark, theme);
   const width = measure.width(word, "small") + SIGN_PX + 14;
-  context.beginPath();
-  context.roundRect(left, y - PILL_HEIGHT_PX / 2 - 2, width, PILL_HEIGHT_PX, PILL_HEIGHT_PX / 2);
-  context.fillStyle = theme.bg;
-  context.fill();
-  context.strokeStyle = colour;
-  context.lineWidth = 1.2;
-  context.stroke();
+  const pill = { x: left + width / 2, y: y - 2, width, height: PILL_HEIGHT_PX };
+  traceRectangle(context, pill, PILL_HEIGHT_PX / 2);
+  fillPath(context, theme.bg);
+  strokePath(context, colour, 1.2);
   paintSign(brush, left + SIGN_PX / 2 + 3, y - 2, mark, 0.9);
-  context.font = measure.font("small");
-  context.textBaseline = "middle";
-  context.textAlign = "start";
-  context.fillStyle = colour;
-  context.fillText(word, left + SIGN_PX + 7, y - 1.5);
+  write(brush, word, left + SIGN_PX + 7, y - 1.5, "small", colour);
 }
 
 /** A shape a severity: an octagon with a cross, a triangle, a disc. */
@@ -78,11 +71,8 @@ function paintSign({ context, theme }: Brush, x: number, y: number, mark: Mark, 
   } else {
     context.roundRect(x - r, y - r, 2 * r, 2 * r, r);
   }
-  context.fillStyle = colourOfMark(mark, theme);
-  context.fill();
-  context.strokeStyle = theme.bg;
-  context.lineWidth = 1.2 * scale;
-  context.stroke();
+  fillPath(context, colourOfMark(mark, theme));
+  strokePath(context, theme.bg, 1.2 * scale);
   context.beginPath();
   if (severity === "error") {
     const a = r * 0.42;
@@ -99,8 +89,7 @@ function paintSign({ context, theme }: Brush, x: number, y: number, mark: Mark, 
     context.moveTo(x, middle + up * r * 0.38);
     context.lineTo(x, middle + up * r * 0.52);
   }
-  context.lineWidth = 1.5 * scale;
-  context.stroke();
+  strokePath(context, theme.bg, 1.5 * scale);
 }
 
 const OCTAGON: readonly (readonly [number, number])[] = Array.from({ length: 8 }, (_, corner) => {
@@ -135,49 +124,31 @@ export function paintCuts(
   edges: readonly SceneEdge[],
 ): void {
   const { emphasis, theme } = brush;
-  const isCut = (at: number): Mark | undefined => {
-    const box = scene.boxes[at];
-    const isOne = box && (box.op >= 0 || box.gradNode >= 0);
-    return isOne ? emphasis.marksOf(box).find(({ role }) => role === "cut") : undefined;
-  };
   for (const at of boxes) {
-    const mark = isCut(at);
     const box = scene.boxes[at]!;
     const ending = emphasis.endsAt(box);
     if (ending) {
       paintStub(brush, box, colourOfMark(ending, theme));
     }
+    const isOne = box.op >= 0 || box.gradNode >= 0;
+    const mark = isOne ? emphasis.marksOf(box).find(({ role }) => role === "cut") : undefined;
     if (!mark) {
       continue;
     }
     const colour = colourOfMark(mark, theme);
-    if (box.kind === "ghost") {
-      // In a ladder gradients come up to it from below.
-      for (const edge of edges.filter(({ target }) => target === at)) {
-        const last = edge.pathX.length - 1;
-        const from = edge.pathY[last - 1]!;
-        paintCut(
-          brush,
-          edge.pathX[last]!,
-          edge.pathY[last]! + awayTo(from, edge.pathY[last]!),
-          colour,
-        );
-      }
-      continue;
+    // In a ladder gradients come up from below to the place where a grad node would be.
+    const isGhost = box.kind === "ghost";
+    const own = edges.filter((edge) => (isGhost ? edge.target : edge.source) === at);
+    const detached = isGhost ? [] : own.filter(({ kind }) => kind === "detach");
+    for (const { pathX, pathY } of detached.length ? detached : own) {
+      const end = isGhost ? pathX.length - 1 : 0;
+      const away = Math.sign(pathY[isGhost ? end - 1 : 1]! - pathY[end]! || 1) * CUT_AWAY_PX;
+      paintCut(brush, pathX[end]!, pathY[end]! + away, colour);
     }
-    const leaving = edges.filter(({ source }) => source === at);
-    const detached = leaving.filter(({ kind }) => kind === "detach");
-    for (const { pathX, pathY } of detached.length ? detached : leaving) {
-      paintCut(brush, pathX[0]!, pathY[0]! + awayTo(pathY[1]!, pathY[0]!), colour);
-    }
-    if (!leaving.length) {
+    if (!isGhost && !own.length) {
       paintStub(brush, box, colour);
     }
   }
-}
-
-function awayTo(towards: number, from: number): number {
-  return Math.sign(towards - from || 1) * CUT_AWAY_PX;
 }
 
 function paintCut({ context, theme }: Brush, x: number, y: number, colour: string): void {
@@ -189,9 +160,7 @@ function paintCut({ context, theme }: Brush, x: number, y: number, colour: strin
     context.moveTo(x - 6, y + dy + 2.4);
     context.lineTo(x + 6, y + dy - 2.4);
   }
-  context.strokeStyle = colour;
-  context.lineWidth = 2.2;
-  context.stroke();
+  strokePath(context, colour, 2.2);
 }
 
 function paintStub(brush: Brush, box: SceneBox, colour: string): void {
@@ -200,10 +169,6 @@ function paintStub(brush: Brush, box: SceneBox, colour: string): void {
   context.beginPath();
   context.moveTo(box.x, bottom);
   context.lineTo(box.x, bottom + STUB_PX);
-  context.setLineDash([2, 3]);
-  context.lineWidth = 1.4;
-  context.strokeStyle = mix(theme.bg, theme.detach, 0.95);
-  context.stroke();
-  context.setLineDash([]);
+  strokePath(context, mix(theme.bg, theme.detach, 0.95), 1.4, [2, 3]);
   paintCut(brush, box.x, bottom + CUT_AWAY_PX, colour);
 }

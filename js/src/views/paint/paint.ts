@@ -1,12 +1,12 @@
 /** Draws what is in view of a scene on a canvas. */
 import type { Camera, Size } from "../scene/camera.ts";
 import { colourOfBox, mix } from "../scene/drawing_style.ts";
-import type { Found } from "../scene/found.ts";
+import { EVERYWHERE, type Extent } from "../scene/extent.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
-import type { Extent } from "../scene/spatial_index.ts";
-import { labelExtents } from "../scene/whole_parts.ts";
+import type { Found } from "../scene/scene_index.ts";
+import { labelExtents } from "../scene/taken.ts";
 import { paintBox } from "./box.ts";
-import type { Brush } from "./brush.ts";
+import { type Brush, strokePath, write } from "./brush.ts";
 import { paintEdges } from "./edge.ts";
 import { paintEdgeLabels } from "./edge_label.ts";
 import { paintFrame, paintFrameTitle } from "./frame.ts";
@@ -84,13 +84,6 @@ export function paint(
   return { boxes: boxes.length, weight: ofBoxes + edges.length * 0.25 + frames.length };
 }
 
-const EVERYWHERE: Extent = {
-  left: -Infinity,
-  top: -Infinity,
-  right: Infinity,
-  bottom: Infinity,
-};
-
 /** Draw one box as it is in the picture, over it; the context has the world's unit. */
 export function paintOneBox(brush: Brush, box: SceneBox): void {
   if (28 * brush.camera.scale >= LEAST_BOX_PX) {
@@ -153,23 +146,15 @@ function paintRungs({ context, theme, camera }: Brush, scene: Scene, area: Exten
       context.lineTo(toX, y);
     }
   }
-  context.setLineDash([2, 5]);
-  context.lineWidth = 1;
-  context.strokeStyle = mix(theme.line, theme.soft, 0.25);
-  context.stroke();
-  context.setLineDash([]);
+  strokePath(context, mix(theme.line, theme.soft, 0.25), 1, [2, 5]);
 }
 
-function paintLabels(brush: Brush, scene: Scene): void {
-  const { context, theme, measure } = brush;
+function paintLabels(brush: Brush, { labels }: Scene): void {
   if (!isReadable(brush, 12)) {
     return;
   }
-  context.font = measure.font("sublabel");
-  context.textBaseline = "middle";
-  for (const label of scene.labels) {
-    context.fillStyle = theme[label.tone];
-    context.textAlign = label.align === "middle" ? "center" : label.align;
-    context.fillText(label.text, label.x, label.y);
+  for (const { text, x, y, tone, align } of labels) {
+    const anchor = align === "middle" ? "center" : align;
+    write(brush, text, x, y, "sublabel", brush.theme[tone], anchor);
   }
 }

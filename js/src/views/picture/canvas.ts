@@ -20,7 +20,7 @@ import {
 import type { TextMeasure } from "../scene/measure.ts";
 import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
 import { type Hit, SceneIndex } from "../scene/scene_index.ts";
-import { wholeParts } from "../scene/whole_parts.ts";
+import { wholeParts } from "../scene/taken.ts";
 import { anchored } from "./anchor.ts";
 import { deepestInFirstView, firstView } from "./first_view.ts";
 import { Glide } from "./glide.ts";
@@ -32,8 +32,6 @@ const SMALLEST_SCALE = 0.02;
 const EDGE_REACH_PX = 5;
 
 export interface CanvasActions {
-  /** A click may follow, or two. */
-  press(hit: Hit | undefined): void;
   click(hit: Hit | undefined, event: PointerEvent): void;
   doubleClick(hit: Hit | undefined): void;
   /** `x`, `y` in the canvas, in CSS px. */
@@ -56,25 +54,17 @@ export class GraphCanvas {
   #frame = 0;
   #hasRoom = false;
   #hasBeenMoved = false;
-  readonly #root: HTMLElement;
-  readonly #measure: TextMeasure;
-  readonly #store: Store;
-  readonly #actions: CanvasActions;
   readonly #painting: Painting;
   readonly #dispose: (() => void)[] = [];
 
   constructor(
-    root: HTMLElement,
-    store: Store,
-    measure: TextMeasure,
+    readonly root: HTMLElement,
+    readonly store: Store,
+    readonly measure: TextMeasure,
     theme: Theme,
-    actions: CanvasActions,
+    readonly actions: CanvasActions,
     options: { ownsPage: boolean },
   ) {
-    this.#root = root;
-    this.#measure = measure;
-    this.#store = store;
-    this.#actions = actions;
     this.element = element("canvas", {
       tabindex: "0",
       role: "application",
@@ -90,7 +80,7 @@ export class GraphCanvas {
   /** Be as large as the room there is, from now on. */
   followSize(): void {
     const observer = new ResizeObserver(() => this.#resize());
-    observer.observe(this.#root);
+    observer.observe(this.root);
     this.#dispose.push(() => observer.disconnect());
     this.#resize();
   }
@@ -208,8 +198,7 @@ export class GraphCanvas {
 
   #drawNow(now_ms: number): void {
     // Behind the memory nobody sees it; whoever shows it again draws it.
-    if (!this.#view.width || !this.#view.height || this.#root.closest(".pdl-shows-memory")) {
-      this.#painting.hide();
+    if (!this.#view.width || !this.#view.height || this.root.closest(".pdl-shows-memory")) {
       return;
     }
     if (this.#glide) {
@@ -232,39 +221,28 @@ export class GraphCanvas {
     }
   }
 
-  #onPointer(actions: CanvasActions): PointerActions {
-    const at = (x: number, y: number): Hit | undefined => this.#hitAt(x, y);
-    let isTold = false;
-    const tell = (hit: Hit | undefined, x: number, y: number): void => {
-      isTold = hit !== undefined;
-      actions.hover(hit, x, y);
-    };
+  #onPointer({ click, doubleClick, hover }: CanvasActions): PointerActions {
     // What is said of a place does not stay behind when the picture moves.
-    const takeBack = (): void => {
-      if (isTold) {
-        tell(undefined, 0, 0);
-      }
+    const leave = (): void => {
+      this.#hover(undefined);
+      hover(undefined, 0, 0);
     };
     return {
       pan: (dx, dy) => {
-        takeBack();
+        hover(undefined, 0, 0);
         this.moveTo(panned(this.#camera, dx, dy));
       },
       zoom: (x, y, factor) => {
-        takeBack();
+        hover(undefined, 0, 0);
         this.zoom(factor, x, y);
       },
-      press: (x, y) => actions.press(at(x, y)),
-      click: (x, y, event) => actions.click(at(x, y), event),
-      doubleClick: (x, y) => actions.doubleClick(at(x, y)),
+      click: (x, y, event) => click(this.#hitAt(x, y), event),
+      doubleClick: (x, y) => doubleClick(this.#hitAt(x, y)),
       hover: (x, y) => {
-        this.#hover(at(x, y));
-        tell(this.#hovered, x, y);
+        this.#hover(this.#hitAt(x, y));
+        hover(this.#hovered, x, y);
       },
-      leave: () => {
-        this.#hover(undefined);
-        tell(undefined, 0, 0);
-      },
+      leave,
     };
   }
 
@@ -287,18 +265,18 @@ export class GraphCanvas {
 
   #lookAtBeginning(): void {
     this.#glide = undefined;
-    const parts = wholeParts(this.#scene, this.#measure, deepestInFirstView(this.#view));
+    const parts = wholeParts(this.#scene, this.measure, deepestInFirstView(this.#view));
     this.#camera = firstView(this.#scene, this.#view, parts);
     this.#publish();
   }
 
   #resize(): void {
-    const bounds = this.#root.getBoundingClientRect();
+    const bounds = this.root.getBoundingClientRect();
     const width = Math.round(bounds.width);
     const height = Math.round(bounds.height);
     if (width && !this.#hasRoom) {
       this.#hasRoom = true;
-      this.#actions.placed(width);
+      this.actions.placed(width);
     }
     if (!width || !height) {
       return;
@@ -308,7 +286,7 @@ export class GraphCanvas {
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
     // A panel below the picture grows with what is selected: who has selected something stays there.
-    const isPanelsDoing = width === before.width && this.#store.state.selection.kind !== "none";
+    const isPanelsDoing = width === before.width && this.store.state.selection.kind !== "none";
     this.#hasBeenMoved ||= isPanelsDoing;
     if (!this.#hasBeenMoved || !before.width) {
       this.#lookAtBeginning();
@@ -323,7 +301,7 @@ export class GraphCanvas {
     this.#painting.forget();
     this.#drawNow(performance.now());
     if (isPanelsDoing && height < before.height) {
-      this.#actions.shrunk();
+      this.actions.shrunk();
     }
   }
 

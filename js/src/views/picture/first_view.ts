@@ -1,7 +1,7 @@
 /** Where to look at first: text can be read, and nothing that is seen is cut. */
 import { BUTTONS, type Camera, type Size } from "../scene/camera.ts";
+import type { Extent } from "../scene/extent.ts";
 import type { Reach } from "../scene/scene.ts";
-import type { Extent } from "../scene/spatial_index.ts";
 
 /** At this scale the smallest text, of 11 px, is 10 px high. */
 export const LEGIBLE_SCALE = 0.91;

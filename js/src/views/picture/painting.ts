@@ -3,20 +3,20 @@
 import type { Theme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Brush } from "../paint/brush.ts";
-import { MovingPicture } from "../paint/moving/moving_picture.ts";
 import { NormInk } from "../paint/norm_ink.ts";
 import { paint, paintOneBox } from "../paint/paint.ts";
 import { type Camera, fitted, fittingScale, type Size } from "../scene/camera.ts";
 import { Emphasis } from "../scene/emphasis.ts";
-import type { Found } from "../scene/found.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { SceneBox } from "../scene/scene.ts";
+import type { Found } from "../scene/scene_index.ts";
+import { KeptPicture } from "./kept_picture.ts";
 
 /** A picture that has not moved for this long rests. */
 const REST_MS = 50;
 /** With more than this in view, what is drawn is moved (a box with text counts 1). */
 const CROWDED = 260;
-const OVERVIEW_AFTER_MS = 400;
+const WHOLE_AFTER_MS = 400;
 const ITEMS_A_STRIP = 3000;
 
 /** What is to be seen. */
@@ -30,51 +30,33 @@ export interface Sight {
 }
 
 export class Painting {
-  readonly #canvas: HTMLCanvasElement;
-  readonly #store: Store;
-  readonly #measure: TextMeasure;
-  readonly #moving: MovingPicture;
-  readonly #again: () => void;
+  readonly #kept: KeptPicture;
   #sight: Sight | undefined;
   #isCrowded = false;
   #painting_ms = 0;
   /** The picture is to be drawn itself, not by what has been kept of it. */
   #mustPaint = false;
   #rest: ReturnType<typeof setTimeout> | undefined;
-  theme: Theme;
 
   /** @param again asks for another frame */
   constructor(
-    canvas: HTMLCanvasElement,
-    store: Store,
-    measure: TextMeasure,
-    theme: Theme,
-    again: () => void,
+    readonly canvas: HTMLCanvasElement,
+    readonly store: Store,
+    readonly measure: TextMeasure,
+    public theme: Theme,
+    readonly again: () => void,
   ) {
-    this.#canvas = canvas;
-    this.#store = store;
-    this.#measure = measure;
-    this.theme = theme;
-    this.#again = again;
-    this.#moving = new MovingPicture(
-      (context, camera, view) => {
-        const found = this.#sight?.found;
-        if (found) {
-          paint(this.#brush(context, camera, undefined), found, view, { isPart: true });
-        }
-      },
-      (context, camera, box) => paintOneBox(this.#brush(context, camera, box), box),
-    );
+    this.#kept = new KeptPicture((context, camera, view) => {
+      const found = this.#sight?.found;
+      if (found) {
+        paint(this.#brush(context, camera, undefined), found, view, { isPart: true });
+      }
+    });
   }
 
   /** What the picture says has changed. */
   forget(): void {
-    this.#moving.forget();
-  }
-
-  /** Nobody sees the picture. */
-  hide(): void {
-    this.#moving.hide();
+    this.#kept.forget();
   }
 
   dispose(): void {
@@ -84,15 +66,24 @@ export class Painting {
   draw(sight: Sight): void {
     this.#sight = sight;
     this.#matchScreen(sight.view);
-    const isMoved =
+    const isKept =
       this.#isCrowded &&
       sight.progress >= 1 &&
       !this.#mustPaint &&
-      this.#moving.serves(sight.camera.scale);
-    if (isMoved) {
-      this.#showMoved(sight);
+      this.#kept.serves(sight.camera.scale);
+    const isMoving = isKept && !this.#kept.isAt(sight.camera);
+    this.canvas.classList.toggle("pdl-moving", isMoving);
+    if (isKept) {
+      this.#showKept(sight);
     } else {
       this.#paint(sight);
+    }
+    if (isMoving) {
+      // Where drawing takes long, it must not come between two moves.
+      this.#later(Math.max(REST_MS, 1.5 * this.#painting_ms), () => {
+        this.#mustPaint = true;
+        this.again();
+      });
     }
   }
 
@@ -108,36 +99,19 @@ export class Painting {
     const drawn = paint(this.#brush(context, camera, emphasized), found, view, { edgeAlpha });
     this.#isCrowded = drawn.weight > CROWDED && progress >= 1;
     if (this.#isCrowded) {
-      this.#moving.keep(this.#canvas, camera, pixels);
+      this.#kept.keep(this.canvas, camera);
       this.#paintHovered(context, camera, pixels, hovered);
-      this.#later(OVERVIEW_AFTER_MS, () => this.#drawOverview(found, camera, view, pixels));
+      this.#later(WHOLE_AFTER_MS, () => this.#keepWhole(found, camera, view, pixels));
     }
     this.#painting_ms = performance.now() - began_ms;
-    this.#moving.hide();
-    this.#canvas.dataset.inView = String(drawn.boxes);
+    this.canvas.dataset.inView = String(drawn.boxes);
   }
 
   /** Show a crowded picture from where the camera is now, by what has been drawn before. */
-  #showMoved({ camera, view, hovered }: Sight): void {
+  #showKept({ camera, view, hovered }: Sight): void {
     const { context, pixels } = this.#surface(view);
-    const isAt = this.#moving.isAt(camera);
-    if (!isAt && this.#moving.isAtScale(camera.scale)) {
-      if (!this.#moving.pan(this.#canvas, camera, view, pixels, hovered)) {
-        this.#again();
-      }
-    } else {
-      this.#moving.scale(context, camera, pixels, this.theme.bg);
-      this.#paintHovered(context, camera, pixels, hovered);
-      this.#moving.hide();
-    }
-    if (isAt) {
-      return;
-    }
-    // Where drawing takes long, it must not come between two moves.
-    this.#later(Math.max(REST_MS, 1.5 * this.#painting_ms), () => {
-      this.#mustPaint = true;
-      this.#again();
-    });
+    const shown = this.#kept.show(context, camera, pixels, this.theme.bg);
+    this.#paintHovered(context, shown, pixels, hovered);
   }
 
   #paintHovered(
@@ -153,11 +127,11 @@ export class Painting {
     }
   }
 
-  #drawOverview({ scene }: Found, camera: Camera, view: Size, pixels: number): void {
+  #keepWhole({ scene }: Found, camera: Camera, view: Size, pixels: number): void {
     const isWhole = camera.scale <= fittingScale(scene, view) * 1.05;
     if (!isWhole) {
       const strips = Math.ceil((scene.boxes.length + scene.edges.length) / ITEMS_A_STRIP);
-      this.#moving.makeOverview(fitted(scene, view), view, pixels, strips);
+      this.#kept.makeWhole(fitted(scene, view), view, pixels, strips);
     }
   }
 
@@ -168,20 +142,20 @@ export class Painting {
   }
 
   #surface(view: Size): { context: CanvasRenderingContext2D; pixels: number } {
-    const context = this.#canvas.getContext("2d", { alpha: false })!;
-    return { context, pixels: this.#canvas.width / view.width };
+    const context = this.canvas.getContext("2d", { alpha: false })!;
+    return { context, pixels: this.canvas.width / view.width };
   }
 
   #brush(context: CanvasRenderingContext2D, camera: Camera, hovered: SceneBox | undefined): Brush {
     return {
       context,
       theme: this.theme,
-      measure: this.#measure,
-      emphasis: new Emphasis(this.#store),
+      measure: this.measure,
+      emphasis: new Emphasis(this.store),
       camera,
-      showShapes: this.#store.state.showShapes,
+      showShapes: this.store.state.showShapes,
       hovered: hovered?.id ?? "",
-      norms: NormInk.of(this.#store),
+      norms: NormInk.of(this.store),
     };
   }
 
@@ -190,10 +164,10 @@ export class Painting {
     const pixels = Math.min(3, window.devicePixelRatio || 1);
     const width = Math.round(view.width * pixels);
     const height = Math.round(view.height * pixels);
-    if (this.#canvas.width !== width || this.#canvas.height !== height) {
-      this.#canvas.width = width;
-      this.#canvas.height = height;
-      this.#moving.forget();
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      this.canvas.width = width;
+      this.canvas.height = height;
+      this.#kept.forget();
     }
   }
 }

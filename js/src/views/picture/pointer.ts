@@ -4,8 +4,6 @@ export interface PointerActions {
   pan(dx: number, dy: number): void;
   /** Zoom by `factor` around a point of the element. */
   zoom(x: number, y: number, factor: number): void;
-  /** It may be the first of two. */
-  press?(x: number, y: number): void;
   click(x: number, y: number, event: PointerEvent): void;
   doubleClick(x: number, y: number): void;
   hover(x: number, y: number): void;
@@ -62,8 +60,6 @@ export function listenToPointer(
       isDone = event.pointerType === "mouse" && event.button === 0 && isSecond(event, at);
       if (isDone) {
         doubleClick(at);
-      } else if (event.button === 0 && pressed.size === 1) {
-        actions.press?.(at.x, at.y);
       }
     },
     { signal },

@@ -1,14 +1,15 @@
 /** Moves a picture from one scene to the next, so that the eye can follow. */
-import type { Found } from "../scene/found.ts";
+import type { Rectangle } from "../scene/camera.ts";
+import { type Extent, extentOf, touch } from "../scene/extent.ts";
 import type { Scene, SceneBox, SceneFrame } from "../scene/scene.ts";
-import type { Extent } from "../scene/spatial_index.ts";
+import type { Found } from "../scene/scene_index.ts";
 
 const DURATION_MS = 150;
 /** Larger pictures change at once: nobody follows thousands of boxes. */
 const MOST_ITEMS = 1500;
 
 export class Transition {
-  readonly #from = new Map<string, Place>();
+  readonly #from = new Map<string, Rectangle>();
   readonly #to: Scene;
   readonly #start_ms: number;
 
@@ -69,21 +70,7 @@ export class Transition {
 /** Chips may stand out of their box by this much. */
 const BESIDE_PX = 200;
 
-function touching(items: readonly Place[], area: Extent): number[] {
-  const keys: number[] = [];
-  items.forEach(({ x, y, width, height }, key) => {
-    const [across, down] = [width / 2 + BESIDE_PX, height / 2];
-    const isBeside = x + across < area.left || x - across > area.right;
-    if (!isBeside && y + down >= area.top && y - down <= area.bottom) {
-      keys.push(key);
-    }
-  });
-  return keys;
-}
-
-interface Place {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
+function touching(items: readonly Rectangle[], area: Extent): number[] {
+  const near = { ...area, left: area.left - BESIDE_PX, right: area.right + BESIDE_PX };
+  return [...items.keys()].filter((key) => touch(extentOf(items[key]!), near));
 }

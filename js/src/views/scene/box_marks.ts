@@ -35,18 +35,21 @@ export function marksOfBox(
   side = sideOf(store, box),
   withPair = store.state.mode !== "ladder",
 ): readonly Mark[] {
-  const { findings, hierarchy, state } = store;
+  const { findings, state } = store;
   if (!findings.all.length || box.tensor >= 0) {
     return [];
   }
-  const groups = !isGroup(box as SceneBox)
-    ? []
-    : box.kind === "fold"
-      ? foldAround(hierarchy, state, box.group)
-      : [box.group];
   return findings
-    .marksOf({ ...box, groups }, side, withPair)
+    .marksOf({ ...box, groups: groupsOf(store, box) }, side, withPair)
     .filter(({ finding, role }) => !ONLY_IF_ACTIVE.has(role) || finding.key === state.finding);
+}
+
+/** The group that a box stands for, or all of its folded run; none for others. */
+export function groupsOf({ hierarchy, state }: Pictured, box: Marked): number[] {
+  if (!isGroup(box)) {
+    return [];
+  }
+  return box.kind === "fold" ? [...foldAround(hierarchy, state, box.group)] : [box.group];
 }
 
 /** In a ladder each half has its own marks; elsewhere a pair shares them. */

@@ -1,23 +1,10 @@
 /** What of a scene stands out: the selection itself, and what it lights up. */
 import type { Mark, MarkRole, MarkSide } from "../../model/graph/findings.ts";
-import { foldAround } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
-import { marksOfBox } from "./box_marks.ts";
+import type { Selection } from "../../model/state/view_state.ts";
+import { kept } from "../../trace/kept.ts";
+import { groupsOf, marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
-import { isGroup } from "./scene_index.ts";
-
-/** Marks by box: from frame to frame they stay what they are. */
-const marksByStore = new WeakMap<Store, { view: string; marks: Map<string, readonly Mark[]> }>();
-
-function marksInView(store: Store): Map<string, readonly Mark[]> {
-  const view = `${store.state.mode} ${store.state.finding}`;
-  let known = marksByStore.get(store);
-  if (known?.view !== view) {
-    known = { view, marks: new Map() };
-    marksByStore.set(store, known);
-  }
-  return known.marks;
-}
 
 /** Of the finding in view: what lies between two such boxes is its way. */
 const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
@@ -25,29 +12,29 @@ const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 const NO_MARKS: readonly Mark[] = [];
 
 export class Emphasis {
-  readonly #store: Store;
-  /** What the selection lights up: asked for once a box needs it. */
-  #ops: Uint8Array | undefined;
-  #gradNodes: Uint8Array | undefined;
-  #groups: Uint8Array | undefined;
+  /** What it lights up is asked for once a box needs it. */
+  readonly #selection: Selection;
   readonly #matches: Uint8Array;
+  /** By box: from frame to frame they stay what they are. */
   readonly #marks: Map<string, readonly Mark[]>;
 
-  constructor(store: Store) {
-    this.#store = store;
-    this.#marks = marksInView(store);
+  constructor(readonly store: Store) {
+    const { mode, finding, taken, unfolded } = store.state;
+    const view = [mode, finding, taken.size, unfolded.size].join(" ");
+    this.#selection = store.selectionInGraph;
+    this.#marks = kept(store.findings, `marks ${view}`, () => new Map());
     this.#matches = store.matchMask();
   }
 
   isSelected(box: SceneBox): boolean {
-    const selection = this.#store.selectionInGraph;
+    const selection = this.#selection;
     switch (selection.kind) {
       case "op":
         return box.op === selection.op;
       case "grad_node":
         return box.gradNode === selection.gradNode;
       case "group":
-        return isGroup(box) && this.#isGroupOrRun(box, selection.group);
+        return groupsOf(this.store, box).includes(selection.group);
       case "tensor":
         return box.tensor === selection.tensor;
       default:
@@ -56,28 +43,18 @@ export class Emphasis {
   }
 
   isLit(box: SceneBox): boolean {
+    const { store } = this;
     // A group's own ring says enough; all of its inside in colour would drown the picture.
-    if (this.#store.selectionInGraph.kind === "group") {
+    if (this.#selection.kind === "group") {
       return false;
     }
     if (box.op >= 0) {
-      this.#ops ??= this.#store.litOps();
-      return this.#ops[box.op] === 1;
+      return store.litOps()[box.op] === 1;
     }
     if (box.gradNode >= 0) {
-      this.#gradNodes ??= this.#store.litGradNodes();
-      return this.#gradNodes[box.gradNode] === 1;
+      return store.litGradNodes()[box.gradNode] === 1;
     }
-    if (box.kind !== "fold" && !isGroup(box)) {
-      return false;
-    }
-    this.#groups ??= this.#store.litGroups();
-    const groups = this.#groups;
-    return box.kind === "fold"
-      ? foldAround(this.#store.hierarchy, this.#store.state, box.group).some(
-          (group) => groups[group] === 1,
-        )
-      : groups[box.group] === 1;
+    return groupsOf(store, box).some((group) => store.litGroups()[group] === 1);
   }
 
   isMatch(box: SceneBox): boolean {
@@ -85,23 +62,23 @@ export class Emphasis {
   }
 
   isFrameSelected(frame: SceneFrame): boolean {
-    const selection = this.#store.selectionInGraph;
+    const selection = this.#selection;
     return selection.kind === "group" && selection.group === frame.group;
   }
 
   isChipSelected(chip: SceneChip): boolean {
-    const selection = this.#store.selectionInGraph;
+    const selection = this.#selection;
     return selection.kind === "tensor" && chip.tensor >= 0 && chip.tensor === selection.tensor;
   }
 
   /** What findings say of a box, the most telling first. */
   marksOf(box: SceneBox): readonly Mark[] {
-    if (!this.#store.findings.all.length) {
+    if (!this.store.findings.all.length) {
       return NO_MARKS;
     }
     let marks = this.#marks.get(box.id);
     if (!marks) {
-      marks = marksOfBox(this.#store, box);
+      marks = marksOfBox(this.store, box);
       this.#marks.set(box.id, marks);
     }
     return marks;
@@ -109,14 +86,14 @@ export class Emphasis {
 
   /** The cut before which gradients end at a box, in a picture that does not show the cut itself. */
   endsAt(box: SceneBox): Mark | undefined {
-    return this.#store.state.mode === "backward" && box.gradNode >= 0
-      ? this.#store.findings.cutBehind(box.gradNode)
+    return this.store.state.mode === "backward" && box.gradNode >= 0
+      ? this.store.findings.cutBehind(box.gradNode)
       : undefined;
   }
 
   /** The mark of the finding in view where the edge is part of its way. */
   wayAlong(edge: SceneEdge, boxes: readonly SceneBox[]): Mark | undefined {
-    const { finding } = this.#store;
+    const { finding } = this.store;
     // A pair's mark is told at both, but the way went along one.
     const side = edge.phase === "backward" ? "grad_nodes" : "ops";
     const onTheWay = (at: number): Mark | undefined => {
@@ -134,15 +111,15 @@ export class Emphasis {
     const key = `${side} ${box.id}`;
     let marks = this.#marks.get(key);
     if (!marks) {
-      const { finding } = this.#store;
-      marks = marksOfBox(this.#store, box, side, false).filter((mark) => mark.finding === finding);
+      const { finding } = this.store;
+      marks = marksOfBox(this.store, box, side, false).filter((mark) => mark.finding === finding);
       this.#marks.set(key, marks);
     }
     return marks;
   }
 
   isEdgeStrong(edge: SceneEdge, boxes: readonly SceneBox[]): boolean {
-    const selection = this.#store.selectionInGraph;
+    const selection = this.#selection;
     if (selection.kind === "gradient") {
       return edge.gradEdges.includes(selection.edge);
     }
@@ -154,13 +131,5 @@ export class Emphasis {
     }
     const [source, target] = [boxes[edge.source], boxes[edge.target]];
     return (!!source && this.isSelected(source)) || (!!target && this.isSelected(target));
-  }
-
-  #isGroupOrRun(box: SceneBox, group: number): boolean {
-    return (
-      box.group === group ||
-      (box.kind === "fold" &&
-        foldAround(this.#store.hierarchy, this.#store.state, box.group).includes(group))
-    );
   }
 }

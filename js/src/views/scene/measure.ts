@@ -10,11 +10,11 @@ export class TextMeasure {
   readonly #context: CanvasRenderingContext2D;
   readonly #widths = new Map<string, number>();
   readonly #fitted = new Map<string, string>();
-  #family: string;
+  #family = "";
 
   constructor(family: string) {
     this.#context = document.createElement("canvas").getContext("2d")!;
-    this.#family = family;
+    this.family = family;
   }
 
   /** CSS font of a size; labels are a little heavier than the rest. */

@@ -1,15 +1,17 @@
-/** What boxes, lines and the words beside them take up. */
+/** What boxes, lines and words take up. */
 import type { Span } from "../../layout/index.ts";
 import { noteOfBox } from "./drawing_style.ts";
 import { edgesLeaving, isTooShort, LONGEST_LABEL_PX, labelPlace } from "./edge_label_places.ts";
+import { type Extent, extentOf, extentWithChips } from "./extent.ts";
 import type { TextMeasure } from "./measure.ts";
-import type { SceneBox, SceneEdge } from "./scene.ts";
-import type { Extent } from "./spatial_index.ts";
+import type { Scene, SceneBox, SceneEdge } from "./scene.ts";
+import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 
 /** What a line keeps free on either side. */
 const LINE_PX = 6;
 const LABEL_AWAY_PX = 6;
 const NOTE_AWAY_PX = 9;
+const LINE_HEIGHT_PX = 16;
 
 /** A part of the picture that is taken, in world px. */
 export interface Taken extends Extent {
@@ -23,18 +25,13 @@ export interface Taken extends Extent {
 
 export function takenByBoxes(boxes: readonly SceneBox[], measure: TextMeasure): Taken[] {
   return boxes.map((box) => {
-    const { x, y, width, height } = box;
-    let [left, right] = [x - width / 2, x + width / 2];
-    for (const chip of box.chips) {
-      left = Math.min(left, x + chip.x - chip.width / 2);
-      right = Math.max(right, x + chip.x + chip.width / 2);
-    }
     const note = noteOfBox(box);
-    if (note) {
-      right = Math.max(right, x + width / 2 + NOTE_AWAY_PX + measure.width(note, "sublabel"));
-    }
-    const [top, bottom] = [y - height / 2, y + height / 2];
-    return { left, right, top, bottom, isStiff: true, isSeen: true };
+    const noteRight = note
+      ? box.x + box.width / 2 + NOTE_AWAY_PX + measure.width(note, "sublabel")
+      : -Infinity;
+    const extent = extentWithChips(box);
+    const right = Math.max(extent.right, noteRight);
+    return { ...extent, right, isStiff: true, isSeen: true };
   });
 }
 
@@ -64,4 +61,38 @@ export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure):
     }
   }
   return taken;
+}
+
+/**
+ * What is of no use when half of it is seen: boxes, titles, and words.
+ *
+ * @param bottom what lies below is left out
+ */
+export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): Extent[] {
+  const isAbove = ({ y, height }: { y: number; height: number }): boolean =>
+    y - height / 2 < bottom;
+  const labelled = scene.edges.filter(
+    (edge) => edge.label && !isTooShort(edge) && edge.pathY[0]! < bottom,
+  );
+  // A title moves along its strip to stay in sight.
+  const titles = scene.frames.filter(isAbove).map((frame) => {
+    const extent = extentOf(frame);
+    return { ...extent, bottom: extent.top + TITLE_HEIGHT_PX };
+  });
+  return [
+    ...takenByBoxes(scene.boxes.filter(isAbove), measure),
+    ...takenByEdges(labelled, measure).filter(({ isWords }) => isWords),
+    ...titles,
+    ...labelExtents(scene, measure),
+  ];
+}
+
+/** Where the words lie that belong to no box. */
+export function labelExtents({ labels }: Scene, measure: TextMeasure): Extent[] {
+  return labels.map(({ x, y, text, align }) => {
+    const width = measure.width(text, "sublabel");
+    const left = align === "middle" ? x - width / 2 : align === "end" ? x - width : x;
+    const [top, bottom] = [y - LINE_HEIGHT_PX / 2, y + LINE_HEIGHT_PX / 2];
+    return { left, right: left + width, top, bottom };
+  });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { firstView } from "../../../src/views/picture/first_view.ts";
 import { BUTTONS, type Camera, toScreen } from "../../../src/views/scene/camera.ts";
-import type { Extent } from "../../../src/views/scene/spatial_index.ts";
+import type { Extent } from "../../../src/views/scene/extent.ts";
 
 const VIEW = { width: 800, height: 600 };
 /** The smallest text. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   LayoutCancelled,
   type LayoutRunner,
@@ -104,59 +104,4 @@ test("what changes nothing in the layout lays nothing out", async () => {
   store.select({ kind: "op", op: 1 });
   await settled();
   expect(scenes).toHaveLength(1);
-});
-
-describe("a picture that is expected", () => {
-  test("is made ahead, and shown once it is asked for", async () => {
-    const { store, runner, picture, scenes, busy } = await shown();
-    picture.expect(store.withOpen(0, true), 4);
-    await settled();
-    expect([runner.asked, scenes.length, busy.at(-1)]).toEqual([2, 1, false]);
-    store.setOpen(0, true);
-    await settled();
-    expect(runner.asked).toBe(2);
-    expect(scenes[1]!.frames.map((frame) => frame.group)).toEqual([0]);
-  });
-
-  test("is waited for where its layout is not there yet", async () => {
-    const { store, runner, picture, scenes, busy } = await shown();
-    runner.isHeld = true;
-    picture.expect(store.withOpen(0, true), 4);
-    store.setOpen(0, true);
-    await settled();
-    expect([scenes.length, busy.at(-1)]).toEqual([1, true]);
-    runner.release();
-    await settled();
-    expect([runner.asked, scenes.length, busy.at(-1)]).toEqual([2, 2, false]);
-  });
-
-  test("is given up for another one", async () => {
-    const { store, runner, picture, scenes, failures } = await shown();
-    runner.isHeld = true;
-    picture.expect(store.withOpen(0, true), 4);
-    await settled();
-    runner.isHeld = false;
-    store.openAll();
-    await settled();
-    expect(runner.asked).toBe(3);
-    expect(scenes).toHaveLength(2);
-    expect(scenes[1]!.frames.length).toBeGreaterThan(1);
-    expect(failures).toEqual([]);
-  });
-
-  test("stays what it is where something that is not laid out changes", async () => {
-    const { store, runner, picture, scenes } = await shown();
-    picture.expect(store.withOpen(0, true), 4);
-    store.select({ kind: "group", group: 0 });
-    store.setOpen(0, true);
-    await settled();
-    expect([runner.asked, scenes.length]).toEqual([2, 2]);
-  });
-
-  test("is not made where much would be shown", async () => {
-    const { store, runner, picture } = await shown();
-    picture.expect(store.withOpen(0, true), 1000);
-    await settled();
-    expect(runner.asked).toBe(1);
-  });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Extent, Extents, SpatialIndex } from "../../../src/views/scene/spatial_index.ts";
+import type { Extent } from "../../../src/views/scene/extent.ts";
+import { SpatialIndex } from "../../../src/views/scene/spatial_index.ts";
 
 /** Pseudo-random numbers below 1, the same in every run. */
 function sequence(seed: number): () => number {
@@ -17,7 +18,7 @@ test("it finds what a look at everything finds, wherever one looks", () => {
     return { left, top, right: left + random() * reach, bottom: top + random() * reach };
   };
   const extents = Array.from({ length: 500 }, (_, i) => rectangle(i % 50 ? 200 : 8000));
-  const index = new SpatialIndex(Extents.of(extents));
+  const index = new SpatialIndex(extents);
   for (let look = 0; look < 200; look++) {
     const area = rectangle(look % 2 ? 1500 : 0);
     const touching = [...extents.keys()].filter((key) => {
