@@ -6,10 +6,6 @@ export { BoxAnnotation } from "@bokeh/bokehjs/build/js/lib/models/annotations/bo
 export { LinearAxis } from "@bokeh/bokehjs/build/js/lib/models/axes/linear_axis";
 export { TickFormatter } from "@bokeh/bokehjs/build/js/lib/models/formatters/tick_formatter";
 export { Quad } from "@bokeh/bokehjs/build/js/lib/models/glyphs/quad";
-export { Step } from "@bokeh/bokehjs/build/js/lib/models/glyphs/step";
-export { Text } from "@bokeh/bokehjs/build/js/lib/models/glyphs/text";
-export { VArea } from "@bokeh/bokehjs/build/js/lib/models/glyphs/varea";
-export { VSpan } from "@bokeh/bokehjs/build/js/lib/models/glyphs/vspan";
 export { Grid } from "@bokeh/bokehjs/build/js/lib/models/grids/grid";
 export { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 export { NoOverlap } from "@bokeh/bokehjs/build/js/lib/models/policies/labeling";

@@ -13,6 +13,7 @@ import { language, speak, speakIn } from "../words/say.ts";
 import { toggleGroup } from "./actions/opening.ts";
 import { placeOfSelection, selectionOfHit } from "./actions/selecting.ts";
 import { mountBanner } from "./banner.ts";
+import { iconButton } from "./controls.ts";
 import { emptyState } from "./empty_state.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
@@ -376,8 +377,4 @@ function changedGroup(now: ReadonlySet<number>, before: ReadonlySet<number>): st
   const changed = [...now].filter((group) => !before.has(group));
   changed.push(...[...before].filter((group) => !now.has(group)));
   return changed.length === 1 ? `group:${changed[0]}` : undefined;
-}
-
-function iconButton(label: string, title: string, act: () => void): HTMLButtonElement {
-  return button(label, act, { class: "pdl-button pdl-icon", title, "aria-label": title });
 }

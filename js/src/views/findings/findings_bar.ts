@@ -11,6 +11,7 @@ import type { FindingsShown, ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 import { showFinding } from "../actions/jump.ts";
 import { openSource, type SourceLine } from "../actions/open_source.ts";
+import { iconButton } from "../controls.ts";
 import { findingSentence, findingText, richText } from "./finding_text.ts";
 import { severitySign } from "./severity_sign.ts";
 
@@ -103,10 +104,8 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
               "data-focus": "list",
             },
           ),
-        button("×", () => store.update({ findingsShown: "count" }), {
+        iconButton("×", t("findings.fold"), () => store.update({ findingsShown: "count" }), {
           class: "pdl-button pdl-quiet pdl-icon",
-          "aria-label": t("findings.fold"),
-          title: t("findings.fold"),
           "data-focus": "fold",
         }),
       ),

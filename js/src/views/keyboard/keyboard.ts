@@ -73,56 +73,31 @@ function pressPlain(
     }
     return isOnCanvas;
   }
-  switch (event.key) {
-    case "Enter":
-    case " ":
-      return isOnCanvas && open(store, event.shiftKey);
-    case "Escape":
-      return letGo(store);
-    case "/":
-      app.querySelector<HTMLElement>(".pdl-search input")?.focus();
-      return true;
-    case "f":
-      canvas.fit();
-      return true;
-    case "1":
-      switchMode(store, "forward");
-      return true;
-    case "2":
-      switchMode(store, "backward");
-      return true;
-    case "3":
-      switchMode(store, "ladder");
-      return true;
-    case "4":
-      if (!hasMemory(store.trace)) {
-        return false;
-      }
-      switchMode(store, "memory");
-      return true;
-    case "?":
-      openHelp(app);
-      return true;
-    case "+":
-    case "=":
-      canvas.zoom(ZOOM_STEP);
-      return true;
-    case "-":
-      canvas.zoom(1 / ZOOM_STEP);
-      return true;
-    case "[":
-      return alongExecution(store, -1);
-    case "]":
-      return alongExecution(store, 1);
-    case "p":
-      return toPair(store);
-    case "e":
-      return showNextFinding(store, 1);
-    case "E":
-      return showNextFinding(store, -1);
-    default:
-      return false;
-  }
+  const openChosen = (): boolean => isOnCanvas && open(store, event.shiftKey);
+  const zoomIn = (): void => canvas.zoom(ZOOM_STEP);
+  const keys: Readonly<Record<string, () => unknown>> = {
+    Enter: openChosen,
+    " ": openChosen,
+    Escape: () => letGo(store),
+    "/": () => app.querySelector<HTMLElement>(".pdl-search input")?.focus(),
+    f: () => canvas.fit(),
+    "1": () => switchMode(store, "forward"),
+    "2": () => switchMode(store, "backward"),
+    "3": () => switchMode(store, "ladder"),
+    "4": () => hasMemory(store.trace) && switchMode(store, "memory"),
+    "?": () => openHelp(app),
+    "+": zoomIn,
+    "=": zoomIn,
+    "-": () => canvas.zoom(1 / ZOOM_STEP),
+    "[": () => alongExecution(store, -1),
+    "]": () => alongExecution(store, 1),
+    p: () => toPair(store),
+    e: () => showNextFinding(store, 1),
+    E: () => showNextFinding(store, -1),
+  };
+  const act = keys[event.key];
+  // What has nothing to do says false, and leaves the key to the notebook.
+  return act !== undefined && act() !== false;
 }
 
 function step(store: Store, canvas: GraphCanvas, direction: Direction): void {
@@ -158,7 +133,7 @@ function letGo(store: Store): boolean {
   return true;
 }
 
-function alongExecution(store: Store, by: 1 | -1): boolean {
+function alongExecution(store: Store, by: 1 | -1): void {
   const { trace, state } = store;
   const selection = store.selectionInGraph;
   const from =
@@ -174,13 +149,12 @@ function alongExecution(store: Store, by: 1 | -1): boolean {
   for (let op = from + by; op >= 0 && op < trace.opCount; op += by) {
     if (state.showOptimizer || trace.phaseOf(op) !== "optimizer") {
       jumpToOp(store, op);
-      return true;
+      return;
     }
   }
-  return true;
 }
 
-function toPair(store: Store): boolean {
+function toPair(store: Store): void {
   const { trace } = store;
   const selection = store.selectionInGraph;
   if (selection.kind === "op") {
@@ -194,5 +168,4 @@ function toPair(store: Store): boolean {
       jumpToOp(store, op);
     }
   }
-  return true;
 }

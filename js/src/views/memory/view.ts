@@ -9,6 +9,7 @@ import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
 import { formatBytes, formatDuration } from "../../words/quantities.ts";
+import { segments } from "../controls.ts";
 import { holdersPage } from "./holders.ts";
 import { mountKinds } from "./kinds.ts";
 import { BlockMapView } from "./map/map.ts";
@@ -115,18 +116,17 @@ function mountParts(
   });
   const page = element("div", { class: "pdl-memory-page" });
   const summary = element("span", { class: "pdl-memory-summary" });
-  const tabs = PAGES.map((name) =>
-    button(t(`memory.page_${name}`), () => turnTo(name), { class: undefined, "data-page": name }),
+  const tabs = segments(
+    t("mode.memory"),
+    "data-page",
+    PAGES.map((name) => ({ name, label: t(`memory.page_${name}`) })),
+    turnTo,
   );
   section.replaceChildren(
     element(
       "div",
       { class: "pdl-memory-bar" },
-      element(
-        "div",
-        { class: "pdl-segments", role: "group", "aria-label": t("mode.memory") },
-        ...tabs,
-      ),
+      tabs.element,
       ...placeChooser(memory),
       element("span", { class: "pdl-grow" }),
       summary,
@@ -159,9 +159,7 @@ function mountParts(
     takeDown();
     takeDown = () => {};
     shown = name;
-    for (const tab of tabs) {
-      tab.setAttribute("aria-pressed", String(tab.dataset.page === name));
-    }
+    tabs.press(name);
     if (name === "timeline") {
       page.replaceChildren(timeline.element);
     } else if (name === "map") {

@@ -8,6 +8,7 @@ import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 import { openSource } from "../actions/open_source.ts";
+import { iconButton } from "../controls.ts";
 import { allocationDetails } from "../details/allocation.ts";
 import { gradNodeDetails } from "../details/grad_node.ts";
 import { gradientDetails } from "../details/gradient.ts";
@@ -72,10 +73,8 @@ export function mountPanel(
     later(catchUp);
   });
   const source = mountSource(pages.source, store, { later, openDetails: () => turnTo("details") });
-  const close = button("×", () => store.update({ panelOpen: false }), {
+  const close = iconButton("×", t("panel.close"), () => store.update({ panelOpen: false }), {
     class: "pdl-button pdl-quiet pdl-icon",
-    "aria-label": t("panel.close"),
-    title: t("panel.close"),
   });
   const tabList = element(
     "div",

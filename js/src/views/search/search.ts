@@ -1,10 +1,11 @@
 /** The search field: what it finds, step by step or from a list. */
 
-import { button, element } from "../../dom/element.ts";
+import { element } from "../../dom/element.ts";
 import { keepInside } from "../../dom/floating.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
 import { formatCount } from "../../words/quantities.ts";
+import { iconButton } from "../controls.ts";
 import { frameLabel } from "../names/stack_order.ts";
 import { SearchIndex } from "./search_index.ts";
 
@@ -197,10 +198,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   }
 
   function stepButton(label: string, name: string, by: number): HTMLButtonElement {
-    return button(label, () => step(by, false), {
+    return iconButton(label, name, () => step(by, false), {
       class: "pdl-button pdl-quiet",
-      "aria-label": name,
-      title: name,
       tabindex: "-1",
     });
   }

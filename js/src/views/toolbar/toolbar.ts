@@ -8,6 +8,7 @@ import { hasMemory } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { formatDuration } from "../../words/quantities.ts";
 import { switchMode } from "../actions/jump.ts";
+import { iconButton, segments } from "../controls.ts";
 import { mountExportMenu, type Shown } from "../export/export.ts";
 import { openHelp } from "../keyboard/help.ts";
 import { mountSearch } from "../search/search.ts";
@@ -20,18 +21,15 @@ const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
 export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {
   const app = root.closest<HTMLElement>(".pdl-app")!;
   const { trace } = store;
-  const offered = MODES.filter((mode) => mode !== "memory" || hasMemory(trace));
-  const modes = offered.map((mode) =>
-    button(t(`mode.${mode}`), () => switchMode(store, mode), {
-      class: undefined,
-      title: t(`mode.${mode}_title`),
-      "data-mode": mode,
-    }),
-  );
-  const segments = element(
-    "div",
-    { class: "pdl-segments", role: "group", "aria-label": t("toolbar.graph") },
-    ...modes,
+  const modes = segments(
+    t("toolbar.graph"),
+    "data-mode",
+    MODES.filter((mode) => mode !== "memory" || hasMemory(trace)).map((name) => ({
+      name,
+      label: t(`mode.${name}`),
+      title: t(`mode.${name}_title`),
+    })),
+    (mode) => switchMode(store, mode),
   );
   const calls = element("span", { class: "pdl-calls" });
   const search = element("div", { class: "pdl-search" });
@@ -46,10 +44,8 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
       title: t("toolbar.panel_title"),
     },
   );
-  const help = button("?", () => openHelp(app), {
-    class: "pdl-button pdl-icon",
+  const help = iconButton("?", t("toolbar.help_title"), () => openHelp(app), {
     "aria-label": t("toolbar.help"),
-    title: t("toolbar.help_title"),
   });
   const { title } = trace.origin;
   const parts = summaryOf(store);
@@ -67,7 +63,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
       ...parts.map((part) => element("span", {}, part)),
     ),
     element("span", { class: "pdl-grow" }),
-    segments,
+    modes.element,
     calls,
     search,
     element("span", { class: "pdl-wide" }, openAll, closeAll),
@@ -87,9 +83,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   render(store.state);
 
   function render(state: ViewState): void {
-    for (const mode of modes) {
-      mode.setAttribute("aria-pressed", String(mode.dataset.mode === state.mode));
-    }
+    modes.press(state.mode);
     panel.setAttribute("aria-pressed", String(state.panelOpen));
     setIdle(openAll, store.isAllOpen, t("toolbar.open_all_does"), t("toolbar.open_all_done"));
     setIdle(closeAll, store.isAllClosed, t("toolbar.close_all_does"), t("toolbar.close_all_done"));

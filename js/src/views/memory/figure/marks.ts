@@ -1,62 +1,131 @@
-/** What is marked over the stack of blocks: steps, the peak, reserved memory, the moment. */
-import type { CarriedModels } from "../../../charts/bokeh_loader.ts";
-import { addLayer, type Plot } from "./layers.ts";
+/** What is marked beside the stack of blocks: phases, ends of steps, reserved memory, the peak. */
+import type { PhaseSpan } from "../../../memory/blocks/phases.ts";
+import { PHASES } from "../../../trace/protocol.ts";
+import { t } from "../../../words/page.ts";
+import type { Frame, Places } from "./painted_layer.ts";
 import type { MemoryPalette } from "./palette.ts";
 
-export interface LineMarks {
-  setReserved(times_ns: readonly number[], reserved_bytes: readonly number[], end_ns: number): void;
-  setSteps(ends_ns: ArrayLike<number>): void;
-  setPeak(time_ns: number, bytes: number): void;
-  setMoment(from_ns: number, to_ns: number): void;
-  setTheme(palette: MemoryPalette): void;
+const TINT_ALPHA = 0.07;
+const FONT_PX = 11;
+/** From where a span begins, and from the top of the frame. */
+const [NAME_LEFT_PX, NAME_TOP_PX] = [5, 3];
+/** Of the ground that a name lies on, beyond its letters. */
+const GROUND_PX = 2;
+const GROUND_ALPHA = 0.8;
+/** From the middle of the mark of the peak, and of the line of a moment there, to a name. */
+const PEAK_ROOM_PX = 8;
+
+export interface Marks {
+  readonly phases: readonly PhaseSpan[];
+  readonly stepEnds_ns: ArrayLike<number>;
+  /** As steps, up to the end of the run. */
+  readonly reserved: { readonly times_ns: readonly number[]; readonly bytes: readonly number[] };
+  readonly end_ns: number;
+  readonly peak: { readonly time_ns: number; readonly bytes: number };
 }
 
-/** Reserved memory, ends of steps, the peak; and on top the moment or span that is looked at. */
-export function lineMarks(models: CarriedModels, plot: Plot): LineMarks {
-  const reserved = new models.Step({
-    x: { field: "x" },
-    y: { field: "y" },
-    mode: "after",
-    line_width: 1.25,
-    line_dash: [6, 4],
+export const NO_MARKS: Marks = {
+  phases: [],
+  stepEnds_ns: [],
+  reserved: { times_ns: [], bytes: [] },
+  end_ns: 0,
+  peak: { time_ns: Number.NaN, bytes: 0 },
+};
+
+type Context = CanvasRenderingContext2D;
+
+/** Behind the blocks: the ground of each phase. */
+export function paintTints(
+  context: Context,
+  frame: Frame,
+  places: Places,
+  { phases }: Marks,
+  palette: MemoryPalette,
+): void {
+  context.globalAlpha = TINT_ALPHA;
+  for (const { phase, left_px, right_px } of spansIn(phases, frame, places)) {
+    context.fillStyle = palette[phase];
+    context.fillRect(left_px, frame.top_px, right_px - left_px, frame.height_px);
+  }
+}
+
+/** Over the blocks: reserved memory, and where steps end. */
+export function paintLines(
+  context: Context,
+  frame: Frame,
+  { x, y }: Places,
+  { reserved, stepEnds_ns, end_ns }: Marks,
+  { soft }: MemoryPalette,
+): void {
+  context.strokeStyle = soft;
+  context.lineWidth = 1.25;
+  context.setLineDash([6, 4]);
+  context.beginPath();
+  reserved.times_ns.forEach((time_ns, at) => {
+    context.lineTo(x(time_ns), y(reserved.bytes[at]!));
+    context.lineTo(x(reserved.times_ns[at + 1] ?? end_ns), y(reserved.bytes[at]!));
   });
-  const reservedLayer = addLayer(models, plot, ["x", "y"], reserved);
-  const steps = new models.VSpan({ x: { field: "x" }, line_width: 1, line_dash: [2, 3] });
-  const stepsLayer = addLayer(models, plot, ["x"], steps);
-  const peak = new models.Text({
-    x: { field: "x" },
-    y: { field: "y" },
-    text: { field: "name" },
-    text_align: "center",
-    text_baseline: "bottom",
-    text_font_size: "9px",
-  });
-  const peakLayer = addLayer(models, plot, ["x", "y", "name"], peak, { level: "annotation" });
-  const span = new models.BoxAnnotation({
-    left: 0,
-    right: 0,
-    fill_alpha: 0.12,
-    line_alpha: 0.9,
-    line_width: 1.5,
-    level: "overlay",
-  });
-  plot.renderers = [...plot.renderers, span];
-  return {
-    setReserved(times_ns, reserved_bytes, end_ns) {
-      const last = reserved_bytes.at(-1);
-      reservedLayer.fill(
-        last === undefined ? {} : { x: [...times_ns, end_ns], y: [...reserved_bytes, last] },
-      );
-    },
-    setSteps: (ends_ns) => stepsLayer.fill({ x: Array.from(ends_ns) }),
-    setPeak: (time_ns, bytes) => peakLayer.fill({ x: [time_ns], y: [bytes], name: ["▼"] }),
-    setMoment: (from_ns, to_ns) => span.setv({ left: from_ns, right: to_ns }),
-    setTheme({ ink, soft, select }) {
-      reserved.line_color = soft;
-      steps.line_color = soft;
-      peak.text_color = ink;
-      span.fill_color = select;
-      span.line_color = select;
-    },
-  };
+  context.stroke();
+  context.lineWidth = 1;
+  context.setLineDash([2, 3]);
+  context.beginPath();
+  for (const time_ns of Array.from(stepEnds_ns)) {
+    context.moveTo(x(time_ns), frame.top_px);
+    context.lineTo(x(time_ns), frame.top_px + frame.height_px);
+  }
+  context.stroke();
+}
+
+/** Above all: the names of phases, and the sign of the peak. */
+export function paintNames(
+  context: Context,
+  frame: Frame,
+  places: Places,
+  { phases, peak }: Marks,
+  palette: MemoryPalette,
+): void {
+  context.font = `${FONT_PX}px ${palette.font}`;
+  context.textBaseline = "top";
+  const peak_px = places.x(peak.time_ns);
+  for (const { phase, left_px, right_px } of spansIn(phases, frame, places)) {
+    const name = t(`phase.${phase}`);
+    const { width } = context.measureText(name);
+    const begin_px = left_px + NAME_LEFT_PX;
+    // Names keep clear of the peak, which is marked in their row.
+    const isHit = Math.abs(peak_px - (begin_px + width / 2)) < width / 2 + PEAK_ROOM_PX;
+    const x = isHit ? peak_px + PEAK_ROOM_PX : begin_px;
+    const y = frame.top_px + NAME_TOP_PX;
+    if (x + width + NAME_LEFT_PX <= right_px) {
+      // It lies on blocks where they reach as high: on a ground of its own it can be read there too.
+      context.globalAlpha = GROUND_ALPHA;
+      context.fillStyle = palette.bg;
+      context.fillRect(x - GROUND_PX, y - 1, width + 2 * GROUND_PX, FONT_PX + 2);
+      context.globalAlpha = 1;
+      context.fillStyle = palette[phase];
+      context.fillText(name, x, y);
+    }
+  }
+  if (peak.time_ns >= frame.from_ns && peak.time_ns <= frame.to_ns) {
+    context.font = `9px ${palette.font}`;
+    context.textAlign = "center";
+    context.textBaseline = "bottom";
+    context.fillStyle = palette.ink;
+    context.fillText("▼", peak_px, places.y(peak.bytes));
+  }
+}
+
+/** What of the spans is in the frame: of one that began before, the part that is seen. */
+function* spansIn(
+  spans: readonly PhaseSpan[],
+  { left_px, width_px, from_ns, to_ns }: Frame,
+  { x }: Places,
+): Generator<{ phase: (typeof PHASES)[number]; left_px: number; right_px: number }> {
+  const within = (place_px: number): number =>
+    Math.max(left_px, Math.min(left_px + width_px, place_px));
+  for (const span of spans) {
+    if (span.to_ns > from_ns && span.from_ns < to_ns) {
+      const [left, right] = [within(x(span.from_ns)), within(x(span.to_ns))];
+      yield { phase: PHASES[span.phase]!, left_px: left, right_px: right };
+    }
+  }
 }

@@ -1,9 +1,9 @@
 /** The whole run in small, with a window over it that is dragged. */
-import type { CarriedModels } from "../../../charts/bokeh_loader.ts";
-import { addLayer, corners, type Plot } from "./layers.ts";
+import { type CarriedBokeh, carriedModels } from "../../../charts/bokeh_loader.ts";
+import { type Plot, paintedLayer, type Range } from "./painted_layer.ts";
 import type { MemoryPalette } from "./palette.ts";
 
-type Range = InstanceType<CarriedModels["Range1d"]>;
+const AREA_ALPHA = 0.35;
 
 export interface Overview {
   readonly plot: Plot;
@@ -13,24 +13,33 @@ export interface Overview {
 }
 
 /**
- * @param newPlot makes an empty figure of two ranges
+ * @param plot an empty figure of its own
  * @param shown what the window is over
  */
 export function memoryOverview(
-  models: CarriedModels,
-  newPlot: (x: Range, y: Range) => Plot,
+  bokeh: CarriedBokeh,
+  plot: Plot,
+  x_range: Range,
+  y_range: Range,
   shown: Range,
 ): Overview {
-  const x_range = new models.Range1d({ start: 0, end: 1 });
-  const y_range = new models.Range1d({ start: 0, end: 1 });
-  const plot = newPlot(x_range, y_range);
-  const area = new models.VArea({
-    x: { field: "x" },
-    y1: 0,
-    y2: { field: "y" },
-    fill_alpha: 0.35,
+  const models = carriedModels(bokeh);
+  let times: Float64Array = new Float64Array(0);
+  let totals = times;
+  let colour = "";
+  const { renderer, repaint } = paintedLayer(bokeh, "glyph", (context, frame, { x, y }) => {
+    context.globalAlpha = AREA_ALPHA;
+    context.fillStyle = colour;
+    context.beginPath();
+    context.moveTo(x(frame.from_ns), y(0));
+    times.forEach((time_ns, at) => {
+      context.lineTo(x(time_ns), y(totals[at]!));
+      context.lineTo(x(times[at + 1] ?? time_ns), y(totals[at]!));
+    });
+    context.lineTo(x(frame.to_ns), y(0));
+    context.fill();
   });
-  const layer = addLayer(models, plot, ["x", "y"], area);
+  plot.renderers = [renderer];
   const overlay = new models.BoxAnnotation({
     fill_alpha: 0.05,
     line_alpha: 0.7,
@@ -41,15 +50,16 @@ export function memoryOverview(
   return {
     plot,
     set(times_ns, total_bytes) {
-      const y = Array.from(total_bytes);
+      [times, totals] = [times_ns, total_bytes];
       x_range.setv({ start: times_ns[0]!, end: times_ns.at(-1)! });
-      y_range.setv({ start: 0, end: Math.max(1, ...y) * 1.05 });
-      layer.fill({ x: corners(Array.from(times_ns)).slice(1), y: corners(y).slice(0, -1) });
+      y_range.setv({ start: 0, end: Math.max(1, ...total_bytes) * 1.05 });
+      repaint();
     },
     setTheme({ soft, forward }) {
-      area.fill_color = soft;
+      colour = soft;
       overlay.fill_color = forward;
       overlay.line_color = forward;
+      repaint();
     },
   };
 }

@@ -1,6 +1,9 @@
 /** A part of a Bokeh figure that own code paints; the figure gives it its place and its ranges. */
 import type * as annotations from "@bokeh/bokehjs/build/js/lib/models/annotations/annotation";
-import type { CarriedBokeh } from "../../../charts/bokeh_loader.ts";
+import type { CarriedBokeh, CarriedModels } from "../../../charts/bokeh_loader.ts";
+
+export type Plot = InstanceType<CarriedModels["Plot"]>;
+export type Range = InstanceType<CarriedModels["Range1d"]>;
 
 /** The frame of a figure: where it is on the canvas, and what it shows. */
 export interface Frame {
@@ -12,6 +15,27 @@ export interface Frame {
   readonly to_ns: number;
   readonly from_bytes: number;
   readonly to_bytes: number;
+}
+
+/** What is higher, lower or further aside is drawn no further away: canvases take no numbers of any size. */
+const BEYOND_PX = 4000;
+
+/** Where times and bytes lie on the canvas. */
+export interface Places {
+  x(time_ns: number): number;
+  y(bytes: number): number;
+}
+
+export function placesIn(frame: Frame): Places {
+  const px_ns = frame.width_px / (frame.to_ns - frame.from_ns);
+  const px_bytes = frame.height_px / (frame.to_bytes - frame.from_bytes);
+  const bottom_px = frame.top_px + frame.height_px;
+  const near = (place_px: number): number =>
+    Math.max(-BEYOND_PX, Math.min(2 * BEYOND_PX, place_px));
+  return {
+    x: (time_ns) => near(frame.left_px + (time_ns - frame.from_ns) * px_ns),
+    y: (bytes) => near(bottom_px - (bytes - frame.from_bytes) * px_bytes),
+  };
 }
 
 export interface PaintedLayer {
@@ -28,7 +52,7 @@ export interface PaintedLayer {
 export function paintedLayer(
   bokeh: CarriedBokeh,
   level: "underlay" | "glyph" | "annotation",
-  paint: (context: CanvasRenderingContext2D, frame: Frame) => void,
+  paint: (context: CanvasRenderingContext2D, frame: Frame, places: Places) => void,
 ): PaintedLayer {
   const { Annotation, AnnotationView } = bokeh.require(
     "models/annotations/annotation",
@@ -44,7 +68,7 @@ export function paintedLayer(
 
     protected override _paint(context: CanvasRenderingContext2D): void {
       const { bbox, x_range, y_range } = this.plot_view.frame;
-      paint(context, {
+      const frame = {
         left_px: bbox.left,
         top_px: bbox.top,
         width_px: bbox.width,
@@ -53,7 +77,10 @@ export function paintedLayer(
         to_ns: x_range.end,
         from_bytes: y_range.start,
         to_bytes: y_range.end,
-      });
+      };
+      context.save();
+      paint(context, frame, placesIn(frame));
+      context.restore();
     }
   }
 

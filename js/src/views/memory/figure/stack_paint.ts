@@ -2,7 +2,7 @@
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
 import { countUntil } from "../../../memory/blocks/time_order.ts";
 import type { StackPicture } from "../../../memory/stack/stack_window.ts";
-import type { Frame } from "./painted_layer.ts";
+import type { Frame, Places } from "./painted_layer.ts";
 import { faded, type MemoryPalette } from "./palette.ts";
 
 /** What of the picture is meant: by block. */
@@ -13,33 +13,18 @@ const FADED_BAND_ALPHA = 0.16;
 /** Lower blocks have no room for a line between them. */
 const LEAST_LINED_PX = 4;
 const OUTLINE_PX = 1.25;
-/** What is higher or lower is drawn no further away: canvases take no numbers of any size. */
-const BEYOND_PX = 4000;
-
 export function paintStack(
   context: CanvasRenderingContext2D,
   frame: Frame,
+  places: Places,
   blocks: Blocks,
   picture: StackPicture,
   lit: LitBlocks | undefined,
   palette: MemoryPalette,
 ): void {
-  const px_ns = frame.width_px / (frame.to_ns - frame.from_ns);
-  const px_bytes = frame.height_px / (frame.to_bytes - frame.from_bytes);
-  const bottom_px = frame.top_px + frame.height_px;
-  const x = (time_ns: number): number =>
-    Math.max(
-      -BEYOND_PX,
-      Math.min(2 * BEYOND_PX, frame.left_px + (time_ns - frame.from_ns) * px_ns),
-    );
-  const y = (bytes: number): number =>
-    Math.max(
-      -BEYOND_PX,
-      Math.min(2 * BEYOND_PX, bottom_px - (bytes - frame.from_bytes) * px_bytes),
-    );
-  context.save();
-  const top_bytes = paintBand(context, frame, picture, lit, palette, x, y);
-  const lined_bytes = LEAST_LINED_PX / px_bytes;
+  const { x, y } = places;
+  const top_bytes = paintBand(context, frame, places, picture, lit, palette);
+  const lined_bytes = (LEAST_LINED_PX * (frame.to_bytes - frame.from_bytes)) / frame.height_px;
   const fadedKinds = palette.kinds.map((colour) => faded(colour, palette.bg));
   const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes } = picture;
   context.lineWidth = 1;
@@ -81,11 +66,8 @@ export function paintStack(
       context.stroke();
     }
   }
-  paintOutline(context, frame, picture, top_bytes, palette, x, y);
-  context.restore();
+  paintOutline(context, frame, places, picture, top_bytes, palette);
 }
-
-type Place = (value: number) => number;
 
 /** Steps of the band that are in the frame. */
 function stepsIn({ band_ns }: StackPicture, frame: Frame): { first: number; end: number } {
@@ -97,11 +79,10 @@ function stepsIn({ band_ns }: StackPicture, frame: Frame): { first: number; end:
 function paintBand(
   context: CanvasRenderingContext2D,
   frame: Frame,
+  { x, y }: Places,
   picture: StackPicture,
   lit: LitBlocks | undefined,
   palette: MemoryPalette,
-  x: Place,
-  y: Place,
 ): Float64Array {
   const { band_ns, band_bottom_bytes, band_bytes } = picture;
   const { first, end } = stepsIn(picture, frame);
@@ -138,11 +119,10 @@ function paintBand(
 function paintOutline(
   context: CanvasRenderingContext2D,
   frame: Frame,
+  { x, y }: Places,
   picture: StackPicture,
   top_bytes: Float64Array,
   palette: MemoryPalette,
-  x: Place,
-  y: Place,
 ): void {
   const { first, end } = stepsIn(picture, frame);
   // Where it goes up and down with every pixel, a line would be all there is to see.

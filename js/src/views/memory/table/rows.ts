@@ -1,5 +1,5 @@
-/** Rows of the table of what was alive: made once, then only what has changed is written. */
-import { element } from "../../../dom/element.ts";
+/** Rows of the table of what was alive. */
+import { button, element } from "../../../dom/element.ts";
 import { swatch } from "../figure/swatch.ts";
 
 /** What a row says; texts as they are shown. */
@@ -19,87 +19,27 @@ export interface RowContent {
   readonly allocated: string;
 }
 
-export class AliveRow {
-  readonly element: HTMLTableRowElement;
-  readonly #name = element("td", { class: "pdl-alive-name" });
-  readonly #size = cell();
-  readonly #bar = element("span");
-  readonly #share = document.createTextNode("");
-  readonly #count = cell();
-  readonly #allocated = cell();
-  #shown: RowContent | undefined;
-
-  constructor() {
-    this.element = element(
-      "tr",
-      {},
-      this.#name,
-      this.#size.element,
-      element(
-        "td",
-        { class: "pdl-share" },
-        element("span", { class: "pdl-share-bar", "aria-hidden": "true" }, this.#bar),
-        element("span", {}, this.#share),
-      ),
-      this.#count.element,
-      this.#allocated.element,
-    );
-  }
-
-  get group(): number | undefined {
-    return this.#shown?.group;
-  }
-
-  show(content: RowContent): void {
-    const shown = this.#shown;
-    this.#shown = content;
-    if (
-      shown?.group !== content.group ||
-      shown.label !== content.label ||
-      shown.note !== content.note ||
-      shown.isLink !== content.isLink
-    ) {
-      this.element.dataset.group = String(content.group);
-      this.#name.replaceChildren(...nameParts(content));
-    }
-    if (shown?.barStyle !== content.barStyle) {
-      this.#bar.style.cssText = content.barStyle;
-    }
-    write(this.#share, content.share);
-    write(this.#size.text, content.size);
-    write(this.#count.text, content.count);
-    write(this.#allocated.text, content.allocated);
-    this.#allocated.element.hidden = content.allocated === "";
-  }
-
-  mark(isSelected: boolean | undefined): void {
-    if (isSelected === undefined) {
-      this.element.removeAttribute("aria-selected");
-    } else if (this.element.getAttribute("aria-selected") !== String(isSelected)) {
-      this.element.setAttribute("aria-selected", String(isSelected));
-    }
-  }
-}
-
-function nameParts({ label, note, isLink, swatch: kind }: RowContent): (Node | string)[] {
-  const name = isLink
-    ? element("button", { type: "button", class: "pdl-link", title: label }, label)
-    : element("span", {}, label);
-  return [
-    ...(kind >= 0 ? [swatch(kind)] : []),
-    name,
-    ...(note ? [" ", element("small", { title: note }, note)] : []),
-  ];
-}
-
-function cell(): { element: HTMLTableCellElement; text: Text } {
-  const text = document.createTextNode("");
-  return { element: element("td", { class: "pdl-number" }, text), text };
-}
-
-/** A text that is what it was costs the page no layout. */
-function write(text: Text, value: string): void {
-  if (text.data !== value) {
-    text.data = value;
-  }
+export function aliveRow(content: RowContent): HTMLTableRowElement {
+  const { group, label, note, isLink, barStyle, share, allocated } = content;
+  const number = (text: string): HTMLElement => element("td", { class: "pdl-number" }, text);
+  const bar = element("span", { class: "pdl-share-bar", "aria-hidden": "true" });
+  bar.append(element("span", { style: barStyle }));
+  return element(
+    "tr",
+    { "data-group": group },
+    element(
+      "td",
+      { class: "pdl-alive-name" },
+      content.swatch >= 0 && swatch(content.swatch),
+      isLink
+        ? button(label, () => {}, { class: "pdl-link", title: label })
+        : element("span", {}, label),
+      !!note && " ",
+      !!note && element("small", { title: note }, note),
+    ),
+    number(content.size),
+    element("td", { class: "pdl-share" }, bar, element("span", {}, share)),
+    number(content.count),
+    !!allocated && number(allocated),
+  );
 }

@@ -10,7 +10,7 @@ import {
   type Sorting,
 } from "../../../memory/grouping/group_order.ts";
 import { type GroupSums, kindsOfGroups, sumGroups } from "../../../memory/grouping/group_sums.ts";
-import { GROUPINGS } from "../../../memory/grouping/grouping.ts";
+import { GROUPINGS, type Grouping } from "../../../memory/grouping/grouping.ts";
 import { type Groups, UNMET } from "../../../memory/grouping/groups.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import type { Store } from "../../../model/state/store.ts";
@@ -22,9 +22,9 @@ import {
   formatDuration,
   formatShare,
 } from "../../../words/quantities.ts";
+import { type Segments, segments } from "../../controls.ts";
 import { shareBarStyle } from "../figure/swatch.ts";
-import { AliveRow, type RowContent } from "./rows.ts";
-import { RowsInView } from "./rows_in_view.ts";
+import { aliveRow, type RowContent } from "./rows.ts";
 import { TableHead } from "./table_head.ts";
 
 const PAGE_ROWS = 100;
@@ -37,10 +37,7 @@ export class MemoryTable {
   readonly #body = element("tbody", { onclick: (event: MouseEvent) => this.#click(event) });
   readonly #more = button("", () => this.#showMore(), { class: "pdl-link" });
   readonly #foot = element("tfoot", {}, element("tr", {}, element("td", {}, this.#more)));
-  /** All that were ever shown. */
-  readonly #rows: AliveRow[] = [];
-  readonly #inView: RowsInView;
-  readonly #tabs: HTMLButtonElement[];
+  readonly #tabs: Segments<Grouping>;
   readonly #scroll: HTMLElement;
   #sorting: Sorting = { by: "bytes", isDown: true };
   #shownRows = PAGE_ROWS;
@@ -51,16 +48,14 @@ export class MemoryTable {
     readonly store: Store,
     readonly memory: MemoryState,
   ) {
-    this.#tabs = GROUPINGS.map((grouping) =>
-      button(t(`memory.by_${grouping}`), () => memory.update({ grouping }), {
-        class: undefined,
-        "data-grouping": grouping,
-      }),
+    this.#tabs = segments(
+      t("memory.grouped_by"),
+      "data-grouping",
+      GROUPINGS.map((name) => ({ name, label: t(`memory.by_${name}`) })),
+      (grouping) => memory.update({ grouping }),
     );
-    const by = { class: "pdl-segments", role: "group", "aria-label": t("memory.grouped_by") };
     const table = element("table", {}, this.#head.element, this.#body, this.#foot);
     this.#scroll = element("div", { class: "pdl-alive-rows pdl-scroll" }, table);
-    this.#inView = new RowsInView(this.#scroll);
     this.element = element(
       "section",
       { class: "pdl-alive", "aria-label": t("memory.alive_table") },
@@ -68,7 +63,7 @@ export class MemoryTable {
         "div",
         { class: "pdl-alive-head" },
         element("div", { class: "pdl-alive-title" }, this.#title, this.#note),
-        element("div", by, ...this.#tabs),
+        this.#tabs.element,
       ),
       this.#scroll,
     );
@@ -87,7 +82,6 @@ export class MemoryTable {
         }
       }),
       () => cancelAnimationFrame(this.#frame),
-      () => this.#inView.dispose(),
     ];
     this.render();
   }
@@ -137,9 +131,7 @@ export class MemoryTable {
     ]
       .filter(Boolean)
       .join(" · ");
-    for (const tab of this.#tabs) {
-      tab.setAttribute("aria-pressed", String(tab.dataset.grouping === grouping));
-    }
+    this.#tabs.press(grouping);
     this.#head.show(t(`memory.by_${grouping}`), this.#sorting, isSpan);
     this.#fill(groups, sums);
     this.#markSelected();
@@ -151,41 +143,24 @@ export class MemoryTable {
     const shown = positions.map((at) => sums.groups[at]!);
     const kinds = kindsOfGroups(groups, blocks, moment.alive, shown);
     const largest_bytes = sums.bytes.reduce((most, bytes) => Math.max(most, bytes), 1);
-    this.#inView.show(positions.length, (from, to) => {
-      for (let i = from; i < to; i++) {
-        const barStyle = shareBarStyle(kinds[i]!, largest_bytes);
-        this.#rows[i] ??= new AliveRow();
-        this.#rows[i]!.show(this.#content(groups, sums, positions[i]!, barStyle));
-      }
-      this.#place(Math.min(positions.length, this.#rows.length));
-      if (from > 0) this.#markSelected();
-    });
+    const focused = document.activeElement?.closest<HTMLElement>("tr[data-group]");
+    const hadFocus = !!focused && this.#body.contains(focused);
+    const rows = positions.map((at, i) =>
+      aliveRow(this.#content(groups, sums, at, shareBarStyle(kinds[i]!, largest_bytes))),
+    );
+    const colspan = this.#head.columnCount;
+    const nothing = element("td", { colspan, class: "pdl-soft" }, t("memory.nothing"));
+    this.#body.replaceChildren(...(rows.length ? rows : [element("tr", {}, nothing)]));
+    if (hadFocus) {
+      const row = rows.find(({ dataset }) => dataset.group === focused.dataset.group);
+      row?.querySelector("button")?.focus({ preventScroll: true });
+    }
     const restCount = sums.groups.length - positions.length;
     const shown_bytes = positions.reduce((sum, at) => sum + sums.bytes[at]!, 0);
     const rest_bytes = sums.bytes.reduce((sum, bytes) => sum + bytes, 0) - shown_bytes;
     this.#foot.hidden = restCount === 0;
     this.#more.textContent = t("memory.more_rows", { n: restCount, size: formatBytes(rest_bytes) });
-    const cell = this.#foot.querySelector("td")!;
-    cell.colSpan = this.#head.columnCount;
-  }
-
-  /** Have the first `count` rows in the page, and no others. */
-  #place(count: number): void {
-    if (count === 0) {
-      const colspan = this.#head.columnCount;
-      const nothing = element("td", { colspan, class: "pdl-soft" }, t("memory.nothing"));
-      this.#body.replaceChildren(element("tr", {}, nothing));
-      return;
-    }
-    if (this.#body.firstChild !== this.#rows[0]!.element) {
-      this.#body.replaceChildren();
-    }
-    while (this.#body.childElementCount > count) {
-      this.#body.lastElementChild!.remove();
-    }
-    for (let at = this.#body.childElementCount; at < count; at++) {
-      this.#body.append(this.#rows[at]!.element);
-    }
+    this.#foot.querySelector("td")!.colSpan = colspan;
   }
 
   #content(groups: Groups, sums: GroupSums, at: number, barStyle: string): RowContent {
@@ -249,9 +224,9 @@ export class MemoryTable {
         : owned === undefined
           ? isSame(groups.selection(group), selection)
           : group === owned;
-    for (const row of this.#rows) {
-      const { group } = row;
-      row.mark(group === undefined || group === UNMET ? undefined : isSelected(group));
+    for (const row of this.#body.querySelectorAll<HTMLElement>("tr[data-group]")) {
+      const group = Number(row.dataset.group);
+      if (group !== UNMET) row.setAttribute("aria-selected", String(isSelected(group)));
     }
   }
 }

@@ -4,7 +4,7 @@ import { listenToPointer } from "../../picture/pointer.ts";
 
 const STEP = 0.01;
 const PAGE = 0.1;
-const ZOOM_STEP = 1.5;
+export const ZOOM_STEP = 1.5;
 
 /** What the pointer and the keys ask for; places are fractions of the frame, from its upper left. */
 export interface TimelineMoves {
@@ -52,15 +52,11 @@ export function listenToTimeline(
     },
     { signal },
   );
-  for (const type of ["pointerup", "pointercancel"] as const) {
-    target.addEventListener(
-      type,
-      () => {
-        pressed = Math.max(0, pressed - 1);
-      },
-      { signal },
-    );
-  }
+  const release = (): void => {
+    pressed = Math.max(0, pressed - 1);
+  };
+  target.addEventListener("pointerup", release, { signal });
+  target.addEventListener("pointercancel", release, { signal });
   target.addEventListener("pointermove", (event) => hover(event), { signal });
   function hover(event: PointerEvent): void {
     if (target.classList.contains("pdl-dragging")) {
@@ -73,53 +69,29 @@ export function listenToTimeline(
     const bounds = target.getBoundingClientRect();
     timeline.hover(fraction(event), (event.clientY - bounds.top) / bounds.height, event);
   }
-  target.addEventListener("keydown", (event) => press(event), { signal });
+  const keys: Readonly<Record<string, (isSpan: boolean) => unknown>> = {
+    ArrowLeft: (isSpan) => timeline.step(-STEP, isSpan),
+    ArrowRight: (isSpan) => timeline.step(STEP, isSpan),
+    PageUp: (isSpan) => timeline.step(-PAGE, isSpan),
+    PageDown: (isSpan) => timeline.step(PAGE, isSpan),
+    Home: () => timeline.jump("first"),
+    End: () => timeline.jump("last"),
+    m: () => timeline.jump("peak"),
+    Enter: () => timeline.zoomToChoice(),
+    f: () => timeline.fit(),
+    "+": () => timeline.zoomBy(ZOOM_STEP),
+    "=": () => timeline.zoomBy(ZOOM_STEP),
+    "-": () => timeline.zoomBy(1 / ZOOM_STEP),
+  };
   function press(event: KeyboardEvent): void {
-    if (event.altKey || event.ctrlKey || event.metaKey || !act(event)) {
-      return;
-    }
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const act = keys[event.key];
+    // What has nothing to zoom to leaves the key to others.
+    if (!act || act(event.shiftKey) === false) return;
     event.preventDefault();
     event.stopPropagation();
   }
-  function act(event: KeyboardEvent): boolean {
-    switch (event.key) {
-      case "ArrowLeft":
-        timeline.step(-STEP, event.shiftKey);
-        return true;
-      case "ArrowRight":
-        timeline.step(STEP, event.shiftKey);
-        return true;
-      case "PageUp":
-        timeline.step(-PAGE, event.shiftKey);
-        return true;
-      case "PageDown":
-        timeline.step(PAGE, event.shiftKey);
-        return true;
-      case "Home":
-        timeline.jump("first");
-        return true;
-      case "End":
-        timeline.jump("last");
-        return true;
-      case "m":
-        timeline.jump("peak");
-        return true;
-      case "Enter":
-        return timeline.zoomToChoice();
-      case "f":
-        timeline.fit();
-        return true;
-      case "+":
-      case "=":
-        timeline.zoomBy(ZOOM_STEP);
-        return true;
-      case "-":
-        timeline.zoomBy(1 / ZOOM_STEP);
-        return true;
-      default:
-        return false;
-    }
-  }
+  target.addEventListener("keydown", press, { signal });
   const end = listenToPointer(
     target,
     {

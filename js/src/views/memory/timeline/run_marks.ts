@@ -15,8 +15,12 @@ const LEAST_STEP_PX = 10;
 /** Reserved memory, the peak, and the run in small. */
 export function markRun(figure: MemoryFigure, { blocks, trace }: MemoryState): void {
   const { times_ns, reserved_bytes } = reservedSteps(trace, blocks.place);
-  figure.setReserved(times_ns, reserved_bytes, blocks.last_ns);
-  figure.setPeak(blocks.events.peak_ns, blocks.events.peak_bytes);
+  const { peak_ns, peak_bytes } = blocks.events;
+  figure.mark({
+    reserved: { times_ns, bytes: reserved_bytes },
+    end_ns: blocks.last_ns,
+    peak: { time_ns: peak_ns, bytes: peak_bytes },
+  });
   const { times_ns: columns_ns, total_bytes } = totalColumns(blocks, OVERVIEW_COLUMNS);
   figure.setOverview(columns_ns, total_bytes);
 }
@@ -33,8 +37,8 @@ export function markWindow(
   px_ns: number,
 ): void {
   const { from_ns, to_ns } = window;
-  figure.setPhases(phaseSpans(blocks.phases, window, LEAST_PHASE_PX * px_ns));
+  const phases = phaseSpans(blocks.phases, window, LEAST_PHASE_PX * px_ns);
   const ends_ns = stepEnds(trace).filter((at_ns) => at_ns >= from_ns && at_ns <= to_ns);
   const areFar = ends_ns.length * px_ns * LEAST_STEP_PX < to_ns - from_ns;
-  figure.setSteps(areFar ? ends_ns : []);
+  figure.mark({ phases, stepEnds_ns: areFar ? ends_ns : [] });
 }

@@ -1,6 +1,6 @@
 /** The timeline: its figure, what the pointer and the keys do on it, and which picture it shows. */
 import { loadBokeh } from "../../../charts/bokeh_loader.ts";
-import { element } from "../../../dom/element.ts";
+import { button, element } from "../../../dom/element.ts";
 import { nextTask } from "../../../dom/slices.ts";
 import { litAllocations } from "../../../memory/lit.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
@@ -10,6 +10,7 @@ import { stackBlocks } from "../../../memory/stack/stacking.ts";
 import type { Store } from "../../../model/state/store.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
+import { iconButton } from "../../controls.ts";
 import { ChartFrame } from "../figure/chart_frame.ts";
 import { FRAME, type MemoryFigure, memoryFigure } from "../figure/figure.ts";
 import { readMemoryPalette } from "../figure/palette.ts";
@@ -17,10 +18,9 @@ import type { LitBlocks } from "../figure/stack_paint.ts";
 import { jumpToMoment, stepMoment, zoomToChoice } from "./moment_moves.ts";
 import { memoryPicture } from "./picture.ts";
 import { pixel_ns, serves, windowFor } from "./picture_window.ts";
-import { listenToTimeline, type TimelineMoves } from "./pointer.ts";
+import { listenToTimeline, type TimelineMoves, ZOOM_STEP } from "./pointer.ts";
 import { markRun, markWindow } from "./run_marks.ts";
 import { ShownWindow } from "./shown_window.ts";
-import { timelineButtons } from "./timeline_buttons.ts";
 import { tooltipParts } from "./tooltip.ts";
 
 export class Timeline implements TimelineMoves {
@@ -66,7 +66,7 @@ export class Timeline implements TimelineMoves {
     this.element = element(
       "div",
       { class: "pdl-timeline" },
-      element("div", { class: "pdl-timeline-main" }, figure, pointer, timelineButtons(this)),
+      element("div", { class: "pdl-timeline-main" }, figure, pointer, this.#buttons()),
       this.#overview,
     );
     this.#frame.own(
@@ -88,6 +88,16 @@ export class Timeline implements TimelineMoves {
       () => this.#figure?.dispose(),
     );
     this.#showMoment();
+  }
+
+  #buttons(): HTMLElement {
+    return element(
+      "div",
+      { class: "pdl-timeline-buttons" },
+      iconButton("−", t("app.zoom_out"), () => this.zoomBy(1 / ZOOM_STEP)),
+      iconButton("+", t("app.zoom_in"), () => this.zoomBy(ZOOM_STEP)),
+      button(t("app.fit"), () => this.fit(), { title: t("memory.fit_title") }),
+    );
   }
 
   /** Resolves once it is drawn. */
@@ -246,7 +256,7 @@ export class Timeline implements TimelineMoves {
     const window = windowFor(shown, blocks, this.#window.whole_bytes);
     this.#pictured_px = { width_px, height_px };
     this.#picture = stackBlocks(blocks, window);
-    figure.setPicture(blocks, this.#picture, this.#lit());
+    figure.setStack(blocks, this.#picture, this.#lit());
     markWindow(figure, this.memory, window, pixel_ns(shown));
     this.element.dataset.drawn = String(this.#picture.drawn.length);
   }
