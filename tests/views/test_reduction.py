@@ -255,7 +255,7 @@ def test_gradients_go_with_the_edges_that_they_passed():
 
 def test_a_smaller_limit_leaves_out_more_until_it_fits():
     record = network()
-    whole = len(pack(record, level=9))
+    whole = len(pack(record, level=6))
     sizes = []
     for part in (0.9, 0.7, 0.5):
         limit_bytes = int(whole * part)
@@ -346,7 +346,7 @@ def test_the_text_of_a_long_cell_is_left_out_and_said():
 
 def test_what_a_copy_does_without_first_leaves_every_op():
     record = timed_network()
-    limit_bytes = int(0.9 * len(pack(record, level=9)))
+    limit_bytes = int(0.9 * len(pack(record, level=6)))
     stored = unpack(stored_payload(record, pack(record), limit_bytes=limit_bytes))
     assert len(stored.ops) == len(record.ops)
     for name in ("start_ns", "duration_ns"):
@@ -364,7 +364,7 @@ def test_what_a_copy_does_without_first_leaves_every_op():
 @pytest.mark.parametrize("over", [1.05, 1.1, 1.25])
 def test_the_room_is_filled_with_blocks_that_stay_open(over):
     record = rounded_network()
-    limit_bytes = int(len(pack(record, level=9)) / over)
+    limit_bytes = int(len(pack(record, level=6)) / over)
     packed = stored_payload(record, pack(record), limit_bytes=limit_bytes)
     stored = unpack(packed)
     opened = [stored.text(code) for code in stored.ops["name"].tolist()].count("linear")
@@ -375,7 +375,7 @@ def test_the_room_is_filled_with_blocks_that_stay_open(over):
 
 def test_the_nearer_the_limit_the_less_is_lost():
     record = rounded_network()
-    whole = len(pack(record, level=9))
+    whole = len(pack(record, level=6))
     left = [
         len(unpack(stored_payload(record, pack(record), limit_bytes=int(whole / over))).ops)
         for over in (1, 1.05, 1.15, 1.3, 2)
@@ -393,7 +393,7 @@ def test_of_memory_as_many_blocks_stay_as_fit():
         size, duration = (int(random.integers(1, most)) for most in (100_000, 90_000))
         w.allocation(size, kind="activation", start_ns=start, end_ns=start + duration)
     record = with_answers(w.record())
-    limit_bytes = int(len(pack(record, level=9)) / 1.3)
+    limit_bytes = int(len(pack(record, level=6)) / 1.3)
     stored = stored_payload(record, pack(record), limit_bytes=limit_bytes)
     assert len(stored) > 0.8 * limit_bytes
     assert len(unpack(stored).allocations) > 10_000
