@@ -31,7 +31,7 @@ _ADVICE = {
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield each backward call that raised, at the line that made the grad node in question."""
-    for failed in failed_backwards(facts):
+    for failed in facts.answer(failed_backwards):
         yield _found(facts, failed)
 
 

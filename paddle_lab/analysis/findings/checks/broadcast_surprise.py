@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import FORWARD, Facts, shape_of
+from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.words import Text
 
@@ -28,19 +26,21 @@ _RESHAPING = frozenset(("unsqueeze", "reshape", "getitem", "expand"))
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield an elementwise op that made every pair of a prediction and a target."""
-    for op in _with_surprising_shapes(facts):
+    for op in facts.ops_named(_ELEMENTWISE).tolist():
         inputs, outputs = facts.inputs(op), facts.outputs(op)
-        if not _is_surprising_pair(facts, op, inputs):
+        if len(inputs) != 2 or len(outputs) != 1 or facts.phase(op) != FORWARD:
             continue
-        left, right = (facts.shape(tensor) for tensor in inputs)
-        made = facts.shape(outputs[0])
+        left, right = map(facts.shape, inputs)
+        if not _is_surprising(left, right) or not _is_surprising_pair(facts, op, inputs):
+            continue
+        place, made = facts.place(op), facts.shape(outputs[0])
         yield Found(
-            place=facts.place(op),
+            place=place,
             op=op,
             severity="warning",
             message=Text(
                 "findings.broadcast-surprise.found",
-                place=facts.place(op),
+                place=place,
                 left=list(left),
                 right=list(right),
                 made=list(made),
@@ -49,28 +49,8 @@ def find(facts: Facts) -> Iterator[Found]:
         )
 
 
-def _with_surprising_shapes(facts: Facts) -> list[int]:
-    """Return the elementwise ops of a forward whose two inputs have such shapes, in order."""
-    record = facts.record
-    ops = facts.ops_named(_ELEMENTWISE)
-    (first, inputs), (first_output, _) = facts.input_rows, facts.output_rows
-    is_binary = (first[ops + 1] - first[ops] == 2) & (
-        first_output[ops + 1] - first_output[ops] == 1
-    )
-    ops = ops[is_binary & (record.ops["phase"][ops] == FORWARD)]
-    left, right = (record.tensors["shape"][inputs[first[ops] + slot]] for slot in (0, 1))
-    # Few shapes meet, however many ops there are.
-    pairs, number = np.unique(np.stack((left, right), axis=1), axis=0, return_inverse=True)
-    texts = record.strings
-    is_surprising = [
-        _is_surprising(*(shape_of(texts[code]) for code in pair)) for pair in pairs.tolist()
-    ]
-    found: list[int] = ops[np.array(is_surprising, np.bool_)[number.reshape(-1)]].tolist()
-    return found
-
-
 def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
+    shorter, longer = sorted((left, right), key=len)
     return (
         len(longer) > len(shorter) > 0
         and longer[-1] == 1
@@ -80,14 +60,13 @@ def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
-    left, right = inputs
-    if facts.is_parameter_fed(left) == facts.is_parameter_fed(right):
+    left, right = map(facts.is_parameter_fed, inputs)
+    if left == right:
         return False
     column = max(inputs, key=lambda tensor: len(facts.shape(tensor)))
     maker = facts.producer(column)
-    return not (
-        maker >= 0 and facts.op_name(maker) in _RESHAPING and facts.place(maker) == facts.place(op)
-    )
+    is_made_here = maker >= 0 and facts.place(maker) == facts.place(op)
+    return not (is_made_here and facts.op_name(maker) in _RESHAPING)
 
 
 CHECK = Check(

@@ -24,23 +24,15 @@ _SIGN = re.compile(r"CUDA error\s?\(?(?P<code>\d{1,3})\)?")
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the op or the backward call that a CUDA error ended."""
-    record = facts.record
-    sign = _SIGN.search(record.origin.exception)
+    sign = _SIGN.search(facts.record.origin.exception)
     if sign is None:
         return
-    failed = np.flatnonzero(record.ops["raised"]).tolist()
-    calls = [
-        call
-        for call in facts.user_backward_calls
-        if _SIGN.search(record.text(int(record.backward_calls["error"][call])))
-    ]
-    op = int(failed[-1]) if failed else -1
-    if op >= 0:
-        place = facts.place(op)
-    elif calls:
-        place = facts.place_of_stack(int(record.backward_calls["stack"][calls[-1]]))
-    else:
+    failed = np.flatnonzero(facts.record.ops["raised"]).tolist()
+    calls = [one for one in facts.user_backward_calls if _SIGN.search(facts.backward_error(one))]
+    if not failed and not calls:
         return
+    op = failed[-1] if failed else -1
+    place = facts.place(op) if failed else facts.place_of_call(calls[-1])
     yield Found(
         place=place,
         op=op,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.gradients.cuts import Cut, GradientCuts
 from paddle_lab.analysis.findings.gradients.idle_backward import idle_calls
@@ -26,18 +26,13 @@ from paddle_lab.words import Text
 
 _MOST_MARKS = 12
 
-_WAYS = frozenset(
-    ("detach", "data", "copy", "stop_gradient", "detach_", "no_grad", "no_gradient",
-     "zero_gradient", "integer", "pylayer", "untracked", "written", "numpy", "number")
-)  # fmt: skip
-
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines at which gradients of trained parameters end."""
-    cuts = GradientCuts.of(facts)
+    cuts = facts.answer(GradientCuts)
     by_place: dict[tuple[Place, str], list[Cut]] = {}
-    for cut in cuts.found:
-        if cuts.parameters[cut]:
+    for cut, parameters in cuts.parameters.items():
+        if parameters:
             by_place.setdefault((cut.place, cut.way), []).append(cut)
     for (place, way), group in by_place.items():
         # An array's numbers may meet an argument too; one way a line is enough.
@@ -56,78 +51,69 @@ def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
     if cut.op >= 0 and cut.way in ("no_gradient", "zero_gradient"):
         name = facts.op_name(cut.op)
         way = Text("findings.gradient-cut.way_by_op", way=way, name=name)
-    rootless = [row for each in group for row in each.behind if row in cuts.rootless]
-    dead = bool(rootless) or _leaves_nothing(cuts)
-    key = "findings.gradient-cut.found_dead" if dead else "findings.gradient-cut.found"
+    leaves_nothing = bool(cuts.rootless) and not cuts.reach.nodes.any()
+    is_rootless = any(row in cuts.rootless for each in group for row in each.behind)
+    key = "found_dead" if is_rootless or leaves_nothing else "found"
+    severity: Severity = "info"
+    if leaves_nothing and any(map(facts.backward_error, facts.user_backward_calls)):
+        severity = "error"
+    elif (
+        cuts.trained.holders
+        or cut.way != "no_grad"
+        or any(_feeds_parameters(cuts, facts, one) for one in group)
+    ):
+        severity = "warning"
     return Found(
         place=cut.place,
         op=cut.op,
-        severity=_severity(cuts, facts, group),
-        message=Text(key, place=cut.place, way=way, names=listed(names)),
+        severity=severity,
+        message=Text(f"findings.gradient-cut.{key}", place=cut.place, way=way, names=listed(names)),
         advice=Text(f"findings.gradient-cut.advice.{cut.way}") if cut.way in _ADVISED else None,
         marks=_marks(cuts, group),
     )
 
 
-def _leaves_nothing(cuts: GradientCuts) -> bool:
-    return bool(cuts.rootless) and not cuts.reach.nodes.any()
-
-
-def _severity(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Severity:
-    if _leaves_nothing(cuts) and any(map(facts.backward_error, facts.user_backward_calls)):
-        return "error"
-    if cuts.trained.holders or group[0].way != "no_grad":
-        return "warning"
-    return "warning" if any(_feeds_parameters(cuts, facts, cut) for cut in group) else "info"
-
-
 def _feeds_parameters(cuts: GradientCuts, facts: Facts, cut: Cut) -> bool:
     """Tell whether trained parameters work on what comes out, or it is the loss itself."""
-    pending, seen = list(cut.behind), set()
-    while pending:
-        row = pending.pop()
-        if row in cuts.rootless:
-            return True
-        if row in seen:
-            continue
-        seen.add(row)
-        for op in facts.consumers(row):
-            if cuts.reach.ops[op]:
-                if any(facts.tensor_kind(one) == PARAMETER for one in facts.inputs(op)):
-                    return True
-            else:
-                pending.extend(facts.outputs(op))
-    return False
+
+    def made_beside(row: int) -> Iterator[int]:
+        """Yield what is made of a tensor where no gradient comes to."""
+        readers = (op for op in facts.consumers(row) if not cuts.reach.ops[op])
+        return (made for op in readers for made in facts.outputs(op))
+
+    return any(
+        row in cuts.rootless
+        or any(
+            facts.tensor_kind(one) == PARAMETER
+            for op in facts.consumers(row)
+            if cuts.reach.ops[op]
+            for one in facts.inputs(op)
+        )
+        for row in walk(cut.behind, made_beside)
+    )
 
 
 def _marks(cuts: GradientCuts, group: list[Cut]) -> list[Mark]:
     ops = dict.fromkeys(cut.op for cut in group if cut.op >= 0)
     marks = [Mark("cut", op=op) for op in list(ops)[:_MOST_MARKS]]
-    readers = dict.fromkeys(
-        op
-        for cut in group
-        for parameter in cuts.parameters[cut]
-        for op in cuts.trained.used[parameter][:1]
-        if op not in ops
-    )
-    return [*marks, *(Mark("related", op=op) for op in list(readers)[:_MOST_MARKS])]
+    parameters = (one for cut in group for one in cuts.parameters[cut])
+    readers = dict.fromkeys(cuts.trained.used[one][0] for one in parameters)
+    related = [op for op in readers if op not in ops]
+    return [*marks, *(Mark("related", op=op) for op in related[:_MOST_MARKS])]
 
 
 def _returns(facts: Facts, groups: Iterable[tuple[Place, str]]) -> Iterator[Found]:
     """Yield the other end of a way: where values came back, or the ``no_grad`` that was begun."""
-    cuts = GradientCuts.of(facts)
     known = {place for place, _ in groups}
-    for cut in cuts.found:
-        if cut.event < 0 or cut.way not in ("numpy", "no_grad") or not cuts.parameters[cut]:
+    for cut, parameters in facts.answer(GradientCuts).parameters.items():
+        if cut.event is None or cut.way not in ("numpy", "no_grad") or not parameters:
             continue
-        place = facts.place_of_stack(int(facts.record.events["stack"][cut.event]))
+        place = facts.place_of_stack(cut.event.stack)
         if place in known or not place.line:
             continue
         known.add(place)
-        if cut.way == "numpy":
-            message = Text("findings.gradient-cut.returns_numpy", place=place, cut=cut.place)
-        else:
-            message = Text("findings.gradient-cut.returns", place=place, cut=cut.place)
+        key = "returns_numpy" if cut.way == "numpy" else "returns"
+        message = Text(f"findings.gradient-cut.{key}", place=place, cut=cut.place)
         yield Found(place=place, op=cut.op, severity="info", message=message)
 
 
@@ -135,6 +121,7 @@ _ADVISED = frozenset(
     ("numpy", "number", "no_grad", "no_gradient", "zero_gradient", "written", "pylayer",
      "untracked", "integer")
 )  # fmt: skip
+_WAYS = _ADVISED | {"detach", "data", "copy", "stop_gradient", "detach_"}
 
 CHECK = Check(
     kind="gradient-cut",

@@ -12,28 +12,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import OPTIMIZER, Facts
+from paddle_lab.analysis.findings.facts import OPTIMIZER, Event, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of steps that used gradients an earlier step had used."""
-    events = facts.record.events
-    by_stack: dict[int, list[int]] = {}
+    by_stack: dict[int, list[Event]] = {}
     for event in facts.events("stale_gradient"):
-        by_stack.setdefault(int(events["stack"][event]), []).append(event)
-    for stack, found in by_stack.items():
-        place = facts.place_of_stack(stack)
-        op = int(events["ops_before"][found[0]])
+        by_stack.setdefault(event.stack, []).append(event)
+    for stack, events in by_stack.items():
+        place, op = facts.place_of_stack(stack), events[0].ops_before
         is_step = op < facts.op_count and facts.phase(op) == OPTIMIZER
+        message = Text("findings.gradient-not-cleared.found", place=place)
+        if len(events) > 1:
+            message = Text("findings.gradient-not-cleared.found_often", place=place, n=len(events))
         yield Found(
             place=place,
             op=op if is_step else -1,
             severity="warning",
-            message=Text("findings.gradient-not-cleared.found", place=place)
-            if len(found) == 1
-            else Text("findings.gradient-not-cleared.found_often", place=place, n=len(found)),
+            message=message,
             marks=[Mark("origin", op=op)] if is_step else [],
         )
 

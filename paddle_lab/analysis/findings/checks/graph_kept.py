@@ -18,7 +18,6 @@ within a step, whatever is detached, and steps of several threads at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
@@ -37,52 +36,48 @@ _MOST_TRIED = 3
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose tensors keep graphs of earlier steps."""
-    steps = Steps(facts)
+    steps = facts.answer(Steps)
     if not len(steps.ends) or not steps.are_of_one_thread:
         return
-    crossing = _crossing(facts, steps)
-    has_failed = any(failed.cause == "twice" for failed in failed_backwards(facts))
+    has_failed = any(failed.cause == "twice" for failed in facts.answer(failed_backwards))
     graphs, holders = HeldGraphs(facts, steps), NamedHolders(facts)
     named: set[Place] = set()
-    for tensors in crossing.values():
-        for tensor, consumer in tensors[:_MOST_TRIED]:
-            start = steps.end_after(facts.producer(tensor))
-            is_carried = steps.leads_to(tensor, steps.stack(tensor), start=start)
-            is_reused = has_failed and steps.has_optimizer_step_between(
-                facts.producer(tensor), consumer
-            )
-            place = facts.place(facts.producer(tensor))
-            if (is_carried or is_reused) and place not in named:
-                held = 0 if has_failed else _held_by_last(steps, graphs, tensors)
-                if has_failed or held >= SMALLEST_BYTES:
-                    named.add(place)
-                    yield _carried(facts, tensor, consumer, held)
-                break
+    for crossing in _crossing(facts, steps).values():
+        carried = next(_carried_on(facts, steps, crossing, has_failed=has_failed), None)
+        if carried is None or facts.place(facts.producer(carried[0])) in named:
+            continue
+        tensor, consumer = crossing[-1]
+        moment = max(consumer, steps.end_of(tensor))
+        held = 0 if has_failed else graphs.bytes_behind([tensor], moment)
+        if has_failed or held >= SMALLEST_BYTES:
+            named.add(facts.place(facts.producer(carried[0])))
+            yield _carried(facts, *carried, held)
     for kept in collected(facts, steps):
         place = facts.place(facts.producer(kept.tensors[0]))
         held = graphs.bytes_behind(_of_earlier_steps(facts, steps, kept), kept.moment)
         if place not in named and held >= SMALLEST_BYTES:
             named.add(place)
-            piles_up = len(kept.together) >= FEWEST_STEPS
-            said = (_piled_up if piles_up else _in_turn)(facts, place, kept, held)
-            yield replace(said, message=holders.said(kept.together, said.message))
+            yield _collected(facts, holders, place, kept, held)
 
 
-def _held_by_last(steps: Steps, graphs: HeldGraphs, carried: list[tuple[int, int]]) -> int:
-    """Return what is held behind the last of the tensors that went on into a later step."""
-    tensor, consumer = carried[-1]
-    return graphs.bytes_behind([tensor], max(consumer, steps.end_of(tensor)))
+def _carried_on(
+    facts: Facts, steps: Steps, crossing: list[tuple[int, int]], *, has_failed: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield the tensors from which their line goes on in a later step, and who reads them there."""
+    for tensor, consumer in crossing[:_MOST_TRIED]:
+        made = facts.producer(tensor)
+        if steps.leads_to(tensor, steps.stack(tensor), start=steps.end_after(made)) or (
+            has_failed and steps.has_optimizer_step_between(made, consumer)
+        ):
+            yield tensor, consumer
 
 
 def _of_earlier_steps(facts: Facts, steps: Steps, kept: Collected) -> list[int]:
     """Return those that were kept beyond their steps: backward has not come to the newest yet."""
+    if kept.moment > facts.op_count:
+        return kept.together
     present = steps.interval(kept.moment - 1)
-    is_over = kept.moment > facts.op_count
-    return [
-        tensor
-        for tensor in kept.together
-        if is_over or steps.interval(facts.producer(tensor)) != present
-    ]
+    return [one for one in kept.together if steps.interval(facts.producer(one)) != present]
 
 
 def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
@@ -109,47 +104,41 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
 def _carried(facts: Facts, tensor: int, consumer: int, held_bytes: int) -> Found:
     op = facts.producer(tensor)
     place, reader = facts.place(op), facts.place(consumer)
+    message = Text("findings.graph-kept.carried_freed", place=place, reader=reader)
+    if held_bytes:
+        size = size_text(held_bytes)
+        message = Text("findings.graph-kept.carried", place=place, reader=reader, size=size)
     return Found(
         place=place,
         op=op,
         severity="warning" if held_bytes else "error",
-        message=Text(
-            "findings.graph-kept.carried", place=place, reader=reader, size=size_text(held_bytes)
-        )
-        if held_bytes
-        else Text("findings.graph-kept.carried_freed", place=place, reader=reader),
+        message=message,
         marks=[Mark("origin", op=op), Mark("related", op=consumer)],
     )
 
 
-def _piled_up(facts: Facts, place: Place, kept: Collected, held_bytes: int) -> Found:
-    ops = [facts.producer(tensor) for tensor in kept.tensors]
-    return Found(
-        place=place,
-        op=ops[0],
-        severity="warning",
-        message=Text(
-            "findings.graph-kept.piled_up",
-            place=place,
-            at_once=len(kept.together),
-            size=size_text(held_bytes),
-        ),
-        marks=[Mark("origin", op=ops[0]), *(Mark("related", op=op) for op in ops[1:4])],
-    )
-
-
-def _in_turn(facts: Facts, place: Place, kept: Collected, held_bytes: int) -> Found:
-    op, size = facts.producer(kept.tensors[0]), size_text(held_bytes)
-    readers = facts.consumers(kept.tensors[0])[-1:]
-    reader = facts.place(readers[0]) if readers else place
+def _collected(
+    facts: Facts, holders: NamedHolders, place: Place, kept: Collected, held_bytes: int
+) -> Found:
+    op, *others = map(facts.producer, kept.tensors)
+    at_once, size = len(kept.together), size_text(held_bytes)
+    piles_up = at_once >= FEWEST_STEPS
+    if piles_up:
+        message = Text("findings.graph-kept.piled_up", place=place, at_once=at_once, size=size)
+    else:
+        others = facts.consumers(kept.tensors[0])[-1:]
+        reader = facts.place(others[0]) if others else place
+        message = Text("findings.graph-kept.in_turn", place=place, size=size)
+        if reader != place:
+            message = Text(
+                "findings.graph-kept.in_turn_read", place=place, reader=reader, size=size
+            )
     return Found(
         place=place,
         op=op,
-        severity="info",
-        message=Text("findings.graph-kept.in_turn", place=place, size=size)
-        if reader == place
-        else Text("findings.graph-kept.in_turn_read", place=place, reader=reader, size=size),
-        marks=[Mark("origin", op=op), *(Mark("related", op=one) for one in readers)],
+        severity="warning" if piles_up else "info",
+        message=holders.said(kept.together, message),
+        marks=[Mark("origin", op=op), *(Mark("related", op=one) for one in others[:3])],
     )
 
 

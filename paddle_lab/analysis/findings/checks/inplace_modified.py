@@ -27,7 +27,7 @@ from paddle_lab.words import Text
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that modified what a grad node had saved."""
-    for failed in failed_backwards(facts):
+    for failed in facts.answer(failed_backwards):
         if failed.cause == "modified" and failed.changes:
             yield _raised(facts, failed)
     for change in silent_changes(facts):

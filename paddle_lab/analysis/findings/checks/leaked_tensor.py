@@ -18,15 +18,14 @@ all, nor is less than 4 kB.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.named_holders import NamedHolders
@@ -39,49 +38,57 @@ from paddle_lab.words import Text
 Rows = npt.NDArray[np.int64]
 
 _FEWEST_ITERATIONS = 3
+_FARTHEST = 5000
+"""Ops after which what made a tensor is followed no further."""
 _COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose tensors pile up."""
-    steps = Steps(facts)
+    steps = facts.answer(Steps)
     if not steps.are_of_one_thread:
         return
     graphs, holders = HeldGraphs(facts, steps), NamedHolders(facts)
-    groups: dict[tuple[int, int], dict[int, int]] = {}
-    tensors_seen, ops = _seen_activations(facts, steps)
-    columns = (
-        _stacks_and_layers(facts, ops),
-        _iterations(facts, steps, ops),
-        tensors_seen.tolist(),
-    )
-    for group, iteration, tensor in zip(*columns, strict=True):
-        groups.setdefault(group, {})[iteration] = tensor
-    maker = dict(zip(columns[2], ops.tolist(), strict=True))
-    for made in groups.values():
-        if len(made) < _FEWEST_ITERATIONS:
-            continue
-        together = steps.alive_together({tensor: maker[tensor] for tensor in made.values()})
-        tensors = sorted(together)
-        if len(tensors) < _FEWEST_ITERATIONS or _is_used(facts, steps, list(made.values())):
+    for made in _by_line(facts, steps):
+        tensors = sorted(steps.alive_together(made))
+        if len(tensors) < _FEWEST_ITERATIONS or _is_used(facts, steps, made):
             continue
         size = graphs.own_bytes(tensors)
-        if size < SMALLEST_BYTES or _is_bounded(
-            steps, [(maker[one], one) for one in made.values()]
-        ):
+        if size < SMALLEST_BYTES or _is_bounded(steps, made):
             continue
         is_in_plain_sight = holders.is_variable(tensors)
         if is_in_plain_sight and not len(steps.ends):
             continue
         moment = min(map(steps.end_of, tensors))
         if graphs.bytes_behind(tensors, moment) < SMALLEST_BYTES:
-            found = _found(facts, tensors, size)
-            is_meant = is_in_plain_sight or _is_on_purpose(facts, steps, tensors)
-            yield replace(
-                found,
-                severity="info" if is_meant or not _is_known(facts, steps, tensors) else "warning",
-                message=holders.said(tensors, found.message),
+            ops = [made[tensor] for tensor in tensors]
+            place, count = facts.place(ops[0]), len(tensors)
+            is_meant = is_in_plain_sight or _is_in_comprehension(facts, ops[0])
+            is_known = bool(len(steps.ends)) or _comes_from_parameter(facts, ops[-1])
+            message = Text(
+                "findings.leaked-tensor.found", place=place, tensors=count, size=size_text(size)
             )
+            yield Found(
+                place=place,
+                op=ops[0],
+                severity="warning" if is_known and not is_meant else "info",
+                message=holders.said(tensors, message),
+                marks=[Mark("origin", op=ops[0]), *(Mark("related", op=op) for op in ops[1:4])],
+            )
+
+
+def _by_line(facts: Facts, steps: Steps) -> Iterator[dict[int, int]]:
+    """Yield what one line made in enough iterations: the last tensor of each, and its op."""
+    record, (tensors, ops) = facts.record, _seen_activations(facts, steps)
+    layers = np.append(record.scopes["layer"], -1)[record.ops["scope"][ops]]
+    lines = zip(record.ops["stack"][ops].tolist(), layers.tolist(), strict=True)
+    groups: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+    columns = (lines, _iterations(facts, steps, ops), tensors.tolist(), ops.tolist())
+    for line, iteration, tensor, op in zip(*columns, strict=True):
+        groups.setdefault(line, {})[iteration] = tensor, op
+    for made in groups.values():
+        if len(made) >= _FEWEST_ITERATIONS:
+            yield dict(made.values())
 
 
 def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
@@ -99,17 +106,9 @@ def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
 
 def _origin(facts: Facts, tensor: int) -> int:
     """Return the op that made a tensor's values, seen through ``detach``; -1 for none."""
-    detached_from = facts.record.tensors["detached_from"]
-    while facts.producer(tensor) < 0 <= detached_from[tensor]:
-        tensor = int(detached_from[tensor])
+    while facts.producer(tensor) < 0 <= facts.detached_from(tensor):
+        tensor = facts.detached_from(tensor)
     return facts.producer(tensor)
-
-
-def _stacks_and_layers(facts: Facts, ops: Rows) -> Iterator[tuple[int, int]]:
-    """Yield the stack of each op, and the layer that called it, -1 for none."""
-    record = facts.record
-    layer = np.append(record.scopes["layer"], -1)[record.ops["scope"][ops]]
-    return zip(record.ops["stack"][ops].tolist(), layer.tolist(), strict=True)
 
 
 def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
@@ -124,29 +123,25 @@ def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
     return iterations
 
 
-def _is_used(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
+def _is_used(facts: Facts, steps: Steps, made: dict[int, int]) -> bool:
     """Tell whether tensors were read in iterations after their own, or carried into the next."""
-    last_use = steps.last_use[tensors].tolist()
-    late = [
-        used > _origin(facts, following)
-        for used, following in zip(last_use[:-1], tensors[1:], strict=True)
-    ]
-    if any(late):
-        return True
-    first = tensors[0]
-    stack = int(facts.record.ops["stack"][_origin(facts, first)])
-    return steps.leads_to(first, stack, start=_origin(facts, tensors[1]))
+    (first, begin), (_, start), *_ = made.items()
+    last_use = steps.last_use[list(made)].tolist()
+    is_read_late = any(
+        used > op for used, op in zip(last_use, list(made.values())[1:], strict=False)
+    )
+    return is_read_late or steps.leads_to(first, facts.stack(begin), start=start)
 
 
-def _is_bounded(steps: Steps, made: list[tuple[int, int]]) -> bool:
+def _is_bounded(steps: Steps, made: dict[int, int]) -> bool:
     """Tell whether a collection is full, or lets go of some while it keeps others.
 
     Parameters
     ----------
     made
-        Ops, in order, and the tensors they made.
+        Tensors and the ops that made them, in order.
     """
-    lives = [(steps.end_of(tensor), op) for op, tensor in made]
+    lives = [(steps.end_of(tensor), op) for tensor, op in made.items()]
     is_kept = [life[0] > begin for life, (_, begin) in pairwise(lives)]
     kept = [turn for turn, is_one in enumerate(is_kept) if is_one]
     gaps = [after - before for before, after in pairwise(kept)]
@@ -154,7 +149,7 @@ def _is_bounded(steps: Steps, made: list[tuple[int, int]]) -> bool:
     if len(is_kept) - 1 - max(kept, default=0) >= max(gaps, default=len(is_kept)):
         return True
     ends = sorted((lives[turn] for turn in kept), reverse=True)
-    earliest = made[-1][0]  # begin of those that ended later
+    earliest = lives[-1][1]  # begin of those that ended later
     for end, ended in groupby(ends, key=itemgetter(0)):
         if end < ends[0][0] and earliest < end:
             return True
@@ -162,43 +157,21 @@ def _is_bounded(steps: Steps, made: list[tuple[int, int]]) -> bool:
     return False
 
 
-def _found(facts: Facts, tensors: list[int], size: int) -> Found:
-    ops = [_origin(facts, tensor) for tensor in tensors]
-    place = facts.place(ops[0])
-    return Found(
-        place=place,
-        op=ops[0],
-        severity="warning",
-        message=Text(
-            "findings.leaked-tensor.found", place=place, tensors=len(tensors), size=size_text(size)
-        ),
-        marks=[Mark("origin", op=ops[0]), *(Mark("related", op=op) for op in ops[1:4])],
-    )
+def _is_in_comprehension(facts: Facts, op: int) -> bool:
+    frames = stack_of(facts.record, facts.stack(op))
+    return any(frame.function.endswith(_COMPREHENSIONS) for frame in frames if frame.kind == "user")
 
 
-def _is_on_purpose(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
+def _comes_from_parameter(facts: Facts, op: int) -> bool:
+    def behind(op: int) -> Iterator[int]:
+        makers = (_origin(facts, tensor) for tensor in facts.inputs(op))
+        return (maker for maker in makers if maker >= 0)
+
     return any(
-        frame.function.endswith(_COMPREHENSIONS)
-        for frame in stack_of(facts.record, steps.stack_of_op(_origin(facts, tensors[0])))
-        if frame.kind == "user"
+        facts.tensor_kind(tensor) == PARAMETER
+        for maker in islice(walk([op], behind), _FARTHEST)
+        for tensor in facts.inputs(maker)
     )
-
-
-def _is_known(facts: Facts, steps: Steps, tensors: list[int]) -> bool:
-    return bool(len(steps.ends)) or _comes_from_parameter(facts, _origin(facts, tensors[-1]))
-
-
-def _comes_from_parameter(facts: Facts, op: int, *, most: int = 5000) -> bool:
-    seen, pending = {op}, [op]
-    while pending and len(seen) < most:
-        for tensor in facts.inputs(pending.pop()):
-            if facts.tensor_kind(tensor) == PARAMETER:
-                return True
-            maker = _origin(facts, tensor)
-            if maker >= 0 and maker not in seen:
-                seen.add(maker)
-                pending.append(maker)
-    return False
 
 
 CHECK = Check(

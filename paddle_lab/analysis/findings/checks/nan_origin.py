@@ -18,10 +18,9 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Severity
 from paddle_lab.analysis.findings.nan.bad_gradients import add_backward_sources, bad_gradients
-from paddle_lab.analysis.findings.nan.causes import cause_in_backward, cause_in_forward
-from paddle_lab.analysis.findings.nan.ends import note_reach
+from paddle_lab.analysis.findings.nan.causes import Cause, cause_in_backward, cause_in_forward
+from paddle_lab.analysis.findings.nan.ends import note_reach, path_marks
 from paddle_lab.analysis.findings.nan.numbers import TensorNumbers
-from paddle_lab.analysis.findings.nan.path import path_marks
 from paddle_lab.analysis.findings.nan.sentences import (
     OUTSIDE_ADVICE,
     event_behind,
@@ -38,12 +37,11 @@ _SCALER = "check_finite_and_unscale_"
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines where NaN or Inf began."""
     numbers = TensorNumbers(facts)
-    calls = bad_gradients(facts)
-    if not numbers.has_bad and not calls:
+    if not numbers.has_bad and not facts.answer(bad_gradients):
         return
     flow = Flow(facts, numbers)
     note_reach(flow)
-    add_backward_sources(flow, calls)
+    add_backward_sources(flow)
     told: dict[Place, int] = {}
     for source in sorted(flow.sources, key=_order(facts)):
         severity = _severity(facts, source)
@@ -58,13 +56,11 @@ def find(facts: Facts) -> Iterator[Found]:
 
 def _found(flow: Flow, source: Source, place: Place, severity: Severity) -> Found:
     facts, numbers = flow.facts, flow.numbers
-    if source.kind == "backward":
-        cause = cause_in_backward(facts, numbers, source.op) if source.op >= 0 else None
+    cause, is_data = Cause(), source.kind in ("outside", "gradient")
+    if source.kind == "backward" and source.op >= 0:
+        cause = cause_in_backward(facts, numbers, source.op)
     elif source.kind == "op":
         cause = cause_in_forward(facts, numbers, source.op, is_nan=source.is_nan)
-    else:
-        cause = None
-    is_data = source.kind in ("outside", "gradient")
     return Found(
         place=place,
         op=source.op,
@@ -72,7 +68,7 @@ def _found(flow: Flow, source: Source, place: Place, severity: Severity) -> Foun
         severity=severity,
         message=message_of(flow, source, place, cause),
         marks=path_marks(flow, source),
-        advice=OUTSIDE_ADVICE if is_data else cause.advice if cause is not None else None,
+        advice=OUTSIDE_ADVICE if is_data else cause.advice,
     )
 
 
@@ -96,8 +92,7 @@ def _severity(facts: Facts, source: Source) -> Severity | None:
         return "error"
     if "gradient" in reaches:
         # A scaler leaves out the step and makes the scale smaller: that is how it finds its scale.
-        is_scaled = any(facts.op_name(op) == _SCALER for op in range(facts.op_count))
-        return "info" if is_scaled else "error"
+        return "info" if len(facts.ops_named([_SCALER])) else "error"
     if "end" in reaches:
         return "error"
     if source.is_meant or source.kind == "outside":
@@ -114,7 +109,7 @@ def _was_seen_before(flow: Flow, source: Source) -> bool:
         is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad"
         if source.kind == "op"
         # Python code may have made a new tensor of what a step computed.
-        else source.kind == "outside" and event_behind(facts, source) >= 0
+        else source.kind == "outside" and event_behind(facts, source) is not None
     )
     return is_late and any(
         "loss" in other.reaches or "gradient" in other.reaches
@@ -125,7 +120,7 @@ def _was_seen_before(flow: Flow, source: Source) -> bool:
 
 def _moment(facts: Facts, source: Source) -> int:
     if source.kind == "backward":
-        return int(facts.record.backward_calls["ops_before"][source.backward_call])
+        return facts.ops_before(source.backward_call)
     return source.op
 
 

@@ -34,20 +34,18 @@ _FOR = " for "
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the calls of PyLayers that broke a rule."""
-    events = facts.record.events
     seen: set[tuple[Place, str]] = set()
     for event in facts.events("pylayer_rule"):
-        scope = int(events["scope"][event])
-        op = int(facts.record.scopes["op"][scope]) if scope >= 0 else -1
+        op = facts.pylayer_op(event.scope)
         if op < 0:
             continue
-        rule, position, more = _parts(facts.record.text(int(events["detail"][event])))
+        rule, position, more = _parts(event.detail)
         place = facts.place(op)
         if (place, rule) not in seen:
             seen.add((place, rule))
             severity = _SEVERITIES.get(rule, "warning")
             yield _found(facts, op, _message(facts, op, rule, position, more), severity)
-    for failed in failed_backwards(facts):
+    for failed in facts.answer(failed_backwards):
         error = facts.backward_error(failed.call)
         is_rule = "Error message in backward of" not in error or "py_layer.py" in _raised_in(error)
         if failed.cause == "pylayer" and failed.grad_node >= 0 and is_rule:
@@ -58,8 +56,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 def _raised_in(error: str) -> str:
     """Return the innermost Python line that an exception's text names."""
-    lines = error.partition("At:\n")[2].splitlines()
-    return lines[0] if lines else ""
+    return error.partition("At:\n")[2].partition("\n")[0]
 
 
 def _parts(detail: str) -> tuple[str, int, str]:
@@ -68,8 +65,7 @@ def _parts(detail: str) -> tuple[str, int, str]:
 
 
 def _found(facts: Facts, op: int, message: Text, severity: Severity) -> Found:
-    nodes = facts.grad_nodes(op)
-    node = nodes[0] if nodes else -1
+    node = next(iter(facts.grad_nodes(op)), -1)
     return Found(
         place=facts.place(op),
         op=op,

@@ -162,10 +162,9 @@ class _Differences:
         return -1
 
     def _made_at(self, tensor: int) -> Place | None:
-        events = self._facts.record.events
         for event in self._facts.events("created"):
-            if int(events["tensor"][event]) == tensor:
-                place = self._facts.place_of_stack(int(events["stack"][event]))
+            if event.tensor == tensor:
+                place = self._facts.place_of_stack(event.stack)
                 return place if place.line else None
         return None
 

@@ -19,54 +19,37 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Severity
-from paddle_lab.analysis.findings.gradients.alternatives import Chosen
-from paddle_lab.analysis.findings.gradients.asked_for_others import kept_away, left_aside
+from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.gradients.alternatives import Alternatives
 from paddle_lab.analysis.findings.gradients.creations import Creations
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained, listed
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
-_UNUSED = Text("findings.unreached-parameter.unused")
-_UNUSED_ONE = Text("findings.unreached-parameter.unused_one")
-_ASIDE = Text("findings.unreached-parameter.aside")
-_ASIDE_ONE = Text("findings.unreached-parameter.aside_one")
-_CHOSEN = Text("findings.unreached-parameter.chosen")
-_OTHER = Text("findings.unreached-parameter.other")
+_MOST_MARKS = 8
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose parameters no gradient came to."""
     if not facts.user_backward_calls:
         return
-    cuts = GradientCuts.of(facts)
-    trained, creations = cuts.trained, Creations(facts)
+    cuts, creations = facts.answer(GradientCuts), facts.answer(Creations)
     reached = [one for one in cuts.reach.leaves if one in creations.lines]
-    missed = [one for one in _wanted(facts, cuts, creations) if one not in trained.updated]
     groups: dict[tuple[Place, bool], list[int]] = {}
-    asked_for_others: dict[Place, list[int]] = {}
-    for parameter in missed:
+    asked_for_others: dict[tuple[Place, bool], list[int]] = {}
+    for parameter in _wanted(facts, cuts, creations):
         if (call := cuts.reach.call_past(parameter)) >= 0:
-            asked_for_others.setdefault(facts.place_of_call(call), []).append(parameter)
-            continue
-        place = creations.place(parameter, reached)
-        if not place.line:
-            place = _step_place(facts)
-        groups.setdefault((place, parameter in trained.used), []).append(parameter)
-    chosen = Chosen(facts, trained, creations)
+            key = facts.place_of_call(call), parameter not in cuts.reach.stopped
+            asked_for_others.setdefault(key, []).append(parameter)
+        else:
+            place = creations.place([parameter], reached)
+            key = place if place.line else _step_place(facts), parameter in cuts.trained.used
+            groups.setdefault(key, []).append(parameter)
     for (place, is_used), parameters in groups.items():
-        why = _why(cuts, parameters, is_used=is_used)
-        if not is_used and all(map(chosen.is_one, parameters)):
-            why = _CHOSEN
-        yield _found(facts, cuts, place, parameters, why=why)
-    for place, parameters in asked_for_others.items():
-        stopped = [one for one in parameters if one in cuts.reach.stopped]
-        others = [one for one in parameters if one not in cuts.reach.stopped]
-        if stopped:
-            yield kept_away(trained, place, stopped)
-        if others:
-            yield left_aside(trained, place, others)
+        yield _found(facts, cuts, place, parameters, is_used=is_used)
+    for (place, is_left_aside), parameters in asked_for_others.items():
+        yield _gone_past(cuts.trained, place, parameters, is_left_aside=is_left_aside)
 
 
 def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
@@ -89,6 +72,7 @@ def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]
         one
         for one in candidates
         if trained.wants_gradient(one)
+        and one not in trained.updated
         and one not in cuts.reach.leaves
         and one not in cuts.cut_parameters
         # Whoever asks for other gradients wants none of it, until an optimizer steps with it; of
@@ -97,17 +81,9 @@ def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]
     )
 
 
-def _why(cuts: GradientCuts, parameters: list[int], *, is_used: bool) -> Text:
-    if _is_other_model(cuts, parameters):
-        return _OTHER
-    if len(parameters) == 1:
-        return _ASIDE_ONE if is_used else _UNUSED_ONE
-    return _ASIDE if is_used else _UNUSED
-
-
 def _is_other_model(cuts: GradientCuts, parameters: list[int]) -> bool:
     """Tell whether all that their optimizer holds stands still while parameters of none learn."""
-    trained: Trained = cuts.trained
+    trained = cuts.trained
     optimizers = {holder for one in parameters for holder in trained.holders.get(one, ())}
     held = [one for one, holders in trained.holders.items() if optimizers.intersection(holders)]
     strangers = [one for one in cuts.reach.leaves if one in trained.used]
@@ -119,39 +95,70 @@ def _is_other_model(cuts: GradientCuts, parameters: list[int]) -> bool:
 
 
 def _step_place(facts: Facts) -> Place:
-    for ops in facts.step_ops:
-        return facts.place(ops[0])
+    if facts.step_ops:
+        return facts.place(facts.step_ops[0][0])
     return facts.place_of_call(facts.user_backward_calls[-1])
 
 
 def _found(
-    facts: Facts, cuts: GradientCuts, place: Place, parameters: list[int], *, why: Text
+    facts: Facts, cuts: GradientCuts, place: Place, parameters: list[int], *, is_used: bool
 ) -> Found:
-    names = sorted(cuts.trained.name(one) for one in parameters)
-    uses = [op for one in parameters for op in cuts.trained.used.get(one, ())[:1]]
+    trained, is_chosen, is_other = cuts.trained, False, _is_other_model(cuts, parameters)
+    if not is_used:
+        is_chosen = all(map(facts.answer(Alternatives).has, parameters))
+    key = "chosen" if is_chosen else "other" if is_other else "aside" if is_used else "unused"
+    if len(parameters) == 1 and key in ("aside", "unused"):
+        key += "_one"
+    uses = _first_uses(trained, parameters)
     makers = [facts.producer(one) for one in parameters if facts.producer(one) >= 0]
+    is_held = any(one in trained.holders for one in parameters)
+    is_created_here = any(one in facts.answer(Creations).lines for one in parameters)
     return Found(
         place=place,
         op=next(iter([*uses, *makers]), -1),
-        severity=_severity(cuts.trained, parameters, why),
+        severity="warning" if is_held and not is_chosen else "info",
         message=Text(
-            "findings.unreached-parameter.found", names=listed(names), place=place, why=why
-        )
-        if any(one in Creations(facts).lines for one in parameters)
-        else Text(
-            "findings.unreached-parameter.found_before", place=place, names=listed(names), why=why
+            f"findings.unreached-parameter.{'found' if is_created_here else 'found_before'}",
+            names=_names(trained, parameters),
+            place=place,
+            why=Text(f"findings.unreached-parameter.{key}"),
         ),
-        advice=_ANEW if why is _OTHER else None,
-        marks=[Mark("related", op=op) for op in uses[:8]],
+        advice=Text("findings.unreached-parameter.other_advice") if key == "other" else None,
+        marks=[Mark("related", op=op) for op in uses[:_MOST_MARKS]],
     )
 
 
-def _severity(trained: Trained, parameters: list[int], why: Text) -> Severity:
-    is_held = any(one in trained.holders for one in parameters)
-    return "warning" if is_held and why is not _CHOSEN else "info"
+def _gone_past(
+    trained: Trained, place: Place, parameters: list[int], *, is_left_aside: bool
+) -> Found:
+    """Return what is said of parameters that ``paddle.grad`` passed, asked for other gradients.
+
+    They were left aside, or ``no_grad_vars`` kept gradients from them.
+    """
+    uses = _first_uses(trained, parameters)
+    key = f"findings.asked-for-others.{'left_aside' if is_left_aside else 'kept_away'}"
+    return Found(
+        place=place,
+        op=next(iter(uses), -1),
+        severity="warning" if is_left_aside else "info",
+        message=Text(
+            "findings.asked-for-others.gone_past",
+            names=_names(trained, parameters),
+            place=place,
+            why=Text(f"{key}_why"),
+        ),
+        advice=Text(f"{key}_advice"),
+        marks=[Mark("related", op=op) for op in uses[:_MOST_MARKS]],
+    )
 
 
-_ANEW = Text("findings.unreached-parameter.other_advice")
+def _first_uses(trained: Trained, parameters: list[int]) -> list[int]:
+    return [op for one in parameters for op in trained.used.get(one, ())[:1]]
+
+
+def _names(trained: Trained, parameters: list[int]) -> Text | str:
+    return listed(sorted(map(trained.name, parameters)))
+
 
 CHECK = Check(
     kind="unreached-parameter",

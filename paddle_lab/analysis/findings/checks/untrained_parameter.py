@@ -26,11 +26,11 @@ from paddle_lab.words import Text
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that created layers which their model does not know."""
-    cuts = GradientCuts.of(facts)
+    cuts = facts.answer(GradientCuts)
     trained = cuts.trained
     if not trained.steps:
         return
-    hidden, creations = HiddenLayers(facts, trained), Creations(facts)
+    hidden, creations = HiddenLayers(facts), facts.answer(Creations)
     trained_models = {model for one in trained.holders for model in hidden.model_of(one)}
     of_layer: dict[tuple[int, int], list[int]] = {}
     for parameter in sorted(cuts.reach.leaves & trained.used.keys()):
@@ -41,7 +41,7 @@ def find(facts: Facts) -> Iterator[Found]:
             of_layer.setdefault(around, []).append(parameter)
     groups: dict[tuple[Place, int], list[int]] = {}
     for (_, model), parameters in of_layer.items():
-        place = creations.place_of_all(parameters, list(trained.holders))
+        place = creations.place(parameters, list(trained.holders))
         if not place.line:
             place = facts.place(trained.used[parameters[0]][0])
         groups.setdefault((place, model), []).extend(parameters)

@@ -33,7 +33,7 @@ def find(facts: Facts) -> Iterator[Found]:
         by_place.setdefault(facts.model_place(call.op), []).append(call)
     if not by_place:
         return
-    graphs = HeldGraphs(facts, Steps(facts))
+    graphs = HeldGraphs(facts, facts.answer(Steps))
     used = {facts.model_place(op) for op in calls_there.used_ops()}
     for place, calls in by_place.items():
         severity = _severity(facts, calls, is_used_too=place in used)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from paddle_lab.analysis.findings.facts.backward import BackwardFacts
-from paddle_lab.analysis.findings.facts.ops import BACKWARD, FORWARD, OPTIMIZER, OpFacts
-from paddle_lab.analysis.findings.facts.places import PlaceFacts
+from paddle_lab.analysis.findings.facts.columns import walk
+from paddle_lab.analysis.findings.facts.events import Event
+from paddle_lab.analysis.findings.facts.ops import BACKWARD, FORWARD, OPTIMIZER
 from paddle_lab.analysis.findings.facts.steps import StepFacts
 from paddle_lab.analysis.findings.facts.tensors import (
     ACTIVATION,
@@ -15,6 +19,7 @@ from paddle_lab.analysis.findings.facts.tensors import (
     TensorFacts,
     shape_of,
 )
+from paddle_lab.trace.record import Record
 
 __all__ = [
     "ACTIVATION",
@@ -25,13 +30,28 @@ __all__ = [
     "GRADIENT",
     "OPTIMIZER",
     "PARAMETER",
+    "Event",
     "Facts",
     "shape_of",
+    "walk",
 ]
 
+_Answer = TypeVar("_Answer")
 
-class Facts(OpFacts, TensorFacts, BackwardFacts, StepFacts, PlaceFacts):
+
+class Facts(TensorFacts, BackwardFacts, StepFacts):
     """A record with answer tables, and indexes over it that checks share.
 
-    Ops, tensors and grad nodes are keys: rows of the record's tables.
+    Ops, tensors, grad nodes, backward calls and scopes are keys: rows of the record's tables.
     """
+
+    def __init__(self, record: Record) -> None:
+        super().__init__(record)
+        self._answers: dict[object, Any] = {}
+
+    def answer(self, of: Callable[[Facts], _Answer]) -> _Answer:
+        """Return what a class or a function makes of these facts, made but once for all checks."""
+        if of not in self._answers:
+            self._answers[of] = of(self)
+        found: _Answer = self._answers[of]
+        return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.findings.facts.columns import RecordColumns, Slices
-from paddle_lab.analysis.graph.trees import Keys, csr, nearest_marked
+from paddle_lab.analysis.findings.facts.columns import Entry, RecordColumns, Rows, rows_by
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
@@ -19,68 +20,78 @@ _INPUT = ROLES.index("input")
 class TensorFacts(RecordColumns):
     """Tensors by key: the row in ``tensors``, one for each value that a tensor had."""
 
-    def consumers(self, tensor: int) -> list[int]:
-        """Return the ops that read a tensor's value, in order."""
-        starts, ops = self._consumers
-        return ops[starts[tensor] : starts[tensor + 1]]
-
     @cached_property
-    def _consumers(self) -> Slices:
+    def consumers(self) -> Rows:
+        """The ops that read a tensor's value, in order."""
         uses = self.record.uses
         is_read = uses["role"] == _INPUT
-        starts, order = csr(uses["tensor"][is_read], len(self.record.tensors))
-        return starts.tolist(), uses["op"][is_read][order].tolist()
-
-    def producer(self, tensor: int) -> int:
-        """Return the op that made a tensor's value, -1 for data and what no op made."""
-        return self._producers[tensor]
+        return rows_by(uses["tensor"][is_read], uses["op"][is_read], len(self.record.tensors))
 
     @cached_property
-    def _producers(self) -> list[int]:
-        return self.column("tensors", "producer")
-
-    def tensor_kind(self, tensor: int) -> int:
-        """Return :data:`ACTIVATION`, :data:`PARAMETER`, …."""
-        return self.column("tensors", "kind")[tensor]
-
-    def needs_grad(self, tensor: int) -> bool:
-        """Tell whether gradients are to reach a tensor: ``not stop_gradient``."""
-        return not self._is_constant[tensor]
+    def producer(self) -> Entry:
+        """The op that made a tensor's value, -1 for data and what no op made."""
+        return self.entry("tensors", "producer")
 
     @cached_property
-    def _is_constant(self) -> list[int]:
-        return self.column("tensors", "stop_gradient")
+    def tensor_kind(self) -> Entry:
+        """Whether a tensor is an :data:`ACTIVATION`, a :data:`PARAMETER`, …."""
+        return self.entry("tensors", "kind")
+
+    @cached_property
+    def needs_grad(self) -> Callable[[int], bool]:
+        """Whether gradients are to reach a tensor: ``not stop_gradient``."""
+        needs: list[bool] = (self.record.tensors["stop_gradient"] == 0).tolist()
+        return needs.__getitem__
+
+    @cached_property
+    def previous(self) -> Entry:
+        """The same tensor before it was modified in place, -1 for none."""
+        return self.entry("tensors", "previous")
+
+    @cached_property
+    def detached_from(self) -> Entry:
+        """The tensor whose values a detached one shares, -1 for none."""
+        return self.entry("tensors", "detached_from")
+
+    @cached_property
+    def copies(self) -> Rows:
+        """The tensors that were detached from one: they hold its values without its graph."""
+        sources = self.record.tensors["detached_from"]
+        return rows_by(sources, np.arange(len(sources)), len(sources))
 
     def shape(self, tensor: int) -> tuple[int, ...]:
         """Return a tensor's shape."""
-        return shape_of(self.record.text(self.column("tensors", "shape")[tensor]))
+        return shape_of(self._shape(tensor))
 
-    def dtype(self, tensor: int) -> str:
-        """Return a tensor's dtype: ``"float32"``."""
-        return self.record.text(self.column("tensors", "dtype")[tensor])
+    @cached_property
+    def _shape(self) -> Callable[[int], str]:
+        return self.text_entry("tensors", "shape")
 
-    def path(self, tensor: int) -> str:
-        """Return a parameter's path in its model, ``""`` where it has none."""
-        return self.record.text(int(self.record.tensors["path"][tensor]))
+    @cached_property
+    def dtype(self) -> Callable[[int], str]:
+        """A tensor's dtype: ``"float32"``."""
+        return self.text_entry("tensors", "dtype")
 
-    def first_value(self, tensor: int) -> int:
-        """Return the tensor's value before it was first modified in place."""
-        return self._first_values[tensor]
+    @cached_property
+    def path(self) -> Callable[[int], str]:
+        """A parameter's path in its model, ``""`` where it has none."""
+        return self.text_entry("tensors", "path")
+
+    @cached_property
+    def first_value(self) -> Entry:
+        """The tensor's value before it was first modified in place."""
+        first: list[int] = self._first_values.tolist()
+        return first.__getitem__
 
     def first_values(self, tensors: npt.NDArray[Any]) -> Keys:
         """Return each tensor's value before it was first modified in place."""
-        first: Keys = self._first_rows[tensors]
+        first: Keys = self._first_values[tensors]
         return first
 
     @cached_property
-    def _first_rows(self) -> Keys:
+    def _first_values(self) -> Keys:
         previous = self.record.tensors["previous"]
         return nearest_marked(previous, previous < 0)
-
-    @cached_property
-    def _first_values(self) -> list[int]:
-        first: list[int] = self._first_rows.tolist()
-        return first
 
     def is_parameter_fed(self, tensor: int) -> bool:
         """Tell whether a tensor is a parameter, or was computed from any."""
@@ -90,12 +101,12 @@ class TensorFacts(RecordColumns):
         return producer >= 0 and bool(self._fed_ops[producer])
 
     @cached_property
-    def _fed_ops(self) -> npt.NDArray[np.bool_]:
+    def _fed_ops(self) -> bytearray:
         record = self.record
         uses, edges = record.uses, record.op_edges
         reads = (uses["role"] == _INPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0)
         is_parameter = record.tensors["kind"][uses["tensor"][reads]] == PARAMETER
-        fed = bytearray(self.op_count)
+        fed = bytearray(len(record.ops))
         for op in uses["op"][reads][is_parameter].tolist():
             fed[op] = 1
         # An op reads what ops before it made.
@@ -105,7 +116,7 @@ class TensorFacts(RecordColumns):
         for before, op in zip(source[forward].tolist(), target[forward].tolist(), strict=True):
             if fed[before]:
                 fed[op] = 1
-        return np.frombuffer(fed, np.uint8).astype(np.bool_)
+        return fed
 
     @cached_property
     def living(self) -> frozenset[int]:

@@ -10,13 +10,7 @@ from paddle_lab.analysis.source.stacks import stack_of
 
 
 class Creations:
-    """The user's lines through which parameters were created, by their first values.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    """
+    """The user's lines through which parameters were created, by their first values."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -24,19 +18,22 @@ class Creations:
     @cached_property
     def lines(self) -> dict[int, list[Place]]:
         """The user's lines from the innermost out; none for what was there before the trace."""
-        return {parameter: self._user_lines(stack) for parameter, stack in self._stacks.items()}
+        facts = self._facts
+        stacks: dict[int, int] = {}
+        for event in facts.events("created"):
+            if event.tensor >= 0 and facts.tensor_kind(event.tensor) == PARAMETER:
+                stacks.setdefault(facts.first_value(event.tensor), event.stack)
+        return {
+            parameter: [
+                Place.of(one) for one in stack_of(facts.record, stack) if one.kind == "user"
+            ]
+            for parameter, stack in stacks.items()
+        }
 
-    def place(self, parameter: int, others: list[int]) -> Place:
-        """Return the innermost line that created a parameter and none of the others.
-
-        A function that makes layers makes good ones too; then the line that called it says more.
-        Where no line tells them apart, it is the innermost.
-        """
-        return self.place_of_all([parameter], others)
-
-    def place_of_all(self, parameters: list[int], others: list[int]) -> Place:
+    def place(self, parameters: list[int], others: list[int]) -> Place:
         """Return the innermost line that created all of some parameters and none of the others.
 
+        A function that makes layers makes good ones too; then the line that called it says more.
         Where no line tells them apart, it is the innermost that created all.
         """
         first, *rest = parameters
@@ -46,18 +43,3 @@ class Creations:
         shared = {line for other in others for line in self.lines.get(other, ())}
         own = [line for line in lines if line not in shared]
         return next(iter(own or lines), Place())
-
-    @cached_property
-    def _stacks(self) -> dict[int, int]:
-        facts, record = self._facts, self._facts.record
-        stacks: dict[int, int] = {}
-        for event in facts.events("created"):
-            tensor = int(record.events["tensor"][event])
-            if tensor >= 0 and facts.tensor_kind(tensor) == PARAMETER:
-                first = facts.first_value(tensor)
-                stacks.setdefault(first, int(record.events["stack"][event]))
-        return stacks
-
-    def _user_lines(self, stack: int) -> list[Place]:
-        frames = stack_of(self._facts.record, stack)
-        return [Place.of(frame) for frame in frames if frame.kind == "user"]

@@ -14,16 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts import FORWARD, Event, Facts, walk
 from paddle_lab.analysis.findings.gradients.modes import GradientModes
 from paddle_lab.analysis.findings.gradients.reach import ZERO_GRADIENT, GradientReach, is_integer
 from paddle_lab.analysis.findings.gradients.round_trips import RoundTrips
 from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.graph.trees import nearest_marked
-from paddle_lab.trace.schema import SCOPE_KINDS
-
-_PYLAYER = SCOPE_KINDS.index("pylayer")
 
 
 class Cut(NamedTuple):
@@ -42,33 +38,19 @@ class Cut(NamedTuple):
     """The tensors that hold the values behind the cut."""
     taker: int = -1
     """The op that took a number."""
-    event: int = -1
-    """Row of ``events``: the ``no_grad``, or the tensor made of what was read."""
+    event: Event | None = None
+    """The ``no_grad``, or the tensor made of what was read."""
 
 
 class GradientCuts:
-    """The cuts of one trace; :meth:`of` makes it once.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    """
+    """The cuts of one trace."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self.trained = Trained(facts)
+        self.trained = facts.answer(Trained)
         self.reach = GradientReach(facts)
-        self.modes = GradientModes(facts)
+        self._modes = GradientModes(facts)
         self._trips = RoundTrips(facts)
-
-    @classmethod
-    def of(cls, facts: Facts) -> GradientCuts:
-        """Return the cuts of a record, found but once."""
-        cuts = facts.derived.get(cls)
-        if not isinstance(cuts, cls):
-            cuts = facts.derived[cls] = cls(facts)
-        return cuts
 
     @cached_property
     def unreached(self) -> frozenset[int]:
@@ -92,222 +74,162 @@ class GradientCuts:
         )
 
     @cached_property
-    def found(self) -> list[Cut]:
-        """The cuts behind which a loss lies, in order."""
-        if not self.unreached:
-            return []
-        leading = [cut for cut in self._ends if self._leads_to_loss(cut)]
-        # A value that a running average reads under no_grad is not on the way to the loss.
-        on_the_way = [
-            self._parameters_behind(cut.source) for cut in leading if cut.way != "no_grad"
-        ]
-        explained = frozenset[int]().union(*on_the_way)
-        return [
-            cut
-            for cut in leading
-            if cut.way != "no_grad" or not self._parameters_behind(cut.source) <= explained
-        ]
-
-    @cached_property
     def parameters(self) -> dict[Cut, frozenset[int]]:
-        """The parameters whose gradients end at each cut."""
-        return {cut: self._parameters_behind(cut.source) for cut in self.found}
+        """The cuts behind which a loss lies, in order; the parameters whose gradients end there."""
+        if not self.unreached:
+            return {}
+        behind = {
+            cut: self._parameters_behind(cut.source) for cut in filter(self._leads, self._ends)
+        }
+        # A value that a running average reads under no_grad is not on the way to the loss.
+        on_the_way = [found for cut, found in behind.items() if cut.way != "no_grad"]
+        explained = frozenset[int]().union(*on_the_way)
+        return {
+            cut: found
+            for cut, found in behind.items()
+            if cut.way != "no_grad" or not found <= explained
+        }
 
     @cached_property
     def cut_parameters(self) -> frozenset[int]:
         """All parameters whose gradients end at some cut."""
-        return frozenset(one for parameters in self.parameters.values() for one in parameters)
-
-    def is_in_pylayer(self, op: int) -> bool:
-        """Tell whether an op runs inside a PyLayer, which is differentiated as a whole."""
-        return bool(self._pylayer_ops[op])
+        return frozenset[int]().union(*self.parameters.values())
 
     @cached_property
-    def rootless(self) -> dict[int, int]:
+    def rootless(self) -> dict[int, Event]:
         """Tensors without a gradient that a backward call began at, and the events."""
-        events = self._facts.record.events
-        return {int(events["tensor"][row]): row for row in self._facts.events("rootless_backward")}
+        return {event.tensor: event for event in self._facts.events("rootless_backward")}
 
     def leads_to_loss(self, tensor: int) -> bool:
         """Tell whether a tensor's values went into a loss that backward was called on."""
         return tensor in self._leading
-
-    def copies(self, tensor: int) -> list[int]:
-        """Return the tensors that hold a tensor's values without its graph."""
-        return self._copies.get(tensor, [])
 
     # -- forward from the parameters ----------------------------------------------------------
 
     @cached_property
     def _ends(self) -> list[Cut]:
         facts = self._facts
-        pending = [
-            row
-            for row in range(len(facts.record.tensors))
-            if facts.first_value(row) in self.unreached and facts.consumers(row)
-        ]
-        live = set(pending)
+        starts = np.isin(
+            facts.first_values(np.arange(len(facts.record.tensors))), list(self.unreached)
+        )
         ends: dict[Cut, None] = {}
-        while pending:
-            row = pending.pop()
-            for cut in self._cuts_beside(row):
-                ends[cut] = None
+
+        def onward(row: int) -> Iterator[int]:
+            """Yield where a live value goes on, and keep the cuts at which it ends."""
+            ends.update(dict.fromkeys(self._cuts_beside(row)))
             for op in facts.consumers(row):
                 if facts.phase(op) != FORWARD:
                     continue
-                if self.is_in_pylayer(op):
-                    if (around := self._untracked_around(row, op)) is not None:
-                        ends[around] = None
-                    continue
-                cut_at = self._cut_at(row, op)
-                if cut_at is not None:
-                    ends[cut_at] = None
-                    continue
-                fresh = [out for out in facts.outputs(op) if out not in live]
-                fresh = [out for out in fresh if self._carries(out)]
-                live.update(fresh)
-                pending.extend(fresh)
+                is_inside = facts.is_in_pylayer(op)
+                cut = self._untracked_around(row, op) if is_inside else self._cut_at(row, op)
+                if cut is not None:
+                    ends[cut] = None
+                elif not is_inside:
+                    yield from filter(self._carries, facts.outputs(op))
+
+        for _ in walk(filter(facts.consumers, np.flatnonzero(starts).tolist()), onward):
+            pass
         return sorted(ends, key=lambda cut: (max(cut.op, cut.taker), cut.source))
 
     def _cuts_beside(self, row: int) -> Iterator[Cut]:
         facts = self._facts
         op = facts.producer(row)
-        for copy in self._copies.get(row, ()):
-            event = self._stops.get(copy, -1)
-            way = self._detail(event) if event >= 0 else "detach"
-            place = self._place(event) if event >= 0 else facts.place(op)
+        for copy in facts.copies(row):
+            stop = self._stops.get(copy)
+            way = "detach" if stop is None else stop.detail
+            place = facts.place(op) if stop is None else facts.place_of_stack(stop.stack)
             yield Cut(way, row, op, place, (copy,))
         for trip in self._trips.of_source.get(row, ()):
             behind = (trip.row,) if trip.row >= 0 else ()
             way = "numpy" if behind else "number"
-            if self._detail(trip.read) in ("set_value", "copy_"):
+            if trip.read.detail in ("set_value", "copy_"):
                 way = "written"
-            yield Cut(way, row, op, self._place(trip.read), behind, trip.op, trip.event)
+            place = facts.place_of_stack(trip.read.stack)
+            yield Cut(way, row, op, place, behind, trip.op, trip.made)
 
     def _cut_at(self, row: int, op: int) -> Cut | None:
         facts = self._facts
-        stop = self._stops.get(row, -1)
-        if stop >= 0 and facts.record.events["ops_before"][stop] <= op:
-            place = self._place(stop)
-            return Cut(self._detail(stop), row, facts.producer(row), place, (row,), event=stop)
-        outputs = tuple(facts.outputs(op))
+        stop = self._stops.get(row)
+        if stop is not None and stop.ops_before <= op:
+            place = facts.place_of_stack(stop.stack)
+            return Cut(stop.detail, row, facts.producer(row), place, (row,), event=stop)
+        outputs, place = tuple(facts.outputs(op)), facts.place(op)
         left_out = self.reach.left_out.get(op, {})
         given = [number for number, one in enumerate(facts.inputs(op)) if one == row]
         if left_out and all(number in left_out for number in given):
-            return Cut("pylayer", row, op, facts.place(op), outputs, event=left_out[given[0]])
+            return Cut("pylayer", row, op, place, outputs, event=left_out[given[0]])
         if facts.op_name(op) in ZERO_GRADIENT:
-            return Cut("zero_gradient", row, op, facts.place(op), outputs)
-        if not outputs or any(self._carries(out) for out in outputs):
+            return Cut("zero_gradient", row, op, place, outputs)
+        if not outputs or any(map(self._carries, outputs)):
             return None
-        if any(facts.needs_grad(out) for out in outputs):
-            return Cut("integer", row, op, facts.place(op), outputs)
-        off = self.modes.switched_off_by(op)
-        if off >= 0 and self.modes.is_of_paddles_layers(off):
+        if any(map(facts.needs_grad, outputs)):
+            return Cut("integer", row, op, place, outputs)
+        off = self._modes.switched_off_by(op)
+        if off is None:
+            return Cut("no_gradient", row, op, place, outputs)
+        if self._modes.is_of_paddles_layers(off):
             return None
-        if off >= 0:
-            return Cut("no_grad", row, op, self.modes.place(op, off), outputs, event=off)
-        return Cut("no_gradient", row, op, facts.place(op), outputs)
+        return Cut("no_grad", row, op, self._modes.place(op, off), outputs, event=off)
 
     def _untracked_around(self, row: int, op: int) -> Cut | None:
         """Return the cut at the PyLayer around an op, where no input of it takes a gradient."""
-        scopes, scope = self._facts.record.scopes, int(self._facts.record.ops["scope"][op])
-        outer = -1
-        while scope >= 0:
-            if scopes["kind"][scope] == _PYLAYER and scopes["op"][scope] >= 0:
-                outer = int(scopes["op"][scope])
-            scope = int(scopes["parent"][scope])
-        if outer < 0 or self._facts.phase(outer) != FORWARD:
+        facts = self._facts
+        scopes = facts.scopes_around(int(facts.record.ops["scope"][op]))
+        outer = [op for op in map(facts.pylayer_op, scopes) if op >= 0][-1:]
+        if not outer or facts.phase(outer[0]) != FORWARD:
             return None
-        if any(map(self._carries, self._facts.inputs(outer))):
+        place = facts.place(outer[0])
+        is_tracked = any(map(self._carries, facts.inputs(outer[0])))
+        if is_tracked or self._modes.switched_off_by(outer[0]) is not None:
             return None
-        if self.modes.switched_off_by(outer) >= 0:
-            return None
-        place = self._facts.place(outer)
-        if any(self._place(event) == place for event in self._facts.events("pylayer_rule")):
+        rules = facts.events("pylayer_rule")
+        if any(facts.place_of_stack(event.stack) == place for event in rules):
             return None  # its inputs are hidden, of which there is a finding
-        return Cut("untracked", row, outer, place, tuple(self._facts.outputs(outer)))
+        return Cut("untracked", row, outer[0], place, tuple(facts.outputs(outer[0])))
 
     def _carries(self, tensor: int) -> bool:
         return self._facts.needs_grad(tensor) and not is_integer(self._facts.dtype(tensor))
 
+    @cached_property
+    def _stops(self) -> dict[int, Event]:
+        events = reversed(self._facts.events("gradient_stopped"))
+        return {event.tensor: event for event in events}
+
     # -- back from the losses -----------------------------------------------------------------
 
-    def _leads_to_loss(self, cut: Cut) -> bool:
-        if any(row in self._leading for row in cut.behind):
-            return True
-        if cut.taker < 0:
-            return False
-        outputs = self._facts.outputs(cut.taker)
-        return bool(self.reach.ops[cut.taker]) or any(row in self._leading for row in outputs)
+    def _leads(self, cut: Cut) -> bool:
+        behind = cut.behind
+        if cut.taker >= 0:
+            if self.reach.ops[cut.taker]:
+                return True
+            behind += tuple(self._facts.outputs(cut.taker))
+        return any(map(self.leads_to_loss, behind))
 
     @cached_property
     def _leading(self) -> set[int]:
         """The tensors whose values went into a loss that backward was called on."""
-        facts = self._facts
-        detached = facts.record.tensors["detached_from"]
-        previous = facts.record.tensors["previous"]
-        pending = list(self.rootless)
-        for op in self.reach.ops.nonzero()[0].tolist():
-            pending.extend(facts.inputs(op))
-        leading: set[int] = set()
-        while pending:
-            row = pending.pop()
-            if row in leading:
-                continue
-            leading.add(row)
+        facts, trips = self._facts, self._trips
+
+        def sources(row: int) -> Iterator[int]:
             op = facts.producer(row)
             if op >= 0:
-                pending.extend(facts.inputs(op))
-                pending.extend(trip.source for trip in self._trips.of_op.get(op, ()))
-            elif previous[row] >= 0:
-                pending.append(int(previous[row]))
-            if detached[row] >= 0:
-                pending.append(int(detached[row]))
-            pending.extend(trip.source for trip in self._trips.of_row.get(row, ()))
-        return leading
+                yield from facts.inputs(op)
+                yield from (trip.source for trip in trips.of_op.get(op, ()))
+            elif facts.previous(row) >= 0:
+                yield facts.previous(row)
+            if facts.detached_from(row) >= 0:
+                yield facts.detached_from(row)
+            yield from (trip.source for trip in trips.of_row.get(row, ()))
+
+        read = (row for op in self.reach.ops.nonzero()[0].tolist() for row in facts.inputs(op))
+        return set(walk((*self.rootless, *read), sources))
 
     def _parameters_behind(self, source: int) -> frozenset[int]:
         facts = self._facts
-        found, seen, pending = set(), set(), [source]
-        while pending:
-            row = pending.pop()
-            if row in seen:
-                continue
-            seen.add(row)
-            first = facts.first_value(row)
-            if first in self.unreached:
-                found.add(first)
+
+        def sources(row: int) -> Iterator[int]:
             op = facts.producer(row)
-            if op >= 0 and facts.phase(op) == FORWARD:
-                pending.extend(one for one in facts.inputs(op) if self._carries(one))
-        return frozenset(found)
+            is_made = op >= 0 and facts.phase(op) == FORWARD
+            return filter(self._carries, facts.inputs(op) if is_made else ())
 
-    # -- events ---------------------------------------------------------------------------------
-
-    @cached_property
-    def _copies(self) -> dict[int, list[int]]:
-        copies: dict[int, list[int]] = {}
-        for row, source in enumerate(self._facts.record.tensors["detached_from"].tolist()):
-            if source >= 0:
-                copies.setdefault(source, []).append(row)
-        return copies
-
-    @cached_property
-    def _stops(self) -> dict[int, int]:
-        tensors = self._facts.record.events["tensor"]
-        return {int(tensors[row]): row for row in reversed(self._facts.events("gradient_stopped"))}
-
-    @cached_property
-    def _pylayer_ops(self) -> list[bool]:
-        scopes, of_op = self._facts.record.scopes, self._facts.record.ops["scope"]
-        is_inside = nearest_marked(scopes["parent"], scopes["kind"] == _PYLAYER) >= 0
-        found = np.append(is_inside, False)[of_op]
-        found[scopes["op"][scopes["op"] >= 0]] = False
-        told: list[bool] = found.tolist()
-        return told
-
-    def _detail(self, event: int) -> str:
-        return self._facts.record.text(int(self._facts.record.events["detail"][event]))
-
-    def _place(self, event: int) -> Place:
-        return self._facts.place_of_stack(int(self._facts.record.events["stack"][event]))
+        return self.unreached.intersection(map(facts.first_value, walk([source], sources)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.gradients.trained import Trained
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 
 
 class HiddenLayers:
@@ -16,21 +16,13 @@ class HiddenLayers:
 
     A parameter's path begins at the layer that knows it. So below a layer that its model knows,
     some parameter's path begins with the layer's own; below a hidden one none does.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    trained
-        The parameters that ops read.
     """
 
-    def __init__(self, facts: Facts, trained: Trained) -> None:
+    def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._trained = trained
-        layers = facts.record.layers
-        self._parents: list[int] = layers["parent"].tolist()
-        self._paths = [facts.record.text(code) for code in layers["path"].tolist()]
+        self._used = facts.answer(Trained).used
+        self._parent = facts.entry("layers", "parent")
+        self._path = facts.text_entry("layers", "path")
 
     def around(self, parameter: int) -> tuple[int, int] | None:
         """Return the outermost hidden layer that a parameter is read in, and the model around it.
@@ -53,29 +45,28 @@ class HiddenLayers:
         """Layers below which a parameter's path begins with the layer's."""
         return frozenset(
             layer
-            for parameter in self._trained.used
+            for parameter in self._used
             for chain in self._chains(parameter)
             for layer in chain
-            if self._facts.path(parameter).startswith(f"{self._paths[layer]}.")
+            if self._facts.path(parameter).startswith(f"{self._path(layer)}.")
         )
 
     def _chains(self, parameter: int) -> set[tuple[int, ...]]:
         """Return the layers around each use of a parameter, from the innermost out."""
-        ops = np.fromiter(self._trained.used.get(parameter, ()), np.int64)
-        layers = np.unique(self._layer_of_scope[self._facts.record.ops["scope"][ops]])
+        scope = self._facts.record.ops["scope"]
+        scopes = np.unique(scope[self._used.get(parameter, [])])
+        layers = np.unique(self._layer_of_scope[scopes])
         return {self._chain(layer) for layer in layers[layers >= 0].tolist()}
 
     @cached_property
-    def _layer_of_scope(self) -> npt.NDArray[np.int64]:
+    def _layer_of_scope(self) -> Keys:
         """The layer whose call is the innermost around each scope; -1 for none, and last for -1."""
-        scopes = self._facts.record.scopes
-        layers, parents = scopes["layer"].astype(np.int64), scopes["parent"].astype(np.int64)
-        while (waits := (layers < 0) & (parents >= 0)).any():
-            layers[waits], parents[waits] = layers[parents[waits]], parents[parents[waits]]
-        return np.append(layers, -1)
+        layers, parents = (self._facts.record.scopes[name] for name in ("layer", "parent"))
+        around = nearest_marked(parents, layers >= 0)
+        return np.append(np.where(around >= 0, layers[around], -1), -1)
 
     def _chain(self, layer: int) -> tuple[int, ...]:
         chain = [layer]
-        while self._parents[chain[-1]] >= 0:
-            chain.append(self._parents[chain[-1]])
+        while self._parent(chain[-1]) >= 0:
+            chain.append(self._parent(chain[-1]))
         return tuple(chain)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.gradients.stops import stopped_edges
+from paddle_lab.analysis.findings.facts import Event, Facts, walk
 
 ZERO_GRADIENT = frozenset(
     name + suffix
@@ -26,13 +26,7 @@ def is_integer(dtype: str) -> bool:
 
 
 class GradientReach:
-    """The grad nodes and leaves that a gradient of the user's backward calls came to.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    """
+    """The grad nodes and leaves that a gradient of the user's backward calls came to."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -40,77 +34,16 @@ class GradientReach:
     @cached_property
     def nodes(self) -> npt.NDArray[np.bool_]:
         """Whether a gradient reached a grad node, shape ``[grad_nodes]``."""
-        facts, targets = self._facts, self._facts.targets
-        if not targets:
-            return self.graph_nodes
-        seen: set[int] = set()
-        for call in facts.user_backward_calls:
-            if call in targets:
-                seen.update(self._on_the_way(call, targets[call]))
-        reached = np.zeros(len(facts.record.grad_nodes), np.bool_)
-        reached[list(seen)] = True
-        others = [call for call in facts.user_backward_calls if call not in targets]
-        return reached | self._graph_of(others)
-
-    @cached_property
-    def graph_nodes(self) -> npt.NDArray[np.bool_]:
-        """Whether a gradient could have reached a grad node, had all calls gone to every leaf."""
-        return self._graph_of(self._facts.user_backward_calls)
-
-    def _graph_of(self, calls: list[int]) -> npt.NDArray[np.bool_]:
-        facts = self._facts
-        reached = np.zeros(len(facts.record.grad_nodes), np.bool_)
-        if self._following is None and not self._dead_nodes:
-            members = facts.record.backward_members
-            reached[members["grad_node"][np.isin(members["backward_call"], calls)]] = True
-        else:
-            roots = facts.record.grad_roots
-            is_asked = np.isin(roots["backward_call"], calls)
-            reached[list(self._walked(roots["grad_node"][is_asked].tolist()))] = True
+        reached = self._graph_of(self._calls_to_leaves)
+        for call in self._facts.user_backward_calls:
+            if call in self._facts.targets:
+                reached[list(self._on_the_way(call))] = True
         return reached
-
-    def _walked(
-        self, roots: list[int], stopped: frozenset[tuple[int, int]] = frozenset()
-    ) -> dict[int, list[int]]:
-        """Return the nodes that gradients come to from some, each with where it hands them."""
-        following, dead = self._following, self._dead_nodes
-        following = self._facts.following_nodes if following is None else following
-        walked: dict[int, list[int]] = {}
-        pending = list(roots)
-        while pending:
-            node = pending.pop()
-            if node not in walked:
-                handed = [] if node in dead else following.get(node, [])
-                if stopped:
-                    handed = [one for one in handed if (node, one) not in stopped]
-                walked[node] = handed
-                pending.extend(walked[node])
-        return walked
-
-    def _on_the_way(self, call: int, targets: frozenset[int]) -> set[int]:
-        """Return the nodes between roots and targets: no other is run where targets are asked."""
-        leading: dict[int, list[int]] = {}
-        stopped = stopped_edges(self._facts, call)
-        for node, following in self._walked(self._facts.roots(call), stopped).items():
-            leading.setdefault(node, [])
-            for one in following:
-                leading.setdefault(one, []).append(node)
-        pending = [node for node in targets if node in leading]
-        seen: set[int] = set()
-        while pending:
-            node = pending.pop()
-            if node not in seen:
-                seen.add(node)
-                pending.extend(leading[node])
-        return seen
 
     @cached_property
     def ops(self) -> npt.NDArray[np.bool_]:
         """Whether a gradient reached a grad node of an op, shape ``[ops]``."""
-        reached = np.zeros(self._facts.op_count, np.bool_)
-        ops = self._facts.record.grad_nodes["op"][self.nodes]
-        reached[ops[ops >= 0]] = True
-        return reached
+        return self._facts.ops_of_nodes(self.nodes)
 
     @cached_property
     def leaves(self) -> frozenset[int]:
@@ -122,27 +55,25 @@ class GradientReach:
         """Leaves of graphs that ``paddle.grad`` ran through for the gradients of others alone."""
         if not self._facts.targets:
             return frozenset()
-        return self._leaves_of(self.graph_nodes) - self.leaves
+        return self._leaves_of(self._graph_of(self._facts.user_backward_calls)) - self.leaves
 
     @cached_property
     def stopped(self) -> frozenset[int]:
         """Leaves that gradients would have come to, had nobody named ``no_grad_vars``."""
         facts = self._facts
-        if not facts.stops:
+        if not any(map(facts.stops, facts.user_backward_calls)):
             return frozenset()
         free = np.zeros(len(facts.record.grad_nodes), np.bool_)
         for call in facts.user_backward_calls:
-            free[list(self._walked(facts.roots(call), stopped_edges(facts, call)))] = True
+            free[list(self._led_to([call], self._shut_edges(call)))] = True
         return self.left_aside - self._leaves_of(free)
 
     @cached_property
     def handed_over(self) -> frozenset[int]:
         """Leaves whose gradients ``paddle.grad`` returned, and no call accumulated."""
-        targets = self._facts.targets
-        if not targets:
+        if not self._facts.targets:
             return frozenset()
-        others = [call for call in self._facts.user_backward_calls if call not in targets]
-        return self.leaves - self._leaves_of(self._graph_of(others))
+        return self.leaves - self._leaves_of(self._graph_of(self._calls_to_leaves))
 
     def call_past(self, leaf: int) -> int:
         """Return the first call that left a leaf aside, -1 where none did."""
@@ -152,47 +83,102 @@ class GradientReach:
         past = (call for call in calls if leaf in self._leaves_of(self._graph_of([call])))
         return next(past, -1)
 
-    def _leaves_of(self, nodes: npt.NDArray[np.bool_]) -> frozenset[int]:
-        leaves = self._facts.record.grad_nodes["parameter"][nodes]
-        return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))
-
     @cached_property
-    def left_out(self) -> dict[int, dict[int, int]]:
+    def left_out(self) -> dict[int, dict[int, Event]]:
         """Of PyLayers' ops, the inputs for which ``backward`` returned None, and the events."""
-        record, facts = self._facts.record, self._facts
-        found: dict[int, dict[int, int]] = {}
-        for event in facts.events("gradient_stopped"):
-            way, _, numbers = record.text(int(record.events["detail"][event])).partition(" ")
-            scope = int(record.events["scope"][event])
-            op = int(record.scopes["op"][scope]) if scope >= 0 else -1
+        found: dict[int, dict[int, Event]] = {}
+        for event in self._facts.events("gradient_stopped"):
+            way, _, numbers = event.detail.partition(" ")
+            op = self._facts.pylayer_op(event.scope)
             if way == "pylayer" and op >= 0:
                 inputs = found.setdefault(op, {})
                 inputs.update((int(number), event) for number in numbers.split(","))
         return found
 
-    @cached_property
-    def _following(self) -> dict[int, list[int]] | None:
-        """Where nodes hand on gradients that are none of zeros; None for all there is."""
-        record, left_out = self._facts.record, self.left_out
-        edges = record.grad_edges
-        dtypes = np.unique(edges["dtype"]).tolist()
-        integers = {code for code in dtypes if is_integer(record.text(code))}
-        if not integers and not left_out:
-            return None
-        columns = (edges[name].tolist() for name in ("source", "target", "slot", "dtype"))
-        following: dict[int, list[int]] = {}
-        for source, target, slot, dtype in zip(*columns, strict=True):
-            is_left_out = left_out and slot in left_out.get(self._facts.op_of_node(source), ())
-            if not is_left_out and dtype not in integers:
-                following.setdefault(source, []).append(target)
-        return following
+    @property
+    def _calls_to_leaves(self) -> list[int]:
+        calls, targets = self._facts.user_backward_calls, self._facts.targets
+        return [call for call in calls if call not in targets]
+
+    def _graph_of(self, calls: list[int]) -> npt.NDArray[np.bool_]:
+        """Tell of each grad node whether calls could reach it, had they gone to every leaf."""
+        facts = self._facts
+        if not self._closed_edges:
+            return facts.nodes_of_calls(calls)
+        reached = np.zeros(len(facts.record.grad_nodes), np.bool_)
+        reached[list(self._led_to(calls, self._closed_edges))] = True
+        return reached
+
+    def _led_to(self, calls: list[int], shut: frozenset[int]) -> Iterator[int]:
+        """Yield the nodes to which calls lead, but for some edges."""
+        facts = self._facts
+        roots = (root for call in calls for root in facts.roots(call))
+        return walk(
+            roots,
+            lambda node: [facts.edge_target(e) for e in facts.edges_out(node) if e not in shut],
+        )
+
+    def _on_the_way(self, call: int) -> Iterator[int]:
+        """Yield the nodes between roots and targets: no other is run where targets are asked."""
+        facts, shut = self._facts, self._shut_edges(call)
+        led_to = set(self._led_to([call], shut))
+
+        def before(node: int) -> Iterator[int]:
+            sources = (facts.edge_source(edge) for edge in facts.edges_in(node) if edge not in shut)
+            return (source for source in sources if source in led_to)
+
+        return walk(facts.targets[call] & led_to, before)
 
     @cached_property
-    def _dead_nodes(self) -> frozenset[int]:
-        record = self._facts.record
-        names, ops = record.ops["name"], record.grad_nodes["op"]
-        codes = [code for code in np.unique(names).tolist() if record.text(code) in ZERO_GRADIENT]
-        if not codes:
-            return frozenset()
-        is_dead = (ops >= 0) & np.isin(names[np.maximum(ops, 0)], codes)
-        return frozenset(np.flatnonzero(is_dead).tolist())
+    def _closed_edges(self) -> frozenset[int]:
+        """The edges that hand on no gradient, or one of zeros."""
+        facts, record = self._facts, self._facts.record
+        edges, ops = record.grad_edges, record.grad_nodes["op"]
+        op = ops[edges["source"]]
+        dead = np.isin(record.ops["name"], facts.codes(ZERO_GRADIENT.__contains__))
+        is_closed = np.isin(edges["dtype"], facts.codes(is_integer))
+        is_closed |= np.append(dead, False)[op]
+        for edge in np.flatnonzero(np.isin(op, list(self.left_out))).tolist():
+            is_closed[edge] |= int(edges["slot"][edge]) in self.left_out[int(op[edge])]
+        return frozenset(np.flatnonzero(is_closed).tolist())
+
+    def _shut_edges(self, call: int) -> frozenset[int]:
+        """Return the edges over which a call let nothing pass, those of ``no_grad_vars`` included.
+
+        An op that reads two outputs of one other, of which only one was named, still hands the
+        gradient of the other to the same grad node.
+        """
+        facts, stops = self._facts, set(self._facts.stops(call))
+        if not stops:
+            return self._closed_edges
+        leaves = {facts.first_value(tensor) for tensor in stops if facts.producer(tensor) < 0}
+        makers = {facts.producer(tensor) for tensor in stops} - {-1}
+        nodes = [node for maker in makers for node in facts.grad_nodes(maker)]
+        to_leaves = [edge for leaf in leaves for edge in self._edges_to_leaf.get(leaf, ())]
+        into_nodes = (edge for node in nodes for edge in facts.edges_in(node))
+        alone = (edge for edge in into_nodes if self._reads_alone(edge, stops))
+        return self._closed_edges.union(to_leaves, alone)
+
+    def _reads_alone(self, edge: int, stops: set[int]) -> bool:
+        """Tell whether an op reads only the named ones of the tensors that another op made."""
+        facts = self._facts
+        reader, maker = (
+            facts.op_of_node(end(edge)) for end in (facts.edge_source, facts.edge_target)
+        )
+        if reader < 0 or reader == maker:
+            return False
+        read = {one for one in facts.inputs(reader) if facts.producer(one) == maker}
+        return bool(read) and read <= stops
+
+    @cached_property
+    def _edges_to_leaf(self) -> dict[int, list[int]]:
+        facts = self._facts
+        leaves, edges = facts.record.grad_nodes["parameter"], dict[int, list[int]]()
+        for node in np.flatnonzero(leaves >= 0).tolist():
+            leaf = facts.first_value(int(leaves[node]))
+            edges.setdefault(leaf, []).extend(facts.edges_in(node))
+        return edges
+
+    def _leaves_of(self, is_node: npt.NDArray[np.bool_]) -> frozenset[int]:
+        leaves = self._facts.record.grad_nodes["parameter"][is_node]
+        return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))

@@ -22,13 +22,7 @@ _ESTIMATES = slice(1, 3)
 
 
 class Trained:
-    """Parameters and the optimizers that hold them; parameters are named by their first values.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    """
+    """Parameters and the optimizers that hold them; parameters are named by their first values."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -66,26 +60,21 @@ class Trained:
         is_read = (uses["role"] == _INPUT) & (uses["op"] >= 0) & (uses["tensor"] >= 0)
         op, tensor = uses["op"][is_read], uses["tensor"][is_read]
         counts = (ops["phase"][op] == FORWARD) & (tensors["kind"][tensor] == PARAMETER)
-        first = facts.first_values(tensor[counts])
-        order = np.argsort(first, kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(first[order]))) if len(order) else order
-        # In the order in which they are first read.
-        met = np.argsort(order[starts], kind="stable")
-        keys, begins = first[order][starts[met]].tolist(), starts[met].tolist()
-        ends = np.append(starts[1:], len(order))[met].tolist() if len(order) else []
-        readers = op[counts][order].tolist()
-        return {key: readers[begin:end] for key, begin, end in zip(keys, begins, ends, strict=True)}
+        used: dict[int, list[int]] = {}
+        parameters = facts.first_values(tensor[counts]).tolist()
+        for parameter, reader in zip(parameters, op[counts].tolist(), strict=True):
+            used.setdefault(parameter, []).append(reader)
+        return used
 
     @cached_property
     def frozen(self) -> frozenset[int]:
         """Parameters whose ``stop_gradient`` was set."""
         facts = self._facts
         tensors = facts.record.tensors
-        stopped = facts.record.events["tensor"][list(facts.events("gradient_stopped"))]
         is_frozen = (tensors["kind"] == PARAMETER) & (tensors["stop_gradient"] != 0)
-        stopped = stopped[stopped >= 0]
-        is_frozen[stopped[tensors["kind"][stopped] == PARAMETER]] = True
-        return frozenset(facts.first_values(np.flatnonzero(is_frozen)).tolist())
+        stopped = (event.tensor for event in facts.events("gradient_stopped"))
+        frozen = [one for one in stopped if one >= 0 and facts.tensor_kind(one) == PARAMETER]
+        return frozenset(map(facts.first_value, [*np.flatnonzero(is_frozen).tolist(), *frozen]))
 
     @cached_property
     def estimates(self) -> frozenset[int]:
@@ -133,17 +122,14 @@ class Trained:
 
     def _model(self, parameter: int) -> str:
         record = self._facts.record
-        scopes, layers = record.scopes, record.layers
+        layers = record.layers
         for op in self.used.get(parameter, ())[:1]:
-            scope = int(record.ops["scope"][op])
-            while scope >= 0 and scopes["layer"][scope] < 0:
-                scope = int(scopes["parent"][scope])
-            if scope < 0:
-                break
-            layer = int(scopes["layer"][scope])
-            while layers["parent"][layer] >= 0:
-                layer = int(layers["parent"][layer])
-            return record.text(int(layers["path"][layer]))
+            for scope in self._facts.scopes_around(int(record.ops["scope"][op])):
+                layer = int(record.scopes["layer"][scope])
+                if layer >= 0:
+                    while layers["parent"][layer] >= 0:
+                        layer = int(layers["parent"][layer])
+                    return record.text(int(layers["path"][layer]))
         return ""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.weights_alone import WeightsAlone
 from paddle_lab.trace.schema import ROLES
@@ -37,17 +38,11 @@ class UnusedCall:
 
 
 class UnusedCalls:
-    """The calls of one trace whose graphs were not used.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    """
+    """The calls of one trace whose graphs were not used."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._cuts = GradientCuts.of(facts)
+        self._cuts = facts.answer(GradientCuts)
 
     def each(self) -> Iterator[UnusedCall]:
         """Iterate over the calls, in order."""
@@ -59,12 +54,10 @@ class UnusedCalls:
 
     def used_ops(self) -> Iterator[int]:
         """Iterate over the first ops of the calls whose graphs were used."""
-        for ops in self._calls.values():
-            if self._is_reached(ops):
-                yield ops[0]
+        return (ops[0] for ops in self._calls.values() if self._is_reached(ops))
 
     def _is_reached(self, ops: list[int]) -> bool:
-        return any(self._facts.reached_ops[op] for op in ops)
+        return bool(self._facts.reached_ops[ops].any())
 
     @cached_property
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
@@ -72,8 +65,8 @@ class UnusedCalls:
 
         Who looks at the weights alone, at a norm, at how far they moved, runs no model.
         """
-        record = self._facts.record
-        uses, scopes = record.uses, record.ops["scope"].tolist()
+        facts, record = self._facts, self._facts.record
+        uses, scopes = record.uses, record.ops["scope"]
         known = (uses["op"] >= 0) & (uses["tensor"] >= 0)
         op, tensor, role = (uses[name][known] for name in ("op", "tensor", "role"))
         needs_grad = record.tensors["stop_gradient"][tensor] == 0
@@ -83,13 +76,12 @@ class UnusedCalls:
         carrying = op[(role == _OUTPUT) & needs_grad & ~is_parameter]
         both = np.intersect1d(reading, carrying)
         calls: dict[tuple[bool, int], list[int]] = {}
-        outermost, weights = self._facts.outermost_layer_calls, WeightsAlone(self._facts)
+        outermost, weights = facts.outermost_layer_calls, WeightsAlone(facts)
         for one in both[record.ops["phase"][both] == FORWARD].tolist():
-            if not self._cuts.is_in_pylayer(one):
+            if not facts.is_in_pylayer(one):
                 call = outermost[scopes[one]] if scopes[one] >= 0 else -1
-                if call < 0 and weights.reads(one):
-                    continue
-                calls.setdefault((call >= 0, call if call >= 0 else one), []).append(one)
+                if call >= 0 or not weights.reads(one):
+                    calls.setdefault((call >= 0, call if call >= 0 else one), []).append(one)
         return calls
 
     def _followed(self, key: tuple[bool, int], ops: list[int]) -> UnusedCall | None:
@@ -97,45 +89,45 @@ class UnusedCalls:
         facts, cuts = self._facts, self._cuts
         is_call, scope = key
         call = UnusedCall(ops[0], is_call, is_call and scope in self._eval_scopes, list(ops))
-        pending = [out for op in ops for out in facts.outputs(op) if self._carries(out)]
-        seen = set(pending)
-        while pending and len(seen) < _FARTHEST:
-            row = pending.pop()
-            if row in self._cut_rows:
+
+        def readers(row: int) -> list[int]:
+            readers = [op for op in facts.consumers(row) if facts.phase(op) == FORWARD]
+            return [op for op in readers if not facts.is_in_pylayer(op)]
+
+        def made_of(row: int) -> list[int]:
+            return [out for op in readers(row) for out in self._carrying(op)]
+
+        rows = islice(walk((out for op in ops for out in self._carrying(op)), made_of), _FARTHEST)
+        for row in rows:
+            if row in self._cut_rows or any(facts.reached_ops[op] for op in readers(row)):
                 return None
+            held = (row, *facts.copies(row))
             call.is_living |= row in facts.living
-            call.is_in_loss |= cuts.leads_to_loss(row)
-            call.is_looked_at |= any(one in self._read for one in (row, *cuts.copies(row)))
-            call.is_in_loss |= any(cuts.leads_to_loss(copy) for copy in cuts.copies(row))
-            for op in facts.consumers(row):
-                if facts.phase(op) != FORWARD or cuts.is_in_pylayer(op):
-                    continue
-                if facts.reached_ops[op]:
-                    return None
-                outputs = facts.outputs(op)
-                carrying = [out for out in outputs if self._carries(out)]
+            call.is_looked_at |= not self._read.isdisjoint(held)
+            call.is_in_loss |= any(map(cuts.leads_to_loss, held))
+            for op in readers(row):
+                outputs, carrying = facts.outputs(op), self._carrying(op)
                 call.is_looked_at |= bool(outputs) and not carrying
                 call.is_in_loss |= any(map(cuts.leads_to_loss, outputs))
                 if carrying:
                     call.ops.append(op)
-                fresh = [out for out in carrying if out not in seen]
-                seen.update(fresh)
-                pending.extend(fresh)
         return call
 
-    def _carries(self, tensor: int) -> bool:
-        facts = self._facts
-        return facts.needs_grad(tensor) and facts.tensor_kind(tensor) != PARAMETER
+    def _carrying(self, op: int) -> list[int]:
+        """Return the outputs of an op that carry its graph on."""
+        facts, outputs = self._facts, self._facts.outputs(op)
+        return [
+            one for one in outputs if facts.needs_grad(one) and facts.tensor_kind(one) != PARAMETER
+        ]
 
     @cached_property
     def _cut_rows(self) -> frozenset[int]:
         """Tensors at which ``gradient-cut`` says why no gradient came."""
-        return frozenset(cut.source for cut in self._cuts.found)
+        return frozenset(cut.source for cut in self._cuts.parameters)
 
     @cached_property
     def _read(self) -> frozenset[int]:
-        tensors = self._facts.record.events["tensor"]
-        return frozenset(int(tensors[event]) for event in self._facts.events("read"))
+        return frozenset(event.tensor for event in self._facts.events("read"))
 
     @cached_property
     def _eval_scopes(self) -> frozenset[int]:

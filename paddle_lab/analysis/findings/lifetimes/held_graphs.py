@@ -9,10 +9,10 @@ counter.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from paddle_lab.analysis.findings.facts import BUFFER, PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import BUFFER, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.saved.storages import Storages
@@ -25,20 +25,12 @@ _SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"
 
 
 class HeldGraphs:
-    """The bytes behind tensors, for one record.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    steps
-        Its training steps.
-    """
+    """The bytes behind tensors, for one record and its training steps."""
 
     def __init__(self, facts: Facts, steps: Steps) -> None:
         self._facts = facts
         self._steps = steps
-        self._storages = Storages(facts)
+        self._storages = facts.answer(Storages)
 
     def own_bytes(self, tensors: Iterable[int]) -> int:
         """Return the bytes of tensors themselves, each storage once."""
@@ -73,19 +65,18 @@ class HeldGraphs:
             roots.update(self._storages.root(row) for row in saved)
         return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))
 
-    def _unfreed_ops(self, ops: list[int], moment: int) -> set[int]:
-        """Return the ops behind others whose grad nodes still have what they saved."""
-        facts, seen = self._facts, set[int]()
-        pending = [op for op in ops if op >= 0]
-        while pending:
-            op = pending.pop()
+    def _unfreed_ops(self, ops: list[int], moment: int) -> Iterator[int]:
+        """Yield the ops behind others whose grad nodes still have what they saved."""
+        facts = self._facts
+
+        def unfreed(ops: Iterable[int]) -> list[int]:
             # All that lies behind a grad node that has run has run as well.
-            if op in seen or self._freed_at.get(op, facts.op_count + 1) < moment:
-                continue
-            seen.add(op)
-            sources = (row for row in facts.inputs(op) if facts.needs_grad(row))
-            pending += [maker for maker in map(facts.producer, sources) if maker >= 0]
-        return seen
+            return [op for op in ops if op >= 0 and self._freed_at.get(op, moment) >= moment]
+
+        def behind(op: int) -> list[int]:
+            return unfreed(facts.producer(row) for row in facts.inputs(op) if facts.needs_grad(row))
+
+        return walk(unfreed(ops), behind)
 
     @cached_property
     def _freed_at(self) -> dict[int, int]:
@@ -94,14 +85,12 @@ class HeldGraphs:
         retains = facts.record.backward_calls["retain_graph"]
         freed: dict[int, int] = {}
         for call in facts.user_backward_calls:
-            if retains[call]:
-                continue
-            for node in facts.nodes_of_call(call):
+            for node in [] if retains[call] else facts.nodes_of_call(call):
                 freed.setdefault(facts.op_of_node(node), facts.ops_before(call))
         return freed
 
     def _size(self, root: int) -> int:
-        return self._facts.column("tensors", "bytes")[root]
+        return int(self._facts.record.tensors["bytes"][root])
 
     def _is_held(self, root: int, moment: int) -> bool:
         facts, alive_until = self._facts, self._steps.alive_until

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.columns import Rows, rows_by
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.analysis.source.statements import statement_at
@@ -20,32 +21,25 @@ _PUTS = frozenset(("append", "appendleft", "add", "insert", "extend", "setdefaul
 
 
 class NamedHolders:
-    """The names that lead to tensors, for one record.
-
-    Parameters
-    ----------
-    facts
-        The record that is asked.
-    """
+    """The names that lead to tensors, for one record."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
     @cached_property
-    def _names(self) -> dict[int, list[str]]:
-        record = self._facts.record
-        table = record.tensor_holders
-        names: dict[int, list[str]] = {}
-        for tensor, name in zip(table["tensor"].tolist(), table["name"].tolist(), strict=True):
-            names.setdefault(tensor, []).append(record.text(name))
-        return names
+    def _holders(self) -> Rows:
+        table = self._facts.record.tensor_holders
+        return rows_by(table["tensor"], table["name"], len(self._facts.record.tensors))
+
+    def _names(self, tensor: int) -> list[str]:
+        return list(map(self._facts.record.text, self._holders(tensor)))
 
     def container(self, tensors: Sequence[int]) -> str:
         """Return what holds all of some tensors, as a person writes it: ``log['loss']``.
 
         ``""`` where nothing does that a name leads to.
         """
-        first, *others = [self._names.get(tensor, []) for tensor in tensors]
+        first, *others = map(self._names, tensors)
         if others:
             first, *others = [[_ITEM.sub("", one) for one in names] for names in (first, *others)]
         return next((one for one in first if all(one in names for names in others)), "")

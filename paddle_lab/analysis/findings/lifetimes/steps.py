@@ -7,17 +7,20 @@ between two such ends is one interval. ``paddle.grad`` ends none: it is often a 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts
-from paddle_lab.trace.schema import BACKWARD_KINDS, ROLES
+from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts, walk
+from paddle_lab.trace.schema import ROLES
 
-_PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
 _INPUT = ROLES.index("input")
+_FARTHEST = 20_000
+"""Ops after which what a tensor leads to is followed no further."""
 
 
 class Steps:
@@ -30,12 +33,8 @@ class Steps:
     def ends(self) -> npt.NDArray[np.int64]:
         """How many ops had been called at each end, ascending."""
         facts = self._facts
-        kinds = facts.record.backward_calls["kind"]
-        ends = [
-            facts.ops_before(call)
-            for call in facts.user_backward_calls
-            if kinds[call] != _PADDLE_GRAD
-        ]
+        calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
+        ends = map(facts.ops_before, calls)
         times = facts.record.steps["time_ns"]
         marks = np.searchsorted(facts.record.ops["start_ns"], times).tolist() if len(times) else []
         return np.unique(np.asarray([*ends, *facts.step_ends, *marks], np.int64))
@@ -86,9 +85,8 @@ class Steps:
         # Of several values for one place the last one stays.
         last[tensor[order]] = op[order]
         for event in self._facts.events("read"):
-            tensor = int(record.events["tensor"][event])
-            if tensor >= 0:
-                last[tensor] = max(last[tensor], int(record.events["ops_before"][event]))
+            if event.tensor >= 0:
+                last[event.tensor] = max(last[event.tensor], event.ops_before)
         return last
 
     @cached_property
@@ -117,11 +115,7 @@ class Steps:
 
     def stack(self, tensor: int) -> int:
         """Return the stack of the op that made a tensor."""
-        return self.stack_of_op(self._facts.producer(tensor))
-
-    def stack_of_op(self, op: int) -> int:
-        """Return the stack of an op."""
-        return self._facts.column("ops", "stack")[op]
+        return self._facts.stack(self._facts.producer(tensor))
 
     @cached_property
     def alive_until(self) -> dict[int, int]:
@@ -161,25 +155,21 @@ class Steps:
             most = max(most, together, key=len)
         return most
 
-    def leads_to(self, tensor: int, stack: int, *, start: int, most: int = 20_000) -> bool:
+    def leads_to(self, tensor: int, stack: int, *, start: int) -> bool:
         """Tell whether an op of a stack computes, by way of any others, from a tensor.
 
         Parameters
         ----------
         start
             The first op that counts: of the ones before, some may be of the same step.
-        most
-            How many ops to look at.
         """
-        facts, stacks = self._facts, self._facts.record.ops["stack"]
-        seen: set[int] = set()
-        pending = [tensor]
-        while pending and len(seen) < most:
-            for op in facts.consumers(pending.pop()):
-                if op in seen or facts.phase(op) != FORWARD:
-                    continue
-                if op >= start and int(stacks[op]) == stack:
-                    return True
-                seen.add(op)
-                pending.extend(facts.outputs(op))
-        return False
+        facts = self._facts
+
+        def readers(tensor: int) -> list[int]:
+            return [op for op in facts.consumers(tensor) if facts.phase(op) == FORWARD]
+
+        def onward(op: int) -> Iterator[int]:
+            return (reader for made in facts.outputs(op) for reader in readers(made))
+
+        ops = islice(walk(readers(tensor), onward), _FARTHEST)
+        return any(op >= start and facts.stack(op) == stack for op in ops)

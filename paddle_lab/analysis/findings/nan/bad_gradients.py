@@ -6,16 +6,13 @@ Where the forward op of such a node read or made NaN or Inf already, its backwar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import Facts, walk
+from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
 from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_in_backward
-from paddle_lab.analysis.graph.trees import Keys, csr
-from paddle_lab.trace.schema import BACKWARD_KINDS
 
-_PADDLE_GRAD = BACKWARD_KINDS.index("paddle.grad")
 _LEAF = "GradNodeAccumulation"
 _MOST_NODES = 20
 """Of one call: the user mends the first, and looks again."""
@@ -24,137 +21,85 @@ _MOST_NODES = 20
 class BadGradients:
     """The edges of one backward call whose gradients had NaN or Inf."""
 
-    def __init__(self, facts: Facts, call: int, edges: BackwardEdges) -> None:
+    def __init__(self, facts: Facts, call: int) -> None:
         self.call = call
         self._facts = facts
-        self._edges = edges
         stats = facts.record.grad_stats
         rows = np.flatnonzero(stats["backward_call"] == call)
-        is_bad = (stats["nans"][rows] > 0) | (stats["infs"][rows] > 0)
+        bad = rows[with_bad_numbers(stats)[rows]]
         self._seen = set(stats["grad_edge"][rows].tolist())
-        bad = rows[is_bad]
-        self.edges = [edge for edge in stats["grad_edge"][bad].tolist() if edge >= 0]
-        self._bad = set(self.edges)
+        self._bad = set(stats["grad_edge"][bad].tolist()) - {-1}
         self._nan = set(stats["grad_edge"][rows[stats["nans"][rows] > 0]].tolist())
         self._bad_roots = set(stats["grad_node"][bad][stats["grad_edge"][bad] < 0].tolist())
 
     def first_nodes(self) -> list[int]:
         """Return the grad nodes that made bad gradients of finite ones, nearest the loss first."""
-        sources = self._facts.record.grad_edges["source"]
-        ops = self._facts.record.grad_nodes["op"]
-        nodes = {int(sources[edge]) for edge in self.edges}
+        facts = self._facts
+        nodes = set(map(facts.edge_source, self._bad))
         first = [node for node in nodes if not self._was_given_bad(node)]
-        return sorted(first, key=lambda node: (-int(ops[node]), node))[:_MOST_NODES]
+        return sorted(first, key=lambda node: (-facts.op_of_node(node), node))[:_MOST_NODES]
 
     def path(self, node: int) -> list[int]:
         """Return a grad node and those that its bad gradients reached, in order."""
-        targets = self._facts.record.grad_edges["target"]
-        reached, pending = {node: None}, [node]
-        for current in pending:
-            for edge in self._edges.out_of(current):
-                target = int(targets[edge])
-                if target not in reached and (edge in self._bad or self._is_silent(current)):
-                    reached[target] = None
-                    pending.append(target)
-        return list(reached)
+        facts = self._facts
+
+        def handed_bad(node: int) -> list[int]:
+            edges, is_silent = facts.edges_out(node), self._is_silent(node)
+            return [facts.edge_target(edge) for edge in edges if is_silent or edge in self._bad]
+
+        return list(walk([node], handed_bad))
 
     def is_nan(self, node: int) -> bool:
         """Tell whether a grad node handed on NaN, rather than only Inf."""
-        return any(edge in self._nan for edge in self._edges.out_of(node))
+        return not self._nan.isdisjoint(self._facts.edges_out(node))
 
     def reaches_leaf(self, node: int) -> bool:
         """Tell whether bad gradients of a grad node reached what the call was asked for."""
-        record = self._facts.record
-        if record.backward_calls["kind"][self.call] == _PADDLE_GRAD:
-            return True
-        targets = record.grad_edges["target"]
-        return any(
-            edge in self._bad
-            and record.text(int(record.grad_nodes["name"][targets[edge]])) == _LEAF
+        facts = self._facts
+        return facts.is_paddle_grad(self.call) or any(
+            edge in self._bad and facts.grad_node_name(facts.edge_target(edge)) == _LEAF
             for current in self.path(node)
-            for edge in self._edges.out_of(current)
+            for edge in facts.edges_out(current)
         )
 
     def _is_silent(self, node: int) -> bool:
         """Tell whether nothing that a grad node handed on was looked at: some take no hook."""
-        return not any(edge in self._seen for edge in self._edges.out_of(node))
+        return self._seen.isdisjoint(self._facts.edges_out(node))
 
     def _was_given_bad(self, node: int) -> bool:
-        sources = self._facts.record.grad_edges["source"]
-        passed, pending = {node}, [node]
-        while pending:
-            current = pending.pop()
-            if current in self._bad_roots:
-                return True
-            for edge in self._edges.into(current):
-                if edge in self._bad:
-                    return True
-                source = int(sources[edge])
-                # What this node passed on was not seen: the gradients it received count instead.
-                if source not in passed and self._is_silent(source):
-                    passed.add(source)
-                    pending.append(source)
-        return False
+        facts = self._facts
+
+        def silent_before(node: int) -> list[int]:
+            # What such a node passed on was not seen: the gradients it received count instead.
+            return list(filter(self._is_silent, map(facts.edge_source, facts.edges_in(node))))
+
+        return any(
+            one in self._bad_roots or not self._bad.isdisjoint(facts.edges_in(one))
+            for one in walk([node], silent_before)
+        )
 
 
-class BackwardEdges:
-    """The edges of a record's backward graphs, by their ends."""
-
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-
-    def out_of(self, node: int) -> list[int]:
-        """Return the edges on which a grad node hands gradients on."""
-        starts, order = self._out
-        found: list[int] = order[starts[node] : starts[node + 1]].tolist()
-        return found
-
-    def into(self, node: int) -> list[int]:
-        """Return the edges on which a grad node is given gradients."""
-        starts, order = self._into
-        found: list[int] = order[starts[node] : starts[node + 1]].tolist()
-        return found
-
-    @cached_property
-    def _out(self) -> tuple[Keys, Keys]:
-        record = self._facts.record
-        return csr(record.grad_edges["source"], len(record.grad_nodes))
-
-    @cached_property
-    def _into(self) -> tuple[Keys, Keys]:
-        record = self._facts.record
-        return csr(record.grad_edges["target"], len(record.grad_nodes))
-
-
-def bad_gradients(facts: Facts) -> list[BadGradients]:
-    """Return the backward calls that met NaN or Inf, in order."""
+def bad_gradients(facts: Facts) -> dict[int, BadGradients]:
+    """Return the backward calls that met NaN or Inf, in order, and their bad gradients."""
     stats = facts.record.grad_stats
-    is_bad = (stats["nans"] > 0) | (stats["infs"] > 0)
-    calls = sorted(set(stats["backward_call"][is_bad].tolist()) & set(facts.user_backward_calls))
-    edges = BackwardEdges(facts)
-    return [BadGradients(facts, call, edges) for call in calls]
+    bad = set(stats["backward_call"][with_bad_numbers(stats)].tolist())
+    return {call: BadGradients(facts, call) for call in facts.user_backward_calls if call in bad}
 
 
-def add_backward_sources(flow: Flow, calls: list[BadGradients]) -> None:
+def add_backward_sources(flow: Flow) -> None:
     """Add grad nodes to a flow's sources, and note which sources came as far as a gradient."""
-    facts = flow.facts
     # A backward call inside another one, as in recomputation, is listed later but counts first.
-    for call in reversed(calls):
-        for node in call.first_nodes():
-            is_nan, reaches_leaf = call.is_nan(node), call.reaches_leaf(node)
-            op = int(facts.record.grad_nodes["op"][node])
+    for call, gradients in reversed(flow.facts.answer(bad_gradients).items()):
+        for node in gradients.first_nodes():
+            op = flow.facts.op_of_node(node)
             known = list(_known_sources(flow, op)) if op >= 0 else []
             if not known:
-                known = [
-                    flow.add(Source("backward", op, grad_node=node, backward_call=call.call,
-                                    is_nan=is_nan))
-                ]  # fmt: skip
-            for number in known:
-                source = flow.sources[number]
-                if reaches_leaf:
+                is_nan = gradients.is_nan(node)
+                known = [flow.add(Source("backward", op, is_nan=is_nan))]
+            for source in map(flow.sources.__getitem__, known):
+                if gradients.reaches_leaf(node):
                     source.reaches.add("gradient")
-                if source.kind != "backward":
-                    source.backward_call, source.grad_node = call.call, node
+                source.backward_call, source.grad_node = call, node
 
 
 def _known_sources(flow: Flow, op: int) -> Iterator[int]:
@@ -165,20 +110,11 @@ def _known_sources(flow: Flow, op: int) -> Iterator[int]:
         return
     # Its backward runs in Python: an op in there did it, or a backward call of its own.
     for number, source in enumerate(flow.sources):
-        if is_in_backward(facts, source) and _is_inside(
-            facts, int(facts.record.ops["scope"][source.op]), op
-        ):
-            yield number
+        if is_in_backward(facts, source):
+            scope = int(facts.record.ops["scope"][source.op])
         elif source.kind == "backward":
             scope = int(facts.record.backward_calls["scope"][source.backward_call])
-            if _is_inside(facts, scope, op):
-                yield number
-
-
-def _is_inside(facts: Facts, scope: int, pylayer: int) -> bool:
-    scopes = facts.record.scopes
-    while scope >= 0:
-        if scopes["op"][scope] == pylayer:
-            return True
-        scope = int(scopes["parent"][scope])
-    return False
+        else:
+            continue
+        if op in map(facts.pylayer_op, facts.scopes_around(scope)):
+            yield number

@@ -1,4 +1,4 @@
-"""How far NaN and Inf came in forward: to a loss, into a parameter, to where nothing reads on."""
+"""How far NaN and Inf came: to a loss, into a parameter, to where nothing reads on; which way."""
 
 from __future__ import annotations
 
@@ -6,72 +6,85 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import BUFFER, OPTIMIZER, PARAMETER, Facts
-from paddle_lab.analysis.findings.nan.sources import Flow
+from paddle_lab.analysis.findings.finding import Mark
+from paddle_lab.analysis.findings.nan.bad_gradients import bad_gradients
+from paddle_lab.analysis.findings.nan.sources import Flow, Source
 from paddle_lab.trace.schema import ROLES
 
 _OUTPUT = ROLES.index("output")
 # They ask whether there is NaN: what was only asked went no further.
 _OBSERVERS = frozenset(("isnan", "isinf", "isfinite"))
+_MOST_MARKS = 2_000
 
 
 def note_reach(flow: Flow) -> None:
     """Note for each source how far what began there came in forward."""
     facts = flow.facts
-    losses = loss_tensors(facts)
-    is_end = _ends(facts)
-    tensors = facts.record.tensors
+    losses, is_end = facts.answer(_loss_tensors), facts.answer(_ends)
     for tensor in flow.numbers.bad_tensors:
         nan_of, inf_of = flow.nan_of.get(tensor, ()), flow.inf_of.get(tensor, ())
-        producer = int(tensors["producer"][tensor])
+        producer, kind = facts.producer(tensor), facts.tensor_kind(tensor)
         reached = {"loss"} if tensor in losses else set()
-        if producer >= 0 and facts.phase(producer) == OPTIMIZER:
-            reached |= {"parameter"} if facts.tensor_kind(tensor) == PARAMETER else set()
+        if producer >= 0 and facts.phase(producer) == OPTIMIZER and kind == PARAMETER:
+            reached.add("parameter")
         for number in (*nan_of, *inf_of):
             flow.sources[number].reaches |= reached
-        is_kept = is_end[tensor] or (facts.tensor_kind(tensor) == BUFFER and producer >= 0)
-        for number in nan_of if is_kept else ():
-            source = flow.sources[number]
+        is_kept = is_end[tensor] or (kind == BUFFER and producer >= 0)
+        for source in map(flow.sources.__getitem__, nan_of if is_kept else ()):
             # A constant that was only kept is what somebody wanted.
-            source.reaches |= set() if source.is_meant and producer == source.op else {"end"}
+            if not (source.is_meant and producer == source.op):
+                source.reaches.add("end")
         for number in inf_of if is_end[tensor] else ():
-            flow.sources[number].reaches |= {"inf_end"}
+            flow.sources[number].reaches.add("inf_end")
 
 
-def loss_tensors(facts: Facts) -> frozenset[int]:
+def path_marks(flow: Flow, source: Source) -> list[Mark]:
+    """Return the marks of a source and of its way, in order: to the loss, and on in backward."""
+    facts = flow.facts
+    nodes: list[int] = []
+    if source.grad_node >= 0:
+        nodes = facts.answer(bad_gradients)[source.backward_call].path(source.grad_node)
+    on_in_backward = [Mark("path", op=facts.op_of_node(node), grad_node=node) for node in nodes]
+    if source.kind == "backward":
+        origin = Mark("origin", op=source.op, grad_node=source.grad_node)
+        return [origin, *on_in_backward[1:]][:_MOST_MARKS]
+    number = flow.sources.index(source)
+    marks = [Mark("origin", op=source.op)]
+    losses = facts.answer(_loss_tensors)
+    for op in flow.bad_ops:
+        if op <= source.op:
+            continue
+        outputs = facts.outputs(op)
+        if any(number in of.get(made, ()) for made in outputs for of in (flow.nan_of, flow.inf_of)):
+            marks.append(Mark("path", op=op))
+        if not losses.isdisjoint(outputs):
+            break  # what later steps make of it is another story
+    return [*marks, *on_in_backward][:_MOST_MARKS]
+
+
+def _loss_tensors(facts: Facts) -> frozenset[int]:
     """Return what backward calls began with, as far as ops of the record made it.
 
     Where there is no backward call: single numbers that no op reads, if they need gradients.
     """
-    record = facts.record
     if not facts.user_backward_calls:
-        is_end = _ends(facts)
-        return frozenset(
-            tensor
-            for tensor in np.flatnonzero(is_end).tolist()
-            if facts.needs_grad(tensor) and facts.shape(tensor) in ((), (1,))
-        )
-    is_users = np.isin(record.grad_roots["backward_call"], facts.user_backward_calls)
-    nodes = record.grad_roots["grad_node"][is_users]
-    ops = set(record.grad_nodes["op"][nodes].tolist()) - {-1}
+        ends = filter(facts.needs_grad, np.flatnonzero(facts.answer(_ends)).tolist())
+        return frozenset(tensor for tensor in ends if facts.shape(tensor) in ((), (1,)))
+    roots = (node for call in facts.user_backward_calls for node in facts.roots(call))
+    ops = set(map(facts.op_of_node, roots)) - {-1}
     return frozenset(tensor for op in ops for tensor in facts.outputs(op))
 
 
 def _ends(facts: Facts) -> npt.NDArray[np.bool_]:
     """Return which tensors no op reads any more, shape ``[tensors]``."""
-    record = facts.record
-    uses, tensors = record.uses, record.tensors
-    names = [name for name in set(record.ops["name"].tolist()) if record.text(name) in _OBSERVERS]
-    observers = np.flatnonzero(np.isin(record.ops["name"], names))
-    is_read = (uses["role"] != _OUTPUT) & (uses["tensor"] >= 0)
-    is_read &= ~np.isin(uses["op"], observers)
-    ends = tensors["producer"] >= 0
-    ends[uses["tensor"][is_read]] = False
-    followed = tensors["previous"]
-    ends[followed[followed >= 0]] = False
-    # If a detached tensor was read, the tensor that it was detached from counts as read.
-    is_detached = tensors["detached_from"] >= 0
+    uses, tensors = facts.record.uses, facts.record.tensors
+    is_observed = np.isin(uses["op"], facts.ops_named(_OBSERVERS))
+    read = uses["tensor"][(uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & ~is_observed]
     was_read = np.zeros(len(tensors), np.bool_)
-    was_read[uses["tensor"][is_read]] = True
-    ends[tensors["detached_from"][is_detached & was_read]] = False
-    result: npt.NDArray[np.bool_] = ends
-    return result
+    was_read[read] = True
+    # If a detached tensor was read, the tensor that it was detached from counts as read.
+    for column, is_source in (("previous", True), ("detached_from", was_read.copy())):
+        sources = tensors[column]
+        was_read[sources[(sources >= 0) & is_source]] = True
+    ends: npt.NDArray[np.bool_] = (tensors["producer"] >= 0) & ~was_read
+    return ends

@@ -11,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
+from paddle_lab.analysis.findings.facts.columns import Rows, rows_by
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.schema import ROLES
 
@@ -45,95 +48,90 @@ class TensorNumbers:
     """The numbers in every tensor of a record; none for what is not of floats."""
 
     def __init__(self, facts: Facts) -> None:
-        self._record = facts.record
         self._facts = facts
-        self._stats = facts.record.value_stats
+        self._nans = facts.entry("value_stats", "nans")
+        self._infs = facts.entry("value_stats", "infs")
 
     @cached_property
     def has_bad(self) -> bool:
         """Whether there is any NaN or Inf."""
-        return bool(((self._stats["nans"] > 0) | (self._stats["infs"] > 0)).any())
+        return bool(with_bad_numbers(self._facts.record.value_stats).any())
 
     def of(self, tensor: int, op: int = 0) -> Numbers | None:
         """Return what was in a tensor when an op was called."""
-        row = self._row(tensor, op)
+        row, stats = self._row(tensor, op), self._facts.record.value_stats
         if row < 0:
             return None
-        stats = self._stats
-        counts = [int(stats[column][row]) for column in ("elements", "zeros", "nans", "infs")]
-        bounds = [float(self._floats[column][row]) for column in ("smallest", "largest")]
-        return Numbers(counts[0], counts[1], counts[2], counts[3], bounds[0], bounds[1])
+        elements, zeros = int(stats["elements"][row]), int(stats["zeros"][row])
+        smallest, largest = (float(bounds[row]) for bounds in self._bounds)
+        return Numbers(elements, zeros, self._nans(row), self._infs(row), smallest, largest)
 
     def has_nan(self, tensor: int, op: int = 0) -> bool:
         """Tell whether a tensor had NaN when an op was called."""
         row = self._row(tensor, op)
-        return row >= 0 and bool(self._stats["nans"][row])
+        return row >= 0 and self._nans(row) > 0
 
     def has_inf(self, tensor: int, op: int = 0) -> bool:
         """Tell whether a tensor had Inf when an op was called."""
         row = self._row(tensor, op)
-        return row >= 0 and bool(self._stats["infs"][row])
+        return row >= 0 and self._infs(row) > 0
+
+    def _row(self, tensor: int, op: int) -> int:
+        tensor = self._sources[tensor]
+        rows = self._rows(tensor)
+        if len(rows) < 2:
+            return rows[0] if rows else -1
+        # A tensor that was written to by no op was looked at again then.
+        return rows[min(bisect_right(self._overwritten.get(tensor, []), op), len(rows) - 1)]
+
+    @cached_property
+    def _bounds(self) -> tuple[npt.NDArray[np.float32], ...]:
+        stats = self._facts.record.value_stats
+        return tuple(from_bits(stats[name]) for name in ("smallest", "largest"))
 
     @cached_property
     def bad_tensors(self) -> list[int]:
         """The tensors that had NaN or Inf at any time, in order."""
-        stats = self._stats
-        bad = set(stats["tensor"][(stats["nans"] > 0) | (stats["infs"] > 0)].tolist())
-        count = len(self._record.tensors)
-        return [tensor for tensor in range(count) if self.source(tensor) in bad]
+        stats = self._facts.record.value_stats
+        bad = stats["tensor"][with_bad_numbers(stats)]
+        found: list[int] = np.flatnonzero(np.isin(self._sources, bad)).tolist()
+        return found
 
     def source(self, tensor: int) -> int:
         """Return the tensor whose values a detached one shares."""
-        detached_from = self._record.tensors["detached_from"]
-        while self._first[tensor] < 0 and detached_from[tensor] >= 0:
-            tensor = int(detached_from[tensor])
-        return tensor
-
-    def _row(self, tensor: int, op: int) -> int:
-        tensor = self.source(tensor)
-        first, last = int(self._first[tensor]), int(self._last[tensor])
-        if first == last:
-            return first
-        # A tensor that was written to by no op was looked at again then.
-        return min(first + bisect_right(self._overwritten.get(tensor, []), op), last)
+        return self._sources[tensor]
 
     @cached_property
-    def _floats(self) -> dict[str, npt.NDArray[np.float32]]:
-        return {name: from_bits(self._stats[name]) for name in ("smallest", "largest")}
+    def _sources(self) -> list[int]:
+        detached_from = self._facts.record.tensors["detached_from"]
+        has_rows = np.zeros(len(detached_from), np.bool_)
+        has_rows[self._looked_at[self._looked_at >= 0]] = True
+        sources: list[int] = nearest_marked(detached_from, has_rows | (detached_from < 0)).tolist()
+        return sources
 
     @cached_property
-    def _first(self) -> npt.NDArray[np.int64]:
-        rows = np.full(len(self._record.tensors), -1, np.int64)
-        # Of several assignments to one place the last one holds.
-        rows[self._stats["tensor"][::-1]] = np.arange(len(self._stats))[::-1]
-        rows[self._scratch] = -1
-        return rows
+    def _rows(self) -> Rows:
+        looked_at = self._looked_at
+        return rows_by(looked_at, np.arange(len(looked_at)), len(self._facts.record.tensors))
 
     @cached_property
-    def _last(self) -> npt.NDArray[np.int64]:
-        rows = np.full(len(self._record.tensors), -1, np.int64)
-        rows[self._stats["tensor"]] = np.arange(len(self._stats))
-        rows[self._scratch] = -1
-        return rows
-
-    @cached_property
-    def _scratch(self) -> list[int]:
-        """What ops made for themselves and no other op read."""
-        record = self._record
-        uses = record.uses
-        known = {name for name in set(record.ops["name"].tolist())
-                 if _WITH_SCRATCH.search(record.text(name))}  # fmt: skip
-        ops = np.flatnonzero(np.isin(record.ops["name"], list(known)))
-        is_second = (uses["role"] == _OUTPUT) & (uses["slot"] > 0) & np.isin(uses["op"], ops)
-        read = set(uses["tensor"][uses["role"] == _INPUT].tolist())
-        return [tensor for tensor in uses["tensor"][is_second].tolist() if tensor not in read]
+    def _looked_at(self) -> Keys:
+        """The tensor of each row; -1 for what ops made for themselves and no other op read."""
+        record = self._facts.record
+        uses, tensors = record.uses, record.value_stats["tensor"]
+        ops = np.isin(record.ops["name"], self._facts.codes(_has_scratch))
+        is_second = (uses["role"] == _OUTPUT) & (uses["slot"] > 0) & ops[uses["op"]]
+        read = uses["tensor"][uses["role"] == _INPUT]
+        scratch = np.setdiff1d(uses["tensor"][is_second], read)
+        return np.where(np.isin(tensors, scratch), -1, tensors)
 
     @cached_property
     def _overwritten(self) -> dict[int, list[int]]:
-        events = self._record.events
         found: dict[int, list[int]] = {}
-        for row in self._facts.events("overwritten"):
-            tensor = int(events["tensor"][row])
-            if tensor >= 0:
-                found.setdefault(tensor, []).append(int(events["ops_before"][row]))
+        for event in self._facts.events("overwritten"):
+            found.setdefault(event.tensor, []).append(event.ops_before)
         return found
+
+
+def _has_scratch(op_name: str) -> bool:
+    return _WITH_SCRATCH.search(op_name) is not None

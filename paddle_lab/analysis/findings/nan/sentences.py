@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Event, Facts
 from paddle_lab.analysis.findings.nan.causes import Cause
 from paddle_lab.analysis.findings.nan.sources import Flow, Source
 from paddle_lab.analysis.findings.place import Place
@@ -15,31 +15,25 @@ _REACHES = ("loss", "gradient", "parameter")
 
 def place_of(facts: Facts, source: Source) -> Place:
     """Return the line to name."""
-    record = facts.record
-    event = event_behind(facts, source) if source.kind == "outside" else -1
-    if event >= 0:
-        place = facts.place_of_stack(int(record.events["stack"][event]))
-        if place.line:
-            return place
+    event = event_behind(facts, source) if source.kind == "outside" else None
+    place = Place() if event is None else facts.place_of_stack(event.stack)
+    if place.line:
+        return place
     if source.kind == "backward" and source.op < 0:
-        return facts.place_of_stack(int(record.backward_calls["stack"][source.backward_call]))
+        return facts.place_of_call(source.backward_call)
     return facts.place(source.op)
 
 
-def event_behind(facts: Facts, source: Source) -> int:
-    """Return the event that brought a tensor's values in, -1 where none is known."""
-    events = facts.record.events
+def event_behind(facts: Facts, source: Source) -> Event | None:
+    """Return the event that brought a tensor's values in, None where none is known."""
     for kind in ("overwritten", "created"):
         for event in reversed(facts.events(kind)):
-            if (
-                events["tensor"][event] == source.tensor
-                and events["ops_before"][event] <= source.op
-            ):
+            if event.tensor == source.tensor and event.ops_before <= source.op:
                 return event
-    return -1
+    return None
 
 
-def message_of(flow: Flow, source: Source, place: Place, cause: Cause | None) -> Text:
+def message_of(flow: Flow, source: Source, place: Place, cause: Cause) -> Text:
     """Return the sentence."""
     if source.kind == "backward":
         begin = _in_backward(flow.facts, source, place)
@@ -47,7 +41,7 @@ def message_of(flow: Flow, source: Source, place: Place, cause: Cause | None) ->
         begin = _in_forward(flow, source, place)
     else:
         begin = _from_outside(flow, source, place)
-    if cause is not None and cause.text is not None:
+    if cause.text is not None:
         begin = Text("findings.nan.since", said=begin, why=cause.text)
     return Text("findings.nan.sentence", said=_with_end(begin, flow.facts, source))
 
@@ -64,11 +58,9 @@ def _in_forward(flow: Flow, source: Source, place: Place) -> Text:
 
 
 def _in_backward(facts: Facts, source: Source, place: Place) -> Text:
-    what = "NaN" if source.is_nan else "Inf"
-    node = facts.record.text(int(facts.record.grad_nodes["name"][source.grad_node]))
-    if source.op < 0:
-        return Text("findings.nan.backward_alone", place=place, node=node, what=what)
-    return Text("findings.nan.backward", place=place, node=node, what=what)
+    key = "findings.nan.backward_alone" if source.op < 0 else "findings.nan.backward"
+    node = facts.grad_node_name(source.grad_node)
+    return Text(key, place=place, node=node, what="NaN" if source.is_nan else "Inf")
 
 
 def _from_outside(flow: Flow, source: Source, place: Place) -> Text:
@@ -76,11 +68,10 @@ def _from_outside(flow: Flow, source: Source, place: Place) -> Text:
     numbers = flow.numbers.of(source.tensor, source.op)
     bad = 0 if numbers is None else numbers.nans + numbers.infs
     total = 0 if numbers is None else numbers.elements
-    what = "NaN" if source.is_nan else "Inf"
     shape = list(facts.shape(source.tensor))
     values: dict[str, object] = {
         "place": place,
-        "what": what,
+        "what": "NaN" if source.is_nan else "Inf",
         "shape": shape,
         "counted": Text("findings.nan.counted", bad=bad, total=total),
     }
@@ -88,7 +79,7 @@ def _from_outside(flow: Flow, source: Source, place: Place) -> Text:
         return Text("findings.nan.read_gradient", **values)
     if facts.tensor_kind(source.tensor) == PARAMETER:
         name = facts.path(source.tensor) or Text("findings.nan.some_parameter", shape=shape)
-        key = "parameter_written" if event_behind(facts, source) >= 0 else "parameter_met"
+        key = "parameter_met" if event_behind(facts, source) is None else "parameter_written"
         return Text(f"findings.nan.{key}", name=name, **values)
     return Text("findings.nan.brought_in", **values)
 

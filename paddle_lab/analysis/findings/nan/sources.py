@@ -59,16 +59,14 @@ class Flow:
         self.nan_of: dict[int, Sources] = {}
         """NaN of a tensor to the sources it comes from."""
         self.inf_of: dict[int, Sources] = {}
-        self.bad_ops: list[int] = []
-        """Ops that made or handed on NaN or Inf, in order."""
         bad = numbers.bad_tensors
-        producers = facts.record.tensors["producer"]
-        self.bad_ops = sorted({int(producers[tensor]) for tensor in bad} - {-1})
+        self.bad_ops = sorted(set(map(facts.producer, bad)) - {-1})
+        """Ops that made or handed on NaN or Inf, in order."""
         for op in self.bad_ops:
             self._follow(op)
         for tensor in bad:
             readers = facts.consumers(tensor)
-            if readers and producers[tensor] < 0:
+            if readers and facts.producer(tensor) < 0:
                 self._meet(tensor, readers[0])
 
     def add(self, source: Source) -> int:
@@ -98,14 +96,10 @@ class Flow:
         read = self.inputs(op)
         for tensor in read:
             self._meet(tensor, op)
-        nan_in = _merged(
-            source for tensor in read if numbers.has_nan(tensor, op)
-            for source in self.nan_of.get(tensor, ())
-        )  # fmt: skip
-        inf_in = _merged(
-            source for tensor in read if numbers.has_inf(tensor, op)
-            for source in self.inf_of.get(tensor, ())
-        )  # fmt: skip
+        with_nan = (one for one in read if numbers.has_nan(one, op))
+        with_inf = (one for one in read if numbers.has_inf(one, op))
+        nan_in = _merged(source for one in with_nan for source in self.nan_of.get(one, ()))
+        inf_in = _merged(source for one in with_inf for source in self.inf_of.get(one, ()))
         made: Sources = ()
         for tensor in self.facts.outputs(op):
             if numbers.has_nan(tensor):
@@ -124,22 +118,13 @@ class Flow:
     def _begin(self, op: int, *, is_nan: bool) -> Sources:
         facts = self.facts
         written = {match["value"] for match in _BAD_CONSTANT.finditer(facts.attributes(op))}
-        name = facts.op_name(op)
-        return (
-            self.add(
-                Source(
-                    "op",
-                    op,
-                    is_nan=is_nan,
-                    is_meant=("nan" if is_nan else "inf") in written or name in _UNINITIALISED,
-                )
-            ),
-        )
+        is_written = ("nan" if is_nan else "inf") in written
+        is_meant = is_written or facts.op_name(op) in _UNINITIALISED
+        return (self.add(Source("op", op, is_nan=is_nan, is_meant=is_meant)),)
 
     def _meet(self, tensor: int, op: int) -> None:
         """Make a source of a tensor that no op made."""
-        numbers, record = self.numbers, self.facts.record
-        tensors = record.tensors
+        facts, numbers = self.facts, self.numbers
         has_nan, has_inf = numbers.has_nan(tensor, op), numbers.has_inf(tensor, op)
         is_new = (has_nan and tensor not in self.nan_of) or (
             has_inf and tensor not in self.inf_of and tensor not in self.nan_of
@@ -149,20 +134,15 @@ class Flow:
         shared = numbers.source(tensor)
         if shared != tensor:
             self._meet(shared, op)
-        elif tensors["producer"][tensor] < 0 and tensors["previous"][tensor] in self.nan_of:
+        elif facts.producer(tensor) < 0 and facts.previous(tensor) in self.nan_of:
             # Changed by what is no op, and bad before already.
-            shared = int(tensors["previous"][tensor])
+            shared = facts.previous(tensor)
         nan_of, inf_of = self.nan_of.get(shared), self.inf_of.get(shared)
         if not (nan_of or inf_of):
             found = numbers.of(tensor, op)
             kind: SourceKind = "gradient" if self._is_gradient(tensor, op) else "outside"
-            source = Source(
-                kind,
-                op,
-                tensor=tensor,
-                is_nan=has_nan,
-                is_meant=not has_nan and found is not None and found.is_mask,
-            )
+            is_meant = not has_nan and found is not None and found.is_mask
+            source = Source(kind, op, tensor=tensor, is_nan=has_nan, is_meant=is_meant)
             nan_of = inf_of = (self.add(source),)
         if has_nan:
             self.nan_of[tensor] = nan_of or inf_of or ()
@@ -180,9 +160,8 @@ class Flow:
 
     @cached_property
     def _first_backward(self) -> int:
-        facts = self.facts
-        before = facts.record.backward_calls["ops_before"][facts.user_backward_calls]
-        return int(before.min()) if len(before) else facts.op_count
+        calls = self.facts.user_backward_calls
+        return min(map(self.facts.ops_before, calls), default=self.facts.op_count)
 
     @cached_property
     def _parameter_shapes(self) -> frozenset[tuple[int, ...]]:

@@ -9,13 +9,12 @@ told apart by the order in which Paddle runs them: the first that fits is the on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.saved.run_order import run_order
-from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors, touched_tensors
+from paddle_lab.analysis.findings.facts import Facts, walk
+from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.saved.storages import Storages
 
 Cause = Literal["modified", "twice", "no_double_grad", "pylayer", "python", "unknown"]
@@ -29,6 +28,7 @@ _NAMED = (
     re.compile(r"\[GradNode < (\w+) > error\]"),
     re.compile(r"^\d+\s+(?:\w+::)*(\w*GradNode\w*)::operator\(\)", re.MULTILINE),
 )
+_LEAF_NAME = "GradNodeAccumulation"
 _PYTHON = re.compile(r"^\(External\)|^OSError: \(External\)|\nAt:\n", re.MULTILINE)
 
 
@@ -49,13 +49,14 @@ class FailedBackward:
     """The backward call that had freed what the node needs."""
 
 
-def failed_backwards(facts: Facts) -> Iterator[FailedBackward]:
-    """Yield what is known of each backward call that raised an exception of its own."""
-    storages = Storages(facts)
-    for call in facts.user_backward_calls:
-        error = facts.backward_error(call)
-        if error and not error.startswith(("KeyboardInterrupt", "SystemExit")):
-            yield _explained(facts, storages, call, error)
+def failed_backwards(facts: Facts) -> list[FailedBackward]:
+    """Return what is known of each backward call that raised an exception of its own."""
+    return [
+        _explained(facts, call, error)
+        for call in facts.user_backward_calls
+        if (error := facts.backward_error(call))
+        and not error.startswith(("KeyboardInterrupt", "SystemExit"))
+    ]
 
 
 def reason(error: str) -> str:
@@ -70,93 +71,107 @@ def reason(error: str) -> str:
     return f"{said[:240]}…" if len(said) > 240 else said
 
 
-def _explained(facts: Facts, storages: Storages, call: int, error: str) -> FailedBackward:
-    order = run_order(facts, call)
+def _explained(facts: Facts, call: int, error: str) -> FailedBackward:
+    order = _run_order(facts, call)
 
-    def first(fits: Callable[[int], bool]) -> int:
-        return next((node for node in order if fits(node)), -1)
-
-    def named(name: str) -> int:
-        return first(lambda node: facts.grad_node_name(node) == name)
+    def named(name: str) -> list[int]:
+        return [node for node in order if facts.grad_node_name(node) == name]
 
     if match := _ADDRESS.search(error):
-        name, address = match[1], int(match[2], 16)
-        at = facts.record.grad_nodes["address"]
-        node = first(lambda node: int(at[node]) == address and facts.grad_node_name(node) == name)
-        return FailedBackward(call, "pylayer", node if node >= 0 else named(name))
+        nodes, address = named(match[1]), int(match[2], 16)
+        addresses = facts.record.grad_nodes["address"]
+        nodes = [node for node in nodes if int(addresses[node]) == address] or nodes
+        return FailedBackward(call, "pylayer", _first(nodes))
     if match := _VERSIONS.search(error):
-        return _modified(facts, storages, call, order, int(match[1]), int(match[2]))
+        return _modified(facts, call, order, int(match[1]), int(match[2]))
     if match := _RUN_BEFORE.search(error):
-        return _run_twice(facts, call, order, match[1])
+        return _run_twice(facts, call, named(match[1]))
     if match := _NO_DOUBLE_GRAD.search(error):
         name = "".join(part.capitalize() for part in match[1].removesuffix("_grad").split("_"))
-        return FailedBackward(call, "no_double_grad", named(f"{name}GradNode"))
+        return FailedBackward(call, "no_double_grad", _first(named(f"{name}GradNode")))
     if match := _PYLAYER_NAME.search(error):
-        return FailedBackward(call, "pylayer", _last_pylayer_node(facts, call, order, match[1]))
+        return FailedBackward(call, "pylayer", _last_run(facts, call, named(match[1])))
     cause: Cause = "python" if _PYTHON.search(error) else "unknown"
     for pattern in _NAMED:
         if match := pattern.search(error):
-            return FailedBackward(call, cause, named(match[1]))
+            return FailedBackward(call, cause, _first(named(match[1])))
     return FailedBackward(call, cause)
 
 
+def _first(nodes: list[int]) -> int:
+    return nodes[0] if nodes else -1
+
+
+def _run_order(facts: Facts, call: int) -> list[int]:
+    """Return the grad nodes of one backward call in the order in which Paddle runs them.
+
+    A node runs when all that hand it gradients have run, first come first served; the nodes of
+    leaves run before all others. What a failing call did not get to is in the list as well.
+    """
+
+    def following(node: int) -> list[int]:
+        return [facts.edge_target(edge) for edge in facts.edges_out(node)]
+
+    roots = facts.roots(call)
+    waiting_for = dict.fromkeys(roots, 0)
+    for node in walk(roots, following):
+        for target in following(node):
+            waiting_for[target] = waiting_for.get(target, 0) + 1
+    ready = deque(root for root in roots if not waiting_for[root])
+    found: list[int] = []
+    while ready:
+        node = ready.popleft()
+        found.append(node)
+        for target in following(node):
+            waiting_for[target] -= 1
+            if not waiting_for[target]:
+                is_leaf = facts.grad_node_name(target) == _LEAF_NAME
+                (ready.appendleft if is_leaf else ready.append)(target)
+    return found
+
+
 def _modified(
-    facts: Facts, storages: Storages, call: int, order: list[int], version: int, expected: int
+    facts: Facts, call: int, order: list[int], version: int, expected: int
 ) -> FailedBackward:
-    versions = facts.record.tensors["version"]
-    before = facts.ops_before(call)
+    storages, before = facts.answer(Storages), facts.ops_before(call)
+    made_by_ops = [(node, op) for node in order if (op := facts.op_of_node(node)) >= 0]
+    known = ((node, op, saved_tensors(facts, op)) for node, op in made_by_ops)
     # A tensor that may have been saved counts only if no tensor known to be saved explains the
     # error.
-    for kept in (saved_tensors, touched_tensors):
-        for node in order:
-            op = facts.op_of_node(node)
-            for tensor in kept(facts, op) if op >= 0 else ():
-                if int(versions[tensor]) != expected:
-                    continue
-                changes = [
-                    change
-                    for change in storages.changes(tensor)
-                    if op < change < before and _version_made(facts, storages, tensor, change)
-                    in range(expected + 1, version + 1)
-                ]  # fmt: skip
-                if not changes:
-                    continue
-                last = _version_made(facts, storages, tensor, changes[-1])
-                if last == version:
-                    return FailedBackward(call, "modified", node, tensor, tuple(changes))
+    possible = ((node, op, facts.inputs(op) + facts.outputs(op)) for node, op in made_by_ops)
+    for node, op, tensors in (*known, *possible):
+        for tensor in tensors:
+            if storages.version(tensor) != expected:
+                continue
+            versions = {
+                change: storages.version_made(tensor, change)
+                for change in storages.changes(tensor)
+                if op < change < before
+            }
+            changes = [one for one, made in versions.items() if expected < made <= version]
+            if changes and versions[changes[-1]] == version:
+                return FailedBackward(call, "modified", node, tensor, tuple(changes))
     return FailedBackward(call, "modified")
 
 
-def _version_made(facts: Facts, storages: Storages, tensor: int, op: int) -> int:
-    versions, members = facts.record.tensors["version"], storages.members(tensor)
-    return max(int(versions[row]) for row in members if facts.producer(row) == op)
-
-
-def _run_twice(facts: Facts, call: int, order: list[int], name: str) -> FailedBackward:
-    earlier = [other for other in facts.user_backward_calls if other < call]
-    for node in order:
-        if facts.grad_node_name(node) != name:
-            continue
-        for other in reversed(earlier):
-            if not facts.backward_error(other) and node in set(facts.nodes_of_call(other)):
+def _run_twice(facts: Facts, call: int, nodes: list[int]) -> FailedBackward:
+    earlier = [one for one in facts.user_backward_calls if one < call]
+    freed_by = [one for one in reversed(earlier) if not facts.backward_error(one)]
+    for node in nodes:
+        for other in freed_by:
+            if node in facts.nodes_of_call(other):
                 return FailedBackward(call, "twice", node, earlier_call=other)
-    node = next((node for node in order if facts.grad_node_name(node) == name), -1)
-    return FailedBackward(call, "twice", node)
+    return FailedBackward(call, "twice", _first(nodes))
 
 
-def _last_pylayer_node(facts: Facts, call: int, order: list[int], name: str) -> int:
+def _last_run(facts: Facts, call: int, nodes: list[int]) -> int:
     """Return the node of the PyLayer whose backward ran last: Paddle complains of that one."""
-    scopes = facts.record.scopes
+    parents, ops = (facts.record.scopes[name].tolist() for name in ("parent", "op"))
+    calls = facts.record.scopes["backward_call"]
     ran = [
-        scope
-        for scope, (around, made) in enumerate(
-            zip(scopes["parent"].tolist(), scopes["op"].tolist(), strict=True)
-        )
-        if made >= 0 and around >= 0 and int(scopes["backward_call"][around]) == call
+        op
+        for op, around in zip(ops, parents, strict=True)
+        if op >= 0 and around >= 0 and int(calls[around]) == call
     ]
-    candidates = [node for node in order if facts.grad_node_name(node) == name]
-    for scope in reversed(ran):
-        for node in candidates:
-            if facts.op_of_node(node) == int(scopes["op"][scope]):
-                return node
-    return candidates[0] if candidates else -1
+    of_op = {facts.op_of_node(node): node for node in reversed(nodes)}
+    return next((of_op[op] for op in reversed(ran) if op in of_op), _first(nodes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,27 +36,25 @@ class SilentChange:
     grad_node: int
 
 
-@dataclass(frozen=True)
-class _Write:
+class _Write(NamedTuple):
     place: Place
     op: int
+    """-1 for what is no op."""
     tensor: int
-    stack: int = -1
+    stack: int
+    position: int
+    """How many ops had been called."""
 
 
 def silent_changes(facts: Facts) -> Iterator[SilentChange]:
     """Yield one change for each line that wrote to saved tensors without being counted."""
-    storages: Storages | None = None
     named: set[Place] = set()
     runs = _runs(facts)
-    for position, first, ops in _moments(facts, runs):
-        nodes = _waiting_nodes(facts, runs, position, first)
+    for writes in _moments(facts, runs):
+        nodes = _waiting_nodes(facts, runs, writes[0]) if writes else []
         if not nodes:
             continue
-        writes = [_Write(facts.place(op), op, tensor) for op in ops for tensor in facts.outputs(op)]
-        if not ops:
-            writes.append(first)
-        storages = storages or Storages(facts)
+        storages = facts.answer(Storages)
         saved: dict[int, tuple[int, int]] = {}
         for node in nodes:
             op = facts.op_of_node(node)
@@ -121,17 +120,17 @@ def _runs(facts: Facts) -> _Runs:
     return _Runs(runs)
 
 
-def _waiting_nodes(facts: Facts, runs: _Runs, position: int, write: _Write) -> list[int]:
-    """Return the grad nodes that had been made at a position, and that a later call ran."""
+def _waiting_nodes(facts: Facts, runs: _Runs, write: _Write) -> list[int]:
+    """Return the grad nodes that had been made before a write, and that a later call ran."""
     found: set[int] = set()
-    for run in runs.around(position):
-        if _is_before(facts, position, write, run):
-            found.update(run.nodes[run.ops < position].tolist())
+    for run in runs.around(write.position):
+        if _is_before(facts, write, run):
+            found.update(run.nodes[run.ops < write.position].tolist())
     return sorted(found)
 
 
-def _is_before(facts: Facts, position: int, write: _Write, run: _Run) -> bool:
-    if position < run.before:
+def _is_before(facts: Facts, write: _Write, run: _Run) -> bool:
+    if write.position < run.before:
         return True
     # With no op between both, the lines tell which came first; a step begins with an op.
     return write.op < 0 and _is_line_before(facts, write.stack, run.stack)
@@ -147,23 +146,19 @@ def _is_line_before(facts: Facts, stack: int, other: int) -> bool:
     return False
 
 
-def _moments(facts: Facts, runs: _Runs) -> Iterator[tuple[int, _Write, list[int]]]:
-    """Yield the steps of optimizers and what else writes without an op.
+def _moments(facts: Facts, runs: _Runs) -> Iterator[list[_Write]]:
+    """Yield what each step of an optimizer wrote, and each other write without an op.
 
     Steps before which no later run's graph had been begun are left out, as most are.
-
-    Yields
-    ------
-    position, first, ops
-        After how many ops it was, what was written first, and the step's ops; none of others.
     """
     for ops in facts.step_ops:
         if runs.around(ops[0]):
-            yield ops[0], _Write(facts.place(ops[0]), ops[0], -1), ops
-    events = facts.record.events
+            yield [
+                _Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
+                for op in ops
+                for tensor in facts.outputs(op)
+            ]
     for event in facts.events("overwritten"):
-        tensor = int(events["tensor"][event])
-        if tensor >= 0:
-            position = int(events["ops_before"][event])
-            stack = int(events["stack"][event])
-            yield position, _Write(facts.place_of_stack(stack), -1, tensor, stack), []
+        if event.tensor >= 0:
+            place = facts.place_of_stack(event.stack)
+            yield [_Write(place, -1, event.tensor, event.stack, event.ops_before)]

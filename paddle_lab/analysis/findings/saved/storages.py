@@ -27,6 +27,8 @@ class Storages:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self.version = facts.entry("tensors", "version")
+        """Paddle's count of a storage's changes when a row was its value."""
 
     def root(self, tensor: int) -> int:
         """Return the first row of a row's storage: it stands for all of them."""
@@ -42,13 +44,17 @@ class Storages:
         An op counts if its result has a higher version than the storage had before.
         """
         version, found = 0, []
-        versions = self._facts.record.tensors["version"]
         for row in self.members(tensor):
             op = self._facts.producer(row)
-            if versions[row] > version and op >= 0:
+            if self.version(row) > version and op >= 0:
                 found.append(op)
-            version = max(version, int(versions[row]))
+            version = max(version, self.version(row))
         return found
+
+    def version_made(self, tensor: int, op: int) -> int:
+        """Return the version that a row's storage had after an op that modified it."""
+        rows = (row for row in self.members(tensor) if self._facts.producer(row) == op)
+        return max(map(self.version, rows))
 
     @cached_property
     def _members(self) -> dict[int, list[int]]:
@@ -76,12 +82,11 @@ class Storages:
         """Yield rows that are values of the same storage."""
         facts, tensors = self._facts, self._facts.record.tensors
         for column in ("previous", "detached_from"):
-            others = tensors[column]
-            yield from ((row, int(others[row])) for row in np.flatnonzero(others >= 0).tolist())
-        versions = facts.column("tensors", "version")
+            rows = np.flatnonzero(tensors[column] >= 0)
+            yield from zip(rows.tolist(), tensors[column][rows].tolist(), strict=True)
         for op in facts.ops_named(_VIEWS).tolist():
             for source in facts.inputs(op)[:1]:
                 for made in facts.outputs(op):
                     # A view starts with its base's count of changes, a copy with none.
-                    if versions[made] == versions[source]:
+                    if self.version(made) == self.version(source):
                         yield source, made
