@@ -9,7 +9,7 @@ from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg.folding import Folded, fold, keep_rows
 from paddle_lab.views.svg.group_items import fold_label
-from paddle_lab.views.svg.lanes import assign_lanes
+from paddle_lab.views.svg.ladder_edges import assign_lanes
 from paddle_lab.views.svg.lifting import backward_edges, forward_edges
 from tests.trace.records import RecordWriter
 
@@ -33,11 +33,11 @@ def encoder(blocks: int) -> Record:
 def labels(record: Record, folded: Folded) -> list[str]:
     names, groups = record.ops["name"], record.groups
     return [
-        record.text(int(names[row.item.op]))
-        if row.item.op >= 0
-        else f"{record.text(int(groups['label'][row.item.groups[0]]))} ×{len(row.item.groups)}"
-        if row.item.groups
-        else f"gap of {sum(len(item.middle) or 1 for item in row.hidden)}"
+        record.text(int(names[row.ops[0]]))
+        if row.ops and not row.is_gap
+        else f"{record.text(int(groups['label'][row.groups[0]]))} ×{len(row.groups)}"
+        if not row.is_gap
+        else f"gap of {len(row.ops)}"
         for row in folded.rows
     ]
 

@@ -6,9 +6,9 @@ drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
+from collections import deque
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,6 @@ from paddle_lab.trace.schema import GROUP_KINDS
 from paddle_lab.views.svg.group_items import GroupItems, Item
 
 _OPTIMIZER = GROUP_KINDS.index("optimizer")
-
-
-@dataclass
-class Row:
-    """One line of the picture."""
-
-    item: Item
-    hidden: Sequence[Item] = ()
-    """Items that this row stands for because there are too many to show."""
 
 
 @dataclass
@@ -44,7 +35,7 @@ class Frame:
 class Folded:
     """Rows and frames, and where every op is found in them."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Item] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     row_of_op: Keys = field(default_factory=lambda: np.empty(0, np.int32))
     """Row of each op, int32, shape ``[ops]``; ops of repeated blocks have the first one's rows."""
@@ -64,97 +55,92 @@ def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Fo
     most_rows
         Where even the outermost level has more, a gap stands for those in the middle.
     """
-    return _Folder(record, most_rows).fold(depth)
+    items = GroupItems(record, most_rows)
+    folded = _arranged(items, _opened(record, items, depth, most_rows))
+    if len(folded.rows) > most_rows:
+        _shorten(folded, most_rows)
+    _place_ops(record, folded)
+    return folded
 
 
-class _Folder:
-    def __init__(self, record: Record, most_rows: int) -> None:
-        self._most_rows = most_rows
-        groups = record.groups
-        self._parent = groups["parent"]
-        self._kind = groups["kind"].tolist()
-        self._first_op = groups["first_op"].tolist()
-        self._op_count = groups["op_count"].tolist()
-        self._op_group = record.op_groups["group"]
-        self._items = GroupItems(record, most_rows)
+def _opened(record: Record, items: GroupItems, depth: int | None, most_rows: int) -> set[int]:
+    """Return the groups to open: the first one of an item stands for all of it."""
+    may_open = (record.groups["op_count"] > 1) & (record.groups["kind"] != _OPTIMIZER)
+    opened: set[int] = set()
+    waiting = deque((item, 0) for item in items.of(-1))
+    count = len(waiting)
+    while waiting:
+        item, level = waiting.popleft()
+        if not item.groups or not may_open[item.groups[0]]:
+            continue
+        inside = items.of(item.groups[0])
+        with_inside = count + len(inside) - 1
+        if with_inside > most_rows if depth is None else level >= depth:
+            continue
+        count = with_inside
+        opened.add(item.groups[0])
+        waiting.extend((part, level + 1) for part in inside)
+    return opened
 
-    def fold(self, depth: int | None) -> Folded:
-        opened = self._open(depth)
-        folded = Folded()
-        self._emit(folded, opened)
-        self._place_ops(folded)
-        return folded
 
-    def _open(self, depth: int | None) -> set[int]:
-        """Return the groups to open: the first one of an item stands for all of it."""
-        opened: set[int] = set()
-        count = len(self._items.of(-1))
-        waiting = [entry for item in self._items.of(-1) for entry in self._candidate(item, 0)]
-        heapq.heapify(waiting)
-        while waiting:
-            level, _, group = heapq.heappop(waiting)
-            inside = self._items.of(group)
-            if level >= depth if depth is not None else count + len(inside) - 1 > self._most_rows:
-                continue
-            count += len(inside) - 1
-            opened.add(group)
-            for item in inside:
-                for entry in self._candidate(item, level + 1):
-                    heapq.heappush(waiting, entry)
-        return opened
+def _arranged(items: GroupItems, opened: set[int]) -> Folded:
+    """Return rows and frames in execution order."""
+    folded = Folded()
+    waiting: list[tuple[Item | Frame, int]] = [(item, 0) for item in reversed(items.of(-1))]
+    while waiting:
+        item, depth = waiting.pop()
+        if isinstance(item, Frame):
+            item.last = len(folded.rows) - 1
+        elif item.groups and item.groups[0] in opened:
+            frame = Frame(item, depth, len(folded.rows))
+            folded.frames.append(frame)
+            waiting.append((frame, depth))
+            inside = items.of(item.groups[0])
+            waiting.extend((part, depth + 1) for part in reversed(inside))
+        else:
+            folded.rows.append(item)
+    return folded
 
-    def _candidate(self, item: Item, level: int) -> list[tuple[int, int, int]]:
-        if not item.groups:
-            return []
-        group = item.groups[0]
-        if self._op_count[group] < 2 or self._kind[group] == _OPTIMIZER:
-            return []
-        return [(level, self._first_op[group], group)]
 
-    def _emit(self, folded: Folded, opened: set[int]) -> None:
-        waiting: list[tuple[Item | Frame, int]] = [
-            (item, 0) for item in reversed(self._items.of(-1))
-        ]
-        while waiting:
-            item, depth = waiting.pop()
-            if isinstance(item, Frame):
-                item.last = len(folded.rows) - 1
-            elif item.groups and item.groups[0] in opened:
-                frame = Frame(item, depth, len(folded.rows))
-                folded.frames.append(frame)
-                waiting.append((frame, depth))
-                inside = self._items.of(item.groups[0])
-                waiting.extend((part, depth + 1) for part in reversed(inside))
-            else:
-                folded.rows.append(Row(item))
-        if len(folded.rows) > self._most_rows:
-            _shorten(folded, self._most_rows)
+def _shorten(folded: Folded, most_rows: int) -> None:
+    """Let one row stand for those in the middle; more of the beginning is kept than of the end."""
+    rows, start = folded.rows, most_rows * 2 // 3
+    end = len(rows) - (most_rows - start - 1)
+    hidden, removed = rows[start:end], end - start - 1
+    ops, groups = (chain(*(getattr(item, name) for item in hidden)) for name in ("ops", "groups"))
+    rows[start:end] = [Item(tuple(ops), tuple(groups), is_gap=True)]
+    for frame in folded.frames:
+        frame.first = frame.first if frame.first <= start else max(start, frame.first - removed)
+        frame.last = frame.last if frame.last <= start else max(start, frame.last - removed)
+    folded.frames = [
+        frame for frame in folded.frames if (frame.first, frame.last) != (start, start)
+    ]
 
-    def _place_ops(self, folded: Folded) -> None:
-        row_of_op = np.full(len(self._op_group), -1, np.int32)
-        row_of_group = np.full(len(self._parent) + 1, -1, np.int32)
-        for i, row in enumerate(folded.rows):
-            for item in (row.item, *row.hidden):
-                if item.op >= 0:
-                    row_of_op[item.op] = i
-                elif item.middle:
-                    row_of_op[list(item.middle)] = i
-                row_of_group[list(item.groups)] = i
-        closed = nearest_marked(self._parent, row_of_group[:-1] >= 0)
-        row_of_group = row_of_group[np.append(closed, -1)]
-        is_inside = row_of_op < 0
-        row_of_op[is_inside] = row_of_group[self._op_group[is_inside]]
-        folded.is_shown = row_of_op >= 0
-        # A repeated block has its ops at the same distances as the first one. The innermost
-        # repetition comes last among the frames.
-        for frame in reversed(folded.frames):
-            first, *others = frame.item.groups
-            start, count = self._first_op[first], self._op_count[first]
-            for other in others:
-                end = self._first_op[other] + count
-                if end <= len(row_of_op):
-                    row_of_op[self._first_op[other] : end] = row_of_op[start : start + count]
-        folded.row_of_op = row_of_op
+
+def _place_ops(record: Record, folded: Folded) -> None:
+    """Note in which row each op is."""
+    op_group, parent = record.op_groups["group"], record.groups["parent"]
+    row_of_op = np.full(len(op_group), -1, np.int32)
+    row_of_group = np.full(len(parent) + 1, -1, np.int32)
+    for i, item in enumerate(folded.rows):
+        row_of_op[list(item.ops)] = i
+        row_of_group[list(item.groups)] = i
+    closed = nearest_marked(parent, row_of_group[:-1] >= 0)
+    row_of_group = row_of_group[np.append(closed, -1)]
+    is_inside = row_of_op < 0
+    row_of_op[is_inside] = row_of_group[op_group[is_inside]]
+    folded.is_shown = row_of_op >= 0
+    # A repeated block has its ops at the same distances as the first one. The innermost
+    # repetition comes last among the frames.
+    first_op, op_count = record.groups["first_op"].tolist(), record.groups["op_count"].tolist()
+    for frame in reversed(folded.frames):
+        first, *others = frame.item.groups
+        start, count = first_op[first], op_count[first]
+        for other in others:
+            end = first_op[other] + count
+            if end <= len(row_of_op):
+                row_of_op[first_op[other] : end] = row_of_op[start : start + count]
+    folded.row_of_op = row_of_op
 
 
 def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
@@ -167,29 +153,11 @@ def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
     kept
         bool, shape ``[rows]``.
     """
-    rows_before = np.append(0, np.cumsum(kept))
+    rows_before = np.append(0, np.cumsum(kept)).tolist()
     new_row = np.append(np.where(kept, rows_before[:-1], -1), -1)
     folded.rows = [row for row, is_kept in zip(folded.rows, kept.tolist(), strict=True) if is_kept]
     folded.row_of_op = new_row[folded.row_of_op].astype(np.int32)
     folded.is_shown = folded.is_shown & (folded.row_of_op >= 0)
     for frame in folded.frames:
-        frame.first, frame.last = (
-            int(rows_before[frame.first]),
-            int(rows_before[frame.last + 1]) - 1,
-        )
+        frame.first, frame.last = rows_before[frame.first], rows_before[frame.last + 1] - 1
     folded.frames = [frame for frame in folded.frames if frame.first <= frame.last]
-
-
-def _shorten(folded: Folded, most_rows: int) -> None:
-    """Let one row stand for those in the middle; more of the beginning is kept than of the end."""
-    rows, start = folded.rows, most_rows * 2 // 3
-    end = len(rows) - (most_rows - start - 1)
-    hidden = [row.item for row in rows[start:end]]
-    removed = end - start - 1
-    rows[start:end] = [Row(Item(), hidden)]
-    for frame in folded.frames:
-        frame.first = frame.first if frame.first <= start else max(start, frame.first - removed)
-        frame.last = frame.last if frame.last <= start else max(start, frame.last - removed)
-    folded.frames = [
-        frame for frame in folded.frames if (frame.first, frame.last) != (start, start)
-    ]

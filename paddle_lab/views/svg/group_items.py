@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 
 import numpy as np
 
+from paddle_lab.analysis.graph.trees import csr
 from paddle_lab.trace.record import Record
 
 _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
@@ -16,12 +18,12 @@ _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Item:
-    """Something directly in a group: one op, or groups that are built alike (mostly one)."""
+    """Something directly in a group: one op, groups that are built alike (mostly one), or a gap."""
 
-    op: int = -1
+    ops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
-    middle: tuple[int, ...] = ()
-    """Ops in the middle of a long row of ops, which no picture has room for."""
+    is_gap: bool = False
+    """Whether it stands for ops and groups that no picture has room for."""
 
 
 class GroupItems:
@@ -36,76 +38,53 @@ class GroupItems:
     """
 
     def __init__(self, record: Record, most_rows: int) -> None:
+        op_group, groups = record.op_groups["group"], record.groups
         self._most_rows = most_rows
-        self._structure = record.groups["structure"].tolist()
-        self._op_count = record.groups["op_count"].tolist()
-        self._children = _Children(record)
+        self._structure = groups["structure"].tolist()
+        self._op_count = groups["op_count"].tolist()
+        # A number below ``_first_group`` is an op.
+        self._first_group = len(op_group)
+        order = np.argsort(np.append(np.arange(len(op_group)), groups["first_op"]), kind="stable")
+        holder = np.append(op_group, groups["parent"])[order]
+        # The top level, -1, comes first.
+        self._starts, rows = csr(holder + 1, len(groups) + 1)
+        self._inside = order[rows]
         self.of = cache(self._of)
 
     def _of(self, group: int) -> tuple[Item, ...]:
         """Return what is directly in a group (-1: the top level), alike neighbours together."""
-        items: list[int | list[int]] = []
-        for child, is_group in self._children.of(group):
-            if not is_group:
-                items.append(child)
-                continue
-            run = items[-1] if items else -1
-            structure = self._structure[child]
-            if isinstance(run, list) and structure >= 0 and self._structure[run[0]] == structure:
-                run.append(child)
+        inside = self._inside[self._starts[group + 1] : self._starts[group + 2]].tolist()
+        items: list[Item] = []
+        for kind, run in groupby(inside, self._kind):
+            if kind == "op":
+                items.extend(self._ops(tuple(run)))
             else:
-                items.append([child])
-        parts: list[Item] = []
-        ops: list[int] = []
-        for item in items:
-            if isinstance(item, int):
-                ops.append(item)
-                continue
-            parts.extend(self._row_of_ops(ops))
-            parts.extend(self._unfolded(item))
-            ops = []
-        parts.extend(self._row_of_ops(ops))
-        return tuple(parts)
+                items.extend(self._groups(tuple(key - self._first_group for key in run)))
+        return tuple(items)
 
-    def _row_of_ops(self, ops: list[int]) -> list[Item]:
-        """Return ops one by one; of very many only those at both ends."""
+    def _kind(self, key: int) -> object:
+        """Return what is equal for neighbours that go together."""
+        if key < self._first_group:
+            return "op"
+        structure = self._structure[key - self._first_group]
+        return structure if structure >= 0 else ("unlike all", key)
+
+    def _ops(self, ops: tuple[int, ...]) -> Iterator[Item]:
+        """Yield ops one by one; of very many only those at both ends."""
         ends = self._most_rows
         if len(ops) <= 2 * ends + 1:
-            return [Item(op=op) for op in ops]
-        first, last = ops[:ends], ops[-ends:]
-        return [
-            *(Item(op=op) for op in first),
-            Item(middle=tuple(ops[ends:-ends])),
-            *(Item(op=op) for op in last),
-        ]
+            yield from (Item((op,)) for op in ops)
+            return
+        yield from (Item((op,)) for op in ops[:ends])
+        yield Item(ops[ends:-ends], is_gap=True)
+        yield from (Item((op,)) for op in ops[-ends:])
 
-    def _unfolded(self, item: list[int]) -> Sequence[Item]:
+    def _groups(self, groups: tuple[int, ...]) -> list[Item]:
         """Return a run of alike groups, or the groups of a short run one by one."""
-        fewest = 2 if self._op_count[item[0]] > 1 else 4
-        if len(item) >= fewest:
-            return (Item(groups=tuple(item)),)
-        return [Item(groups=(group,)) for group in item]
-
-
-class _Children:
-    """The ops and groups that are directly in a group, in the order of (first) ops."""
-
-    def __init__(self, record: Record) -> None:
-        op_group, groups = record.op_groups["group"], record.groups
-        ops, group_keys = np.arange(len(op_group)), np.arange(len(groups))
-        holder = np.concatenate((op_group, groups["parent"]))
-        is_group = np.repeat([False, True], (len(ops), len(group_keys)))
-        child = np.concatenate((ops, group_keys))
-        order = np.lexsort((child, np.concatenate((ops, groups["first_op"])), holder))
-        self._child, self._is_group = child[order], is_group[order]
-        # Group -1, the top level, comes first.
-        self._ends = np.searchsorted(holder[order], np.arange(-1, len(groups)), side="right")
-
-    def of(self, group: int) -> Iterator[tuple[int, bool]]:
-        """Yield keys, and whether they are groups; ``group`` -1 is the top level."""
-        start = int(self._ends[group]) if group >= 0 else 0
-        part = slice(start, int(self._ends[group + 1]))
-        return zip(self._child[part].tolist(), self._is_group[part].tolist(), strict=True)
+        fewest = 2 if self._op_count[groups[0]] > 1 else 4
+        if len(groups) >= fewest:
+            return [Item(groups=groups)]
+        return [Item(groups=(group,)) for group in groups]
 
 
 def fold_label(first: str, last: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from paddle_lab.views.svg.ladder_layout import (
@@ -12,86 +13,90 @@ from paddle_lab.views.svg.ladder_layout import (
     LANE_PX,
     LANES,
 )
-from paddle_lab.views.svg.lanes import assign_lanes
 from paddle_lab.views.svg.lifting import RowEdge
-from paddle_lab.views.svg.palette import Palette
 from paddle_lab.views.svg.writer import Span, SvgWriter
 
 
+@dataclass(frozen=True)
 class EdgePainter:
-    """Paints one column's edges.
+    """Paints one column's edges."""
 
-    Parameters
-    ----------
-    svg, colours
-        Where and in which colours to paint.
-    row_y
-        Middle of each row, px.
-    left
-        Left edge of the column's boxes, px.
-    side
-        On which side lines bow out: -1 left (and arrows point down), 1 right (and up).
-    colour_of
-        Colour of a line that carries a gradient or would.
-    """
-
-    def __init__(
-        self,
-        svg: SvgWriter,
-        colours: Palette,
-        *,
-        row_y: Sequence[float],
-        left: float,
-        side: int,
-        colour_of: Callable[[RowEdge], str],
-    ) -> None:
-        self._svg, self._colours, self._row_y, self._side = svg, colours, row_y, side
-        self._middle = left + BOX_WIDTH_PX / 2
-        self._outer = left if side < 0 else left + BOX_WIDTH_PX
-        self._colour_of = colour_of
+    svg: SvgWriter
+    row_y: Sequence[float]
+    """Middle of each row, px."""
+    left: float
+    """Left edge of the column's boxes, px."""
+    side: int
+    """On which side lines bow out: -1 left (and arrows point down), 1 right (and up)."""
+    colour_of: Callable[[RowEdge], str]
+    """Colour of a line that carries a gradient or would."""
 
     def paint(self, edges: Sequence[RowEdge]) -> None:
         """Paint edges between rows."""
         bows = [edge for edge in edges if abs(edge.target - edge.source) > 1]
         spans = [(min(edge[:2]), max(edge[:2])) for edge in bows]
         for edge, lane in zip(bows, assign_lanes(spans, most=LANES), strict=True):
-            self._paint_bow(edge, self._side * (FIRST_LANE_PX + lane * LANE_PX))
+            self._paint_bow(edge, self.side * (FIRST_LANE_PX + lane * LANE_PX))
         last_shape = ""
         for edge in edges:
             if abs(edge.target - edge.source) != 1:
                 continue
-            top = self._paint_straight(edge)
             # A shape is written where it changes; gradients have the shape of their values.
-            if self._side < 0 and edge.shape != last_shape:
-                shape = Span(edge.shape, 10, self._colours.soft).fitted(100)
-                self._svg.text(self._middle + 7, top + 12, shape)
-                last_shape = edge.shape
+            is_told = self.side < 0 and edge.shape != last_shape
+            self._paint_straight(edge, edge.shape if is_told else "")
+            last_shape = edge.shape
 
-    def _paint_straight(self, edge: RowEdge) -> float:
-        """Paint a line between neighbours; return where it begins."""
-        upper, lower = sorted((self._row_y[edge.source], self._row_y[edge.target]))
+    def _paint_straight(self, edge: RowEdge, shape: str) -> None:
+        """Paint a line between neighbours, and a shape beside it."""
+        upper, lower = sorted((self.row_y[edge.source], self.row_y[edge.target]))
         top, bottom = upper + BOX_HEIGHT_PX / 2, lower - BOX_HEIGHT_PX / 2
+        x, tip = self.left + BOX_WIDTH_PX / 2, bottom if self.side < 0 else top
         style = self._stroke(edge)
-        self._svg.path(f"M{self._middle:g} {top:g}V{bottom:g}", **style)
-        tip = bottom if self._side < 0 else top
-        arrow = f"M{self._middle:g} {tip:g}l-3 {5 * self._side}h6z"
-        self._svg.path(arrow, fill=style["stroke"])
-        return top
+        self.svg.path(f"M{x:g} {top:g}V{bottom:g}", **style)
+        self.svg.path(f"M{x:g} {tip:g}l-3 {5 * self.side}h6z", fill=style["stroke"])
+        if shape:
+            self.svg.text(x + 7, top + 12, Span(shape, 10, self.svg.colours.soft).fitted(100))
 
     def _paint_bow(self, edge: RowEdge, away: float) -> None:
-        start, end = self._row_y[edge.source], self._row_y[edge.target]
+        start, end = self.row_y[edge.source], self.row_y[edge.target]
         down = 1 if end > start else -1
         # Lines leave low and arrive high, so that those of one row stay apart.
         start, end = start + 4 * down, end - 4 * down
         turn = min(26.0, abs(end - start) / 2) * down
-        x, far = self._outer, self._outer + away
+        x = self.left if self.side < 0 else self.left + BOX_WIDTH_PX
+        far = x + away
         out = f"C{far:g} {start:g} {far:g} {start:g} {far:g} {start + turn:g}"
         back = f"C{far:g} {end:g} {far:g} {end:g} {x:g} {end:g}"
         style = self._stroke(edge)
-        self._svg.path(f"M{x:g} {start:g}{out}V{end - turn:g}{back}", **style)
-        self._svg.path(f"M{x:g} {end:g}l{5 * self._side} -3v6z", fill=style["stroke"])
+        self.svg.path(f"M{x:g} {start:g}{out}V{end - turn:g}{back}", **style)
+        self.svg.path(f"M{x:g} {end:g}l{5 * self.side} -3v6z", fill=style["stroke"])
 
     def _stroke(self, edge: RowEdge) -> dict[str, Any]:
         if edge.is_detach:
-            return {"stroke": self._colours.detach, "stroke_width": 1.4, "stroke_dasharray": "4 3"}
-        return {"stroke": self._colour_of(edge), "stroke_width": 1.4}
+            colour = self.svg.colours.detach
+            return {"stroke": colour, "stroke_width": 1.4, "stroke_dasharray": "4 3"}
+        return {"stroke": self.colour_of(edge), "stroke_width": 1.4}
+
+
+def assign_lanes(spans: Sequence[tuple[int, int]], *, most: int) -> list[int]:
+    """Return a lane for each line around rows, from 0 (nearest): shorter ones are nearer.
+
+    Parameters
+    ----------
+    spans
+        First and last row of each line, first < last. Lines that start at the same row, or end
+        at the same row, may share a lane: they are read as one line that branches.
+    most
+        How many lanes there are; the last one takes what fits nowhere.
+    """
+    lanes: list[list[tuple[int, int]]] = [[] for _ in range(most)]
+    answer = [0] * len(spans)
+    for i in sorted(range(len(spans)), key=lambda i: (spans[i][1] - spans[i][0], spans[i])):
+        first, last = spans[i]
+        for lane, taken in enumerate(lanes):
+            is_last = lane == most - 1
+            if is_last or not any(a < last and first < b for a, b in taken):
+                taken.append((first, last))
+                answer[i] = lane
+                break
+    return answer

@@ -18,59 +18,51 @@ _BOWS_PX = FIRST_LANE_PX + LANES * LANE_PX
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Left edges of what stands side by side, in px; None where there is no such column."""
+class LadderLayout:
+    """Places of a picture's parts."""
 
     forward: float | None
+    """Left edge of the ops' boxes, None where they are not shown."""
     backward: float | None
+    """Left edge of the grad nodes' boxes, None where they are not shown."""
     width: float
-
-    @classmethod
-    def of(cls, view: str, deepest: int) -> Columns:
-        """Return the columns of a view whose frames are nested ``deepest`` deep."""
-        inset = INSET_PX * deepest
-        left = MARGIN_PX + inset + _BOWS_PX
-        right = _BOWS_PX + inset + MARGIN_PX
-        if view == "ladder":
-            backward = left + BOX_WIDTH_PX + CHIPS_PX
-            return cls(left, backward, backward + BOX_WIDTH_PX + right)
-        width = left + BOX_WIDTH_PX + CHIPS_PX + inset + MARGIN_PX
-        if view == "forward":
-            return cls(left, None, width)
-        return cls(None, MARGIN_PX + inset + CHIPS_PX, width)
+    row_y: list[float]
+    """Middle of each row."""
+    frame_y: list[tuple[float, float]]
+    """Top and bottom of each frame."""
+    bottom: float
+    """Where the last row or frame ends."""
 
 
-class LadderLayout:
-    """Heights of rows and frames below ``top``.
-
-    Parameters
-    ----------
-    folded
-        Rows and frames.
-    top
-        Where the first one begins, px.
-    """
-
-    def __init__(self, folded: Folded, *, top: float) -> None:
-        self.row_y: list[float] = []
-        """Middle of each row."""
-        self.frame_y: list[tuple[float, float]] = [(0.0, 0.0)] * len(folded.frames)
-        """Top and bottom of each frame."""
-        y = top
-        opening: dict[int, list[int]] = {}
-        closing: dict[int, list[int]] = {}
+def ladder_layout(folded: Folded, *, view: str, top: float) -> LadderLayout:
+    """Return where rows and frames are, of which the first begins at ``top``."""
+    y = top
+    row_y: list[float] = []
+    tops, bottoms = ([0.0] * len(folded.frames) for _ in range(2))
+    for row in range(len(folded.rows)):
         for i, frame in enumerate(folded.frames):
-            opening.setdefault(frame.first, []).append(i)
-            closing.setdefault(frame.last, []).append(i)
-        for row in range(len(folded.rows)):
-            for i in opening.get(row, ()):
-                self.frame_y[i] = (y, 0.0)
+            if frame.first == row:
+                tops[i] = y
                 y += _FRAME_TITLE_PX
-            self.row_y.append(y + BOX_HEIGHT_PX / 2)
-            y += BOX_HEIGHT_PX
-            for i in reversed(closing.get(row, ())):
+        row_y.append(y + BOX_HEIGHT_PX / 2)
+        y += BOX_HEIGHT_PX
+        for i, frame in reversed(list(enumerate(folded.frames))):
+            if frame.last == row:
                 y += _FRAME_END_PX
-                self.frame_y[i] = (self.frame_y[i][0], y)
-            y += _GAP_PX
-        self.bottom = y - _GAP_PX if folded.rows else y
-        """Where the last one ends."""
+                bottoms[i] = y
+        y += _GAP_PX
+    bottom = y - _GAP_PX if folded.rows else y
+    deepest = max((frame.depth + 1 for frame in folded.frames), default=0)
+    columns = _columns(view, INSET_PX * deepest + MARGIN_PX)
+    return LadderLayout(*columns, row_y, list(zip(tops, bottoms, strict=True)), bottom)
+
+
+def _columns(view: str, edge: float) -> tuple[float | None, float | None, float]:
+    """Return the left edges of both columns, and the width with ``edge`` px at each side."""
+    left = edge + _BOWS_PX
+    beside_first = left + BOX_WIDTH_PX + CHIPS_PX
+    if view == "ladder":
+        return left, beside_first, beside_first + BOX_WIDTH_PX + left
+    if view == "forward":
+        return left, None, beside_first + edge
+    return None, edge + CHIPS_PX, beside_first + edge

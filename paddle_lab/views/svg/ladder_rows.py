@@ -2,66 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from paddle_lab.views.svg.ladder_layout import BOX_HEIGHT_PX, BOX_WIDTH_PX, CHIPS_PX
-from paddle_lab.views.svg.palette import Palette
+from paddle_lab.views.svg.ladder_layout import (
+    BOX_HEIGHT_PX,
+    BOX_WIDTH_PX,
+    CHIPS_PX,
+    LadderLayout,
+)
 from paddle_lab.views.svg.row_content import RowContent
 from paddle_lab.views.svg.row_marks import RowMark
 from paddle_lab.views.svg.writer import Span, SvgWriter
 from paddle_lab.words import say
 
 
+@dataclass(frozen=True)
 class RowPainter:
-    """Paints both sides of a row.
+    """Paints both sides of a row."""
 
-    Parameters
-    ----------
-    svg, colours
-        Where and in which colours to paint.
-    has_leaves
-        Whether grad nodes have chips for the leaves they reach; where the forward side is shown,
-        its parameters are there.
-    has_backward
-        Whether grad nodes are shown; where they are not, ops carry their marks.
-    """
+    svg: SvgWriter
+    layout: LadderLayout
 
-    def __init__(
-        self, svg: SvgWriter, colours: Palette, *, has_leaves: bool, has_backward: bool
-    ) -> None:
-        self._svg, self._colours, self._has_leaves = svg, colours, has_leaves
-        self._has_backward = has_backward
+    def paint(self, content: RowContent, y: float) -> None:
+        """Paint what is shown of a row: its op or group, its grad nodes."""
+        forward, backward = self.layout.forward, self.layout.backward
+        if forward is not None:
+            self._paint_ops(content, forward, y)
+        if backward is not None and content.grad_label:
+            self._paint_grad_nodes(content, backward, y)
 
-    def paint_forward(self, content: RowContent, x: float, y: float) -> None:
-        """Paint an op or group and its chips."""
-        colours = self._colours
+    def _paint_ops(self, content: RowContent, x: float, y: float) -> None:
+        colours, mark = self.svg.colours, ""
         colour = colours.of_phase(content.phase)
-        colour = colours.warn if content.raised or content.in_place else colour
+        if content.raised or content.in_place:
+            colour = colours.warn
+            mark = say("page.box.raised" if content.raised else "page.box.in_place")
+        # Where grad nodes are not shown, ops carry their marks.
         told = content.mark
-        if not self._has_backward:
+        if self.layout.backward is None:
             told = RowMark.first(content.mark, content.grad_mark)
         self._paint_box(content, x, y, colour, content.label, content.detail, told)
-        mark = ""
-        if content.raised or content.in_place:
-            mark = say("page.box.raised" if content.raised else "page.box.in_place")
         chip_x = x + BOX_WIDTH_PX + 8
         if mark:
             span = Span(mark, 10.5, colours.warn)
-            self._svg.text(chip_x, y + 4, span)
+            self.svg.text(chip_x, y + 4, span)
             chip_x += span.width_px + 10
         room = x + BOX_WIDTH_PX + CHIPS_PX - 10 - chip_x
         self._paint_chips(content, chip_x, y, room)
 
-    def paint_backward(self, content: RowContent, x: float, y: float) -> None:
-        """Paint the grad nodes of an op or group."""
-        # Without the forward side, its marks are told here.
-        told = content.grad_mark
-        if self._has_leaves:
-            told = RowMark.first(content.grad_mark, content.mark)
-        self._paint_box(content, x, y, self._colours.backward, content.grad_label, "", told)
-        if self._has_leaves and content.leaf_count:
+    def _paint_grad_nodes(self, content: RowContent, x: float, y: float) -> None:
+        # Without the forward side, its marks are told here, and the leaves that nodes reach.
+        is_alone = self.layout.forward is None
+        told = RowMark.first(content.grad_mark, content.mark) if is_alone else content.grad_mark
+        self._paint_box(content, x, y, self.svg.colours.backward, content.grad_label, "", told)
+        if is_alone and content.leaf_count:
             word = "leaf" if content.leaf_count == 1 else "leaves"
-            chip = Span(f"{content.leaf_count:,} {word}", 10, self._colours.leaf)
+            chip = Span(f"{content.leaf_count:,} {word}", 10, self.svg.colours.leaf)
             self._paint_chip(x - 8 - chip.width_px - 12, y, chip)
 
     def _paint_box(
@@ -74,21 +71,21 @@ class RowPainter:
         detail: str,
         mark: RowMark | None,
     ) -> None:
-        colours = self._colours
+        colours = self.svg.colours
         top, width, height = y - BOX_HEIGHT_PX / 2, BOX_WIDTH_PX, BOX_HEIGHT_PX
         style: dict[str, Any] = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
         if mark is not None:
             is_failed = mark.role == "failed"
             style |= {"stroke": mark.colour(colours), "stroke_width": 3 if is_failed else 2}
         if content.is_gap:
-            self._svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
+            self.svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
         else:
             if content.repeats > 1:
-                self._svg.rect(x + 5, top + 4, width, height, **style)
-                self._svg.rect(x + 2.5, top + 2, width, height, **style)
-            self._svg.rect(x, top, width, height, **style)
+                self.svg.rect(x + 5, top + 4, width, height, **style)
+                self.svg.rect(x + 2.5, top + 2, width, height, **style)
+            self.svg.rect(x, top, width, height, **style)
             if content.is_pylayer:
-                self._svg.rect(
+                self.svg.rect(
                     x + 3, top + 3, width - 6, height - 6, radius=4, fill="none", stroke=colour
                 )
         name = Span(label, 12, colours.ink, is_bold=content.is_group)
@@ -98,20 +95,20 @@ class RowPainter:
         room -= name.width_px + 7
         extra = extra.fitted(room if room > 24 else 0)
         full = f"{label} {detail}".strip()
-        self._svg.text(x + width / 2, y + 4, name, extra, tooltip=full, text_anchor="middle")
+        self.svg.text(x + width / 2, y + 4, name, extra, tooltip=full, text_anchor="middle")
         if mark is not None:
             self._paint_mark(mark, x, top)
 
     def _paint_mark(self, mark: RowMark, x: float, top: float) -> None:
         """Paint what a finding says on the upper left corner of a box."""
-        colour = mark.colour(self._colours)
+        colour = mark.colour(self.svg.colours)
         span = Span(mark.text, 10, colour, is_bold=True)
-        pill: dict[str, Any] = {"fill": self._colours.ground, "stroke": colour}
-        self._svg.rect(x - 7, top - 8, span.width_px + 10, 14, radius=7, **pill)
-        self._svg.text(x - 2, top + 2.5, span)
+        pill: dict[str, Any] = {"fill": self.svg.colours.ground, "stroke": colour}
+        self.svg.rect(x - 7, top - 8, span.width_px + 10, 14, radius=7, **pill)
+        self.svg.text(x - 2, top + 2.5, span)
 
     def _paint_chips(self, content: RowContent, x: float, y: float, room: float) -> None:
-        leaf, soft = self._colours.leaf, self._colours.soft
+        leaf, soft = self.svg.colours.leaf, self.svg.colours.soft
         if content.is_group or content.is_gap:
             text = say("page.count.parameter", n=len(content.parameters))
             chips = [Span(text, 10, leaf)] if content.parameters else []
@@ -122,17 +119,13 @@ class RowPainter:
             fitted = chip.fitted(92)
             needed = fitted.width_px + 12 + (24 if i + 1 < len(chips) else 0)
             if needed > room:
-                self._svg.text(x, y + 4, Span(f"+{len(chips) - i}", 10, soft))
+                self.svg.text(x, y + 4, Span(f"+{len(chips) - i}", 10, soft))
                 return
             self._paint_chip(x, y, fitted)
             x, room = x + fitted.width_px + 16, room - fitted.width_px - 16
 
     def _paint_chip(self, x: float, y: float, chip: Span) -> None:
         width = chip.width_px + 12
-        style: dict[str, Any] = {
-            "fill": self._colours.chip,
-            "stroke": chip.colour,
-            "stroke_width": 0.8,
-        }
-        self._svg.rect(x, y - 8, width, 16, radius=8, **style)
-        self._svg.text(x + width / 2, y + 3.5, chip, text_anchor="middle")
+        colour: dict[str, Any] = {"fill": self.svg.colours.chip, "stroke": chip.colour}
+        self.svg.rect(x, y - 8, width, 16, radius=8, **colour, stroke_width=0.8)
+        self.svg.text(x + width / 2, y + 3.5, chip, text_anchor="middle")

@@ -9,7 +9,8 @@ import numpy as np
 
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg.folding import Folded, fold, keep_rows
-from paddle_lab.views.svg.ladder_svg import LadderPainter
+from paddle_lab.views.svg.ladder_layout import ladder_layout
+from paddle_lab.views.svg.ladder_svg import paint_ladder
 from paddle_lab.views.svg.palette import PALETTES, Palette
 from paddle_lab.views.svg.writer import Span, SvgWriter
 from paddle_lab.views.text.finding_text import told_findings
@@ -27,7 +28,6 @@ def svg_picture(
     view: str = "ladder",
     theme: str = "light",
     depth: int | None = None,
-    most_rows: int = 60,
     folded: Folded | None = None,
 ) -> str:
     """Return the picture as SVG text.
@@ -41,9 +41,7 @@ def svg_picture(
     theme
         ``"light"`` or ``"dark"``.
     depth
-        How many levels of groups to open; as many as fit ``most_rows`` by default.
-    most_rows
-        Rows at most.
+        How many levels of groups to open; as many as fit 60 rows by default.
     folded
         What to draw, where it has been chosen already.
 
@@ -59,26 +57,22 @@ def svg_picture(
     if depth is not None and depth < 0:
         raise ValueError(say("errors.depth", depth=depth))
     palette = PALETTES[theme]
-    folded = folded or fold(record, depth=depth, most_rows=most_rows)
+    folded = folded or fold(record, depth=depth)
     if view == "backward":
         _keep_rows_with_grad_nodes(record, folded)
     problems = _problems(record, palette)
     top = _HEADER_PX + _BANNER_PX * len(problems)
-    svg = SvgWriter()
-    painter = LadderPainter(svg, record, folded, view=view, palette=palette, top=top)
-    width = painter.columns.width
-    _paint_header(svg, record, palette, width, problems)
-    columns = (painter.columns.forward, painter.columns.backward)
-    for x, caption in zip(
-        columns, (say("page.ladder.forward"), say("page.ladder.backward")), strict=True
-    ):
+    svg = SvgWriter(palette)
+    layout = ladder_layout(folded, view=view, top=top)
+    _paint_header(svg, record, layout.width, problems)
+    for x, caption in ((layout.forward, "forward"), (layout.backward, "backward")):
         if x is not None and folded.rows:
-            svg.text(x + 2, top - 9, Span(caption, 11, palette.soft))
-    painter.paint()
-    note = _note(record, folded, view)
-    svg.text(14, painter.bottom + 30, Span(note, 11, palette.soft).fitted(width - 28))
-    title = full_title(record)
-    return svg.document(math.ceil(width), painter.bottom + 44, title=title, ground=palette.ground)
+            text = Span(say(f"page.ladder.{caption}"), 11, palette.soft)
+            svg.text(x + 2, top - 9, text)
+    paint_ladder(svg, record, folded, layout)
+    note = Span(_note(record, folded, view), 11, palette.soft).fitted(layout.width - 28)
+    svg.text(14, layout.bottom + 30, note)
+    return svg.document(math.ceil(layout.width), layout.bottom + 44, title=full_title(record))
 
 
 def _keep_rows_with_grad_nodes(record: Record, folded: Folded) -> None:
@@ -89,12 +83,9 @@ def _keep_rows_with_grad_nodes(record: Record, folded: Folded) -> None:
 
 
 def _paint_header(
-    svg: SvgWriter,
-    record: Record,
-    palette: Palette,
-    width: float,
-    problems: list[tuple[str, str]],
+    svg: SvgWriter, record: Record, width: float, problems: list[tuple[str, str]]
 ) -> None:
+    palette = svg.colours
     title = Span(shown_title(record), 14, palette.ink, is_bold=True).fitted(width * 0.5)
     size = Span(counts(record), 12, palette.soft).fitted(width - title.width_px - 40)
     svg.text(14, 25, title, size)

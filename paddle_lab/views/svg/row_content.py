@@ -62,7 +62,6 @@ class RowReader:
 
     def __init__(self, record: Record, folded: Folded) -> None:
         self._record = record
-        self._tensor_kind, self._tensor_shape = record.tensors["kind"], record.tensors["shape"]
         shown = np.where(folded.is_shown, folded.row_of_op, -1)
         self._ops_by_row = csr(shown, len(folded.rows))
         self._uses = csr(np.where(record.uses["role"] == _INPUT, record.uses["op"], -1), len(shown))
@@ -70,20 +69,20 @@ class RowReader:
         self._leaf_edges = csr(self._leaf_sources(), len(record.grad_nodes))
         self._rows = folded.rows
         self._marks, self._grad_marks = row_marks(record, folded)
-        self._is_made = producers(record)[0] >= 0
+        kind = record.tensors["kind"]
+        is_data = (kind == _EXTERNAL) & (producers(record)[0] < 0)
+        self._is_chip = np.isin(kind, (_PARAMETER, _BUFFER)) | is_data
         # Tensors that were modified are few; their makers are looked up among them alone.
         self._modified = np.flatnonzero(record.tensors["previous"] >= 0)
-        kinds = np.arange(len(TENSOR_KINDS))
-        self._is_chip = np.isin(kinds, (_PARAMETER, _BUFFER, _EXTERNAL))
 
     def read(self, row: int) -> RowContent:
         """Return the content of a row."""
-        shown = self._rows[row]
+        item = self._rows[row]
         starts, order = self._ops_by_row
         ops = order[starts[row] : starts[row + 1]]
-        content = self._head(shown.item, len(ops))
+        content = self._head(item, len(ops))
         content.phase = PHASES[self._record.ops["phase"][ops[0]]] if len(ops) else "forward"
-        content.is_gap = bool(shown.hidden)
+        content.is_gap = item.is_gap
         flags = self._record.ops
         content.raised = bool(flags["raised"][ops].any())
         if len(ops) == 1:
@@ -106,19 +105,19 @@ class RowReader:
         return fold_label(names[0], names[-1]) + count, self._class(item.groups[0])
 
     def _head(self, item: Item, op_count: int) -> RowContent:
-        if item.op >= 0:
-            return RowContent(self._op_name(item.op))
-        if not item.groups:
+        if item.is_gap:
             return RowContent(say("reports.picture.more_ops", n=op_count))
+        if item.ops:
+            return RowContent(self._op_name(item.ops[0]))
         groups, group = self._record.groups, item.groups[0]
-        title, _ = self.title(item)
+        title, class_name = self.title(item)
         if int(groups["op_count"][group]) == 1:
             name = self._op_name(int(groups["first_op"][group]))
             detail = "" if name == title else name
             return RowContent(title, detail, repeats=len(item.groups))
         key = "reports.picture.group_each" if len(item.groups) > 1 else "reports.picture.group"
         value = self._record.text(int(groups["value"][group])) if len(item.groups) == 1 else ""
-        said = " · ".join(filter(None, [self._class(group), f"= {value}" if value else ""]))
+        said = " · ".join(filter(None, [class_name, f"= {value}" if value else ""]))
         detail = f"{said} · {say(key, n=int(groups['op_count'][group]))}"
         return RowContent(
             title, detail.removeprefix(" · "), repeats=len(item.groups), is_group=True
@@ -153,10 +152,8 @@ class RowReader:
         record = self._record
         read = record.uses["tensor"][_rows_of(self._uses, ops)]
         read = read[read >= 0]
-        is_told = (self._tensor_kind[read] != _EXTERNAL) | ~self._is_made[read]
-        is_told &= self._is_chip[self._tensor_kind[read]]
-        for tensor in dict.fromkeys(read[is_told].tolist()):
-            kind = int(self._tensor_kind[tensor])
+        for tensor in dict.fromkeys(read[self._is_chip[read]].tolist()):
+            kind = int(record.tensors["kind"][tensor])
             if kind in (_PARAMETER, _BUFFER):
                 name = record.text(int(record.tensors["path"][tensor])).rpartition(".")[2]
                 name = name or record.text(int(record.tensors["name"][tensor]))
@@ -164,9 +161,8 @@ class RowReader:
                 is_trained = kind == _PARAMETER and not record.tensors["stop_gradient"][tensor]
                 (content.parameters if is_trained else content.buffers).append(name)
             else:
-                content.data.append(
-                    record.text(int(self._tensor_shape[tensor])) or say("reports.picture.data")
-                )
+                shape = record.text(int(record.tensors["shape"][tensor]))
+                content.data.append(shape or say("reports.picture.data"))
 
     def _add_grad_nodes(self, content: RowContent, ops: Keys) -> None:
         nodes = _rows_of(self._grad_nodes, ops)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from html import escape
 
+from paddle_lab.views.svg.palette import Palette
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW, _WIDE = frozenset("iljI.,:;'|!()[]{} ftr·"), frozenset("mwMW@%")
@@ -68,9 +70,16 @@ class Span:
 
 
 class SvgWriter:
-    """Collects elements in the order in which they are painted."""
+    """Collects elements in the order in which they are painted.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    colours
+        What painters paint with.
+    """
+
+    def __init__(self, colours: Palette) -> None:
+        self.colours = colours
         self._elements: list[str] = []
 
     def rect(
@@ -84,14 +93,7 @@ class SvgWriter:
         """Add a line."""
         self._elements.append(f'<path d="{data}"{_attributes({"fill": "none", **style})}/>')
 
-    def text(
-        self,
-        x: float,
-        y: float,
-        *spans: Span,
-        tooltip: str = "",
-        **style: object,
-    ) -> None:
+    def text(self, x: float, y: float, *spans: Span, tooltip: str = "", **style: object) -> None:
         """Add a line of text; ``y`` is its baseline, and spans follow one another."""
         title = f"<title>{xml_text(tooltip)}</title>" if tooltip else ""
         parts = []
@@ -102,14 +104,14 @@ class SvgWriter:
         where = f'x="{x:g}" y="{y:g}"'
         self._elements.append(f"<text {where}{_attributes(style)}>{title}{''.join(parts)}</text>")
 
-    def document(self, width: float, height: float, *, title: str, ground: str) -> str:
+    def document(self, width: float, height: float, *, title: str) -> str:
         """Return the picture."""
         size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
         return "\n".join(
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}" role="img">',
                 f"<title>{xml_text(title)}</title>",
-                f'<rect width="{width:g}" height="{height:g}" fill="{ground}"/>',
+                f'<rect width="{width:g}" height="{height:g}" fill="{self.colours.ground}"/>',
                 *self._elements,
                 "</svg>",
             )
