@@ -56,18 +56,18 @@ class GroupItems:
         inside = self._inside[self._starts[group + 1] : self._starts[group + 2]].tolist()
         items: list[Item] = []
         for kind, run in groupby(inside, self._kind):
-            if kind == "op":
+            if kind is None:
                 items.extend(self._ops(tuple(run)))
             else:
                 items.extend(self._groups(tuple(key - self._first_group for key in run)))
         return tuple(items)
 
-    def _kind(self, key: int) -> object:
-        """Return what is equal for neighbours that go together."""
+    def _kind(self, key: int) -> int | None:
+        """Return what is equal for neighbours that go together, None for ops."""
         if key < self._first_group:
-            return "op"
-        structure = self._structure[key - self._first_group]
-        return structure if structure >= 0 else ("unlike all", key)
+            return None
+        structure: int = self._structure[key - self._first_group]
+        return structure if structure >= 0 else -1 - key
 
     def _ops(self, ops: tuple[int, ...]) -> Iterator[Item]:
         """Yield ops one by one; of very many only those at both ends."""
