@@ -11,7 +11,7 @@ from paddle_lab.trace_answers import TraceAnswers
 
 if TYPE_CHECKING:
     from paddle_lab.trace.record import Record
-    from paddle_lab.views.html.still_graph import StillGraph
+    from paddle_lab.views.html.notebook_output import GraphOutput, StillGraph
     from paddle_lab.views.widgets.graph_widget import GraphWidget
 
 PathLike = str | os.PathLike[str]
@@ -198,12 +198,6 @@ class Trace(TraceAnswers):
 
         return fallback_html(self._told_record)
 
-    def _still_content(self) -> str:
-        """Return what replaces the graph, without the sentence that says why."""
-        from paddle_lab.views.html.fallback import still_content
-
-        return still_content(self._told_record)
-
     @hints_options
     def widget(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget:
         """Return the trace as a notebook widget.
@@ -222,15 +216,7 @@ class Trace(TraceAnswers):
         """
         from paddle_lab.views.widgets.graph_widget import GraphWidget
 
-        return GraphWidget(
-            payload=self.payload(),
-            stored=self._stored,
-            text=repr(self),
-            still_content=self._still_content,
-            page_of=page_of,
-            view=view,
-            height=height,
-        )
+        return GraphWidget(self._output(view, height), page_of=page_of)
 
     def shown(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget | StillGraph:
         """Return what a notebook shows of the trace: a widget, or its substitute without widgets.
@@ -243,19 +229,23 @@ class Trace(TraceAnswers):
         try:
             import paddle_lab.views.widgets.graph_widget  # noqa: F401
         except ImportError as error:
-            from paddle_lab.views.html.kernel_lacks import kernel_lacks
-            from paddle_lab.views.html.still_graph import StillGraph
+            from paddle_lab.views.html.notebook_output import StillGraph, kernel_lacks
 
-            return StillGraph(
-                kernel_lacks(error),
-                payload=self.payload(),
-                stored=self._stored,
-                text=repr(self),
-                still_content=self._still_content,
-                view=view,
-                height=height,
-            )
+            return StillGraph(self._output(view, height), kernel_lacks(error))
         return self.widget(view=view, height=height)
+
+    def _output(self, view: WidgetView, height: int) -> GraphOutput:
+        from paddle_lab.views.html.fallback import still_content
+        from paddle_lab.views.html.notebook_output import GraphOutput
+
+        return GraphOutput(
+            payload=self.payload(),
+            stored=self._stored,
+            still_content=lambda: still_content(self._told_record),
+            text=repr(self),
+            view=view,
+            height=height,
+        )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self._record is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from IPython.display import display
 
 from paddle_lab.magics.notebook_memory import NotebookMemory
-from paddle_lab.views.html.kernel_lacks import kernel_lacks
+from paddle_lab.views.html.notebook_output import kernel_lacks
 from paddle_lab.words import say
 
 if TYPE_CHECKING:

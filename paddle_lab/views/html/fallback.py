@@ -13,6 +13,7 @@ from html import escape
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.analysis.tables.summaries import backward_calls
 from paddle_lab.trace.record import Record
+from paddle_lab.views.html.notebook_output import still_html
 from paddle_lab.views.svg.classes import with_classes
 from paddle_lab.views.svg.folding import fold
 from paddle_lab.views.svg.picture import svg_picture
@@ -45,20 +46,6 @@ def fallback_html(record: Record) -> str:
         A record with answer tables.
     """
     return still_html(still_content(record), say("environments.still_elsewhere"))
-
-
-def still_html(content: str, note: str) -> str:
-    """Return the HTML that stands for a graph.
-
-    Parameters
-    ----------
-    content
-        As :func:`still_content` makes it.
-    note
-        Why the graph itself is not shown, and what to do; code stands between backticks.
-    """
-    sentences = sentence_html(say("environments.still", reason=note))
-    return f"<div><p><i>{sentences}</i></p>{content}</div>"
 
 
 def still_content(record: Record) -> str:

@@ -13,9 +13,8 @@ import traitlets
 from comm import get_comm_manager
 
 from paddle_lab.views.widgets.shown_widgets import SHOWN, close_whole
+from paddle_lab.words import say
 
-ANYWIDGET_VERSION: Final[str] = anywidget.__version__
-"""The one that a page has to have as well."""
 _WIDGET_MIME_TYPE: Final = "application/vnd.jupyter.widget-view+json"
 
 
@@ -62,6 +61,14 @@ class CellWidget(anywidget.AnyWidget):
     def hear(self, content: Any) -> None:
         """Take a message of the page; it arrives between cells."""
 
+    def substitute_html(self, note: str) -> str:
+        """Return what a page shows that cannot load the widget; ``note`` says what it lacks."""
+        raise NotImplementedError
+
+    def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
+        """Return the output's other data by type, in which ``widget`` says which widget it is."""
+        raise NotImplementedError
+
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if not SHOWN.hear(self, content):
             self.hear(content)
@@ -79,7 +86,16 @@ class CellWidget(anywidget.AnyWidget):
             self.layout.open()
             self.open()
         self._stand()
-        return super()._repr_mimebundle_(**kwargs)
+        bundle: Any = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        # The page has to have the same version.
+        version = anywidget.__version__
+        missing = say("environments.page_lacks_anywidget", version=version)
+        widget = {"model_id": self.model_id, "anywidget": version}
+        view = self._view_of(self.substitute_html(missing))
+        return {**view, **self.output_data(widget)}, metadata
 
     @traitlets.observe("comm")
     def _keep_open(self, change: Any) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import traitlets
 
-from paddle_lab.views.html.fallback import still_html
-from paddle_lab.views.html.graph_bundle import graph_bundle
+from paddle_lab.views.html.notebook_output import GraphOutput
 from paddle_lab.views.html.static_files import packed_script, widget_module
-from paddle_lab.views.widgets.cell_widget import ANYWIDGET_VERSION, CellWidget
+from paddle_lab.views.widgets.cell_widget import CellWidget
 from paddle_lab.words import language, say
 
 _VIEWS = ("ladder", "forward", "backward", "memory")
@@ -23,21 +22,11 @@ class GraphWidget(CellWidget):
 
     Parameters
     ----------
-    payload
-        A record with its answer tables, packed.
-    stored
-        Makes what a notebook stores of it: the payload itself, or less where that is too much. The
-        page has what it draws from by then.
-    text
-        What a terminal shows.
-    still_content
-        Makes what a notebook keeps for readers without widgets.
+    output
+        What the notebook shows and stores: payload, view (``"forward"``, ``"backward"``,
+        ``"ladder"`` or ``"memory"``) and height (240 to 4000 pixels).
     page_of
         Makes the page that the export menu saves, of the payload.
-    view
-        ``"forward"``, ``"backward"``, ``"ladder"`` or ``"memory"``.
-    height
-        Height of the view, 240 to 4000 pixels.
 
     Raises
     ------
@@ -62,56 +51,33 @@ class GraphWidget(CellWidget):
     selected_op = traitlets.Int(-1).tag(sync=True)
     selected_grad_node = traitlets.Int(-1).tag(sync=True)
 
-    def __init__(
-        self,
-        *,
-        payload: bytes,
-        stored: Callable[[], bytes],
-        text: str,
-        still_content: Callable[[], str],
-        page_of: Callable[[bytes], str],
-        view: str = "forward",
-        height: int = 560,
-    ) -> None:
-        if view not in _VIEWS:
-            raise ValueError(say("errors.no_graph_view", view=repr(view)))
-        if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
-            raise ValueError(
-                say(
-                    "errors.view_height",
-                    least=_LEAST_HEIGHT_PX,
-                    most=_LARGEST_HEIGHT_PX,
-                    height=height,
-                )
-            )
-        self._text = text
-        self._still_content: Callable[[], str] | str = still_content
+    def __init__(self, output: GraphOutput, *, page_of: Callable[[bytes], str]) -> None:
+        least, most = _LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX
+        if output.view not in _VIEWS:
+            raise ValueError(say("errors.no_graph_view", view=repr(output.view)))
+        if not least <= output.height <= most:
+            told = say("errors.view_height", least=least, most=most, height=output.height)
+            raise ValueError(told)
+        self._output = output
         self._page_of = page_of
         script, build = packed_script("widget_view.js")
         super().__init__(
-            _data={"payload": payload},
-            _view=view,
-            _height=height,
+            _data={"payload": output.payload},
+            _view=output.view,
+            _height=output.height,
             _language=language(),
             _view_script=script,
             _view_build=build,
         )
-        self.on_msg(self._answer)
-        self._stored_payload = stored()
-        if self._stored_payload is not payload:
-            self._stored = {"payload": self._stored_payload}
+        # The page has what it draws from by now.
+        if output.stored is not output.payload:
+            self._stored = {"payload": output.stored}
 
-    def _still_html(self, note: str) -> str:
-        """Return a still picture's HTML; what makes it has the whole trace, and is let go of."""
-        if not isinstance(self._still_content, str):
-            self._still_content = self._still_content()
-        return still_html(self._still_content, note)
-
-    def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         """Make the page that the export menu asks for (js/src/jupyter/asked_page.ts)."""
-        if not isinstance(asked, dict) or asked.get("kind") != "page":
+        if not isinstance(content, dict) or content.get("kind") != "page":
             return
-        answer = {"kind": "page", "id": asked.get("id")}
+        answer = {"kind": "page", "id": content.get("id")}
         self.send({**answer, "kind": "page_begun"})
         try:
             page = self._page_of(self._data["payload"]).encode("utf-8")
@@ -120,22 +86,10 @@ class GraphWidget(CellWidget):
         else:
             self.send(answer, [page])
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle: Any = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        missing = say("environments.page_lacks_anywidget", version=ANYWIDGET_VERSION)
-        return {
-            **self._view_of(self._still_html(missing)),
-            **graph_bundle(
-                stored=self._stored_payload,
-                is_reduced=bool(self._stored),
-                view=self._view,
-                height=self._height,
-                html=self._still_html(say("environments.still_elsewhere")),
-                text=self._text,
-                widget={"model_id": self.model_id, "anywidget": ANYWIDGET_VERSION},
-                language=language(),
-            ),
-        }, metadata
+    def substitute_html(self, note: str) -> str:
+        """Return a still picture's HTML."""
+        return self._output.still_html(note)
+
+    def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
+        """Return the graph as a notebook stores it."""
+        return self._output.data(say("environments.still_elsewhere"), widget=widget)

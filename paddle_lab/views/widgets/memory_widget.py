@@ -13,9 +13,9 @@ import traitlets
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.sampling.batch import Batch
 from paddle_lab.sampling.sampler import Sampler
-from paddle_lab.views.html.mime_types import LIVE_MIME_TYPE
+from paddle_lab.views.html.notebook_output import LIVE_MIME_TYPE
 from paddle_lab.views.html.static_files import widget_module
-from paddle_lab.views.widgets.cell_widget import ANYWIDGET_VERSION, CellWidget
+from paddle_lab.views.widgets.cell_widget import CellWidget
 from paddle_lab.words import language, say
 
 _LEAST_HEIGHT_PX: Final = 160
@@ -56,22 +56,13 @@ class LiveMemory(CellWidget):
     stopped_because = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
-        self,
-        sampler: Sampler,
-        *,
-        height: int = 300,
-        free: Callable[[], str] | None = None,
+        self, sampler: Sampler, *, height: int = 300, free: Callable[[], str] | None = None
     ) -> None:
-        if not _LEAST_HEIGHT_PX <= height <= _LARGEST_HEIGHT_PX:
-            raise ValueError(
-                say(
-                    "errors.chart_height",
-                    least=_LEAST_HEIGHT_PX,
-                    most=_LARGEST_HEIGHT_PX,
-                    height=height,
-                )
-            )
-        self._sampler = sampler
+        least, most = _LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX
+        if not least <= height <= most:
+            raise ValueError(say("errors.chart_height", least=least, most=most, height=height))
+        self.sampler = sampler
+        """What is shown."""
         self._free = free
         self._answer_limit_s = 0.0
         super().__init__(
@@ -82,18 +73,13 @@ class LiveMemory(CellWidget):
             _language=language(),
         )
 
-    @property
-    def sampler(self) -> Sampler:
-        """What is shown."""
-        return self._sampler
-
     def start(self) -> None:
         """Begin to sample and to send."""
         if self.is_running:
             return
         self.is_running = True
         self.stopped_because = ""
-        self._sampler.start(self._send_batch)
+        self.sampler.start(self._send_batch)
         atexit.register(self.stop, say("reports.live.kernel_ended"))
 
     def stop(self, because: str = "") -> None:
@@ -107,17 +93,17 @@ class LiveMemory(CellWidget):
         if not self.is_running:
             return
         atexit.unregister(self.stop)
-        self._sampler.stop()
+        self.sampler.stop()
         self.stopped_because = because
         self.is_running = False
 
     def cell_started(self, label: str) -> None:
         """Mark from now on the cell that runs, such as ``"[7]"``."""
-        self._sampler.cell_started(label)
+        self.sampler.cell_started(label)
 
     def cell_ended(self) -> None:
         """End the mark of the cell that ran."""
-        self._sampler.cell_ended()
+        self.sampler.cell_ended()
 
     def close(self) -> None:
         """Stop, and take the chart out of the page."""
@@ -128,22 +114,21 @@ class LiveMemory(CellWidget):
         """Whether it samples: what it saw is asked for where nobody looks, too."""
         return self.is_running
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle: Any = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        missing = say("environments.page_lacks_anywidget", version=ANYWIDGET_VERSION)
+    def substitute_html(self, note: str) -> str:
+        """Return the note alone: of a chart that moves there is no picture."""
+        return f"<p>{sentence_html(note)}</p>"
+
+    def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
+        """Return what stands for the chart where its kernel is gone."""
         return {
-            **self._view_of(f"<p>{sentence_html(missing)}</p>"),
             LIVE_MIME_TYPE: {
                 "text": say("reports.live.gone"),
-                "widget": {"model_id": self.model_id, "anywidget": ANYWIDGET_VERSION},
+                "widget": widget,
                 "language": language(),
             },
             "text/html": f"<p>{say('environments.chart_elsewhere')}</p>",
             "text/plain": say("reports.live.text"),
-        }, metadata
+        }
 
     # -- with the page ----------------------------------------------------------------------------
 
@@ -163,7 +148,7 @@ class LiveMemory(CellWidget):
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "opened":
             self._answer_limit_s = 0.0
-            self._tell("history", self._sampler.batch()[0])
+            self._tell("history", self.sampler.batch()[0])
         elif kind == "present":
             self._answer_limit_s = 0.0
         elif kind == "closed":
@@ -173,16 +158,13 @@ class LiveMemory(CellWidget):
         elif kind == "stop":
             self.stop(say("reports.live.by_button"))
         elif kind == "free" and self._free is not None:
-            self.send({"kind": "freed", "text": self._freed()})
+            try:
+                text = self._free()
+            except Exception as error:  # noqa: BLE001  (a callback of the page has no cell to raise in)
+                text = say("reports.freed.failed", error=f"{type(error).__name__}: {error}")
+            self.send({"kind": "freed", "text": text})
         else:
             self.send({"kind": "error", "text": say("reports.live.no_message", kind=repr(kind))})
-
-    def _freed(self) -> str:
-        assert self._free is not None
-        try:
-            return self._free()
-        except Exception as error:  # noqa: BLE001  (a callback of the page has no cell to raise in)
-            return say("reports.freed.failed", error=f"{type(error).__name__}: {error}")
 
 
 def _ipykernel_version() -> str:

@@ -1,0 +1,139 @@
+"""A graph as a notebook's output: beside its widget, or where the kernel has no widgets."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, Final
+
+from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.words import language, say
+
+# Types of output that our JupyterLab plugin shows; as in js/src/labextension/output_data.ts.
+GRAPH_MIME_TYPE: Final = "application/vnd.paddle-lab.graph+json"
+"""A graph: drawn as its widget, and where there is none, from the output's own data."""
+LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
+"""What lives as long as its kernel: drawn as its widget, and where there is none, a text."""
+
+
+class GraphOutput:
+    """What a notebook shows and stores of a graph.
+
+    Parameters
+    ----------
+    payload
+        A record with its answer tables, packed.
+    stored
+        Makes what a notebook stores of it: the payload itself, or less where that is too much.
+    still_content
+        Makes what a notebook keeps for readers without widgets.
+    text
+        What a terminal shows.
+    view
+        The graph to show first.
+    height
+        Height of the view, in pixels.
+    """
+
+    def __init__(
+        self,
+        *,
+        payload: bytes,
+        stored: Callable[[], bytes],
+        still_content: Callable[[], str],
+        text: str,
+        view: str,
+        height: int,
+    ) -> None:
+        self.payload = payload
+        # What makes them has the whole trace, and is let go of.
+        self._stored: Callable[[], bytes] | bytes = stored
+        self._still_content: Callable[[], str] | str = still_content
+        self._text = text
+        self.view = view
+        self.height = height
+
+    @property
+    def stored(self) -> bytes:
+        """What a notebook stores: a payload, whole or reduced."""
+        if callable(self._stored):
+            self._stored = self._stored()
+        return self._stored
+
+    def still_html(self, note: str) -> str:
+        """Return the HTML that stands for the graph; ``note`` says why, and what to do."""
+        if callable(self._still_content):
+            self._still_content = self._still_content()
+        return still_html(self._still_content, note)
+
+    def data(self, note: str, /, **more: Any) -> dict[str, Any]:
+        """Return the output's data by type.
+
+        Parameters
+        ----------
+        note
+            What nbconvert shows with the picture, and wherever else no graph can be drawn.
+        more
+            What else our JupyterLab plugin is told.
+        """
+        # Drawn by our JupyterLab plugin where there is no kernel and no widget.
+        graph = {
+            "payload": base64.b64encode(self.stored).decode("ascii"),
+            "height": self.height,
+            "view": self.view,
+            **({"is_reduced": True} if self.stored is not self.payload else {}),
+            **more,
+            "language": language(),
+        }
+        return {
+            GRAPH_MIME_TYPE: graph,
+            "text/html": self.still_html(note),
+            "text/plain": self._text,
+        }
+
+
+class StillGraph:
+    """Shows a graph without a widget: our JupyterLab plugin draws it, other pages show a picture.
+
+    Parameters
+    ----------
+    output
+        The graph.
+    note
+        Why there is no widget, and what to do.
+    """
+
+    def __init__(self, output: GraphOutput, note: str) -> None:
+        self._output = output
+        self._note = note
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:  # noqa: ARG002
+        return self._output.data(self._note, note=self._note)
+
+
+def still_html(content: str, note: str) -> str:
+    """Return the HTML that stands for a graph.
+
+    Parameters
+    ----------
+    content
+        As :func:`~paddle_lab.views.html.fallback.still_content` makes it.
+    note
+        Why the graph itself is not shown, and what to do; code stands between backticks.
+    """
+    sentences = sentence_html(say("environments.still", reason=note))
+    return f"<div><p><i>{sentences}</i></p>{content}</div>"
+
+
+def kernel_lacks(error: ImportError) -> str:
+    """Return what the kernel's environment lacks for widgets, and what to do about it.
+
+    Parameters
+    ----------
+    error
+        What the import of widgets raised. What anywidget and ipywidgets import is named as its
+        package is.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return say("environments.kernel_lacks", package=error.name.partition(".")[0])
+    return say("environments.kernel_fails", error=f"{type(error).__name__}: {error}")
