@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.memory.allocations import Allocation
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.block_map import address_ranges
 from paddle_lab.analysis.memory.memory import Memory
 from paddle_lab.analysis.memory.timeline import changes
-from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 
@@ -93,29 +93,26 @@ class _FrameLists:
         identity = tuple(self._identity[key].tolist())
         frames = self._lists.get(identity)
         if frames is None:
-            frames = self._lists[identity] = self._made(key, *identity)
+            frames = self._lists[identity] = _frames(Allocation(self._attribution, key))
         return frames
 
-    def _made(self, key: int, stack: int, op: int, grad_node: int, kind: int) -> Frames:
-        record = self._attribution.record
-        name = ALLOCATION_KINDS[kind]
-        what = "before the trace" if record.allocations["start_ns"][key] < 0 else "no op"
-        if op >= 0:
-            what = f"op {op} {record.text(int(record.ops['name'][op]))}"
-        if grad_node >= 0:
-            what += ", backward"
-        layer = self._attribution.layer_names[int(self._attribution.layers[key])]
-        if layer:
-            what += f" in {layer}"
-        if stack < 0 <= op:
-            stack = int(record.ops["stack"][op])
-        return [
-            {"filename": what, "line": max(op, 0), "name": name},
-            *(
-                {"filename": frame.file, "line": frame.line, "name": frame.function}
-                for frame in stack_of(record, stack)
-            ),
-        ]
+
+def _frames(block: Allocation) -> Frames:
+    op, layer = block.op, block.layer
+    what = "before the trace" if block.start_ns is None else "no op"
+    if op is not None:
+        what = f"op {op.key} {op.name}"
+    if block.grad_node is not None:
+        what += ", backward"
+    if layer:
+        what += f" in {layer}"
+    return [
+        {"filename": what, "line": op.key if op else 0, "name": block.kind},
+        *(
+            {"filename": frame.file, "line": frame.line, "name": frame.function}
+            for frame in block.stack
+        ),
+    ]
 
 
 def _events(memory: Memory, frames: _FrameLists) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import depths
+from paddle_lab.analysis.graph.trees import depths, gathered, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 
@@ -76,17 +76,14 @@ def _calls(record: Record) -> list[Slice]:
     own = scopes["op"][called]
     first[called] = np.minimum(first[called], ops["start_ns"][own])
     last[called] = np.maximum(last[called], ops["start_ns"][own] + ops["duration_ns"][own])
-    by_depth = np.argsort(depths(scopes["parent"]), kind="stable").tolist()
-    parents, threads = scopes["parent"].tolist(), scopes["thread"].tolist()
-    kinds, op = scopes["kind"].tolist(), scopes["op"].tolist()
-    starts, ends = first.tolist(), last.tolist()
-    for inner in reversed(by_depth):
-        outer = parents[inner]
-        if outer >= 0 and ends[inner] >= 0 and threads[outer] == threads[inner]:
-            starts[outer] = min(starts[outer], starts[inner])
-            ends[outer] = max(ends[outer], ends[inner])
+    # A call lasts as long as those inside it that ran in its thread.
+    thread, parent = scopes["thread"], scopes["parent"]
+    parent = np.where(taken(thread, parent) == thread, parent, -1)
+    starts = gathered(parent, first, np.minimum).tolist()
+    ends = gathered(parent, last, np.maximum).tolist()
+    threads, kinds, op = thread.tolist(), scopes["kind"].tolist(), scopes["op"].tolist()
     return [
         Slice(threads[row], starts[row], ends[row], SCOPE_KINDS[kinds[row]], op=op[row], scope=row)
-        for row in by_depth
+        for row in np.argsort(depths(scopes["parent"]), kind="stable").tolist()
         if ends[row] >= 0
     ]

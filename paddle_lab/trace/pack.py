@@ -84,11 +84,6 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
     return MAGIC + struct.pack("<I", FORMAT_VERSION) + zlib.compress(payload, level)
 
 
-def column_bytes(column: npt.NDArray[Any]) -> bytes:
-    """Return a column as it stands in a file before compression."""
-    return _planes(_narrow(column)[0])
-
-
 def _planes(column: npt.NDArray[Any]) -> bytes:
     if column.itemsize == 1:
         return column.tobytes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.analysis.source.user_frames import user_stacks
 from tests.trace.records import RecordWriter
 
 
@@ -50,12 +49,3 @@ def test_an_op_without_a_stack_has_no_frame():
     w = RecordWriter()
     w.row("ops", name="relu")
     assert shown(w) == [None]
-
-
-def test_user_stacks_skip_what_is_not_ones_own():
-    w = RecordWriter()
-    with w.call("linear", line=12, file="paddle/f.py", kind="paddle"):
-        w.op("matmul", line=99)
-    outer, inner = range(2)
-    assert user_stacks(w.record()).tolist() == [outer, outer]
-    assert w.record().stacks["caller"].tolist() == [-1, inner - 1]

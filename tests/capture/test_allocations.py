@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.source.user_frames import user_stacks
+from paddle_lab.analysis.source.user_frames import USER, stack_frames
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import capture as memory_capture
 from paddle_lab.trace.schema import PHASES
@@ -62,8 +62,8 @@ def test_allocations_are_true_and_named(name, seen_events):
     size = np.where(during, blocks["bytes"], 0)
     all_bytes = size.sum()
     assert size[blocks["op"] >= 0].sum() >= 0.99 * all_bytes
-    users = np.append(user_stacks(record), -1)
-    assert size[users[blocks["stack"]] >= 0].sum() >= 0.99 * all_bytes
+    is_users = np.append(record.frames["kind"][stack_frames(record)] == USER, False)
+    assert size[is_users[blocks["stack"]]].sum() >= 0.99 * all_bytes
     in_backward = during & (blocks["phase"] == PHASES.index("backward"))
     assert in_backward.any()
     assert (blocks["grad_node"][in_backward] >= 0).all()

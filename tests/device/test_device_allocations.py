@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.source.user_frames import user_stacks
+from paddle_lab.analysis.source.user_frames import USER, stack_frames
 from paddle_lab.capture.memory import assembly
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE
 from tests.models import MODELS
@@ -65,9 +65,9 @@ def test_the_running_total_is_paddles_counter_and_blocks_are_named(device, name,
     blocks = record.allocations
     during = blocks["start_ns"] >= 0
     size = np.where(during, blocks["bytes"], 0)
-    users = np.append(user_stacks(record), -1)
+    is_users = np.append(record.frames["kind"][stack_frames(record)] == USER, False)
     assert size[blocks["op"] >= 0].sum() >= 0.99 * size.sum()
-    assert size[users[blocks["stack"]] >= 0].sum() >= 0.95 * size.sum()
+    assert size[is_users[blocks["stack"]]].sum() >= 0.95 * size.sum()
 
 
 def test_pinned_memory_counts_as_the_hosts(gpu):

@@ -10,7 +10,7 @@ from paddle_lab.words import say
 if TYPE_CHECKING:
     from bokeh.plotting import figure
 
-    from paddle_lab.analysis.gradients.curve import Amount, GradientCurve
+    from paddle_lab.analysis.gradients.curve import GradientCurve
 
 _COLOURS = {"flows_on": "#3b78d8", "parameters": "#e08a2e"}
 
@@ -26,13 +26,12 @@ def gradient_figure(curve: GradientCurve) -> figure:
     names = [point.label for point in curve]
     data: dict[str, Any] = {"depth": list(range(len(names))), "layer": names}
     data["class"] = [point.layer_class for point in curve]
-    amounts = {
-        "flows_on": [point.flowing for point in curve],
-        "parameters": [point.parameters for point in curve],
-    }
-    for name, column in amounts.items():
-        data[name] = [_rms(amount) for amount in column]
-        data[f"{name}_norm"] = [math.nan if amount is None else amount.norm for amount in column]
+    for name, amounts in (
+        ("flows_on", [point.flowing for point in curve]),
+        ("parameters", [point.parameters for point in curve]),
+    ):
+        data[name] = [amount.rms if amount and amount.rms > 0 else math.nan for amount in amounts]
+        data[f"{name}_norm"] = [amount.norm if amount else math.nan for amount in amounts]
     source = ColumnDataSource(data)
     plot = figure(
         title=say("reports.gradient_figure"),
@@ -55,17 +54,10 @@ def gradient_figure(curve: GradientCurve) -> figure:
             (label, f"@{{{name}_norm}}{{%.3g}}"),
             (say("reports.column.per_value"), f"@{name}{{%.3g}}"),
         ]
-        formatters: dict[str, Any] = {
-            f"@{{{name}_norm}}": "printf",
-            f"@{name}": "printf",
-        }
+        formatters: dict[str, Any] = {f"@{{{name}_norm}}": "printf", f"@{name}": "printf"}
         plot.add_tools(HoverTool(renderers=[points], tooltips=tooltips, formatters=formatters))
     plot.xaxis.ticker = BasicTicker(min_interval=1)
     plot.xaxis.major_label_overrides = dict(enumerate(names))
     plot.xaxis.major_label_orientation = 0.8
     plot.add_layout(plot.legend[0], "right")
     return plot
-
-
-def _rms(amount: Amount | None) -> float:
-    return amount.rms if amount is not None and amount.rms > 0 else math.nan

@@ -56,12 +56,8 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     order = np.lexsort((depths(parent), first_op))
     position = np.empty(len(order), np.int32)
     position[order] = np.arange(len(order))
-    scope, parent, op_group = (
-        scope[order],
-        taken(position, parent[order]),
-        taken(position, op_group),
-    )
-    first_op, op_count = first_op[order], op_count[order]
+    parent, op_group = taken(position, parent[order]), taken(position, op_group)
+    scope, first_op, op_count = scope[order], first_op[order], op_count[order]
     kinds = scopes["kind"][scope].tolist()
     told = list(_names(record, kinds, scope.tolist()))
     labels, paths = _labels(kinds, [text for text, _, _, _ in told], parent.tolist())

@@ -55,9 +55,8 @@ def structure_numbers(
     np.add.at(hashes, holder[inner], edge_hashes)
     for nested in reversed(levels(depth)[1:]):
         outer = parents[nested]
-        np.add.at(
-            hashes, outer, _hash(3, _mix(hashes[nested]), first_ops[nested] - first_ops[outer])
-        )
+        position = first_ops[nested] - first_ops[outer]
+        np.add.at(hashes, outer, _hash(3, _mix(hashes[nested]), position))
     _, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
     return np.where(count[number] > 1, number, -1).astype(np.int32)
 

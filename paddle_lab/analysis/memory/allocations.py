@@ -142,38 +142,46 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         column: npt.NDArray[Any] = self.record.allocations[name][self.keys]
         return column
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        # A million blocks are read column by column: an object for each takes a minute.
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Return their properties as arrays; -1 for a key, a cell or a time that a block has not.
+
+        A million blocks are read column by column, because an object for each takes a minute.
+        """
         record = self.record
         strings = np.array([*record.strings, ""], object)
+        op, tensor = self._column("op"), self._column("tensor")
         frame = self._attribution.frames[self.keys]
-
-        def of(table: str, column: str, keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            return taken(record.tables[table][column], keys)
-
-        def optional(values: npt.NDArray[Any]) -> Any:
-            return pandas.arrays.IntegerArray(values.astype(np.int64), values < 0)
-
-        columns: dict[str, Any] = {name: self._column(name) for name in ("address", "bytes")}
-        columns["place"] = strings[self._column("place")]
-        columns["kind"] = np.array(ALLOCATION_KINDS, object)[self._column("kind")]
-        columns["op"] = optional(self._column("op"))
-        columns["op_name"] = strings[of("ops", "name", self._column("op"))]
-        columns["grad_node"] = optional(self._column("grad_node"))
         layer_names = np.array(self._attribution.layer_names, object)
-        columns["layer"] = layer_names[self._attribution.layers[self.keys]]
-        for name, column in (("tensor", "name"), ("path", "path"), ("shape", "shape"),
-                             ("dtype", "dtype")):  # fmt: skip
-            columns[name] = strings[of("tensors", column, self._column("tensor"))]
-        columns["file"] = strings[of("frames", "file", frame)]
-        columns["line"] = np.where(frame >= 0, of("frames", "line", frame), 0)
-        columns["function"] = strings[of("frames", "function", frame)]
-        columns["cell"] = optional(of("frames", "cell", frame))
-        phases = np.array(PHASES, object)[self._column("phase")]
-        columns["phase"] = np.where(self._column("start_ns") < 0, "", phases)
-        columns["start_ns"] = optional(self._column("start_ns"))
-        columns["end_ns"] = optional(self._column("end_ns"))
-        columns["thread"] = self._column("thread")
+        phases = np.array([*PHASES, ""], object)
+        start_ns = self._column("start_ns")
+        return {
+            "address": self._column("address"),
+            "bytes": self._column("bytes"),
+            "place": strings[self._column("place")],
+            "kind": np.array(ALLOCATION_KINDS, object)[self._column("kind")],
+            "op": op,
+            "op_name": strings[taken(record.ops["name"], op)],
+            "grad_node": self._column("grad_node"),
+            "layer": layer_names[self._attribution.layers[self.keys]],
+            "tensor": strings[taken(record.tensors["name"], tensor)],
+            "path": strings[taken(record.tensors["path"], tensor)],
+            "shape": strings[taken(record.tensors["shape"], tensor)],
+            "dtype": strings[taken(record.tensors["dtype"], tensor)],
+            "file": strings[taken(record.frames["file"], frame)],
+            "line": np.maximum(taken(record.frames["line"], frame), 0),
+            "function": strings[taken(record.frames["function"], frame)],
+            "cell": taken(record.frames["cell"], frame),
+            "phase": phases[np.where(start_ns < 0, len(PHASES), self._column("phase"))],
+            "start_ns": start_ns,
+            "end_ns": self._column("end_ns"),
+            "thread": self._column("thread"),
+        }
+
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        columns: dict[str, Any] = self.columns()
+        for name in ("op", "grad_node", "cell", "start_ns", "end_ns"):
+            keys = columns[name].astype(np.int64)
+            columns[name] = pandas.arrays.IntegerArray(keys, keys < 0)
         return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="allocation"))
 
     def _report(self) -> Report:

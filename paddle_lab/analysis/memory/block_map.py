@@ -128,28 +128,20 @@ def block_map(
     range_start, range_end = address_ranges(table["address"][blocks], table["bytes"][blocks])
     by_address = alive[np.argsort(table["address"][alive], kind="stable")]
     begin = table["address"][by_address].astype(np.int64)
-    end = begin + table["bytes"][by_address]
     range_of_block = np.searchsorted(range_start, begin, side="right") - 1
-    # A hole lies between where everything before it has ended and where the next begins; range
-    # borders are blocks of no length at which a new row of blocks starts.
-    reach = np.maximum.accumulate(end) if len(end) else end
-    starts_range = np.append(True, np.diff(range_of_block) != 0)[: len(begin)]
-    ends_range = np.append(starts_range[1:], True)[: len(begin)]
-    before = np.where(
-        starts_range, range_start[range_of_block], np.append(0, reach[:-1])[: len(begin)]
-    )
-    is_empty = np.ones(len(range_start), bool)
-    is_empty[range_of_block] = False
-    hole_start = np.concatenate([before, reach[ends_range], range_start[is_empty]])
-    hole_end = np.concatenate([begin, range_end[range_of_block[ends_range]], range_end[is_empty]])
-    order = np.argsort(hole_start, kind="stable")
-    is_hole = (hole_end > hole_start)[order]
+    # A hole lies between where all before it has ended and where the next begins. The borders of
+    # ranges are blocks of no length; what lies before the first border of a range is no hole.
+    starts = np.concatenate([range_start, begin, range_end])
+    ends = np.concatenate([range_start, begin + table["bytes"][by_address], range_end])
+    order = np.argsort(starts, kind="stable")
+    reach, following = np.maximum.accumulate(ends[order])[:-1], order[1:]
+    is_hole = (starts[following] > reach) & (following >= len(range_start))
     return BlockMap(
         time_ns,
         AllocationTable(attribution, by_address),
         range_start,
         range_end,
         range_of_block,
-        hole_start[order][is_hole],
-        hole_end[order][is_hole],
+        reach[is_hole],
+        starts[following][is_hole],
     )
