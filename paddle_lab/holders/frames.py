@@ -9,16 +9,19 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from types import FrameType
+from dataclasses import dataclass
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, Final
 
+GENERATORS: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _CO_OPTIMIZED: Final = 1
 # Those of the frame, of the variable here, and of the question itself.
 _REFERENCES_WHERE_NOBODY_ELSE_HAS_IT: Final = 3
 
 
+@dataclass(frozen=True, eq=False)
 class Call:
-    """The variables of a call that has not ended.
+    """The variables of a call.
 
     Parameters
     ----------
@@ -30,20 +33,34 @@ class Call:
         Identity of the dictionary in which the frame showed them, which holds nothing of its own.
     """
 
-    def __init__(self, function: str, variables: dict[str, Any], *, snapshot: int = 0) -> None:
-        self.function = function
-        self.variables = variables
-        self.snapshot = snapshot
+    function: str
+    variables: dict[str, Any]
+    snapshot: int = 0
 
 
-def ended_locals(frame: FrameType) -> dict[str, Any]:
-    """Return the variables of a call that has ended; of others none.
+CALLS: Final = (FrameType, Call, *GENERATORS)
+"""Types of what holds a call's variables."""
 
-    The collector sees nothing in the frame of a call that goes on, which tells them apart.
+
+def call_of(holder: Any) -> Call:
+    """Return the call whose variables an object of :data:`CALLS` holds.
+
+    Of a frame it is a call that has ended, of a generator one that waits; of others there are no
+    variables. The collector sees nothing in the frame of a call that goes on, which tells them
+    apart.
     """
-    if not gc.get_referents(frame) or frame.f_locals is frame.f_globals:
-        return {}
-    return dict(frame.f_locals)
+    kind = type(holder)
+    if issubclass(kind, Call):
+        call: Call = holder
+        return call
+    if issubclass(kind, FrameType):
+        has_ended = gc.get_referents(holder) and holder.f_locals is not holder.f_globals
+        return Call(holder.f_code.co_name, dict(holder.f_locals) if has_ended else {})
+    for name in ("gi", "cr", "ag"):
+        frame = getattr(holder, f"{name}_frame", None)
+        if frame is not None and not getattr(holder, f"{name}_running"):
+            return open_call(frame)
+    return Call(holder.__name__, {})
 
 
 def open_call(frame: FrameType) -> Call:
@@ -65,4 +82,4 @@ def open_call(frame: FrameType) -> Call:
         # No caller kept the dict of locals(), so the frame may empty it.
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             shown.pop(name, None)
-    return Call(code.co_name, variables, snapshot=id(shown))
+    return Call(code.co_name, variables, id(shown))

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterable
 from functools import cached_property
 from threading import local
-from types import CellType, FrameType, FunctionType, MemberDescriptorType, MethodType, TracebackType
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, TracebackType
 from typing import Any
 from weakref import ReferenceType
 
 import numpy as np
 
-from paddle_lab.holders.frames import Call, ended_locals, open_call
-from paddle_lab.holders.references import GENERATORS, is_a, suspended_frame
+from paddle_lab.holders.frames import CALLS, call_of
+from paddle_lab.holders.references import is_a
 from paddle_lab.words import say
 
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
@@ -76,8 +76,8 @@ class Way:
             return self._on(_item(key, is_attribute=is_attribute), held)
         if _holds_attributes_in(holder, held):
             return self._on("", held, held, is_layers=_is_layer(holder))
-        if is_a(holder, (FrameType, Call, *GENERATORS)):
-            call = say("holders.in_call", function=_function_name(holder), root=self.text)
+        if is_a(holder, CALLS):
+            call = say("holders.in_call", function=call_of(holder).function, root=self.text)
             return Way(keys.get(id(held), say("holders.variable")), held, call=call)
         if is_a(holder, np.ndarray):
             return self._on(_array_part(holder, held), held)
@@ -96,8 +96,8 @@ def _keys(holder: Any) -> dict[int, Any]:
     pairs: Iterable[tuple[Any, Any]] = ()
     if is_a(holder, dict):
         pairs = list(dict.items(holder))
-    elif is_a(holder, (FrameType, Call, *GENERATORS)):
-        pairs = _variables(holder).items()
+    elif is_a(holder, CALLS):
+        pairs = call_of(holder).variables.items()
     for sequence in _SEQUENCES:
         if is_a(holder, sequence):
             pairs = enumerate(sequence.__iter__(holder))
@@ -105,24 +105,6 @@ def _keys(holder: Any) -> dict[int, Any]:
     for key, value in pairs:
         keys.setdefault(id(value), key)
     return keys
-
-
-def _variables(call: Any) -> dict[str, Any]:
-    if is_a(call, FrameType):
-        return ended_locals(call)
-    if not is_a(call, Call):
-        frame = suspended_frame(call)
-        if frame is None:
-            return {}
-        call = open_call(frame)
-    variables: dict[str, Any] = call.variables
-    return variables
-
-
-def _function_name(call: Any) -> str:
-    if is_a(call, FrameType):
-        return str(call.f_code.co_name)
-    return str(call.function if is_a(call, Call) else call.__name__)
 
 
 def _array_part(array: Any, held: Any) -> str:

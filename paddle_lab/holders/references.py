@@ -7,25 +7,13 @@ may ask an object for its ``__class__``, and attributes are read from dictionari
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Sequence
-from types import (
-    AsyncGeneratorType,
-    CodeType,
-    CoroutineType,
-    FrameType,
-    FunctionType,
-    GeneratorType,
-    MemberDescriptorType,
-    ModuleType,
-)
+from types import CodeType, FrameType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-from paddle_lab.holders.frames import Call, ended_locals, open_call
-
-GENERATORS: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
+from paddle_lab.holders.frames import CALLS, GENERATORS, call_of
 
 
 def is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
@@ -67,30 +55,15 @@ def _function_references(function: FunctionType) -> list[Any]:
     return [*cells, function.__defaults__, function.__kwdefaults__, *vars(function).values()]
 
 
-def _frame_references(frame: FrameType) -> list[Any]:
-    return list(ended_locals(frame).values())
-
-
-def _call_references(call: Call) -> list[Any]:
-    return list(call.variables.values())
+def _call_references(holder: Any) -> list[Any]:
+    return list(call_of(holder).variables.values())
 
 
 def _generator_references(generator: Any) -> list[Any]:
-    frame = suspended_frame(generator)
-    call = None if frame is None else open_call(frame)
-    snapshot = 0 if call is None else call.snapshot
-    held_by_frame: list[Any] = []
-    if call is not None and sys.version_info < (3, 11):
-        # The generator refers to its frame, and only the frame to the variables.
-        held_by_frame = list(call.variables.values())
-    return [
-        *held_by_frame,
-        *(
-            held
-            for held in gc.get_referents(generator)
-            if id(held) != snapshot and not is_a(held, FrameType)
-        ),
-    ]
+    call = call_of(generator)
+    # The generator may refer to its frame alone, and only the frame to the variables.
+    held = [*call.variables.values(), *gc.get_referents(generator)]
+    return [one for one in held if id(one) != call.snapshot and not is_a(one, FrameType)]
 
 
 def _with_attributes(holder: Any) -> list[Any]:
@@ -120,19 +93,9 @@ _HAS_COLLECTED_REFERENCES: Final = 1 << 14
 _READERS: Final[Sequence[tuple[Any, Callable[[Any], list[Any]]]]] = (
     (list, _list_items),
     (FunctionType, _function_references),
-    (FrameType, _frame_references),
-    (Call, _call_references),
     (GENERATORS, _generator_references),
+    (CALLS, _call_references),
     # What lies behind a module is found from its own name.
     ((ModuleType, CodeType, MemberDescriptorType), _nothing),
     (np.ndarray, _array_references),
 )
-
-
-def suspended_frame(generator: Any) -> FrameType | None:
-    """Return the frame of a generator or coroutine that waits; none of one that runs or is over."""
-    for name in ("gi", "cr", "ag"):
-        frame = getattr(generator, f"{name}_frame", None)
-        if frame is not None:
-            return None if getattr(generator, f"{name}_running") else frame
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
@@ -64,27 +64,27 @@ def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> l
     hidden
         Those that IPython put there itself, with the values it gave them.
     """
-    return [
-        Root("variable", name, value)
-        for name, value in list(namespace.items())
-        if not _is_hidden(name, value, hidden) and not issubclass(type(value), ModuleType)
-    ]
+    return _variables(namespace, lambda name, value: not _is_hidden(name, value, hidden))
 
 
 def notebook_roots(namespace: Mapping[str, Any]) -> list[Root]:
     """Return the variables of a notebook or a module, without what IPython always keeps."""
-    hidden = {name: value for name, value in namespace.items() if _IPYTHONS_NAME.fullmatch(name)}
-    return variable_roots(namespace, hidden)
+    return _variables(namespace, lambda name, _: not _IPYTHONS_NAME.fullmatch(name))
 
 
 def hidden_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
     """Return variables that IPython does not show, such as those of a startup file."""
+    return _variables(
+        namespace,
+        lambda name, value: _is_hidden(name, value, hidden) and not _IPYTHONS_NAME.fullmatch(name),
+    )
+
+
+def _variables(namespace: Mapping[str, Any], is_one: Callable[[str, Any], bool]) -> list[Root]:
     return [
         Root("variable", name, value)
         for name, value in list(namespace.items())
-        if _is_hidden(name, value, hidden)
-        and not _IPYTHONS_NAME.fullmatch(name)
-        and not issubclass(type(value), ModuleType)
+        if is_one(name, value) and not issubclass(type(value), ModuleType)
     ]
 
 

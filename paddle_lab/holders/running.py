@@ -6,7 +6,8 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from traceback import walk_stack
+from types import CodeType
 from typing import Any
 
 from paddle_lab.garbage import thread_frames
@@ -73,14 +74,7 @@ def thread_roots() -> Iterator[Root]:
         name = names.get(ident, str(ident))
         if ident == own or name.startswith(_OURS):
             continue
-        frames = list(_stack(top))
+        frames = [frame for frame, _ in walk_stack(top)]
         if not any(_is_of_kernel(frame.f_globals.get("__name__")) for frame in frames):
             for frame in frames:
                 yield Root("container", say("holders.thread", name=name), open_call(frame))
-
-
-def _stack(top: FrameType) -> Iterator[FrameType]:
-    frame: FrameType | None = top
-    while frame is not None:
-        yield frame
-        frame = frame.f_back

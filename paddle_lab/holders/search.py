@@ -93,8 +93,6 @@ class HolderSearch:
         Tells by type whether objects are never looked into.
     budget_s
         How long to search in all, in seconds.
-    is_cancelled
-        Asked now and then; the search stops when it says so.
     """
 
     def __init__(
@@ -104,10 +102,8 @@ class HolderSearch:
         excluded: Iterable[Any] = (),
         excluded_types: Callable[[type], bool] = lambda _kind: False,
         budget_s: float = 2.0,
-        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self._end_s = monotonic() + budget_s
-        self._is_cancelled = is_cancelled
         self._enters_libraries = False
         # Objects, and for each the position of the one through which it was found.
         self._found: list[Any] = []
@@ -122,7 +118,7 @@ class HolderSearch:
         self._readers = _ByType(reader)
         self.holdings: list[Holding] = []
         self.is_complete = True
-        """Whether all was searched; not, if time ran out or somebody cancelled."""
+        """Whether all was searched; not, if time ran out."""
 
     def allow(self, budget_s: float) -> None:
         """Give the search more time, in seconds from now."""
@@ -228,7 +224,7 @@ class HolderSearch:
         return True
 
     def _has_time(self) -> bool:
-        if monotonic() > self._end_s or self._is_cancelled():
+        if monotonic() > self._end_s:
             self.is_complete = False
         return self.is_complete
 

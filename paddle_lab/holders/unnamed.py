@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from paddle_lab.holders.references import GENERATORS, is_a, references
+from paddle_lab.holders.frames import GENERATORS
+from paddle_lab.holders.references import is_a, references
 from paddle_lab.holders.roots import Root
 from paddle_lab.words import say
 

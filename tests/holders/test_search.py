@@ -233,20 +233,10 @@ def test_a_function_does_not_lead_into_its_modules_globals() -> None:
     assert names(names) == []
 
 
-def test_time_and_a_cancel_end_the_search() -> None:
+def test_time_ends_the_search() -> None:
     many = [Root("variable", "x", [[SOUGHT] for _ in range(5000)])]
     late = search(*many, budget_s=-1.0)
     assert (late.holdings, late.is_complete) == ([], False)
-
-    asked = []
-
-    def cancel() -> bool:
-        asked.append(True)
-        return len(asked) > 3
-
-    cancelled = search(*many, is_cancelled=cancel, budget_s=60.0)
-    assert not cancelled.is_complete
-    assert 0 < len(cancelled.holdings) < 5000
     assert search(*many, budget_s=60.0).is_complete
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from traceback import walk_stack
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -81,25 +82,20 @@ def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
     return frozenset(rows[count[group] >= _FEWEST].tolist())
 
 
-def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        module = frame.f_globals.get("__name__")
-        is_ours = isinstance(module, str) and module.startswith("paddle_lab.")
-        if not is_ours and is_user_file(frame.f_code.co_filename):
-            yield frame
-        frame = frame.f_back
-
-
 def _variables(caller: FrameType | None) -> Iterator[Root]:
     """Yield the variables of calls, each before those of its module, then the notebook's."""
     met: set[int] = set()
-    main = sys.modules.get("__main__")
-    for frame in _frames(caller):
-        if frame.f_locals is not frame.f_globals:
+    for frame, _ in walk_stack(caller) if caller is not None else ():
+        namespace = frame.f_globals
+        is_ours = str(namespace.get("__name__")).startswith("paddle_lab.")
+        if is_ours or not is_user_file(frame.f_code.co_filename):
+            continue
+        if frame.f_locals is not namespace:
             for name, value in open_call(frame).variables.items():
                 yield Root("variable", name, value)
-        if id(frame.f_globals) not in met:
-            met.add(id(frame.f_globals))
-            yield from notebook_roots(frame.f_globals)
+        if id(namespace) not in met:
+            met.add(id(namespace))
+            yield from notebook_roots(namespace)
+    main = sys.modules.get("__main__")
     if main is not None and id(vars(main)) not in met:
         yield from notebook_roots(vars(main))

@@ -31,8 +31,6 @@ class LivingTensors:
         Tells by type whether objects are never looked into.
     budget_s
         How long to search in all, in seconds.
-    is_cancelled
-        Asked now and then; the search stops when it says so.
 
     Raises
     ------
@@ -46,7 +44,6 @@ class LivingTensors:
         excluded: Iterable[Any] = (),
         excluded_types: Callable[[type], bool] = lambda _kind: False,
         budget_s: float = 2.0,
-        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         paddle = require_paddle()
         if not SINKS.active:  # a trace, which would see the op, knows already
@@ -57,7 +54,6 @@ class LivingTensors:
             excluded=excluded,
             excluded_types=excluded_types,
             budget_s=budget_s,
-            is_cancelled=is_cancelled,
         )
 
     @property
