@@ -10,7 +10,7 @@ from paddle_lab.capture.memory import capture
 if TYPE_CHECKING:
     import pytest
 
-    from paddle_lab.capture.memory.log.allocator_log import Segment
+    from paddle_lab.capture.memory.log.segments import Segment
 
 
 def keep_segments(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
 from paddle_lab.capture.memory.attribution.block_tensors import outputs_of_ops
-from paddle_lab.capture.memory.attribution.op_windows import ops_at
+from paddle_lab.capture.memory.attribution.innermost import innermost
+from paddle_lab.capture.memory.attribution.missed_frees import end_missed_blocks
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
-from paddle_lab.capture.memory.held.gaps import CountedTotals, end_missed_blocks
-from paddle_lab.capture.memory.log.allocator_log import Segment
+from paddle_lab.capture.memory.held.counted_totals import CountedTotals
 from paddle_lab.capture.memory.log.clock import ClockReading, to_perf_ns
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
+from paddle_lab.capture.memory.log.places import HOST
+from paddle_lab.capture.memory.log.segments import Segment
 from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT
 from paddle_lab.capture.recorder.thread_state import FORWARD, OPTIMIZER
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import Table
-
-PLACE = "Place(cpu)"
 
 
 def events_of(*rows, allocated=0):
@@ -37,10 +37,9 @@ def events_of(*rows, allocated=0):
         bytes=table[:, 3],
         allocated_bytes=allocated + np.cumsum(change),
         reserved_bytes=nothing,
-        place=nothing,
+        place=nothing + HOST,
         thread=nothing,
         segment=table[:, 4],
-        places=[PLACE],
     )
 
 
@@ -135,7 +134,7 @@ def test_the_innermost_op_is_found(drawn):
     ends = np.array([end for _, end in ops], dtype=np.int64)
     times = np.array(moments, dtype=np.int64)
     same = np.zeros(len(times), dtype=np.int64)
-    found = ops_at(times, same, starts, ends, np.zeros(len(ops), dtype=np.int64))
+    found = innermost(times, same, starts, ends, np.zeros(len(ops), dtype=np.int64))
     slowly = [
         max((key for key, (start, end) in enumerate(ops) if start <= time <= end), default=-1)
         for time in moments
@@ -145,7 +144,7 @@ def test_the_innermost_op_is_found(drawn):
 
 def test_threads_have_their_own_ops():
     starts, ends, thread = np.array([0, 0]), np.array([10, 10]), np.array([0, 1])
-    found = ops_at(np.array([5, 5, 5]), np.array([1, 0, 2]), starts, ends, thread)
+    found = innermost(np.array([5, 5, 5]), np.array([1, 0, 2]), starts, ends, thread)
     assert found.tolist() == [1, 0, -1]
 
 

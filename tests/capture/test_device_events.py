@@ -16,15 +16,16 @@ from paddle_lab.capture.memory.attribution.block_tensors import add_blocks_from_
 from paddle_lab.capture.memory.held.blocks import pair_events
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.living_tensors import _place
-from paddle_lab.capture.memory.log.allocator_log import Segment
 from paddle_lab.capture.memory.log.clock import ClockReading
 from paddle_lab.capture.memory.log.events import (
     ALLOCATE,
     FREE,
     RESERVED_ALLOCATE,
     RESERVED_FREE,
-    read_segments,
 )
+from paddle_lab.capture.memory.log.places import HOST, PLACES
+from paddle_lab.capture.memory.log.reading import read_segments
+from paddle_lab.capture.memory.log.segments import Segment
 from paddle_lab.capture.memory.readings import read_places
 from paddle_lab.capture.memory.storages import Storage
 
@@ -70,10 +71,10 @@ def test_pinned_memory_counts_as_the_hosts():
     )
     events = kept.events()
     assert kept.counted.gaps == []
-    assert kept.counted.first == {0: 500}
-    assert kept.counted.last[0] == 500
-    assert events.places[0] == CPU
-    assert set(events.place.tolist()) == {0}
+    assert kept.counted.first == {HOST: 500}
+    assert kept.counted.last[HOST] == 500
+    assert PLACES.number(CPU) == HOST
+    assert set(events.place.tolist()) == {HOST}
     blocks = pair_events(events)
     assert blocks.bytes.tolist() == [100, 1000], "the chunk is no block"
     assert events.allocated_bytes.tolist() == [600, 600, 1600, 1500, 500]
@@ -81,7 +82,7 @@ def test_pinned_memory_counts_as_the_hosts():
 
 def test_pinned_memory_alone_is_the_hosts_too():
     events = held([(ALLOCATE, PINNED, 0x100, 1000, 1600, 0)]).events()
-    assert [events.places[place] for place in events.place.tolist()] == [CPU]
+    assert events.place.tolist() == [PLACES.number(CPU)]
 
 
 def test_a_thread_that_pins_is_ordered_among_the_others_as_paddle_counted():
@@ -104,8 +105,8 @@ def test_a_pinned_tensor_from_before_lies_on_the_host():
     kept = held([(ALLOCATE, CPU, 0x10, 100, 600, 0)])
     events = kept.events()
     stored = [Storage(7, 0x900, 4096, 5, PINNED)]
-    blocks, found = add_blocks_from_before(pair_events(events), stored, events.places)
-    assert events.places[int(blocks.place[found[0]])] == CPU
+    blocks, found = add_blocks_from_before(pair_events(events), stored)
+    assert blocks.place[found[0]] == HOST
 
 
 def test_what_was_allocated_when_memory_was_reserved_is_not_what_the_event_says():

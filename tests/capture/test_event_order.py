@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_lab.capture.memory.log.event_columns import ALLOCATE, COLUMNS, FREE, NOT_READ
 from paddle_lab.capture.memory.log.event_order import in_counted_order
+from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ
 
 
 def table(*events):

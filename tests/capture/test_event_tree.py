@@ -8,9 +8,10 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.memory.log import event_columns
-from paddle_lab.capture.memory.log.event_columns import ALLOCATE, COLUMNS, FREE, NOT_READ
+from paddle_lab.capture.memory.log import event_tree
 from paddle_lab.capture.memory.log.event_tree import read_trees
+from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ
+from paddle_lab.capture.memory.log.places import PLACES
 from tests.capture.kept_segments import keep_segments
 
 ALLOCATED = COLUMNS.index("allocated_bytes")
@@ -49,7 +50,7 @@ def nodes_below(node):
 
 
 def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
-    monkeypatch.setattr(event_columns, "_AT_ONCE", 100)  # several readings
+    monkeypatch.setattr(event_tree, "_AT_ONCE", 100)  # several readings
     count = 0
     for data in trees:
         table = read_trees(data, has_devices=True)
@@ -60,7 +61,7 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
                 event.addr,
                 abs(event.increase_bytes),
                 event.current_allocated,
-                event.place,
+                PLACES.number(event.place),
                 thread,
             )
             for thread, root in data.items()
@@ -68,7 +69,7 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
             for event in node.mem_node
         ]
         rows = table.events.tolist()
-        told = [(*row[:5], table.places[row[6]], row[7]) for row in rows]
+        told = [(*row[:5], *row[6:8]) for row in rows]
         assert sorted(told) == sorted(expected)
         count += len(rows)
     assert count > 500
@@ -85,7 +86,8 @@ def test_grad_nodes_that_ran_are_told_and_no_kernels(trees):
             for node in nodes_below(root)
             if node.name.startswith("Global_")
         ]
-        assert sorted(zip(table.names, *table.runs.tolist(), strict=True)) == sorted(expected)
+        columns = (column.tolist() for column in vars(table.runs).values())
+        assert sorted(zip(*columns, strict=True)) == sorted(expected)
         runs += len(expected)
     assert runs > 10
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from paddle_lab.capture.memory.log.history import MemoryHistory
+from paddle_lab.capture.memory.log.places import PLACES
 
 
 class StandInForPaddlesMemoryHistory:
@@ -55,7 +56,7 @@ def test_events_are_read_on_the_traces_clock():
         (0, 7, 512),
         (1, 7, 512),
     ]
-    assert [events.places[place] for place in events.place] == ["Place(gpu:0)"] * 2
+    assert events.place.tolist() == [PLACES.number("Place(gpu:0)")] * 2
     # Whole microseconds of another clock.
     assert all(begin_ns - 10_000 <= moment for moment in events.time_ns)
     assert cuda._is_on is False

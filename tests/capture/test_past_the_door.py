@@ -22,7 +22,7 @@ COMMON = {
 }  # fmt: skip
 GUARDED = {path.rpartition(".")[2] for path in NAMES.values()} - COMMON
 
-EVENTS = "capture/memory/log/event_*.py"
+EVENTS = "capture/memory/log/event_tree.py"
 LIVE_CHART = "capture/memory/counters.py"
 ALLOWED = {
     # Millions of events are read by attribute. The table has the names, so the feature is off
@@ -30,7 +30,7 @@ ALLOWED = {
     EVENTS: ("children_node", "current_allocated", "current_reserved", "increase_bytes",
              "mem_node", "timestamp_ns"),
     "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
-    "capture/memory/log/events.py": ("get_data",),
+    "capture/memory/log/reading.py": ("get_data",),
     # No Paddle up to 3.3 has it. What it takes is asked for with care.
     "capture/memory/log/history.py": ("_record_memory_history", "_snapshot"),
     # Looks for Paddle without importing it, and has no value where a counter is missing.

@@ -18,7 +18,8 @@ from paddle_lab.capture.evidence.events.gradient_stops import note_rootless
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.hooks.tracebacks import drop_lines
-from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG, BackwardSpan
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.log.segments import BackwardSpan
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import BACKWARD_CALL, Recorder
 from paddle_lab.capture.recorder.thread_state import BACKWARD

@@ -86,5 +86,7 @@ def _around_start(method: Any) -> Callable[..., None]:
         except BaseException as error:
             drop_frame(error)
             raise
+        for capture in OPEN_CAPTURES:
+            capture.threads.note_start(self)
 
     return start

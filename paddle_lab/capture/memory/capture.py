@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,15 @@ import numpy as np
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.limit.notice import blocks_notice
 from paddle_lab.capture.memory.handovers import Handovers
-from paddle_lab.capture.memory.held.blocks import NO_BLOCK, blocks_at
+from paddle_lab.capture.memory.held.blocks import blocks_at, taken
 from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.held.highs import Interval
-from paddle_lab.capture.memory.log.allocator_log import (
-    ALLOCATOR_LOG,
-    BackwardSpan,
-    Segment,
-)
-from paddle_lab.capture.memory.log.events import AllocatorEvents, read_early, read_segments
+from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.memory.log.events import AllocatorEvents
 from paddle_lab.capture.memory.log.history import MemoryHistory
+from paddle_lab.capture.memory.log.reading import read_early, read_segments
+from paddle_lab.capture.memory.log.segments import KeyedSpan, Waiting
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
 from paddle_lab.capture.memory.trace_threads import TraceThreads
@@ -67,12 +66,12 @@ class MemoryCapture:
     windows: Callable[[], Sequence[Interval] | None] = lambda: None
     held: HeldEvents = field(init=False)
     """What was read so far."""
-    segments: list[Segment] = field(default_factory=list)
+    waiting: Waiting = field(default_factory=Waiting)
     """What is still to be read."""
     readings: list[Reading] = field(default_factory=list)
     """Counters when the trace began and when it ended, each place twice."""
     notices: list[str] = field(default_factory=list)
-    backward_spans: list[tuple[int, BackwardSpan]] = field(default_factory=list)
+    backward_spans: list[KeyedSpan] = field(default_factory=list)
     """The recorder's keys of its backward calls, and when and where they ran."""
     steps: list[tuple[int, int]] = field(default_factory=list)
     """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
@@ -90,25 +89,21 @@ class MemoryCapture:
     """Tensors that layers held as buffers by then."""
     history: AllocatorEvents | None = None
     """Events from elsewhere than the log, where that could not record."""
-    _reader: int | None = None
+    _reader: Waiting | None = None
     _history: MemoryHistory | None = None
     _storages: StorageNotes = field(init=False)
-
     _familiar: FamiliarCalls = field(init=False)
-    _fresh_spans: list[tuple[int, BackwardSpan]] = field(default_factory=list)
-    """The backward calls that the segments tell of which are still to be read."""
     _is_stopped: bool = False
     _most_held: int = 0
     """How many blocks may be held before some are forgotten."""
 
     def __post_init__(self) -> None:
-        self._storages = StorageNotes(self.recorder.tensors)
+        recorder = self.recorder
+        self._storages = StorageNotes(recorder.tensors)
         self.met = self._storages.met
-        self.handovers = Handovers(self.recorder)
+        self.handovers = Handovers(recorder)
         self.held = HeldEvents()
-        self._familiar = FamiliarCalls(
-            self.recorder.tensors.rows, self.recorder.backward.grad_nodes
-        )
+        self._familiar = FamiliarCalls(recorder.tensors.rows, recorder.backward.grad_nodes)
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
 
     @property
@@ -158,9 +153,8 @@ class MemoryCapture:
         self.threads.number(self.recorder)
         reader, self._reader = self._reader, None
         if reader is not None:
-            waiting = ALLOCATOR_LOG.close(reader)
-            self.segments = waiting.segments
-            self._fresh_spans = waiting.spans_of(self.recorder)
+            ALLOCATOR_LOG.close(reader)
+            self.waiting = reader
             if ALLOCATOR_LOG.lost_ns >= self.start_ns:
                 self._tell_of_lost_log()
         if DOOR.has("layer_paths"):
@@ -204,24 +198,22 @@ class MemoryCapture:
         if self._reader is None:
             return MOST_SETTLE_OPS
         waiting = ALLOCATOR_LOG.take(self._reader)
-        self._fresh_spans = waiting.spans_of(self.recorder)
         read_early(waiting.segments, has_devices=self.recorder.tensors.reads_place)
-        self.hold(waiting.segments)
-        tables = [segment.part.table for segment in waiting.segments if segment.part]
+        fresh = self.hold(waiting)
         if self.held.block_count > self._most_held:
             self._forget_blocks()
             self._most_held = self.held.block_count + self.most_blocks + _LEAST_SURPLUS
-        fresh = sum(map(len, tables)) or 1
-        return max(1, min(MOST_SETTLE_OPS, ops * _SETTLE_EVENTS // fresh))
+        return max(1, min(MOST_SETTLE_OPS, ops * _SETTLE_EVENTS // max(fresh, 1)))
 
-    def hold(self, segments: list[Segment]) -> None:
-        """Read segments and hold what they tell."""
+    def hold(self, waiting: Waiting) -> int:
+        """Read what waited and hold what it tells; returns how many events that are."""
         has_devices = self.recorder.tensors.reads_place
-        events, runs = read_segments(segments, has_devices=has_devices)
-        spans, self._fresh_spans = self._fresh_spans, []
+        events, runs = read_segments(waiting.segments, has_devices=has_devices)
+        spans = waiting.spans_of(self.recorder)
         runs = self._familiar.complete(events, runs, [span for _, span in spans])
-        self.held.add(events, runs, segments)
+        self.held.add(events, runs, waiting.segments)
         self.backward_spans += spans
+        return len(events)
 
     def keep_within_limit(self) -> str:
         """Forget the blocks that the trace does not keep, now that all are held.
@@ -236,20 +228,13 @@ class MemoryCapture:
         return blocks_notice(self.limit, kept=self.held.block_count, forgotten=self.held.forgotten)
 
     def _forget_blocks(self) -> None:
-        left_out = self.held.forget(self.most_blocks, self.windows())
-        blocks, is_gone = left_out
-        at = blocks_at(
-            blocks,
-            np.array([storage.address for storage in self.met], np.int64),
-            np.array([storage.time_ns for storage in self.met], np.int64),
-        )
+        blocks, is_gone = self.held.forget(self.most_blocks, self.windows())
+        address = np.array([storage.address for storage in self.met], np.int64)
+        times_ns = np.array([storage.time_ns for storage in self.met], np.int64)
         # Without its block a tensor would seem to be older than the trace.
-        self.met[:] = [
-            storage
-            for storage, block in zip(self.met, at.tolist(), strict=True)
-            if block == NO_BLOCK or not is_gone[block]
-        ]
-        self.backward_spans[:] = self.held.forget_runs(self.backward_spans)
+        stays = taken(is_gone, blocks_at(blocks, address, times_ns)) <= 0
+        self.met[:] = compress(self.met, stays)
+        self.backward_spans = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
         """Name tensors, scopes and stacks by their rows of the record from now on.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import compress
 from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,30 +16,21 @@ if TYPE_CHECKING:
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 
-class Copy(NamedTuple):
-    """A call that copied a tensor; times by ``perf_counter_ns``."""
+class Handover(NamedTuple):
+    """A call that copied a tensor, or that was handed one which others had made."""
 
     start_ns: int
+    """By ``perf_counter_ns``."""
     end_ns: int
     thread: int
+    address: int
+    """Of a tensor that others have made; 0 for a copy."""
     scope: int
     stack: int
     """The recorder's key."""
     phase: int
     tensor: int
     """The row of what was copied; -1 where that was no tensor the trace knows."""
-
-
-class Arrival(NamedTuple):
-    """A tensor that came from elsewhere into the traced code, which asked for it."""
-
-    address: int
-    time_ns: int
-    """By ``perf_counter_ns``."""
-    scope: int
-    stack: int
-    """The recorder's key."""
-    phase: int
 
 
 class Handovers:
@@ -52,45 +44,39 @@ class Handovers:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self.copies: list[Copy] = []
-        self.arrivals: list[Arrival] = []
+        self.noted: list[Handover] = []
 
     def note_copy(self, source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
         """Note that ``frame`` has copied ``source``, which allocates and is no op."""
-        recorder, state = self._recorder, self._recorder.thread()
-        stack = recorder.stacks.take(frame, state.anchor, state.anchor_stack)
-        tensor = recorder.tensors.known_key(source)
-        self.copies.append(
-            Copy(start_ns, end_ns, state.number, state.scope, stack, state.phase, tensor)
-        )
+        tensor = self._recorder.tensors.known_key(source)
+        self._note(frame, start_ns, end_ns, tensor=tensor)
 
     def note_arrivals(self, tensors: Iterable[Any], frame: FrameType) -> None:
         """Note that ``frame`` was handed tensors that others have made."""
-        state, time_ns = self._recorder.thread(), perf_counter_ns()
+        time_ns = perf_counter_ns()
+        for address in filter(None, map(storage_address, tensors)):
+            self._note(frame, time_ns, time_ns, address=address)
+
+    def _note(
+        self, frame: FrameType, start_ns: int, end_ns: int, *, address: int = 0, tensor: int = -1
+    ) -> None:
+        state = self._recorder.thread()
         stack = self._recorder.stacks.take(frame, state.anchor, state.anchor_stack)
-        for tensor in tensors:
-            address = storage_address(tensor)
-            if address:
-                self.arrivals.append(Arrival(address, time_ns, state.scope, stack, state.phase))
+        place = (state.scope, stack, state.phase)
+        self.noted.append(Handover(start_ns, end_ns, state.number, address, *place, tensor))
 
     def forget(self, kept: KeptOps) -> None:
         """Forget those that came with ops that the trace does not keep."""
-        is_kept = kept.has_time(copy.start_ns for copy in self.copies)
-        self.copies = [copy for copy, keeps in zip(self.copies, is_kept, strict=False) if keeps]
-        is_kept = kept.has_time(arrival.time_ns for arrival in self.arrivals)
-        self.arrivals = [one for one, keeps in zip(self.arrivals, is_kept, strict=False) if keeps]
+        is_kept = kept.has_time(one.start_ns for one in self.noted)
+        self.noted = list(compress(self.noted, is_kept))
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
         """Name tensors, scopes and stacks by their rows of the record from now on."""
-        self.copies = [
-            copy._replace(
-                tensor=keys.tensors.row(copy.tensor),
-                scope=keys.scopes.row(copy.scope),
-                stack=stack_row(copy.stack),
+        self.noted = [
+            one._replace(
+                tensor=keys.tensors.row(one.tensor),
+                scope=keys.scopes.row(one.scope),
+                stack=stack_row(one.stack),
             )
-            for copy in self.copies
-        ]
-        self.arrivals = [
-            one._replace(scope=keys.scopes.row(one.scope), stack=stack_row(one.stack))
-            for one in self.arrivals
+            for one in self.noted
         ]

@@ -8,7 +8,7 @@ from typing import Any
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.memory.log.event_columns import CPU, PINNED
+from paddle_lab.capture.memory.log.places import PLACES
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root
@@ -127,9 +127,7 @@ def _living(kind: str, holding: Holding, tensor: Any, *, suffix: str = "") -> Li
 
 
 def _place(tensor: Any) -> str:
-    place = str(tensor.place)
-    # Paddle counts it so.
-    return (CPU if place == PINNED else place).removeprefix("Place(").removesuffix(")")
+    return PLACES.name(PLACES.number(str(tensor.place)))
 
 
 def _read_graph(root: Any, following: dict[int, list[int]]) -> None:

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.memory.log.events import CPU
+from paddle_lab.capture.memory.log.places import CPU
 from paddle_lab.capture.recorder.layers import LayerPool
 from paddle_lab.capture.recorder.tensors import TensorPool
 from paddle_lab.capture.rows.cells import NO_KEY

@@ -12,11 +12,15 @@ class TraceThreads:
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
-        """The operating system's ids to the recorder's numbers."""
-        self.reused: set[int] = set()
-        """Numbers of threads that have ended: Python may have given their identity to others."""
+        """The operating system's ids to the recorder's numbers, of threads that ran ops."""
         self.of_python: set[int] = set()
         """Ids of those that ran Python when the trace began or ended."""
+        self._started: dict[int, int] = {}
+        """Ids of those that began meanwhile, to what Python calls their identities."""
+
+    def note_start(self, thread: threading.Thread) -> None:
+        """Note a thread that has begun."""
+        self._started[thread.native_id or -1] = thread.ident or -1
 
     def note(self) -> None:
         """Note which threads run Python now."""
@@ -24,12 +28,10 @@ class TraceThreads:
 
     def number(self, recorder: Recorder) -> None:
         """Take the recorder's numbers, now that the trace is over."""
-        states, alive = recorder.threads, threading.enumerate()
-        living = {thread.native_id for thread in alive}
-        self.numbers |= recorder.native_threads
-        self.reused = {number for native, number in self.numbers.items() if native not in living}
-        self.numbers |= {
-            thread.native_id: states[thread.ident].number
-            for thread in alive
-            if thread.ident in states and thread.native_id is not None
+        for thread in threading.enumerate():
+            self.note_start(thread)
+        self.numbers = {
+            native: recorder.threads[identity].number
+            for native, identity in (recorder.native_threads | self._started).items()
+            if identity in recorder.threads
         }

@@ -114,8 +114,8 @@ class Recorder:
         self.stacks = StackPool()
         self.threads: dict[int, ThreadState] = {}
         self.native_threads: dict[int, int] = {}
-        """The operating system's ids of threads to their numbers. Python gives the identity of a
-        thread that has ended to a later one, which then has its number and an id of its own."""
+        """The operating system's ids of threads to what Python calls their identities. It gives the
+        identity of a thread that has ended to a later one, which has an id of its own."""
         self._next_thread: Callable[[], int] = count().__next__
         self.ops = Tape()
         """Rows of :class:`OpCell`, each with its inputs and outputs."""
@@ -178,7 +178,7 @@ class Recorder:
                 # Others are at work whenever one's backward call begins.
                 ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
-            self.native_threads[get_native_id()] = state.number
+            self.native_threads[get_native_id()] = identity
         return state
 
     def attempt(self, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

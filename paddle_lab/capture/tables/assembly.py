@@ -81,7 +81,7 @@ def assemble(
     record = Record(tables, strings.to_list(), origin, recorder.grad_values)
     if memory is not None:
         try:
-            add_memory(record, memory, recorder)
+            add_memory(record, memory, keys)
         except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
             said = say("notices.fault.allocations_lost", fault=described(fault))
             record.origin.notices.append(said)

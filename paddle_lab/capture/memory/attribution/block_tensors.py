@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.memory.attribution.lifetimes import Bools
 from paddle_lab.capture.memory.held.blocks import NO_BLOCK, Blocks, blocks_at
-from paddle_lab.capture.memory.log.event_columns import CPU, PINNED, Int64s
+from paddle_lab.capture.memory.log.events import AllocatorEvents, Int64s, Mask
+from paddle_lab.capture.memory.log.places import CPU, HOST, PLACES
 from paddle_lab.capture.memory.storages import Storage
 from paddle_lab.capture.recorder.recorder import OUTPUT
 from paddle_lab.trace.record import Record
@@ -17,9 +17,12 @@ NO_TENSOR = -1
 
 # Devices allocate in units of up to this.
 _LARGEST_ROUNDING_BYTES = 512
+_PAGE_BYTES = 4096
+_LEAST_EVENTS = 4
+"""Of fewer events it is chance what their addresses have in common."""
 
 
-def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Bools) -> Int64s:
+def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask) -> Int64s:
     """Return the output tensor of its op that each block is, or -1.
 
     An op's outputs take its blocks in order, by size.
@@ -63,9 +66,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Bool
     return found
 
 
-def add_blocks_from_before(
-    blocks: Blocks, storages: Sequence[Storage], places: list[str]
-) -> tuple[Blocks, Int64s]:
+def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple[Blocks, Int64s]:
     """Add the blocks in which tensors are stored and of which no event tells.
 
     Parameters
@@ -74,39 +75,45 @@ def add_blocks_from_before(
         Those that events tell of.
     storages
         Where tensors are stored.
-    places
-        Names of places by number; new ones are added.
 
     Returns
     -------
     blocks, block_of_storage
         All blocks, and the position of each storage's among them, shape ``[storages]``.
     """
+    address = np.array([storage.address for storage in storages], np.int64)
+    times_ns = np.array([storage.time_ns for storage in storages], np.int64)
+    found = blocks_at(blocks, address, times_ns)
     added: dict[int, tuple[int, int, int]] = {}
-    from_events = blocks_at(
-        blocks,
-        np.array([storage.address for storage in storages], dtype=np.int64),
-        np.array([storage.time_ns for storage in storages], dtype=np.int64),
-    )
-    unknown = np.flatnonzero(from_events == NO_BLOCK).tolist()
-    for storage in map(storages.__getitem__, unknown):
-        name = CPU if storage.place == PINNED else storage.place
-        if name not in places:
-            places.append(name)
-        place = places.index(name)
-        added.setdefault(storage.address, (storage.address, storage.bytes, place))
-    column = np.array(list(added.values()), dtype=np.int64).reshape(-1, 3)
-    nothing = np.full(len(added), -1, dtype=np.int64)
-    merged = Blocks(
-        address=np.concatenate([column[:, 0], blocks.address]),
-        bytes=np.concatenate([column[:, 1], blocks.bytes]),
-        place=np.concatenate([column[:, 2], blocks.place]),
-        thread=np.concatenate([nothing, blocks.thread]),
-        start_ns=np.concatenate([nothing, blocks.start_ns]),
-        end_ns=np.concatenate([nothing, blocks.end_ns]),
-        end_thread=np.concatenate([nothing, blocks.end_thread]),
-    )
+    for position in np.flatnonzero(found == NO_BLOCK).tolist():
+        one = storages[position]
+        added.setdefault(one.address, (one.address, one.bytes, PLACES.number(one.place)))
+    before = np.full((7, len(added)), -1)
+    before[:3] = np.array(list(added.values()), np.int64).reshape(-1, 3).T
     positions = {address: position for position, address in enumerate(added)}
-    block_of_storage = from_events + len(added)
-    block_of_storage[unknown] = [positions[storages[one].address] for one in unknown]
-    return merged, block_of_storage
+    at_address = np.array([positions.get(one, -1) for one in address.tolist()], np.int64)
+    block_of_storage = np.where(found == NO_BLOCK, at_address, found + len(added))
+    return Blocks.joined([Blocks(*before), blocks]), block_of_storage
+
+
+def paddles_own(storages: Sequence[Storage], events: AllocatorEvents) -> list[Storage]:
+    """Return the storages that may be of Paddle's allocator.
+
+    Batches of a data loader's workers lie in memory that processes share, and tensors made by
+    ``from_dlpack`` lie where the other library has put them. No event tells of their allocation,
+    and Paddle's counter does not know them: so they look as if they were older than the trace. But
+    Paddle's own blocks begin at a page.
+
+    Parameters
+    ----------
+    storages
+        Where tensors are stored.
+    events
+        The allocator's: their addresses tell at what all addresses of the host begin.
+    """
+    addresses = events.address[events.place == HOST]
+    if len(addresses) < _LEAST_EVENTS:
+        return list(storages)
+    common = int(np.bitwise_or.reduce(addresses)) | _PAGE_BYTES
+    alignment_bytes = common & -common
+    return [one for one in storages if one.place != CPU or one.address % alignment_bytes == 0]

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from paddle_lab.capture.memory.attribution.backward_attribution import BackwardRuns
-from paddle_lab.capture.memory.attribution.op_windows import NO_OP, ops_at
-from paddle_lab.capture.memory.held.blocks import Blocks
-from paddle_lab.capture.memory.log.events import Int64s
+from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns
+from paddle_lab.capture.memory.attribution.innermost import innermost
+from paddle_lab.capture.memory.held.blocks import Blocks, taken
+from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.trace.record import Record
 
 _PROGRAM = "run_program"
@@ -25,10 +24,9 @@ OpWindows = tuple[Int64s, Int64s, Int64s]
 """When ops began and ended, and in which thread by the trace's number; shape ``[ops]`` each."""
 
 
-class ExecutorBlocks(NamedTuple):
-    """What executors allocated; arrays of shape ``[found]``."""
+class Waiters(NamedTuple):
+    """For whom executors allocated blocks; shape ``[blocks]`` each, -1 for blocks of others."""
 
-    block: Int64s
     op: Int64s
     """The op that waited, -1 where a grad node did."""
     span: Int64s
@@ -37,15 +35,15 @@ class ExecutorBlocks(NamedTuple):
     """The thread that waited, by the operating system's id."""
 
 
-def find_executor_blocks(
+def find_waiters(
     record: Record,
     blocks: Blocks,
-    candidates: Int64s,
     runs: BackwardRuns,
+    is_others: Mask,
     numbers: dict[int, int],
     op_windows: OpWindows,
-) -> ExecutorBlocks:
-    """Return which of some blocks executors allocated, and for whom.
+) -> Waiters:
+    """Return for whom executors allocated blocks.
 
     Parameters
     ----------
@@ -53,34 +51,30 @@ def find_executor_blocks(
         Has the ops.
     blocks
         All blocks.
-    candidates
-        Those that were allocated in threads that ran no op.
     runs
         The grad nodes that ran.
+    is_others
+        Which blocks were allocated in threads that ran no op.
     numbers
         The operating system's ids of threads that ran ops to the trace's numbers.
     op_windows
         When the ops ran, on the clock of the blocks.
     """
-    runs_program = np.append(_run_programs(record), np.False_)
-    times = blocks.start_ns[candidates]
-    op, span, native = (np.full(len(candidates), NO_OP, np.int64) for _ in range(3))
-    if runs_program.any() or runs.run_programs.any():
-        for master, number in numbers.items():
-            same = np.ones(len(candidates), np.int64)
-            its_op = ops_at(times, same * number, *op_windows)
-            its_span = runs.spans_at(times, same * master)
-            in_node = runs.is_program(runs.runs_at(times, same * master, its_span))
-            is_its = (native < 0) & (runs_program[its_op] | in_node)
-            op[is_its], span[is_its], native[is_its] = its_op[is_its], its_span[is_its], master
-    of_thread = blocks.thread[candidates]
-    others = np.unique(of_thread[native < 0])
-    is_executors = ~np.isin(of_thread, others)
-    return ExecutorBlocks(*(column[is_executors] for column in (candidates, op, span, native)))
-
-
-def _run_programs(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which ops run a static program, bool, shape ``[ops]``."""
     codes = [code for code, name in enumerate(record.strings) if _PROGRAM in name]
-    is_program: npt.NDArray[np.bool_] = np.isin(record.ops["name"], codes)
-    return is_program
+    is_program = np.isin(record.ops["name"], codes)
+    found = Waiters(*np.full((3, len(blocks)), -1))
+    others = np.flatnonzero(is_others)
+    times = blocks.start_ns[others]
+    for native, number in numbers.items() if is_program.any() or runs.is_program.any() else ():
+        op = innermost(times, np.full(len(others), number), *op_windows)
+        in_thread = np.full(len(others), native)
+        span = runs.spans_at(times, in_thread)
+        run = runs.runs_at(times, in_thread, span)
+        waits = (taken(is_program, op) > 0) | (taken(runs.is_program, run) > 0)
+        waits &= found.native[others] < 0
+        its = others[waits]
+        found.op[its], found.span[its], found.native[its] = op[waits], span[waits], native
+    works_for_nobody = np.isin(blocks.thread, blocks.thread[is_others & (found.native < 0)])
+    for column in found:
+        column[works_for_nobody] = -1
+    return found

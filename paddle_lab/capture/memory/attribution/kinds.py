@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.capture.memory.attribution.lifetimes import Lifetimes
-from paddle_lab.capture.memory.attribution.owners import Owners, taken
-from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks
-from paddle_lab.capture.memory.log.events import Int64s
+from paddle_lab.capture.memory.attribution.owners import Owners
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, taken
+from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.tables.optimizer_ops import (
     IN_OTHER_PLACE,
@@ -26,80 +25,13 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
     UNKNOWN,
 ) = range(len(ALLOCATION_KINDS))  # fmt: skip
 
-
-def find_kinds(
-    record: Record,
-    blocks: Blocks,
-    owners: Owners,
-    lifetimes: Lifetimes,
-    tensor: Int64s,
-    stored: tuple[Int64s, Int64s],
-    gradients: Int64s,
-    buffers: list[int],
-    step_ends_ns: Int64s,
-) -> Int64s:
-    """Return the kind of each block.
-
-    Parameters
-    ----------
-    tensor
-        The op's output that each block was first, or -1.
-    stored
-        Blocks and tensors that were found by address, side by side.
-    gradients
-        Blocks that hold a living leaf's gradient.
-    buffers
-        Tensors that layers hold as buffers.
-    step_ends_ns
-        When optimizers' steps ended, ascending.
-    """
-    kind_of_tensor = _storage_kinds(record, buffers)
-    is_new = blocks.start_ns != BEFORE
-    is_alive = blocks.end_ns == ALIVE
-    kinds = np.full(len(blocks), UNKNOWN, dtype=np.int64)
-    made = is_new & ((owners.op >= 0) | (owners.grad_node >= 0))
-    is_saved = lifetimes.ends_in_backward | (is_alive & ~lifetimes.is_held_by_tensor)
-    kinds[made] = np.where(is_saved, SAVED_ACTIVATION, ACTIVATION)[made]
-    in_grad_node = made & (owners.grad_node >= 0)
-    kinds[in_grad_node & ~lifetimes.ends_in_backward] = GRADIENT
-    # What Python computed inside a grad node and let go of there was not handed on: an activation
-    # that was recomputed.
-    is_inner_alone = in_grad_node & owners.is_inner & lifetimes.ends_in_node
-    kinds[is_inner_alone & ~lifetimes.ends_in_backward] = ACTIVATION
-    kinds[made & (tensor < 0) & lifetimes.ends_in_maker] = TEMPORARY
-    kinds[~is_new & lifetimes.ends_in_backward] = SAVED_ACTIVATION
-    kinds[lifetimes.ends_in_accumulation & (~made | in_grad_node)] = GRADIENT
-    of_optimizer = made & (owners.phase == OPTIMIZER) & (kinds != TEMPORARY)
-    kinds[of_optimizer] = np.where(
-        _outlives_step(blocks, step_ends_ns), OPTIMIZER_STATE, TEMPORARY
-    )[of_optimizer]
-    is_nameless = is_new & (kinds == UNKNOWN)
-    kinds[is_nameless & owners.is_copy] = np.where(is_alive, ACTIVATION, TEMPORARY)[
-        is_nameless & owners.is_copy
-    ]
-    kinds[is_nameless & owners.is_arrival] = DATA
-    told = taken(kind_of_tensor, tensor)
-    kinds = np.where(told >= 0, told, kinds)
-    block, row = stored
-    told = kind_of_tensor[row]
-    # What no op was seen to make, and a grad node made, is a gradient that somebody read.
-    told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
-    kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
-    # The highest rank comes last, and stays.
-    order = np.argsort(_RANKS[told], kind="stable")
-    order = order[(told[order] >= 0) & (_RANKS[told[order]] > _RANKS[kinds[block[order]]])]
-    kinds[block[order]] = told[order]
-    kinds[gradients] = GRADIENT
-    return kinds
-
-
 # Of several tensors that share a block, the one that lives longest says what it is for.
 _RANK = {
     UNKNOWN: 0, TEMPORARY: 1, ACTIVATION: 1, SAVED_ACTIVATION: 1, DATA: 2, GRADIENT: 3, BUFFER: 4,
     OPTIMIZER_STATE: 5, PARAMETER: 6,
 }  # fmt: skip
-
-_RANKS = np.array([_RANK[kind] for kind in range(len(ALLOCATION_KINDS))], dtype=np.int64)
+_RANKS = np.array([_RANK[kind] for kind in range(len(ALLOCATION_KINDS))] + [0], dtype=np.int64)
+"""By kind; the last is that of no kind, -1."""
 
 _TENSOR_KINDS = {
     "parameter": PARAMETER,
@@ -109,7 +41,82 @@ _TENSOR_KINDS = {
 }
 
 
-def _storage_kinds(record: Record, buffers: list[int]) -> npt.NDArray[Any]:
+class StoredTensors(NamedTuple):
+    """Which tensors are stored in which blocks, found by address."""
+
+    block: Int64s
+    tensor: Int64s
+    is_alive: Mask
+    """Whether the tensor was alive when the trace ended."""
+    gradients: Int64s
+    """Blocks that hold a living leaf's gradient."""
+    buffers: list[int]
+    """Tensors that layers hold as buffers."""
+
+
+def find_kinds(
+    record: Record,
+    blocks: Blocks,
+    owners: Owners,
+    lifetimes: Lifetimes,
+    tensor: Int64s,
+    stored: StoredTensors,
+    step_ends_ns: Int64s,
+) -> Int64s:
+    """Return the kind of each block.
+
+    Parameters
+    ----------
+    tensor
+        The op's output that each block was first, or -1.
+    stored
+        What was found by address.
+    step_ends_ns
+        When optimizers' steps ended, ascending.
+    """
+    is_new = blocks.start_ns != BEFORE
+    is_alive = blocks.end_ns == ALIVE
+    is_held = np.zeros(len(blocks), np.bool_)
+    is_held[stored.block[stored.is_alive]] = True
+    is_held[stored.gradients] = True
+    made = (owners.op >= 0) | (owners.grad_node >= 0)
+    in_grad_node = owners.grad_node >= 0
+    is_saved = lifetimes.ends_in_backward | (is_alive & ~is_held)
+    kinds = np.full(len(blocks), UNKNOWN, dtype=np.int64)
+    kinds[made] = ACTIVATION
+    kinds[made & is_saved] = SAVED_ACTIVATION
+    # What Python computed inside a grad node and let go of there was not handed on: an activation
+    # that was recomputed.
+    is_inner_alone = owners.is_inner & lifetimes.ends_in_node
+    from_node = in_grad_node & ~lifetimes.ends_in_backward
+    kinds[from_node] = np.where(is_inner_alone, ACTIVATION, GRADIENT)[from_node]
+    kinds[made & (tensor < 0) & lifetimes.ends_in_maker] = TEMPORARY
+    kinds[~is_new & lifetimes.ends_in_backward] = SAVED_ACTIVATION
+    kinds[lifetimes.ends_in_accumulation & (~made | in_grad_node)] = GRADIENT
+    of_optimizer = made & (owners.phase == OPTIMIZER) & (kinds != TEMPORARY)
+    outlives = _outlives_step(blocks, step_ends_ns)
+    kinds[of_optimizer] = np.where(outlives, OPTIMIZER_STATE, TEMPORARY)[of_optimizer]
+    is_nameless = is_new & (kinds == UNKNOWN)
+    kinds[is_nameless & owners.is_copy] = TEMPORARY
+    kinds[is_nameless & owners.is_copy & is_alive] = ACTIVATION
+    kinds[is_nameless & owners.is_arrival] = DATA
+
+    kind_of_tensor = _storage_kinds(record, stored.buffers)
+    told = taken(kind_of_tensor, tensor)
+    kinds = np.where(told >= 0, told, kinds)
+    block, told = stored.block, kind_of_tensor[stored.tensor]
+    # What no op was seen to make, and a grad node made, is a gradient that somebody read.
+    told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
+    kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
+    # The highest rank comes last, and stays.
+    order = np.argsort(_RANKS[told], kind="stable")
+    order = order[(told[order] >= 0) & (_RANKS[told[order]] > _RANKS[kinds[block[order]]])]
+    kinds[block[order]] = told[order]
+    kinds[stored.gradients] = GRADIENT
+    return kinds
+
+
+def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:
     """Return the kind that each tensor's storage has by itself, -1 for what ops make."""
     tensors = record.tensors
     roots = storage_roots(record)
@@ -117,19 +124,19 @@ def _storage_kinds(record: Record, buffers: list[int]) -> npt.NDArray[Any]:
     own = by_kind[tensors["kind"]]
     # A value written in place into a parameter makes no activation of it.
     kinds = np.full(len(tensors), -1, dtype=np.int64)
-    order = np.argsort(np.append(_RANKS, 0)[own], kind="stable")
+    order = np.argsort(_RANKS[own], kind="stable")
     kinds[roots[order]] = own[order]
-    kinds[[row for row in roots[buffers].tolist() if kinds[row] != PARAMETER]] = BUFFER
-    states = _optimizer_states(record, roots, kinds)
-    kinds[states] = OPTIMIZER_STATE
+    held = roots[buffers]
+    kinds[held[kinds[held] != PARAMETER]] = BUFFER
+    kinds[_optimizer_states(record, roots, kinds)] = OPTIMIZER_STATE
     return kinds[roots]
 
 
-def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> npt.NDArray[np.bool_]:
+def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
     """Return which blocks were alive when the optimizer's step ended in which they began."""
     step = np.searchsorted(step_ends_ns, blocks.start_ns)
     ends = np.append(step_ends_ns, np.iinfo(np.int64).max)[step]
-    is_alive: npt.NDArray[np.bool_] = (blocks.end_ns == ALIVE) | (blocks.end_ns > ends)
+    is_alive: Mask = (blocks.end_ns == ALIVE) | (blocks.end_ns > ends)
     return is_alive
 
 
@@ -153,6 +160,5 @@ def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:
     has_parameter[op[(place == IN_PLACE_OF_PARAMETER) & (kinds[read] == PARAMETER)]] = True
     has_gradient[op[place == IN_PLACE_OF_GRADIENT]] = True
     states = read[(place == IN_OTHER_PLACE) & has_parameter[op] & has_gradient[op]]
-    is_state = (kinds[states] != PARAMETER) & (kinds[states] != GRADIENT)
-    found: Int64s = states[is_state]
+    found: Int64s = states[(kinds[states] != PARAMETER) & (kinds[states] != GRADIENT)]
     return found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents, Int64s
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents, Columns, Int64s
 
 BEFORE = -1
 """Start of a block that was allocated before the trace."""
@@ -16,7 +17,7 @@ NO_EVENT = NO_BLOCK = -1
 
 
 @dataclass
-class Blocks:
+class Blocks(Columns):
     """Blocks by start, those from before the trace first, by end; shape ``[blocks]`` each."""
 
     address: Int64s
@@ -29,9 +30,6 @@ class Blocks:
     """Likewise, or :data:`ALIVE`."""
     end_thread: Int64s
     """Which thread freed it; -1 if none has."""
-
-    def __len__(self) -> int:
-        return len(self.address)
 
 
 def pair_events(events: AllocatorEvents) -> Blocks:
@@ -51,38 +49,33 @@ def paired(events: AllocatorEvents) -> tuple[Int64s, Int64s]:
     first, last
         Positions of events, shape ``[blocks]``, by start.
     """
-    chosen = np.flatnonzero((events.kind == ALLOCATE) | (events.kind == FREE))
+    chosen = np.flatnonzero(events.kind <= FREE)
     # By place and address, and within one address by time.
     order = chosen[np.lexsort((events.address[chosen], events.place[chosen]))]
+    address, place = events.address[order], events.place[order]
     is_allocation = events.kind[order] == ALLOCATE
-    same_as_next = np.zeros(len(order), dtype=bool)
-    if len(order):
-        same_as_next[:-1] = (events.address[order][1:] == events.address[order][:-1]) & (
-            events.place[order][1:] == events.place[order][:-1]
-        )
-    follows_allocation = np.zeros(len(order), dtype=bool)
-    follows_allocation[1:] = same_as_next[:-1] & is_allocation[:-1]
+    same_as_next = np.zeros(len(order), np.bool_)
+    same_as_next[:-1] = (address[1:] == address[:-1]) & (place[1:] == place[:-1])
+    follows_allocation = np.append(np.False_, same_as_next & is_allocation)[:-1]
     orphans = np.sort(order[~is_allocation & ~follows_allocation])
-    next_event = np.where(same_as_next, np.append(order[1:], NO_EVENT), NO_EVENT)
+    next_event = np.where(same_as_next, np.append(order[1:], NO_EVENT)[: len(order)], NO_EVENT)
     first = np.concatenate([np.full(len(orphans), NO_EVENT), order[is_allocation]])
     last = np.concatenate([orphans, next_event[is_allocation]])
-    start_ns = np.where(first == NO_EVENT, BEFORE, _taken(events.time_ns, first))
-    by_start = np.argsort(start_ns, kind="stable")
+    by_start = np.argsort(taken(events.time_ns, first), kind="stable")
     return first[by_start], last[by_start]
 
 
 def blocks_of(events: AllocatorEvents, first: Int64s, last: Int64s) -> Blocks:
     """Return the blocks that begin and end with events, as :func:`paired` tells."""
     source = np.where(first == NO_EVENT, last, first)
-    is_over = last != NO_EVENT
     return Blocks(
         address=events.address[source],
         bytes=events.bytes[source],
         place=events.place[source],
         thread=events.thread[source],
-        start_ns=np.where(first == NO_EVENT, BEFORE, _taken(events.time_ns, first)),
-        end_ns=np.where(is_over, _taken(events.time_ns, last), ALIVE),
-        end_thread=np.where(is_over, _taken(events.thread, last), ALIVE),
+        start_ns=taken(events.time_ns, first),
+        end_ns=taken(events.time_ns, last),
+        end_thread=taken(events.thread, last),
     )
 
 
@@ -92,24 +85,20 @@ def blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
     Of the blocks at one address, which follow each other, it is the last that began by then.
     """
     count = len(blocks)
-    addresses = np.concatenate([blocks.address, address])
-    times = np.concatenate([blocks.start_ns, time_ns])
+    addresses = np.append(blocks.address, address)
     is_question = np.arange(len(addresses)) >= count
-    order = np.lexsort((is_question, times, addresses))
-    places = np.where(is_question[order], NO_BLOCK, np.arange(len(order)))
-    latest = np.maximum.accumulate(places) if len(places) else places
+    order = np.lexsort((is_question, np.append(blocks.start_ns, time_ns), addresses))
+    # Of each question the latest block before it, be it at another address.
+    latest = np.maximum.accumulate(np.where(is_question[order], NO_BLOCK, np.arange(len(order))))
     asked = np.flatnonzero(is_question[order])
-    # Before the first block there is none: any will do, as its address is another.
-    begun = order[np.maximum(latest[asked], 0)]
-    question = order[asked] - count
-    found = np.full(len(address), NO_BLOCK, dtype=np.int64)
-    is_block = (latest[asked] >= 0) & (addresses[begun] == address[question])
-    block, question = begun[is_block], question[is_block]
-    end_ns = blocks.end_ns[block]
-    lives = (end_ns == ALIVE) | (time_ns[question] <= end_ns)
-    found[question[lives]] = block[lives]
+    found = np.full(len(address), NO_BLOCK, np.int64)
+    found[order[asked] - count] = taken(order, latest[asked])
+    end_ns = taken(blocks.end_ns, found)
+    lives = (end_ns == ALIVE) | (time_ns <= end_ns)
+    return np.where(lives & (taken(blocks.address, found) == address), found, NO_BLOCK)
+
+
+def taken(column: Any, rows: Int64s) -> Int64s:
+    """Return the column's values at ``rows``, -1 where there is no row."""
+    found: Int64s = np.append(column, -1)[rows].astype(np.int64, copy=False)
     return found
-
-
-def _taken(column: Int64s, rows: Int64s) -> Int64s:
-    return column[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)

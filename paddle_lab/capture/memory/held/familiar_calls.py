@@ -12,14 +12,14 @@ in full as a check.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 
 from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
-from paddle_lab.capture.memory.log.allocator_log import BackwardSpan
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
+from paddle_lab.capture.memory.log.segments import BackwardSpan
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
 from paddle_lab.capture.rows.tape import Tape, cells_of
 
@@ -31,37 +31,27 @@ _MOST_KINDS = 256
 _TENSOR_COLUMNS = [1, 2, 3, 4, 6]  # shape, dtype, place, stop_gradient, kind
 
 
-class _Call(NamedTuple):
-    """A backward call as it was recorded with its grad nodes."""
-
-    events: bytes
-    """Kinds and sizes, in turn."""
-    names: list[str]
-    """Of the grad nodes that ran."""
-    first: Int64s
-    """How many events were before each of them began, shape ``[runs]``."""
-    last: Int64s
-    """How many before it had ended."""
-
-    def is_like(self, other: _Call) -> bool:
-        """Tell whether the same grad nodes ran between the same events."""
-        return (
-            self.events == other.events
-            and self.names == other.names
-            and np.array_equal(self.first, other.first)
-            and np.array_equal(self.last, other.last)
-        )
-
-
+@dataclass
 class _Kind:
-    """Backward calls of one signature."""
+    """Backward calls of one signature, and the latest that was recorded with its grad nodes."""
 
-    def __init__(self) -> None:
-        self.call: _Call | None = None
-        self.confirmed = 0
-        self.is_banned = False
-        self.passed = 0
-        """How many were recorded without their grad nodes."""
+    events: bytes = b""
+    """Kinds and sizes, in turn."""
+    runs: GradNodeRuns | None = None
+    """The grad nodes that ran; as times, how many events were before each began, and ended."""
+    confirmed: int = 0
+    is_banned: bool = False
+    passed: int = 0
+    """How many were recorded without their grad nodes."""
+
+    def learn(self, events: bytes, runs: GradNodeRuns) -> None:
+        """Take the next call; one that is unlike the one before ends the trust."""
+        if self.runs is not None:
+            columns = zip(vars(self.runs).values(), vars(runs).values(), strict=True)
+            is_like = all(np.array_equal(one, other) for one, other in columns)
+            self.is_banned |= self.events != events or not is_like
+        self.events, self.runs = events, runs
+        self.confirmed += 1
 
 
 class FamiliarCalls:
@@ -76,9 +66,9 @@ class FamiliarCalls:
     """
 
     def __init__(self, tensors: Tape, graph: GradNodePool) -> None:
-        self._tapes = tensors, graph.rows, graph.edges, graph.roots
+        self._tapes = (tensors, graph.rows, graph.edges, graph.roots)
+        self._ends = list(map(len, self._tapes))
         self._kinds: dict[bytes, _Kind] = {}
-        self._positions = self._ends()
 
     def signature(self, modes: tuple[int, ...]) -> bytes:
         """Return what calls have in common that will be alike; empty where that is not known.
@@ -90,26 +80,24 @@ class FamiliarCalls:
         modes
             How the call runs.
         """
-        tapes, before = self._tapes, self._positions
-        self._positions = self._ends()
-        if any(tape.start > start for tape, start in zip(tapes, before, strict=True)):
+        starts, self._ends = self._ends, list(map(len, self._tapes))
+        if any(tape.start > start for tape, start in zip(self._tapes, starts, strict=True)):
             return b""
+        widths = (TENSOR_CELLS, NODE_CELLS, EDGE_CELLS, ROOT_CELLS)
         tensors, nodes, edges, roots = (
             cells_of(tape, start).reshape(-1, width)
-            for tape, start, width in zip(
-                tapes, before, (TENSOR_CELLS, NODE_CELLS, EDGE_CELLS, ROOT_CELLS), strict=True
-            )
+            for tape, start, width in zip(self._tapes, starts, widths, strict=True)
         )
         if not len(nodes):
             return b""  # a graph of an earlier call, and it is not known which
-        start = int(nodes[0, 0])
+        first = int(nodes[0, 0])
+        # Nodes of earlier walks, leaves as a rule, are the very same.
+        ends, begins = (
+            np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
+        )
         told = blake2b(repr((modes, len(tensors), len(nodes), len(edges))).encode())
-        told.update(tensors[:, _TENSOR_COLUMNS].tobytes())
-        told.update(np.ascontiguousarray(nodes[:, 1]).tobytes())
-        for keys in (edges[:, 1:3], roots[:, 1]):
-            # Those of earlier walks, leaves as a rule, are the very same.
-            told.update(np.where(keys < start, -1 - keys, keys - start).tobytes())
-        told.update(np.ascontiguousarray(edges[:, 3]).tobytes())
+        for cells in (tensors[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
+            told.update(cells.tobytes())
         return told.digest()
 
     def is_familiar(self, signature: bytes) -> bool:
@@ -139,39 +127,27 @@ class FamiliarCalls:
         """
         parts = [runs]
         for span in spans:
-            if not span.signature:
+            is_known = span.signature in self._kinds
+            if not span.signature or (not is_known and len(self._kinds) >= _MOST_KINDS):
                 continue
-            kind = self._kinds.get(span.signature)
-            if kind is None:
-                if len(self._kinds) >= _MOST_KINDS:
-                    continue
-                kind = self._kinds[span.signature] = _Kind()
+            kind = self._kinds.setdefault(span.signature, _Kind())
             its_events = _inside(events.time_ns, events.thread, span)
             # When a device reserves memory is another matter.
             its_events = its_events[events.kind[its_events] <= FREE]
             times_ns = events.time_ns[its_events]
             told = np.stack((events.kind[its_events], events.bytes[its_events])).tobytes()
+            kind.is_banned |= span.has_inner
             if span.has_runs:
                 its_runs = runs.chosen(_inside(runs.start_ns, runs.thread, span))
-                _learn(kind, span, _call(told, times_ns, its_runs))
-            elif kind.call is not None and kind.call.events == told and not span.has_inner:
-                parts.append(_replayed(kind.call, times_ns, span))
+                kind.learn(told, _between_events(its_runs, times_ns))
+            elif kind.runs is not None and kind.events == told and not span.has_inner:
+                parts.append(_replayed(kind.runs, times_ns, span))
             else:
                 kind.is_banned = True
         if len(parts) == 1:
             return runs
-        joined = GradNodeRuns.in_turn(parts)
+        joined = GradNodeRuns.joined(parts)
         return joined.chosen(np.argsort(joined.start_ns, kind="stable"))
-
-    def _ends(self) -> tuple[int, ...]:
-        return tuple(map(len, self._tapes))
-
-
-def _learn(kind: _Kind, span: BackwardSpan, call: _Call) -> None:
-    if span.has_inner or (kind.call is not None and not kind.call.is_like(call)):
-        kind.is_banned = True
-    kind.call = call
-    kind.confirmed += 1
 
 
 def _inside(time_ns: Int64s, thread: Int64s, span: BackwardSpan) -> Int64s:
@@ -181,16 +157,16 @@ def _inside(time_ns: Int64s, thread: Int64s, span: BackwardSpan) -> Int64s:
     return found
 
 
-def _call(told: bytes, times_ns: Int64s, runs: GradNodeRuns) -> _Call:
+def _between_events(runs: GradNodeRuns, times_ns: Int64s) -> GradNodeRuns:
     first = np.searchsorted(times_ns, runs.start_ns, side="left")
     last = np.searchsorted(times_ns, runs.end_ns, side="right")
-    return _Call(told, runs.names, first, last)
+    return GradNodeRuns(runs.names, first, last, np.zeros_like(first))
 
 
-def _replayed(call: _Call, times_ns: Int64s, span: BackwardSpan) -> GradNodeRuns:
+def _replayed(runs: GradNodeRuns, times_ns: Int64s, span: BackwardSpan) -> GradNodeRuns:
     """Return the grad nodes of a call between whose events those of another ran."""
     # Halfway between two events, or an event and the call's own border.
     borders = np.concatenate(([span.start_ns], times_ns, [span.end_ns]))
     halfway = borders[:-1] + (borders[1:] - borders[:-1]) // 2
-    thread = np.full(len(call.names), span.thread, np.int64)
-    return GradNodeRuns(list(call.names), halfway[call.first], halfway[call.last], thread)
+    threads = np.full(len(runs), span.thread)
+    return GradNodeRuns(runs.names, halfway[runs.start_ns], halfway[runs.end_ns], threads)

@@ -15,88 +15,23 @@ from __future__ import annotations
 import gc
 import threading
 from _thread import get_native_id
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from os import getpid
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks
 from paddle_lab.capture.memory.log.profiler_hooks import profiler_patches
+from paddle_lab.capture.memory.log.segments import BackwardSpan, Segment, Waiting
 from paddle_lab.capture.recorder.faults import described
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    import numpy.typing as npt
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
 """Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""
 
-_Result = TypeVar("_Result")
-
 _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
-
-
-class SegmentPart(NamedTuple):
-    """What a segment tells, times on the clock of ``perf_counter_ns``."""
-
-    table: npt.NDArray[np.int64]
-    """Allocator events, shape ``[events, columns]``."""
-    places: list[str]
-    """By the number that stands for them."""
-    names: list[str]
-    """Of the grad nodes that ran."""
-    runs: npt.NDArray[np.int64]
-    """Their starts, ends and threads, shape ``[3, runs]``."""
-
-
-@dataclass
-class Segment:
-    """What the profiler recorded between two cuts."""
-
-    result: Any
-    """Paddle's ``_ProfilerResult``."""
-    begin: ClockReading
-    end: ClockReading
-    part: SegmentPart | None = None
-    """What was read of it while the trace ran; ``result`` is ``None`` then."""
-
-
-@dataclass
-class BackwardSpan:
-    """A backward call while the log was recording."""
-
-    calls: list[tuple[object, int]]
-    """The recorders that listened, and what each calls this backward call."""
-    thread: int
-    """The operating system's thread id."""
-    start_ns: int
-    end_ns: int = -1
-    signature: bytes = b""
-    """Equal for calls that should be alike; see :class:`FamiliarCalls`."""
-    has_runs: bool = True
-    """Whether its grad nodes were recorded."""
-    has_inner: bool = False
-    """Whether another call began before it ended."""
-
-
-@dataclass
-class Waiting:
-    """What was recorded for one reader, and not taken yet."""
-
-    segments: list[Segment] = field(default_factory=list)
-    spans: list[BackwardSpan] = field(default_factory=list)
-    """The backward calls that have ended."""
-
-    def spans_of(self, recorder: object) -> list[tuple[int, BackwardSpan]]:
-        """Return a recorder's backward calls: its key of each, and the call."""
-        return [
-            (key, span) for span in self.spans for owner, key in span.calls if owner is recorder
-        ]
 
 
 class AllocatorLog:
@@ -107,18 +42,22 @@ class AllocatorLog:
     """
 
     def __init__(self) -> None:
+        self.keeps_grad_nodes = False
+        """Whether it records grad nodes all the time, as other threads are at work."""
+        self.lost_ns = -1
+        """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
+
+        It made way for another profiler, or Paddle's profiler failed."""
+        self.fault = ""
+        """How Paddle's profiler failed; empty if it did not."""
         self._paddle: Any = None
         self._profiler: Any = None
         self._begin: ClockReading | None = None
-        self._readers: dict[int, Waiting] = {}
-        self._next_reader = 0
+        self._readers: list[Waiting] = []
         self._backward_depth = 0
         self._outermost: BackwardSpan | None = None
-        self._keeps_grad_nodes = False
         self._process = -1
         self._patches: list[AttributePatch] = []
-        self._lost_ns = -1
-        self._fault = ""
         self._user_flags: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -128,33 +67,24 @@ class AllocatorLog:
         return self._profiler is not None
 
     @property
-    def keeps_grad_nodes(self) -> bool:
-        """Whether it records grad nodes all the time, as other threads are at work."""
-        return self._keeps_grad_nodes
-
-    @property
-    def _level(self) -> int:
-        is_detailed = self._keeps_grad_nodes or self._has_cut
-        return WITH_GRAD_NODES if is_detailed else MEMORY_ONLY
-
-    @property
     def _has_cut(self) -> bool:
         """Whether the backward call that runs has a segment of its own."""
         return self._outermost is not None and self._outermost.has_runs
 
-    def open(self, paddle: Any) -> int | None:
+    def open(self, paddle: Any) -> Waiting | None:
         """Start recording, or cut a recording that runs already.
 
         Returns
         -------
-        int or None
-            What :meth:`close` wants; ``None`` where somebody else's profiler is running.
+        Waiting or None
+            Where segments will wait for this reader; ``None`` where somebody else's profiler is
+            running.
         """
         with self._lock:
             if not self._readers:
                 self._paddle = paddle
-                self._lost_ns, self._fault = -1, ""
-                self._keeps_grad_nodes = False
+                self.lost_ns, self.fault = -1, ""
+                self.keeps_grad_nodes = False
                 self._process = getpid()
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
                 self._start()
@@ -167,12 +97,11 @@ class AllocatorLog:
                 return None
             else:
                 self._cut()
-            reader = self._next_reader
-            self._next_reader += 1
-            self._readers[reader] = Waiting()
+            reader = Waiting()
+            self._readers.append(reader)
             return reader
 
-    def take(self, reader: int) -> Waiting:
+    def take(self, reader: Waiting) -> Waiting:
         """Return what was recorded since the last call, or since :meth:`open`.
 
         Inside of a backward call its segment goes on: a grad node that runs belongs to one segment,
@@ -181,31 +110,29 @@ class AllocatorLog:
         with self._lock:
             if not self._backward_depth:
                 self._cut()
-            waiting = self._readers.get(reader, Waiting())
-            if reader in self._readers:
-                self._readers[reader] = Waiting()
-            return waiting
+            taken = Waiting(reader.segments, reader.spans)
+            reader.segments, reader.spans = [], []
+            return taken
 
-    def close(self, reader: int) -> Waiting:
-        """Return what was not taken yet, and stop recording if nobody else reads."""
+    def close(self, reader: Waiting) -> None:
+        """Let the last segments wait for a reader, and stop recording if nobody else reads."""
         with self._lock:
-            waiting = self._readers.pop(reader, None)
-            if waiting is None:
-                return Waiting()
-            if self._readers:
-                last = self._cut()
-            else:
-                last = self._guarded(self._stop)
-                for patch in self._patches:
-                    patch.revert()
-                self._patches = []
-            if last is not None:
-                waiting.segments.append(last)
-            if not self._readers:
-                self._restore_flags()  # an interrupt may have hit between a stop and a start
-                self._backward_depth, self._outermost = 0, None
-                self._keeps_grad_nodes = False
-            return waiting
+            if reader not in self._readers:
+                return
+            try:
+                if len(self._readers) > 1:
+                    self._cut()
+                else:
+                    self._guarded(self._stop)
+            finally:
+                self._readers.remove(reader)
+                if not self._readers:
+                    for patch in self._patches:
+                        patch.revert()
+                    self._patches = []
+                    self._restore_flags()  # an interrupt may have hit between a stop and a start
+                    self._backward_depth, self._outermost = 0, None
+                    self.keeps_grad_nodes = False
 
     def enter_backward(
         self, calls: list[tuple[object, int]], signature: bytes = b"", *, is_familiar: bool = False
@@ -226,14 +153,14 @@ class AllocatorLog:
         with self._lock:
             self._backward_depth += 1
             outer = self._outermost
-            has_runs = self._keeps_grad_nodes or (
+            has_runs = self.keeps_grad_nodes or (
                 not is_familiar if outer is None else outer.has_runs
             )
             span = BackwardSpan(calls, get_native_id(), 0, has_runs=has_runs)
             if outer is None:
                 self._outermost = span
                 span.signature = signature
-                if has_runs and not self._keeps_grad_nodes:
+                if has_runs and not self.keeps_grad_nodes:
                     self._cut()
             else:
                 outer.has_inner = True
@@ -246,12 +173,12 @@ class AllocatorLog:
             return
         with self._lock:
             span.end_ns = perf_counter_ns()
-            for waiting in self._readers.values():
+            for waiting in self._readers:
                 waiting.spans.append(span)
             self._backward_depth = max(self._backward_depth - 1, 0)
             if self._backward_depth == 0:
                 has_cut, self._outermost = self._has_cut, None
-                if has_cut and not self._keeps_grad_nodes:
+                if has_cut and not self.keeps_grad_nodes:
                     self._cut()
 
     def keep_grad_nodes(self) -> None:
@@ -262,56 +189,41 @@ class AllocatorLog:
         program has ended.
         """
         # In a forked worker there is nobody who reads, and a lock may be held for ever.
-        if self._profiler is None or self._keeps_grad_nodes or getpid() != self._process:
+        if self._profiler is None or self.keeps_grad_nodes or getpid() != self._process:
             return
         with self._lock:
-            if self._profiler is not None and not self._keeps_grad_nodes:
-                self._keeps_grad_nodes = True
+            if self._profiler is not None and not self.keeps_grad_nodes:
+                self.keeps_grad_nodes = True
                 if not self._has_cut:
                     if self._outermost is not None:
                         self._outermost.signature = b""  # recorded in part
                     self._cut()
-
-    @property
-    def lost_ns(self) -> int:
-        """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
-
-        It made way for another profiler, or Paddle's profiler failed.
-        """
-        return self._lost_ns
-
-    @property
-    def fault(self) -> str:
-        """How Paddle's profiler failed; empty if it did not."""
-        return self._fault
 
     def step_aside(self) -> None:
         """Stop for somebody who needs the profiler; what was recorded is kept."""
         with self._lock:
             if self._profiler is not None:
                 self._guarded(self._stop)
-                self._lost_ns = perf_counter_ns()
+                self.lost_ns = perf_counter_ns()
 
-    def _cut(self) -> Segment | None:
-        if self._profiler is None:
-            return None
-        ended = self._guarded(self._stop)
-        if not self._fault:
-            self._guarded(self._start)
-        return ended
+    def _cut(self) -> None:
+        if self._profiler is not None:
+            self._guarded(self._stop)
+            if not self.fault:
+                self._guarded(self._start)
 
-    def _guarded(self, action: Callable[[], _Result]) -> _Result | None:
+    def _guarded(self, action: Callable[[], None]) -> None:
         """Ask the profiler for something; where it fails, the log ends, not the user's code."""
         try:
-            return action()
+            action()
         except Exception as error:  # noqa: BLE001
             self._profiler = None
-            self._fault, self._lost_ns = described(error), perf_counter_ns()
+            self.fault, self.lost_ns = described(error), perf_counter_ns()
             self._restore_flags()
-            return None
 
     def _start(self) -> None:
-        self._paddle.set_flags({_LEVEL_FLAG: self._level, _MEMORY_FLAG: True})
+        level = WITH_GRAD_NODES if self.keeps_grad_nodes or self._has_cut else MEMORY_ONLY
+        self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
         try:
             options = DOOR.profiler_options()  # reads the level
             options.trace_switch = 1  # the host's events alone
@@ -329,15 +241,14 @@ class AllocatorLog:
         profiler.start()
         self._profiler = profiler
 
-    def _stop(self) -> Segment | None:
+    def _stop(self) -> None:
         if self._profiler is None or self._begin is None:
-            return None
+            return
         try:
             result = self._profiler.stop()
             segment = Segment(result, self._begin, read_clocks())
-            for waiting in self._readers.values():
+            for waiting in self._readers:
                 waiting.segments.append(segment)
-            return segment
         finally:
             self._profiler = None
             self._restore_flags()

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from paddle_lab.capture.memory.log.event_columns import ALLOCATE, COLUMNS, FREE, NOT_READ, Int64s
+from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ, Int64s
 
 _TIME, _KIND, _BYTES, _ALLOCATED, _PLACE, _THREAD = map(
     COLUMNS.index, ("time_ns", "kind", "bytes", "allocated_bytes", "place", "thread")

@@ -1,49 +1,99 @@
-"""Paddle's event trees as columns, read through Paddle's own objects."""
+"""Paddle's event trees as columns: each event is a Python object, each attribute a call of C++."""
 
 from __future__ import annotations
 
 import sys
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.log.event_columns import (
-    GRAD_NODE_PREFIX,
-    OWN_PART_PREFIX,
-    EventColumns,
+from paddle_lab.capture.memory.log.events import (
+    ALLOCATE,
+    COLUMNS,
+    FREE,
+    NOT_READ,
+    RESERVED_ALLOCATE,
     EventTable,
+    GradNodeRuns,
+    Int64s,
 )
+from paddle_lab.capture.memory.log.places import HOST, PLACES
+
+_GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
+"""How names of a grad node's run, and of its own part in that, begin."""
+
+# So many events are read at once: their objects are then let go.
+_AT_ONCE = 4096
+# Of the host's events, where the counter is asked for: at the first, and at some of the rest.
+_FIRST, _STRIDE = 64, 16
 
 
 def read_trees(trees: dict[int, Any], *, has_devices: bool) -> EventTable:
-    """Return what event trees tell.
+    """Return what event trees tell; times are of the wall clock.
 
     Parameters
     ----------
     trees
         By thread. The caller holds the profiler's result, which owns them.
     has_devices
-        Whether this Paddle has memory other than the host's.
+        Whether this Paddle has memory other than the host's. Where there is none, no event tells of
+        reserving and all are of one place; and of the counter, which tells what was missed between
+        segments, a part is enough.
     """
-    places: dict[str, int] = {}
-    columns = EventColumns(places, has_devices=has_devices)
-    names: list[str] = []
-    runs: list[tuple[int, int, int]] = []
+    tables = [np.empty((0, len(COLUMNS)), np.int64)]
+    runs: list[tuple[str, int, int, int]] = []
     for thread, root in trees.items():
+        waiting: list[Any] = []
         pending = [(root, False)]
         while pending:
             node, has_name = pending.pop()
-            columns.add(node.mem_node)
-            if columns.is_full:
-                columns.read(thread)
+            waiting.extend(node.mem_node)
+            if len(waiting) >= _AT_ONCE:
+                tables.append(_rows(waiting, thread, has_devices=has_devices))
+                waiting = []
             name = node.name if has_name else ""
-            if name.startswith(GRAD_NODE_PREFIX):
-                name = name.removeprefix(GRAD_NODE_PREFIX)
-                names.append(sys.intern(name))
-                runs.append((node.start_ns, node.end_ns, thread))
+            if name.startswith(_GRAD_NODE_PREFIX):
+                name = sys.intern(name.removeprefix(_GRAD_NODE_PREFIX))
+                runs.append((name, node.start_ns, node.end_ns, thread))
             # Inside of a grad node's own part are kernels.
-            has_names = not name.startswith(OWN_PART_PREFIX)
+            has_names = not name.startswith(_OWN_PART_PREFIX)
             pending.extend((child, has_names) for child in node.children_node)
-        columns.read(thread)
-    run_columns = np.array(runs, np.int64).reshape(-1, 3).T
-    return EventTable(columns.table(), list(places), names, run_columns)
+        if waiting:
+            tables.append(_rows(waiting, thread, has_devices=has_devices))
+    names = np.array([name for name, *_ in runs], np.object_)
+    times = np.array([cells for _, *cells in runs], np.int64).reshape(-1, 3)
+    return EventTable(np.concatenate(tables), GradNodeRuns(names, *times.T))
+
+
+def _rows(events: list[Any], thread: int, *, has_devices: bool) -> Int64s:
+    """Return Paddle's events of one thread, int64, shape ``[events, columns]``."""
+    change = _read(events, "increase_bytes")
+    table = np.zeros((len(events), len(COLUMNS)), dtype=np.int64)
+    table[:, 0] = _read(events, "timestamp_ns")
+    table[:, 1] = np.where(change > 0, ALLOCATE, FREE)
+    table[:, 2] = _read(events, "addr")
+    table[:, 3] = np.abs(change)
+    table[:, 6], table[:, 7] = HOST, thread
+    if not has_devices:
+        table[:, 4] = NOT_READ
+        for some in (slice(_FIRST), slice(_FIRST, None, _STRIDE)):
+            table[some, 4] = _read(events[some], "current_allocated")
+        return table
+    table[:, 4] = _read(events, "current_allocated")
+    numbers: dict[str, int] = {}
+    names = [event.place for event in events]
+    for name in names:
+        if name not in numbers:
+            numbers[name] = PLACES.number(name)
+    table[:, 6] = [numbers[name] for name in names]
+    # Pinned memory is reserved in the name of the host (system_allocator.cc of Paddle).
+    table[:, 1] = [int(event.type) for event in events]
+    counts = (table[:, 6] != HOST) | (table[:, 1] >= RESERVED_ALLOCATE)
+    for row in np.flatnonzero(counts).tolist():
+        table[row, 5] = events[row].current_reserved
+    return table
+
+
+def _read(events: list[Any], attribute: str) -> Int64s:
+    return np.fromiter(map(attrgetter(attribute), events), dtype=np.int64, count=len(events))

@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks, to_perf_ns
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
+from paddle_lab.capture.memory.log.places import PLACES
 
 _KINDS = {"alloc": ALLOCATE, "free_completed": FREE}
 _MOST_EVENTS = 1_000_000
@@ -67,6 +68,7 @@ def _events(traces: list[Any], begin: ClockReading, end: ClockReading) -> Alloca
     table = np.array(rows, dtype=np.int64).reshape(-1, 5)
     table = table[np.argsort(table[:, 0], kind="stable")]
     table = table[(table[:, 0] >= begin.wall_ns - 1000) & (table[:, 0] <= end.wall_ns)]
+    numbers = [PLACES.number(f"Place(gpu:{device})") for device in range(len(traces))]
     nothing = np.zeros(len(table), dtype=np.int64)
     return AllocatorEvents(
         time_ns=to_perf_ns(table[:, 0], begin, end),
@@ -75,8 +77,7 @@ def _events(traces: list[Any], begin: ClockReading, end: ClockReading) -> Alloca
         bytes=table[:, 3],
         allocated_bytes=nothing,
         reserved_bytes=nothing,
-        place=table[:, 4],
+        place=np.array(numbers, np.int64)[table[:, 4]],
         thread=nothing + _UNKNOWN_THREAD,
         segment=nothing,
-        places=[f"Place(gpu:{device})" for device in range(len(traces))],
     )

@@ -1,0 +1,105 @@
+"""Which grad node was running at a moment, and the op that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
+from paddle_lab.capture.memory.attribution.backward_order import NO_NODE, GradNodeOrder
+from paddle_lab.capture.memory.attribution.innermost import innermost
+from paddle_lab.capture.memory.held.blocks import taken
+from paddle_lab.capture.memory.log.events import GradNodeRuns, Int64s
+from paddle_lab.capture.memory.log.segments import KeyedSpan
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.table import Table
+
+_PROGRAM_NODES = ("Dy2StGradNode", "GradNodeRunProgram", "GradNodeLegacyRunProgram")
+"""Names of the grad nodes of static programs."""
+
+
+class BackwardRuns:
+    """The grad nodes that ran while the log was recording, each with its row.
+
+    Parameters
+    ----------
+    record
+        Has the backward graphs, without allocations yet.
+    runs
+        Grad nodes that ran, by start; times on the clock of ``perf_counter_ns``.
+    spans
+        The backward calls: row of ``backward_calls`` (-1 where it has none), when and where it ran.
+    """
+
+    def __init__(self, record: Record, runs: GradNodeRuns, spans: Sequence[KeyedSpan]) -> None:
+        self.calls = np.array([call for call, _ in spans], np.int64)
+        """Row of ``backward_calls`` of each span."""
+        bounds = [(span.start_ns, span.end_ns, span.thread) for _, span in spans]
+        self.spans = np.array(bounds, np.int64).reshape(-1, 3).T
+        """When each began and ended, and in which thread."""
+        self._runs = runs
+        self.end_ns, self.start_ns = runs.end_ns, runs.start_ns
+        self.span = self.spans_at(runs.start_ns, runs.thread)
+        """The backward call of each run, or -1."""
+        self._of_span = _grouped(self.span)
+        self.accumulates = np.array([name == LEAF_NAME for name in runs.names], np.bool_)
+        """Which runs accumulate a leaf's gradient."""
+        self.is_program = np.array([name in _PROGRAM_NODES for name in runs.names], np.bool_)
+        """Which runs are of a static program's grad node."""
+        self.node = np.full(len(runs), NO_NODE)
+        """Row of ``grad_nodes`` of each run, -1 where it is unknown."""
+        self.op = np.full(len(runs), -1)
+        """The op that made each run's grad node; an accumulation node has its deliverer's."""
+        self._find_nodes(record)
+
+    def spans_at(self, time_ns: Int64s, thread: Int64s) -> Int64s:
+        """Return the innermost backward call at each moment in a thread, or -1."""
+        return innermost(time_ns, thread, *self.spans)
+
+    def runs_at(self, time_ns: Int64s, thread: Int64s, spans: Int64s) -> Int64s:
+        """Return the run to which each moment inside a backward call belongs, or -1.
+
+        Between two runs it belongs to the one that has just ended, whose gradients are handed on;
+        before the first to that one, whose gradient is being made.
+        """
+        inside = innermost(time_ns, thread, self.start_ns, self.end_ns, self._runs.thread)
+        found = np.where(spans >= 0, inside, -1)
+        # A call inside a grad node (recomputation) starts with no run of its own.
+        is_own = (inside >= 0) & (taken(self.span, inside) == spans)
+        for span, moments in _grouped(np.where(is_own, -1, spans)).items():
+            runs = self._of_span.get(span)
+            if runs is not None:
+                before = np.searchsorted(self.start_ns[runs], time_ns[moments]) - 1
+                found[moments] = runs[np.maximum(before, 0)]
+        return found
+
+    def _find_nodes(self, record: Record) -> None:
+        nodes, edges = record.grad_nodes, record.grad_edges
+        names = [record.strings[name] for name in nodes["name"].tolist()]
+        order = GradNodeOrder(names, edges["source"], edges["target"])
+        roots, targets = _nodes_of_calls(record.grad_roots), _nodes_of_calls(record.grad_targets)
+        for span, runs in self._of_span.items():
+            call = int(self.calls[span])
+            if call in roots:
+                run_names = self._runs.names[runs].tolist()
+                self.node[runs] = order.match(roots[call], run_names, wanted=targets.get(call))
+            op = taken(nodes["op"], self.node[runs])
+            is_leaf = (self.node[runs] >= 0) & (op < 0)
+            # The last run before each that is no leaf's.
+            last = np.maximum.accumulate(np.where(is_leaf, -1, np.arange(len(runs))))
+            self.op[runs] = taken(op, last)
+
+
+def _nodes_of_calls(table: Table) -> dict[int, list[int]]:
+    rows = _grouped(table["backward_call"])
+    nodes = {call: table["grad_node"][its_rows] for call, its_rows in rows.items()}
+    return {call: of_call[of_call >= 0].tolist() for call, of_call in nodes.items()}
+
+
+def _grouped(values: Int64s) -> dict[int, Int64s]:
+    """Return the rows that have each value, those of one value as they come; -1 is none."""
+    order = np.argsort(values, kind="stable")
+    order = order[np.count_nonzero(values < 0) :]
+    distinct, first = np.unique(values[order], return_index=True)
+    return dict(zip(distinct.tolist(), np.split(order, first[1:]), strict=False))

@@ -1,0 +1,59 @@
+"""What the profiler recorded between two cuts, and the backward calls meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.memory.log.clock import ClockReading
+    from paddle_lab.capture.memory.log.events import EventTable
+
+
+@dataclass
+class Segment:
+    """What the profiler recorded between two cuts."""
+
+    result: Any
+    """Paddle's ``_ProfilerResult``."""
+    begin: ClockReading
+    end: ClockReading
+    part: EventTable | None = None
+    """What was read of it while the trace ran; ``result`` is ``None`` then."""
+
+
+@dataclass
+class BackwardSpan:
+    """A backward call while the log was recording."""
+
+    calls: list[tuple[object, int]]
+    """The recorders that listened, and what each calls this backward call."""
+    thread: int
+    """The operating system's thread id."""
+    start_ns: int
+    end_ns: int = -1
+    signature: bytes = b""
+    """Equal for calls that should be alike; see :class:`FamiliarCalls`."""
+    has_runs: bool = True
+    """Whether its grad nodes were recorded."""
+    has_inner: bool = False
+    """Whether another call began before it ended."""
+
+
+KeyedSpan = tuple[int, BackwardSpan]
+"""A recorder's key of a backward call, and the call."""
+
+
+@dataclass(eq=False)
+class Waiting:
+    """What was recorded for one reader of the log, and not taken yet."""
+
+    segments: list[Segment] = field(default_factory=list)
+    spans: list[BackwardSpan] = field(default_factory=list)
+    """The backward calls that have ended."""
+
+    def spans_of(self, recorder: object) -> list[KeyedSpan]:
+        """Return a recorder's backward calls."""
+        return [
+            (key, span) for span in self.spans for owner, key in span.calls if owner is recorder
+        ]
