@@ -8,6 +8,7 @@ from paddle_lab.analysis.graph.hierarchy import hierarchy
 from paddle_lab.analysis.graph.members import backward_members
 from paddle_lab.analysis.graph.odd_siblings import odd_sibling_table
 from paddle_lab.analysis.graph.pairing import inner_grad_nodes, paired_ops
+from paddle_lab.analysis.memory.layer_names import layer_name_tables
 from paddle_lab.analysis.source.user_frames import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool, Table
@@ -32,6 +33,7 @@ def with_answers(record: Record) -> Record:
         "stack_frames": Table({"frame": stack_frames(record)}),
         "backward_members": backward_members(record),
         "inner_grad_nodes": inner,
+        **layer_name_tables(record, strings),
     }
     grouped = Record(tables, strings.to_list(), record.origin)
     tables["odd_siblings"] = odd_sibling_table(grouped, strings)

@@ -363,6 +363,10 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "alike": "i32",  # how many of them are equal
         "difference": "str",  # "has dropout, which its siblings have not"; "" for one of the equal
     },
+    # Layers as ``analysis/memory/layer_names.py`` calls them, so that two models are told apart.
+    "layer_names": {"name": "str"},  # one row a layer
+    # The layer that a parameter belongs to, where memory was recorded.
+    "tensor_layers": {"tensor": "key:tensors", "name": "str"},
     "op_groups": {"group": "key:groups"},  # one row an op
     "grad_node_groups": {"group": "key:groups"},  # one row a grad node
     # The frame a person wants to see first: the innermost of their own.

@@ -40,41 +40,26 @@ export function readColumn(planes: Planes, stored: PackedColumn, isWide: boolean
   return stored.delta ? summedIntegers(values) : values;
 }
 
-// Of a million rows, each of these takes a few ms as long as it meets arrays of one type alone.
-
-/** Signed integers of up to four bytes. A loop for each width: they are the hot ones. */
+/** Signed integers of up to four bytes: the highest has the sign. */
 function readIntegers({ buffer, start, rows }: Planes, width: number): Int32Array {
-  const plane = (i: number) => new Uint8Array(buffer, start + i * rows, rows);
-  const high = new Int8Array(buffer, start + (width - 1) * rows, rows);
-  if (width === 1) {
-    return new Int32Array(high);
-  }
-  const values = new Int32Array(rows);
-  const low = plane(0);
-  if (width === 2) {
+  const values = new Int32Array(new Int8Array(buffer, start + (width - 1) * rows, rows));
+  for (let at = width - 2; at >= 0; at--) {
+    const plane = new Uint8Array(buffer, start + at * rows, rows);
     for (let row = 0; row < rows; row++) {
-      values[row] = (high[row]! << 8) | low[row]!;
-    }
-  } else {
-    const [second, third] = [plane(1), plane(2)];
-    for (let row = 0; row < rows; row++) {
-      values[row] = (high[row]! << 24) | (third[row]! << 16) | (second[row]! << 8) | low[row]!;
+      values[row] = (values[row]! << 8) | plane[row]!;
     }
   }
   return values;
 }
 
 /** Signed integers of eight bytes, as doubles. */
-function readDoubles({ buffer, start, rows }: Planes): Float64Array {
-  const plane = (i: number) => new Uint8Array(buffer, start + i * rows, rows);
-  const [a, b, c, d] = [plane(0), plane(1), plane(2), plane(3)];
-  const [e, f, g] = [plane(4), plane(5), plane(6)];
-  const sign = new Int8Array(buffer, start + 7 * rows, rows);
+function readDoubles(planes: Planes): Float64Array {
+  const { start, rows } = planes;
+  const low = readIntegers(planes, 4);
+  const high = readIntegers({ ...planes, start: start + 4 * rows }, 4);
   const values = new Float64Array(rows);
   for (let row = 0; row < rows; row++) {
-    const high = (sign[row]! << 24) | (g[row]! << 16) | (f[row]! << 8) | e[row]!;
-    const low = ((d[row]! << 24) | (c[row]! << 16) | (b[row]! << 8) | a[row]!) >>> 0;
-    values[row] = high * 2 ** 32 + low;
+    values[row] = high[row]! * 2 ** 32 + (low[row]! >>> 0);
   }
   return values;
 }

@@ -252,6 +252,8 @@ export const TABLES = {
     alike: "i32",
     difference: "str",
   },
+  layer_names: { name: "str" },
+  tensor_layers: { tensor: "key:tensors", name: "str" },
   op_groups: { group: "key:groups" },
   grad_node_groups: { group: "key:groups" },
   stack_frames: { frame: "key:frames" },

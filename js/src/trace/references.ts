@@ -15,6 +15,7 @@ export const PARALLEL_TABLES = {
   op_groups: "ops",
   grad_node_groups: "grad_nodes",
   stack_frames: "stacks",
+  layer_names: "layers",
 } as const satisfies Partial<Record<TableName, TableName>>;
 
 /** Keys into their own table that always point at an earlier row: their chains end. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ANSWER_TABLES
+from paddle_lab.trace.table import StringPool, Table
 
 
 class LayerNames:
@@ -86,6 +89,18 @@ class LayerNames:
         root[first[record.uses["tensor"][inside]]] = roots[layer[inside]]
         found: npt.NDArray[np.int64] = root[first]
         return found
+
+
+def layer_name_tables(record: Record, strings: StringPool) -> dict[str, Table]:
+    """Return the tables ``layer_names`` and ``tensor_layers``."""
+    known = LayerNames(record)
+    named = np.flatnonzero((record.tensors["path"] > 0) & (len(record.allocations) > 0))
+    owners = known.owners(named) if len(named) else []
+    columns: dict[str, dict[str, Sequence[int]]] = {
+        "layer_names": {"name": strings.codes(known.names)},
+        "tensor_layers": {"tensor": named.tolist(), "name": strings.codes(owners)},
+    }
+    return {name: Table.from_sequences(ANSWER_TABLES[name], columns[name]) for name in columns}
 
 
 def _first(before: npt.NDArray[Any]) -> Keys:

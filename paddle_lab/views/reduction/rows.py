@@ -19,12 +19,13 @@ _IN_STEP: Final = {
     "ops": ("op_groups",),
     "grad_nodes": ("grad_node_groups",),
     "stacks": ("stack_frames",),
+    "layers": ("layer_names",),
 }
 """Tables with one row for each row of another."""
 _DETAILS: Final = {
     "ops": (("uses", "op"), ("programs", "op")),
     "grad_nodes": (("inner_grad_nodes", "grad_node"),),
-    "tensors": (("value_stats", "tensor"),),
+    "tensors": (("value_stats", "tensor"), ("tensor_layers", "tensor")),
     "scopes": (("turns", "scope"),),
     "grad_edges": (("grad_stats", "grad_edge"),),
     "groups": (("odd_siblings", "group"),),

@@ -2,6 +2,7 @@
 
 import { groupBy } from "../adjacency.ts";
 import type { EdgePaths } from "../contract.ts";
+import { PointList } from "../points.ts";
 import { layoutComponent, type Settings } from "./component.ts";
 import type { ComponentLayout } from "./component_layout.ts";
 import { connectedComponents, packTiles, type Tile } from "./components.ts";
@@ -18,8 +19,16 @@ export interface BoxLayout extends EdgePaths {
   mainPathX: number;
 }
 
+/** One laid-out part: a connected one, or all boxes without edges. */
+interface Piece {
+  layout: ComponentLayout;
+  /** Box and edge ids of the piece. */
+  nodes: Int32Array;
+  edges: Int32Array;
+  isPinned: boolean;
+}
+
 export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
-  const collected = new Collected(boxes);
   const { source, target, byOrder } = boxes;
   const { component, count } = connectedComponents(boxes.count, source, target, byOrder);
   const nodesOf = groupBy(component, count);
@@ -32,19 +41,47 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
   byOrder.forEach((v, i) => {
     place[v] = i;
   });
+  const pieces: Piece[] = [];
+  const lone: number[] = [];
   for (let c = 0; c < count; c++) {
     const nodes = nodesOf.list.subarray(nodesOf.start[c]!, nodesOf.start[c + 1]!);
     const edges = edgesOf.list.subarray(edgesOf.start[c]!, edgesOf.start[c + 1]!);
     const isLone = nodes.length === 1 && edges.length === 0 && boxes.pin[nodes[0]!] === 0;
     if (isLone && count > 1) {
-      collected.addLone(nodes[0]!);
+      lone.push(nodes[0]!);
       continue;
     }
     const own = extractComponent(boxes, nodes, edges, local, place);
     const isPinned = own.pin.some((pin) => pin !== 0);
-    collected.add(layoutComponent(own, settings), nodes, edges, isPinned);
+    pieces.push({ layout: layoutComponent(own, settings), nodes, edges, isPinned });
   }
-  return collected.finish(settings);
+  if (lone.length > 0) {
+    const layout = gridOf(boxes, lone, settings.nodeGap / 2);
+    const [nodes, edges] = [Int32Array.from(lone), new Int32Array(0)];
+    pieces.push({ layout, nodes, edges, isPinned: false });
+  }
+  return packed(boxes, pieces, 2 * settings.nodeGap);
+}
+
+/** Boxes without edges stand together. */
+function gridOf(boxes: Boxes, lone: readonly number[], gap: number): ComponentLayout {
+  const tiles = lone.map((v): Tile => {
+    const width = boxes.left[v]! + boxes.right[v]!;
+    return { width, height: boxes.height[v]!, x: 0, y: 0, pinned: false };
+  });
+  const { width, height } = packTiles(tiles, gap);
+  return {
+    x: Float64Array.from(lone, (v, i) => tiles[i]!.x + boxes.left[v]!),
+    y: Float64Array.from(tiles, (tile) => tile.y + tile.height / 2),
+    minX: 0,
+    maxX: width,
+    height,
+    onMainPath: new Uint8Array(lone.length),
+    rankCount: 0,
+    edgeStart: new Int32Array(1),
+    edgeKind: new Uint8Array(0),
+    points: new PointList(),
+  };
 }
 
 function extractComponent(
@@ -98,103 +135,61 @@ function extractComponent(
   };
 }
 
-interface Piece {
-  layout: ComponentLayout;
-  /** Box and edge ids of the piece. */
-  nodes: Int32Array;
-  edges: Int32Array;
-  tile: Tile;
-}
-
-/** A box without edges. */
-interface LoneBox {
-  node: number;
-  tile: Tile;
-}
-
-/** Gathers the laid-out parts and puts them together. */
-class Collected {
-  private readonly pieces: Piece[] = [];
-  private readonly lone: LoneBox[] = [];
-  constructor(private readonly boxes: Boxes) {}
-
-  add(layout: ComponentLayout, nodes: Int32Array, edges: Int32Array, pinned: boolean): void {
-    const width = layout.maxX - layout.minX;
-    const tile = { width, height: layout.height, x: 0, y: 0, pinned };
-    this.pieces.push({ layout, nodes, edges, tile });
-  }
-
-  addLone(node: number): void {
-    const { left, right, height } = this.boxes;
-    const width = left[node]! + right[node]!;
-    this.lone.push({ node, tile: { width, height: height[node]!, x: 0, y: 0, pinned: false } });
-  }
-
-  finish(settings: Settings): BoxLayout {
-    const { boxes, pieces, lone } = this;
-    const gap = settings.nodeGap;
-    const tiles = pieces.map((piece) => piece.tile);
-    // Boxes without edges stand together, in a grid.
-    const grid: Tile = { width: 0, height: 0, x: 0, y: 0, pinned: false };
-    if (lone.length > 0) {
-      const tilesOfGrid = lone.map(({ tile }) => tile);
-      Object.assign(grid, packTiles(tilesOfGrid, gap / 2));
-      tiles.push(grid);
-    }
-    const size = packTiles(tiles, 2 * gap);
-
-    const x = new Float64Array(boxes.count);
-    const y = new Float64Array(boxes.count);
-    const onMainPath = new Uint8Array(boxes.count);
-    for (const { node, tile } of lone) {
-      x[node] = grid.x + tile.x + boxes.left[node]!;
-      y[node] = grid.y + tile.y + tile.height / 2;
-    }
-    let mainPathX = 0;
-    let longest = -1;
-    for (const { layout, nodes, tile } of pieces) {
-      const shift = tile.x - layout.minX;
-      nodes.forEach((v, i) => {
-        x[v] = layout.x[i]! + shift;
-        y[v] = layout.y[i]! + tile.y;
-        onMainPath[v] = layout.onMainPath[i]!;
-      });
-      if (layout.rankCount > longest) {
-        longest = layout.rankCount;
-        mainPathX = shift;
-      }
-    }
-    return { x, y, ...size, onMainPath, mainPathX, ...this.joinPaths() };
-  }
-
-  private joinPaths(): EdgePaths {
-    const edgeCount = this.boxes.source.length;
-    const pieceOf = new Int32Array(edgeCount);
-    const inPiece = new Int32Array(edgeCount);
-    let length = 0;
-    this.pieces.forEach(({ layout, edges }, p) => {
-      length += layout.points.length;
-      edges.forEach((e, i) => {
-        pieceOf[e] = p;
-        inPiece[e] = i;
-      });
+/** Put the pieces side by side. */
+function packed(boxes: Boxes, pieces: readonly Piece[], gap: number): BoxLayout {
+  const tiles = pieces.map(({ layout, isPinned }): Tile => {
+    const { minX, maxX, height } = layout;
+    return { width: maxX - minX, height, x: 0, y: 0, pinned: isPinned };
+  });
+  const size = packTiles(tiles, gap);
+  const x = new Float64Array(boxes.count);
+  const y = new Float64Array(boxes.count);
+  const onMainPath = new Uint8Array(boxes.count);
+  let mainPathX = 0;
+  let longest = -1;
+  pieces.forEach(({ layout, nodes }, p) => {
+    const shift = tiles[p]!.x - layout.minX;
+    nodes.forEach((v, i) => {
+      x[v] = layout.x[i]! + shift;
+      y[v] = layout.y[i]! + tiles[p]!.y;
+      onMainPath[v] = layout.onMainPath[i]!;
     });
-    const edgeStart = new Int32Array(edgeCount + 1);
-    const edgeKind = new Uint8Array(edgeCount);
-    const pathX = new Float64Array(length);
-    const pathY = new Float64Array(length);
-    let at = 0;
-    for (let e = 0; e < edgeCount; e++) {
-      edgeStart[e] = at;
-      const { layout, tile } = this.pieces[pieceOf[e]!]!;
-      const own = inPiece[e]!;
-      edgeKind[e] = layout.edgeKind[own]!;
-      for (let i = layout.edgeStart[own]!; i < layout.edgeStart[own + 1]!; i++) {
-        pathX[at] = layout.points.x[i]! + tile.x - layout.minX;
-        pathY[at++] = layout.points.y[i]! + tile.y;
-      }
+    if (layout.rankCount > longest) {
+      longest = layout.rankCount;
+      mainPathX = shift;
     }
-    edgeStart[edgeCount] = at;
-    return { edgeStart, pathX, pathY, edgeKind };
+  });
+  return { x, y, ...size, onMainPath, mainPathX, ...joinPaths(boxes, pieces, tiles) };
+}
+
+function joinPaths(boxes: Boxes, pieces: readonly Piece[], tiles: readonly Tile[]): EdgePaths {
+  const edgeCount = boxes.source.length;
+  const pieceOf = new Int32Array(edgeCount);
+  const inPiece = new Int32Array(edgeCount);
+  let length = 0;
+  pieces.forEach(({ layout, edges }, p) => {
+    length += layout.points.length;
+    edges.forEach((e, i) => {
+      pieceOf[e] = p;
+      inPiece[e] = i;
+    });
+  });
+  const edgeStart = new Int32Array(edgeCount + 1);
+  const edgeKind = new Uint8Array(edgeCount);
+  const pathX = new Float64Array(length);
+  const pathY = new Float64Array(length);
+  let at = 0;
+  for (let e = 0; e < edgeCount; e++) {
+    edgeStart[e] = at;
+    const { layout } = pieces[pieceOf[e]!]!;
+    const tile = tiles[pieceOf[e]!]!;
+    const own = inPiece[e]!;
+    edgeKind[e] = layout.edgeKind[own]!;
+    for (let i = layout.edgeStart[own]!; i < layout.edgeStart[own + 1]!; i++) {
+      pathX[at] = layout.points.x[i]! + tile.x - layout.minX;
+      pathY[at++] = layout.points.y[i]! + tile.y;
+    }
   }
+  edgeStart[edgeCount] = at;
+  return { edgeStart, pathX, pathY, edgeKind };
 }

@@ -2,28 +2,14 @@
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
-import { LayerNames } from "./layer_names.ts";
-import { remembered } from "./numbering.ts";
+import { layersOfScopes, layersOfTensors } from "./layer_names.ts";
+import { Numbers } from "./numbering.ts";
 
 /** Layers by name, all their calls in one; a parameter from before the trace is its layer's. */
 export function byLayer(trace: Trace): Groups {
-  const layers = new LayerNames(trace);
-  const groups = firstGroups(trace, layers);
-  const names: string[] = [];
-  const numbers = new Map<string, number>();
-  const numberOf = (name: string): number => {
-    const number = numbers.get(name) ?? names.push(name) - 1;
-    numbers.set(name, number);
-    return number;
-  };
-  const outside = numberOf("");
-  const ofScope = remembered(layers.layerOfScope.length, (scope) => {
-    const layer = layers.layerOfScope[scope]!;
-    return layer >= 0 ? numberOf(layers.names[layer]!) : outside;
-  });
-  const ofTensor = remembered(trace.table("tensors").length, (tensor) =>
-    numberOf(layers.ownerOf(tensor)),
-  );
+  const ofScope = layersOfScopes(trace);
+  const ofTensor = layersOfTensors(trace);
+  const numbers = new Numbers(trace.strings.length);
   const table = trace.table("allocations");
   const scopeOfOp = trace.table("ops").column("scope");
   const parameterOf = trace.table("grad_nodes").column("parameter");
@@ -34,19 +20,17 @@ export function byLayer(trace: Trace): Groups {
   const opOf = table.column("op");
   const groupOf = new Int32Array(table.length);
   for (let row = 0; row < groupOf.length; row++) {
-    const [op, scope, gradNode] = [opOf[row]!, scopeOf[row]!, gradNodeOf[row]!];
-    const parameter = gradNode >= 0 ? parameterOf[gradNode]! : -1;
+    const parameter = parameterOf[gradNodeOf[row]!] ?? -1;
     const tensor = parameter >= 0 ? parameter : tensorOf[row]!;
-    groupOf[row] =
-      (op >= 0 && scopeOfOp[op]! >= 0 && ofScope(scopeOfOp[op]!)) ||
-      (scope >= 0 && ofScope(scope)) ||
-      (tensor >= 0 ? ofTensor(tensor) : outside);
+    const ofOp = ofScope[scopeOfOp[opOf[row]!] ?? -1];
+    groupOf[row] = numbers.of(ofOp || ofScope[scopeOf[row]!] || ofTensor[tensor] || 0);
   }
-  const groupNamed = (number: number): number => groups.get(names[number]!) ?? -1;
+  const firstGroups = firstGroupsOf(trace, ofScope);
+  const groupNamed = (number: number): number => firstGroups.get(numbers.keys[number]!) ?? -1;
   return {
     groupOf,
-    count: names.length,
-    label: (number) => names[number] || t("memory.outside_layers"),
+    count: numbers.keys.length,
+    label: (number) => trace.text(numbers.keys[number]!) || t("memory.outside_layers"),
     note: (number) => {
       const group = groupNamed(number);
       return group >= 0 ? trace.textAt("groups", "class", group) : "";
@@ -58,14 +42,13 @@ export function byLayer(trace: Trace): Groups {
   };
 }
 
-/** The first call of each layer in the graph, by the layer's name. */
-function firstGroups(trace: Trace, layers: LayerNames): Map<string, number> {
-  const groups = new Map<string, number>();
-  for (let group = 0; group < trace.groupCount; group++) {
+/** The first call of each layer in the graph, by the string code of the layer's name. */
+function firstGroupsOf(trace: Trace, ofScope: Int32Array): Map<number, number> {
+  const groups = new Map<number, number>();
+  for (let group = trace.groupCount - 1; group >= 0; group--) {
     const scope = trace.groupKind(group) === "layer" ? trace.at("groups", "scope", group) : -1;
-    const name = scope >= 0 ? layers.names[layers.layerOfScope[scope]!] : undefined;
-    if (name && !groups.has(name)) {
-      groups.set(name, group);
+    if (ofScope[scope]) {
+      groups.set(ofScope[scope]!, group);
     }
   }
   return groups;

@@ -3,7 +3,6 @@
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
-import { remembered } from "./numbering.ts";
 
 const NO_FRAME = -1;
 const BEFORE = -2;
@@ -11,27 +10,29 @@ const BEFORE = -2;
 /** Lines of the person's own source: the innermost in the stack that is theirs. */
 export function byLine(trace: Trace): Groups {
   const frames = trace.table("frames");
-  const ownFrame = trace.table("stack_frames").column("frame");
-  const fileOf = frames.column("file");
-  const lineOf = frames.column("line");
-  const frameOf: number[] = [BEFORE];
-  const before = 0;
+  const [fileOf, lineOf] = [frames.column("file"), frames.column("line")];
+  const frameOf: number[] = [BEFORE, NO_FRAME];
+  const [before, none] = [0, 1];
   const numbers = new Map<string, number>();
-  const ofFrame = remembered(frames.length, (frame) => {
-    const key = frame < 0 ? "" : `${fileOf[frame]} ${lineOf[frame]}`;
+  const ofFrame = Int32Array.from(fileOf, (file, frame) => {
+    const key = `${file} ${lineOf[frame]}`;
     const number = numbers.get(key) ?? frameOf.push(frame) - 1;
     numbers.set(key, number);
     return number;
   });
-  const opOf = trace.table("allocations").column("op");
-  const stackOf = trace.table("allocations").column("stack");
-  const startOf = trace.table("allocations").column("start_ns");
+  const ownFrame = trace.table("stack_frames").column("frame");
   const stackOfOp = trace.table("ops").column("stack");
-  const groupOf = new Int32Array(stackOf.length);
+  const table = trace.table("allocations");
+  const [opOf, stackOf, startOf] = [
+    table.column("op"),
+    table.column("stack"),
+    table.column("start_ns"),
+  ];
+  const groupOf = new Int32Array(table.length);
   for (let row = 0; row < groupOf.length; row++) {
     const own = ownFrame[stackOf[row]!] ?? NO_FRAME;
     const frame = own >= 0 ? own : (ownFrame[stackOfOp[opOf[row]!]!] ?? NO_FRAME);
-    groupOf[row] = frame < 0 && startOf[row]! < 0 ? before : ofFrame(frame);
+    groupOf[row] = ofFrame[frame] ?? (startOf[row]! < 0 ? before : none);
   }
   return {
     groupOf,

@@ -5,7 +5,7 @@ import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { kindLabel } from "../blocks/kinds.ts";
 import type { Groups } from "./groups.ts";
-import { LayerNames } from "./layer_names.ts";
+import { layersOfTensors } from "./layer_names.ts";
 import { Numbers } from "./numbering.ts";
 
 /** Which op, grad node or tensor each block is counted with, as columns alone. */
@@ -48,14 +48,14 @@ export function opNumbers(trace: Trace): OpNumbers {
 export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
   const opEnd = trace.opCount;
   const gradEnd = opEnd + trace.gradNodeCount;
-  let layers: LayerNames | undefined;
+  let layers: Int32Array | undefined;
   const pathOf = (tensor: number): string => {
     const path = trace.textAt("tensors", "path", tensor);
     if (!path) {
       return "";
     }
-    layers ??= new LayerNames(trace);
-    return [layers.ownerOf(tensor), path.slice(path.lastIndexOf(".") + 1)]
+    layers ??= layersOfTensors(trace);
+    return [trace.text(layers[tensor]!), path.slice(path.lastIndexOf(".") + 1)]
       .filter(Boolean)
       .join(".");
   };

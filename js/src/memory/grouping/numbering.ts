@@ -18,17 +18,3 @@ export class Numbers {
     return this.keys.push(key) - 1;
   }
 }
-
-/** A function of keys, from -1 on, that computes nothing twice; it gives no negative number. */
-export function remembered(
-  keyCount: number,
-  compute: (key: number) => number,
-): (key: number) => number {
-  const known = new Int32Array(keyCount + 1).fill(-1);
-  return (key) => {
-    if (known[key + 1]! < 0) {
-      known[key + 1] = compute(key);
-    }
-    return known[key + 1]!;
-  };
-}

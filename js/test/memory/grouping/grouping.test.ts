@@ -32,11 +32,17 @@ async function traced(): Promise<{ trace: Trace; gradNode: number; parameter: nu
 
 /** Calls of "net" and of its "blocks.0", in which op 2 ran, as a graph's groups have them. */
 function nameLayers(made: SyntheticTrace): void {
-  const net = made.add("layers", { path: made.text("net"), parent: -1 });
-  const block = made.add("layers", { path: made.text("blocks.0"), parent: net });
+  const [net, block] = [layerNamed(made, "net"), layerNamed(made, "blocks.0")];
+  const weight = made.tables.tensors.path!.indexOf(made.text("blocks.0.fc1.weight"));
+  made.add("tensor_layers", { tensor: weight, name: made.text("blocks.0.fc1") });
   const inner = layerCall(made, block, layerCall(made, net, -1));
   made.tables.ops.scope![2] = inner;
   made.tables.groups.scope![made.tables.op_groups.group![2]!] = inner;
+}
+
+function layerNamed(made: SyntheticTrace, name: string): number {
+  made.add("layers", { path: made.text(name), parent: -1 });
+  return made.add("layer_names", { name: made.text(name) });
 }
 
 function layerCall(made: SyntheticTrace, layer: number, parent: number): number {
@@ -101,58 +107,29 @@ describe("blocks are grouped", () => {
     expect(groups.selection(groups.groupOf[1]!)).toEqual({ kind: "group", group });
   });
 
-  test("by layer, the layers of two models apart and all calls of one together", async () => {
+  test("by layer, all calls of one together, what one has changed with it", async () => {
     const made = new SyntheticTrace();
     const writer = new MemoryWriter(made);
-    for (const [model, size] of [
-      ["G", 1000],
-      ["D", 10],
-    ] as const) {
-      const root = made.add("layers", { path: made.text(model), parent: -1 });
-      const layer = made.add("layers", { path: made.text("0"), parent: root });
-      const path = "0.weight";
-      const weight = made.tensor("[4]", { kind: "parameter", path });
-      const changed = made.tensor("[4]", { kind: "parameter", path });
-      made.tables.tensors.previous![changed] = weight;
-      for (let call = 0; call < 2; call++) {
-        const scope = layerCall(made, layer, -1);
-        const { op } = made.op("linear", { inputs: [weight] });
-        made.tables.ops.scope![op] = scope;
-        writer.block(10, -1, 2 * size, { op });
-      }
-      writer.block(-1, -1, size, { kind: "parameter", tensor: changed });
+    const layer = layerNamed(made, "G.0");
+    const weight = made.tensor("[4]", { kind: "parameter", path: "0.weight" });
+    made.add("tensor_layers", { tensor: weight, name: made.text("G.0") });
+    for (let call = 0; call < 2; call++) {
+      const { op } = made.op("linear", { inputs: [weight] });
+      made.tables.ops.scope![op] = layerCall(made, layer, -1);
+      writer.block(10, -1, 2000, { op });
     }
+    writer.block(-1, -1, 1000, { kind: "parameter", tensor: weight });
     const trace = await made.trace();
-    expect(rowsOf(trace, "layer")).toEqual(["G.0: 5000 in 3", "D.0: 50 in 3"]);
+    expect(rowsOf(trace, "layer")).toEqual(["G.0: 5000 in 3"]);
     const names = groupAllocations(trace, "op");
     expect(names.label(names.groupOf[2]!)).toBe("G.0.weight");
-  });
-
-  test("by layer, of a parameter that no op of the trace used, as far as one model has its layer", async () => {
-    const made = new SyntheticTrace();
-    const writer = new MemoryWriter(made);
-    for (const [model, layers] of [
-      ["G", ["0"]],
-      ["D", ["0", "1"]],
-    ] as const) {
-      const root = made.add("layers", { path: made.text(model), parent: -1 });
-      for (const path of layers) made.add("layers", { path: made.text(path), parent: root });
-    }
-    for (const path of ["0.weight", "1.weight"]) {
-      const tensor = made.tensor("[4]", { kind: "parameter", path });
-      writer.block(-1, -1, 8, { kind: "parameter", tensor });
-    }
-    const names = groupAllocations(await made.trace(), "op");
-    expect([0, 1].map((row) => names.label(names.groupOf[row]!))).toEqual([
-      "0.weight",
-      "D.1.weight",
-    ]);
   });
 
   test("by op, with the name of the parameter that it made", async () => {
     const made = new SyntheticTrace();
     const { op, out } = made.op("gaussian");
     made.tables.tensors.path![out[0]!] = made.text("fc.weight");
+    made.add("tensor_layers", { tensor: out[0]!, name: made.text("fc") });
     new MemoryWriter(made).block(10, -1, 9, { kind: "parameter", op, tensor: out[0]! });
     const groups = groupAllocations(await made.trace(), "op");
     expect(groups.label(0)).toBe("gaussian #0");
