@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,10 +48,6 @@ def _add_events(
     events = recorder.events.events
     noted = np.array([event[:-1] for event in events], np.int64).reshape(-1, 6)
     kind, tensor, scope, stack, op_keys, thread = noted.T
-    details = [(at, (event.detail,)) for at, event in enumerate(events)]
-    # As one reads the rows: whose code it was, then what it called.
-    for _, texts in sorted([*frames.resolve(stack), *details], key=itemgetter(0)):
-        strings.codes(texts)
     rows = (
         kind,
         keys.tensors.rows(tensor),

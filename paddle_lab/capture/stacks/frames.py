@@ -47,9 +47,6 @@ class NoCells:
 
 _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 
-Said = tuple[int, tuple[str, ...]]
-"""A position, and what the record says there in this order: its strings are numbered by that."""
-
 
 class FrameAssembler:
     """Builds the tables that tell where ops were called.
@@ -76,30 +73,13 @@ class FrameAssembler:
         self._paddle_folder = os.path.join(paddle_folder, "")
         self._cells = cells
 
-    def resolve(self, taken: Integers) -> list[Said]:
-        """Give rows to stacks that were taken, in their order.
-
-        Returns
-        -------
-        list of tuples
-            Positions in ``taken`` that led to new code, with its file and function.
-        """
-        return [
-            (first.at, (code.co_filename, _function(code)))
-            for first in self._rows.resolve(taken)
-            for code in (self._rows.codes[first.code],)
-        ]
-
     def stacks(self, taken: Integers) -> Integers:
-        """Return the rows of ``stacks`` for stacks that :meth:`resolve` was given."""
+        """Return the rows of ``stacks`` for stacks that were taken."""
         return self._rows.rows(taken)
 
     def stack(self, taken: int) -> int:
-        """Return the row of ``stacks`` for one stack; many are resolved at once in less time."""
-        one = np.array([taken])
-        for _, texts in self.resolve(one):
-            self._strings.codes(texts)
-        return int(self.stacks(one)[0])
+        """Return the row of ``stacks`` for one stack; many at once take less time."""
+        return int(self.stacks(np.array([taken]))[0])
 
     def callees(self, locations: Sequence[Location]) -> list[str | None]:
         """Return what the source of each call calls, without ``self.``: ``"net"`` of ``net(x)``.
@@ -147,7 +127,7 @@ class FrameAssembler:
             file = code.co_filename
             told = _positions(code, offsets[rows])
             cells[rows, 0] = self._strings[file]
-            cells[rows, 1] = self._strings[_function(code)]
+            cells[rows, 1] = self._strings[getattr(code, "co_qualname", code.co_name)]
             cells[rows, 2:6] = np.stack(told, axis=1)
             cells[rows, 6] = kind_of(file, self._paddle_folder)
             cells[rows, 7] = self._cells.number(file)
@@ -188,7 +168,3 @@ def _rows_by_value(values: Integers) -> list[Integers]:
 
 def _positions(code: CodeType, offsets: Integers) -> Positions:
     return in_characters(code.co_filename, positions_of(code, offsets))
-
-
-def _function(code: CodeType) -> str:
-    return getattr(code, "co_qualname", code.co_name)

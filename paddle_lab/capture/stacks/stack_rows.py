@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +14,6 @@ from paddle_lab.capture.stacks.stack_pool import NO_STACK, StackPool
 Integers = npt.NDArray[np.int64]
 
 _UNRESOLVED = -2
-
-
-class FirstUse(NamedTuple):
-    """A code object whose first frame was found."""
-
-    at: int
-    """The position, among the stacks that were asked for, of the one that led to it."""
-    code: int
-    """Its number."""
 
 
 class StackRows:
@@ -54,27 +44,22 @@ class StackRows:
         # One more than there are stacks: behind the last one stands what -1 is.
         self._resolved = np.array([NO_STACK])
 
-    def resolve(self, taken: Integers) -> list[FirstUse]:
-        """Give rows to stacks, in their order, and to the frames on the way.
+    def rows(self, taken: Integers) -> Integers:
+        """Return the rows of stacks as their pool numbered them, -1 for none.
 
-        Parameters
-        ----------
-        taken
-            Stacks as their pool numbered them, -1 for none.
-
-        Returns
-        -------
-        list of FirstUse
-            Code objects that got their first frame, in the order of their frames.
+        Stacks that have none yet get rows, in their order, and so do the frames on the way.
         """
         if taken.max(initial=NO_STACK) >= len(self._starts) - 1:
             self._read_pool()
-        keys, asked_at = self._unresolved(taken)
-        if not len(keys):
-            return []
+        keys = self._unresolved(taken)
+        if len(keys):
+            self._resolve(keys)
+        rows: Integers = self._resolved[taken]
+        return rows
+
+    def _resolve(self, keys: Integers) -> None:
         stack, place, offset = self._frames_outward_in(keys)
-        code, first_uses = self._number_codes(place)
-        known = len(self._frames)
+        code = self._number_codes(place)
         frame = np.frombuffer(self._frames.number(code.tobytes(), offset.tobytes()), np.int64)
         starts = np.searchsorted(stack, np.arange(len(keys) + 1))
         self._stacks.chain(
@@ -84,16 +69,6 @@ class StackRows:
             frame.tobytes(),
             self._resolved,
         )
-        return [
-            FirstUse(int(asked_at[stack[at]]), int(code[at]))
-            for at in first_uses
-            if frame[at] >= known
-        ]
-
-    def rows(self, taken: Integers) -> Integers:
-        """Return the rows of ``stacks`` of stacks that were resolved, -1 for none."""
-        rows: Integers = self._resolved[taken]
-        return rows
 
     def frames(self) -> Integers:
         """Return code (its number) and instruction of each frame, shape ``[frames, 2]``."""
@@ -117,14 +92,8 @@ class StackRows:
         self._is_own = np.array([is_own(file) for file in files], np.bool_)
         self._is_runner = np.array([is_runner(file) for file in files], np.bool_)
 
-    def _unresolved(self, taken: Integers) -> tuple[Integers, Integers]:
-        """Return stacks without rows, anchors included, in the order in which one comes to them.
-
-        Returns
-        -------
-        keys, asked_at
-            And the position in ``taken`` of the first that leads to each.
-        """
+    def _unresolved(self, taken: Integers) -> Integers:
+        """Return stacks without rows, anchors included, in the order in which one comes to them."""
         never = len(taken)
         first = np.full(len(self._resolved), never)
         first[taken[::-1]] = np.arange(never)[::-1]
@@ -138,8 +107,7 @@ class StackRows:
             reached = np.unique(anchors)
         keys = np.flatnonzero((first < never) & (self._resolved == _UNRESOLVED))
         # An anchor's stack was taken before those that go on at it.
-        keys = keys[np.argsort(first[keys], kind="stable")]
-        return keys, first[keys]
+        return keys[np.argsort(first[keys], kind="stable")]
 
     def _frames_outward_in(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
         """Return the frames that are shown of stacks, of each the outermost first.
@@ -166,16 +134,14 @@ class StackRows:
             is_shown &= outward < innermost[stack]
         return stack[is_shown], place[is_shown], self._cells[cell + 1][is_shown]
 
-    def _number_codes(self, place: Integers) -> tuple[Integers, list[int]]:
-        """Return the number of the code in each place, and where each place comes first."""
-        first = np.full(len(self._ids), -1)
-        first[place[::-1]] = np.arange(len(place))[::-1]
-        first_uses: list[int] = np.sort(first[first >= 0]).tolist()
+    def _number_codes(self, place: Integers) -> Integers:
+        """Return the number of the code in each place."""
         numbers = np.full(len(self._ids), -1)
-        for at in first_uses:
-            code = self._by_place[place[at]]
+        for one in place[np.sort(np.unique(place, return_index=True)[1])].tolist():
+            code = self._by_place[one]
             number = self._numbers.setdefault((code, code.co_filename), len(self.codes))
             if number == len(self.codes):
                 self.codes.append(code)
-            numbers[place[at]] = number
-        return numbers[place], first_uses
+            numbers[one] = number
+        numbered: Integers = numbers[place]
+        return numbered

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
 from operator import itemgetter
 from types import FrameType
 from typing import Any
@@ -20,10 +19,11 @@ from paddle_lab.capture.recorder.tensors import EXTERNAL, GRADIENT, PARAMETER
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, TENSOR_CELLS
 from paddle_lab.capture.rows.tape import sorted_rows
 from paddle_lab.capture.stacks.frames import Cells, FrameAssembler
+from paddle_lab.capture.tables.columns import text_codes
 from paddle_lab.capture.tables.grad_columns import grad_tables
 from paddle_lab.capture.tables.op_columns import OpRows, op_tables
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
-from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys, first_uses
+from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys
 from paddle_lab.capture.tables.tensor_columns import tensor_table
 from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.trace.record import Origin, Record
@@ -61,10 +61,10 @@ def assemble(
     builders = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
     tables.update(op_tables(recorder, ops, keys, strings, frames))
     tables["tensors"] = tensor_table(recorder, tensor_rows, keys, strings)
-    _add_layers(recorder, builders["layers"], strings, frames)
+    tables["layers"] = _layers(recorder, strings, frames)
     tables["scopes"] = _scopes(recorder, keys, strings)
     tables["loops"], tables["turns"] = turn_tables(recorder, keys, strings, cells)
-    _add_backward_calls(recorder, builders["backward_calls"], strings, frames, keys)
+    tables["backward_calls"] = _backward_calls(recorder, strings, frames, keys)
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
     holders = builders["tensor_holders"]
@@ -100,69 +100,56 @@ def _keys(recorder: Recorder, ops: OpRows, tensor_rows: Any) -> RecordKeys:
     )
 
 
-def _add_layers(
-    recorder: Recorder, layers: TableBuilder, strings: StringPool, frames: FrameAssembler
-) -> None:
+def _layers(recorder: Recorder, strings: StringPool, frames: FrameAssembler) -> Table:
     rows = sorted(recorder.layers.rows, key=itemgetter(0))
     calls = {row[0]: row[4] for row in rows if row[4] is not None}
     callees = dict(zip(calls, frames.callees(list(calls.values())), strict=True))
-    texts: list[str] = []
-    for key, path, class_name, _, _ in rows:
-        texts += (path if path is not None else callees.get(key) or class_name, class_name)
-    codes = strings.codes(texts)
-    parents = [row[3] for row in rows]
-    layers.append_cells(chain.from_iterable(zip(codes[::2], codes[1::2], parents, strict=True)))
+    columns: dict[str, Any] = {
+        "path": strings.codes(
+            path if path is not None else callees.get(key) or class_name
+            for key, path, class_name, _, _ in rows
+        ),
+        "class": strings.codes(row[2] for row in rows),
+        "parent": [row[3] for row in rows],
+    }
+    return Table.from_sequences(RECORD_TABLES["layers"], columns)
 
 
 def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
-    rows = sorted_rows(recorder.scopes, SCOPE_CELLS)
-    _, kind, name, parent, layer, backward_call, thread = rows.T
-    names = list(recorder.scope_names)
-    name_codes = np.zeros(len(names), np.int64)
-    for row in first_uses(name):
-        name_codes[name[row]] = strings[names[name[row]]]
+    _, kind, name, parent, layer, backward_call, thread = sorted_rows(
+        recorder.scopes, SCOPE_CELLS
+    ).T
+    calls = recorder.pylayers
+    # The PyLayer's own op is that of its forward and of its backward.
+    own = calls.ops | {scope: calls.ops.get(of, -1) for scope, of in calls.forward_of.items()}
     columns: dict[str, Any] = {
         "kind": kind,
-        "name": name_codes[name],
+        "name": text_codes(name, list(recorder.scope_names).__getitem__, strings),
         "parent": keys.scopes.rows(parent),
         "layer": layer,
-        "op": _pylayer_ops(recorder, keys),
+        "op": keys.scopes.column(own, keys.ops),
         "backward_call": keys.backward_calls.rows(backward_call),
         "thread": thread,
     }
     return Table.from_sequences(RECORD_TABLES["scopes"], columns)
 
 
-def _pylayer_ops(recorder: Recorder, keys: RecordKeys) -> Any:
-    """Return the PyLayer's own op of each scope, of its forward and its backward alike."""
-    own = dict(recorder.pylayers.ops)
-    for backward, forward in recorder.pylayers.forward_of.items():
-        own[backward] = recorder.pylayers.ops.get(forward, -1)
-    op = np.full(len(keys.scopes), -1, np.int64)
-    scope = keys.scopes.rows(np.fromiter(own.keys(), np.int64, len(own)))
-    values = keys.ops.rows(np.fromiter(own.values(), np.int64, len(own)))
-    op[scope[scope >= 0]] = values[scope >= 0]
-    return op
-
-
-def _add_backward_calls(
-    recorder: Recorder,
-    calls: TableBuilder,
-    strings: StringPool,
-    frames: FrameAssembler,
-    keys: RecordKeys,
-) -> None:
-    for row in sorted(recorder.backward_calls):
-        _, kind, stack, scope, op_count, create_graph, retain_graph, error = row
-        calls.append(
-            kind,
-            frames.stack(stack),
-            keys.scopes.row(scope),
-            keys.ops.count_before(op_count),
-            create_graph,
-            retain_graph,
-            strings[error],
-        )
+def _backward_calls(
+    recorder: Recorder, strings: StringPool, frames: FrameAssembler, keys: RecordKeys
+) -> Table:
+    rows = sorted(recorder.backward_calls)
+    numbers = np.array([row[:-1] for row in rows], np.int64).reshape(-1, 7)
+    _, kind, stack, scope, op_count, create_graph, retain_graph = numbers.T
+    columns: dict[str, Any] = {
+        "kind": kind,
+        "stack": frames.stacks(stack),
+        "scope": keys.scopes.rows(scope),
+        "ops_before": keys.ops.counts_before(op_count),
+        "create_graph": create_graph,
+        "retain_graph": retain_graph,
+        "error": strings.codes(row[-1] for row in rows),
+    }
+    return Table.from_sequences(RECORD_TABLES["backward_calls"], columns)
 
 
 def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_lab.capture.recorder.attributes import attribute_text
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Cells
-from paddle_lab.capture.tables.named_attributes import AttributeNames
+from paddle_lab.capture.tables.named_attributes import with_names
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
@@ -38,7 +38,7 @@ def attribute_columns(
     """
     said = {key: signature for signature, key in known.items()}
     codes = np.full(len(keys), strings[""], np.int64)
-    given = AttributeNames()
+    defaults: dict[tuple[str, str], str] = {}
     has = np.flatnonzero(keys)
     calls = (keys[has], names[has], _masks(inputs, len(keys))[has])
     first, each = _distinct(calls)
@@ -52,11 +52,11 @@ def attribute_columns(
         half = len(signature) // 2
         attributes: Sequence[Any] = signature[:half]
         if name >= 0:
-            attributes = given.name(OP_NAMES.name(name), mask, attributes, signature[half:])
+            attributes = with_names(OP_NAMES.name(name), mask, attributes, defaults)
         texts.append(attribute_text(attributes))
     codes[has] = np.array(strings.codes(texts), np.int64)[each]
     table = TableBuilder(RECORD_TABLES["attribute_defaults"])
-    for (op, parameter), value in given.defaults.items():
+    for (op, parameter), value in defaults.items():
         table.append(strings[op], strings[parameter], strings[value])
     return codes, table.build()
 

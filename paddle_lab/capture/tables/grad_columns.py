@@ -11,8 +11,9 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, OpCell
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import cells_of, sorted_rows
+from paddle_lab.capture.tables.columns import text_codes
 from paddle_lab.capture.tables.op_columns import OpRows
-from paddle_lab.capture.tables.row_keys import RecordKeys, Rows, first_uses
+from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys, Rows
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 
@@ -31,50 +32,46 @@ def grad_tables(
     """
     pool = recorder.backward.grad_nodes
     _, name, address, op = sorted_rows(pool.rows, NODE_CELLS).T
-    name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
-    for row in first_uses(name):
-        name_codes[name[row]] = strings[OP_NAMES.name(int(name[row]))]
     op_row = keys.ops.rows(op)
     op_row[_is_unseen_pylayers(name, op_row, ops)] = -1
-    leaf = _leaf_tensors(recorder, keys)
-    nodes = {
-        "name": name_codes[name],
-        "address": address,
-        "op": op_row,
-        "parameter": leaf,
-        "scope": np.append(keys.scopes.rows(ops.column(OpCell.SCOPE)), -1)[op_row],
-    }
+    leaf = keys.grad_nodes.column(recorder.backward.leaf_tensors, keys.tensors)
     _, source, target, slot, tensor = sorted_rows(pool.edges, EDGE_CELLS).T
     source, target = keys.grad_nodes.rows(source), keys.grad_nodes.rows(target)
     carried = keys.tensors.rows(tensor)
     carried = np.where(carried >= 0, carried, np.append(leaf, -1)[target])
-    edges = {
-        "source": source,
-        "target": target,
-        "slot": slot,
-        # Code 0 is the empty text, for what is not known.
-        "dtype": np.append(tensors["dtype"], 0)[carried],
-        "shape": np.append(tensors["shape"], 0)[carried],
-    }
-    call, node = cells_of(pool.roots).reshape(-1, ROOT_CELLS).T
-    call, node = keys.backward_calls.rows(call), keys.grad_nodes.rows(node)
-    is_kept = (call >= 0) & (node >= 0)
-    roots = {"backward_call": call[is_kept], "grad_node": node[is_kept]}
-    call, node = cells_of(pool.targets).reshape(-1, ROOT_CELLS).T
-    call, node = keys.backward_calls.rows(call), keys.grad_nodes.rows(node)
-    targets = {"backward_call": call[call >= 0], "grad_node": node[call >= 0]}
-    call, tensor = np.array(recorder.backward.stops, np.int64).reshape(-1, 2).T
-    call, tensor = keys.backward_calls.rows(call), keys.tensors.rows(tensor)
-    is_kept = (call >= 0) & (tensor >= 0)
-    stops = {"backward_call": call[is_kept], "tensor": tensor[is_kept]}
+    roots = cells_of(pool.roots).reshape(-1, ROOT_CELLS)
+    targets = cells_of(pool.targets).reshape(-1, ROOT_CELLS)
+    stops = np.array(recorder.backward.stops, np.int64).reshape(-1, 2)
     columns: dict[str, dict[str, Any]] = {
-        "grad_nodes": nodes,
-        "grad_edges": edges,
-        "grad_roots": roots,
-        "grad_targets": targets,
-        "grad_stops": stops,
+        "grad_nodes": {
+            "name": text_codes(name, OP_NAMES.name, strings),
+            "address": address,
+            "op": op_row,
+            "parameter": leaf,
+            "scope": np.append(keys.scopes.rows(ops.column(OpCell.SCOPE)), -1)[op_row],
+        },
+        "grad_edges": {
+            "source": source,
+            "target": target,
+            "slot": slot,
+            # Code 0 is the empty text, for what is not known.
+            "dtype": np.append(tensors["dtype"], 0)[carried],
+            "shape": np.append(tensors["shape"], 0)[carried],
+        },
+        "grad_roots": _of_calls(keys, roots, "grad_node", keys.grad_nodes),
+        "grad_targets": _of_calls(keys, targets, "grad_node", keys.grad_nodes, least=-1),
+        "grad_stops": _of_calls(keys, stops, "tensor", keys.tensors),
     }
     return {name: Table.from_sequences(RECORD_TABLES[name], columns[name]) for name in columns}
+
+
+def _of_calls(
+    keys: RecordKeys, pairs: Rows, column: str, others: RowKeys, *, least: int = 0
+) -> dict[str, Rows]:
+    """Return the columns of pairs of a backward call and another row that is ``least`` or more."""
+    call, other = keys.backward_calls.rows(pairs[:, 0]), others.rows(pairs[:, 1])
+    is_kept = (call >= 0) & (other >= least)
+    return {"backward_call": call[is_kept], column: other[is_kept]}
 
 
 def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np.bool_]:
@@ -87,13 +84,3 @@ def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np
     is_pylayer = np.append(ops.column(OpCell.IS_PYLAYER), False).astype(np.bool_)
     unseen: npt.NDArray[np.bool_] = np.isin(name, named) & ~is_pylayer[op_row]
     return unseen
-
-
-def _leaf_tensors(recorder: Recorder, keys: RecordKeys) -> Rows:
-    """Return the row of the tensor that each accumulation node accumulates into, -1 for others."""
-    leaves = recorder.backward.leaf_tensors
-    found = np.full(len(keys.grad_nodes), -1, np.int64)
-    node = keys.grad_nodes.rows(np.fromiter(leaves.keys(), np.int64, len(leaves)))
-    tensor = keys.tensors.rows(np.fromiter(leaves.values(), np.int64, len(leaves)))
-    found[node[node >= 0]] = tensor[node >= 0]
-    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Cells, Tape, cells_of, row_starts
 from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.tables.attribute_columns import attribute_columns
-from paddle_lab.capture.tables.row_keys import RecordKeys, first_uses
+from paddle_lab.capture.tables.columns import spread, text_codes
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 
@@ -73,16 +73,8 @@ def op_tables(
         rows.inputs[:2],
         strings,
     )
-    name_codes = np.zeros(int(name.max(initial=-1)) + 1, np.int64)
-    named = first_uses(name)
-    # In the order in which one reads the rows: an op's name, then whose code called it.
-    said = [(row, (OP_NAMES.name(int(name[row])),)) for row in named]
-    for _, texts in sorted([*said, *frames.resolve(stack)], key=itemgetter(0)):
-        strings.codes(texts)
-    for row, (text,) in said:
-        name_codes[name[row]] = strings[text]
     ops: dict[str, Any] = {
-        "name": name_codes[name],
+        "name": text_codes(name, OP_NAMES.name, strings),
         "scope": keys.scopes.rows(rows.column(OpCell.SCOPE)),
         "stack": frames.stacks(stack),
         "thread": rows.column(OpCell.THREAD),
@@ -123,10 +115,3 @@ def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]
     op, tensor = op[order], tensor[order]
     slot = np.arange(len(op)) - np.searchsorted(op, op)
     return op, slot, tensor
-
-
-def spread(counts: Cells) -> tuple[Cells, Cells]:
-    """Return, for so many entries a row, each entry's row and its number within the row."""
-    row = np.repeat(np.arange(len(counts)), counts)
-    ends = np.cumsum(counts)
-    return row, np.arange(len(row)) - (ends - counts)[row]

@@ -44,13 +44,23 @@ class RowKeys:
         """Return the row of one key, -1 where it has none."""
         return int(self.rows(np.array([key]))[0])
 
+    def column(self, values: dict[int, int], others: RowKeys) -> Rows:
+        """Return a column of rows of another table: of each row its value, -1 where it has none.
+
+        Parameters
+        ----------
+        values
+            Keys of these rows to keys of the others.
+        """
+        rows = self.rows(np.fromiter(values.keys(), np.int64, len(values)))
+        found = others.rows(np.fromiter(values.values(), np.int64, len(values)))
+        column = np.full(len(self), NO_ROW, np.int64)
+        column[rows[rows >= 0]] = found[rows >= 0]
+        return column
+
     def counts_before(self, keys: npt.NDArray[Any]) -> Rows:
         """Return how many rows have a smaller key than each of these, int64."""
         return np.searchsorted(self.keys, keys)
-
-    def count_before(self, key: int) -> int:
-        """Return how many rows have a smaller key."""
-        return int(np.searchsorted(self.keys, key))
 
 
 class RecordKeys(NamedTuple):
@@ -62,22 +72,3 @@ class RecordKeys(NamedTuple):
     grad_nodes: RowKeys
     grad_edges: RowKeys
     backward_calls: RowKeys
-
-
-def first_uses(*columns: npt.NDArray[Any]) -> list[int]:
-    """Return the rows in which any column has a value that it had in no row before, ascending.
-
-    Parameters
-    ----------
-    columns
-        Keys from -1 on, all of one length.
-    """
-    is_first = np.zeros(len(columns[0]), np.bool_)
-    backwards = np.arange(len(is_first))[::-1]
-    for column in columns:
-        first = np.empty(int(column.max(initial=-1)) + 2, np.int64)
-        # Of several values for one place the last one stays.
-        first[column[::-1]] = backwards
-        is_first[first[column]] = True
-    found: list[int] = np.flatnonzero(is_first).tolist()
-    return found
