@@ -55,7 +55,7 @@ lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/capture/test_past_the_door.py
+	$(BIN)/python -m pytest -q tests/capture/test_past_the_door.py tests/test_import_circles.py
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
 	$(BIN)/python -m codegen --check
 	$(NPM) run --silent lint

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME, Reached
+from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME, Reached, nodes_behind
 from paddle_lab.capture.door import DOOR
 
 _ORDERS = {"DoubleGradNode": "GradNode", "TripleGradNode": "DoubleGradNode"}
@@ -52,7 +52,7 @@ def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) ->
         if address in before or address in made:
             continue
         made[address] = (node, _op_behind(node, by_name, call_op))
-        pending.extend(_following(node))
+        pending.extend(nodes_behind(node))
     return made
 
 
@@ -74,8 +74,4 @@ def _op_behind(node: Any, by_name: dict[str, list[_Known]], call_op: int) -> int
 
 
 def _targets(node: Any) -> set[int]:
-    return {DOOR.node_address(following) for following in _following(node)}
-
-
-def _following(node: Any) -> list[Any]:
-    return [following for following in DOOR.next_functions(node) if following is not None]
+    return {DOOR.node_address(following) for following in nodes_behind(node)}

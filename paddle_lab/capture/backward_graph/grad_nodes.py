@@ -59,7 +59,7 @@ class GradNodePool:
         self.keys = AddressTable()
         """Of nodes, by address and op."""
         self.held: Reached = {}
-        """Nodes whose op they alone tell, by address."""
+        """Nodes whose op they alone tell, so that their addresses stay theirs."""
         self.next_key = Counter()
         self.next_edge = Counter()
         self.key_of_name = OP_NAMES.key
@@ -73,18 +73,11 @@ class GradNodePool:
             address = DOOR.node_address(node)
             if address not in reached:
                 reached[address] = self.held.get(address, (node, NO_OP))
-                pending.extend(
-                    following for following in DOOR.next_functions(node) if following is not None
-                )
+                pending.extend(nodes_behind(node))
         return reached
 
-    def hold(self, nodes: Iterable[tuple[Any, int]]) -> None:
-        """Keep nodes whose op only the caller knows, so that their addresses stay theirs."""
-        for node, op in nodes:
-            self.held[DOOR.node_address(node)] = (node, op)
-
     def key_of(self, address: int, op: int) -> int:
-        """Return the key of a recorded node."""
+        """Return the key of a node, -1 where no walk has reached it."""
         key: int = self.keys.find(address, op)
         return key
 
@@ -99,10 +92,6 @@ class GradNodePool:
     def ops(self) -> dict[int, int]:
         """Return the op of each grad node."""
         return {key: op for key, _, _, op in rows_of(self.rows, NODE_CELLS)}
-
-    def is_recorded(self, address: int, op: int) -> bool:
-        """Tell whether some walk has reached this node."""
-        return bool(self.keys.find(address, op) >= 0)
 
     def forget(
         self, nodes: Cells, edges: Cells, roots: Cells, targets: Cells, *, gone: Cells
@@ -135,6 +124,11 @@ class GradNodePool:
         for address, (_, op) in list(self.held.items()):
             if op in ops:
                 del self.held[address]
+
+
+def nodes_behind(node: Any) -> list[Any]:
+    """Return the grad nodes that a node hands gradients to."""
+    return [following for following in DOOR.next_functions(node) if following is not None]
 
 
 def _row(tape: Tape, width: int, key: int) -> list[int]:

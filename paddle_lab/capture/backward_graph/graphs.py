@@ -99,7 +99,7 @@ class BackwardGraphs:
             op, _ = self._lineage.maker(key)
             if self._has_forgotten and op != NO_KEY and self._lineage.name_key(op) == NO_KEY:
                 continue
-            if not self.grad_nodes.is_recorded(address, op):
+            if self.grad_nodes.key_of(address, op) == NO_KEY:
                 unreached.add(key)
         living = self._tensors.living() if unreached else []
         waiting = [tensor for tensor, key in sorted(living, key=itemgetter(1)) if key in unreached]

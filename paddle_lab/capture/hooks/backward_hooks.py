@@ -134,7 +134,7 @@ class _GradCall(_BackwardCall):
         if create_graph:
             made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
             # What the new nodes lead to lives as long as they do.
-            backward.grad_nodes.hold([*made.values(), *self.reached.values()])
+            backward.grad_nodes.held.update(made | self.reached)
 
 
 def _file(frame: FrameType | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass
 from itertools import count
 from types import FrameType
 from typing import Any
@@ -15,6 +16,15 @@ NO_LAYER = -1
 
 LayerRow = tuple[int, str | None, str, int, Location | None]
 """key, path in its root, class name, parent layer; a root has no path but its call's place."""
+
+
+@dataclass
+class _Root:
+    """A layer that no other layer holds."""
+
+    reference: weakref.ref[Any]
+    paths: dict[int, str]
+    """Of its sublayers, by their ``id``."""
 
 
 class LayerPool:
@@ -34,9 +44,7 @@ class LayerPool:
         """
         self.known = ObjectTable()
         """Layers and their keys."""
-        self._roots: dict[int, int] = {}
-        self._sublayer_paths: dict[int, dict[int, str]] = {}
-        self._references: dict[int, weakref.ref[Any]] = {}
+        self._roots: dict[int, _Root] = {}
         self._next_key = count().__next__
 
     def key_of(self, layer: Any, caller: int, frame: FrameType | None) -> int:
@@ -56,31 +64,25 @@ class LayerPool:
 
     def _meet(self, layer: Any, caller: int, frame: FrameType | None) -> int:
         key = self._next_key()
-        path = None
-        root = key
-        if caller != NO_LAYER:
-            root = self._roots[caller]
-            path = self._path_in(root, layer)
-        if path is None:
-            root = key
-            self._sublayer_paths[root] = self._index(layer)
+        root = self._roots.get(caller)
+        path = None if root is None else self._path_in(root, layer)
+        location = None
+        if root is None or path is None:
+            root = _Root(weakref.ref(layer), self._index(layer))
+            location = (frame.f_code, frame.f_lasti) if frame is not None else None
         self.known.note(layer, key)
         self._roots[key] = root
-        if root == key:
-            self._references[key] = weakref.ref(layer)
-        location = (frame.f_code, frame.f_lasti) if root == key and frame is not None else None
         self.rows.append((key, path, type(layer).__name__, caller, location))
         return key
 
-    def _path_in(self, root: int, layer: Any) -> str | None:
-        paths = self._sublayer_paths.get(root)
-        if paths is None or id(layer) not in paths:
-            root_layer = self._references[root]()
+    def _path_in(self, root: _Root, layer: Any) -> str | None:
+        if id(layer) not in root.paths:
+            root_layer = root.reference()
             if root_layer is None:
                 return None
             # A second look: the model may have grown since the first.
-            paths = self._sublayer_paths[root] = self._index(root_layer)
-        return paths.get(id(layer))
+            root.paths = self._index(root_layer)
+        return root.paths.get(id(layer))
 
     def _index(self, root: Any) -> dict[int, str]:
         """Note the paths of all that ``root`` holds; return those of its sublayers by ``id``.

@@ -72,10 +72,8 @@ class TensorPool:
         if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
         key: int = row >> VERSION_BITS
-        if _is_counted(row) and row != packed(key, DOOR.inplace_version(tensor)):
-            # Modified by something that is no op: set_value, an optimizer in C++, another thread.
-            return self._meet(tensor, key)
-        return key
+        # Modified by something that is no op: set_value, an optimizer in C++, another thread.
+        return self._meet(tensor, key) if _is_old(row, tensor) else key
 
     def known_key(self, tensor: Any) -> int:
         """Return the latest row of ``tensor``, or -1; never makes one."""
@@ -85,9 +83,7 @@ class TensorPool:
     def is_modified(self, tensor: Any) -> bool:
         """Tell whether ``tensor`` was modified in place since its latest row."""
         row = self.known.find(tensor)
-        if row == NO_KEY or not _is_counted(row):
-            return False
-        return bool(row != packed(row >> VERSION_BITS, DOOR.inplace_version(tensor)))
+        return row != NO_KEY and _is_old(row, tensor)
 
     def produce(
         self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY
@@ -116,21 +112,7 @@ class TensorPool:
     def alias(self, tensor: Any, source: Any) -> None:
         """Let ``tensor``, another object for the very value of ``source``, share its row."""
         if tensor is not source:
-            key = self.key_of(source)
-            self._know(tensor, key)
-
-    def _know(self, tensor: Any, key: int) -> None:
-        self.known.note(tensor, packed(key, _version_of(tensor)))
-
-    def _row_behind(self, tensor: Any) -> int:
-        """Return the row of which ``tensor`` is another object, told by their grad node, or -1.
-
-        Some of Paddle's C++ methods return a new object that hangs on the same grad node.
-        """
-        if tensor.stop_gradient or tensor.is_leaf:
-            return NO_KEY
-        row: int = self.lineage.row_at(GRAD_FN.address(tensor) or 0)
-        return row
+            self.known.note(tensor, packed(self.key_of(source), _version_of(tensor)))
 
     def _meet(self, tensor: Any, previous: int) -> int:
         key = self._row_of_met(tensor, previous)
@@ -144,9 +126,10 @@ class TensorPool:
             return self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, tensor.name)
         # Asking an unnamed tensor for its name would make one up and shift the names of later ones.
         if previous == NO_KEY and _is_defined(tensor):
-            key = self._row_behind(tensor)
+            # Some of Paddle's C++ methods return a new object that hangs on the same grad node.
+            key: int = self.lineage.row_at(_made_grad_address(tensor))
             if key != NO_KEY:
-                self._know(tensor, key)
+                self.known.note(tensor, packed(key, _version_of(tensor)))
                 return key
         return self._add_row(tensor, EXTERNAL, NO_KEY, previous, NO_KEY, "")
 
@@ -154,36 +137,21 @@ class TensorPool:
         self, tensor: Any, kind: int, op: int, previous: int, detached_from: int, name: str
     ) -> int:
         key: int = self.next_key()
-        identity = id(tensor)
-        dtype = _key_in(self.dtypes, tensor.dtype)
-        name_key = _key_in(self.names, name)
-        if not _is_defined(tensor):
-            # Asking an undefined tensor for more than its shape and dtype kills the process.
-            shape = self.shape_key(tensor)
-            self.rows.extend(
-                (
-                    key, shape, dtype, 0, True, 0, kind, op, previous, detached_from, name_key,
-                    identity, 0,
-                )
-            )  # fmt: skip
-            return key
-        version = _version_of(tensor)
-        # A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
-        has_node = not tensor.stop_gradient and not tensor.is_leaf
-        address = GRAD_FN.address(tensor) if has_node else None
-        self.known.note(tensor, packed(key, version))
+        dtype, name_key = _key_in(self.dtypes, tensor.dtype), _key_in(self.names, name)
+        place, stop_gradient, version, address = 0, True, 0, 0
+        # Asking an undefined tensor for more than its shape and dtype kills the process.
+        if _is_defined(tensor):
+            version, place = _version_of(tensor), self.place_key(tensor)
+            stop_gradient, address = tensor.stop_gradient, _made_grad_address(tensor)
+            self.known.note(tensor, packed(key, version))
         self.rows.extend(
             (
-                key, self.shape_key(tensor), dtype, self.place_key(tensor), tensor.stop_gradient,
+                key, _key_in(self.shapes, tuple(tensor.shape)), dtype, place, stop_gradient,
                 0 if version == NO_VERSION else version, kind, op, previous, detached_from,
-                name_key, identity, address or 0,
+                name_key, id(tensor), address,
             )
         )  # fmt: skip
         return key
-
-    def shape_key(self, tensor: Any) -> int:
-        """Return the key of the tensor's shape in :attr:`shapes`."""
-        return _key_in(self.shapes, tuple(tensor.shape))
 
     def place_key(self, tensor: Any) -> int:
         """Return the key of the tensor's place in :attr:`places`."""
@@ -213,9 +181,19 @@ def _version_of(tensor: Any) -> int:
     return DOOR.inplace_version(tensor) if has_version else NO_VERSION
 
 
-def _is_counted(row: int) -> bool:
-    """Tell whether a row is packed with a version."""
-    return row & LARGEST_VERSION != NO_VERSION
+def _made_grad_address(tensor: Any) -> int:
+    """Return the address of the grad node that the tensor's op made, or 0.
+
+    A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
+    """
+    has_node = not tensor.stop_gradient and not tensor.is_leaf
+    return GRAD_FN.address(tensor) or 0 if has_node else 0
+
+
+def _is_old(row: int, tensor: Any) -> bool:
+    """Tell whether a tensor has another version than its row is packed with, if with any."""
+    version = row & LARGEST_VERSION
+    return version != NO_VERSION and version != DOOR.inplace_version(tensor) & LARGEST_VERSION
 
 
 def _key_in(keys: dict[Any, int], value: Any) -> int:

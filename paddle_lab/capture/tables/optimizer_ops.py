@@ -32,25 +32,18 @@ class OptimizerReads(NamedTuple):
             self._numbered(place) for place in (IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT)
         )
         _, first, second = np.intersect1d(
-            parameter.number, gradient.number, assume_unique=True, return_indices=True
+            parameter[0], gradient[0], assume_unique=True, return_indices=True
         )
-        return parameter.tensor[first], gradient.tensor[second]
+        return parameter[1][first], gradient[1][second]
 
-    def _numbered(self, place: int) -> _Numbered:
+    def _numbered(self, place: int) -> tuple[Rows, Rows]:
+        """Return what all ops read in one place: a number of each, by op and turn, and tensors."""
         is_there = self.place == place
         op, tensor = self.op[is_there], self.tensor[is_there]
         order = np.argsort(op, kind="stable")
         op, tensor = op[order], tensor[order]
         which = np.arange(len(op)) - np.searchsorted(op, op)
-        return _Numbered(op * (len(self.op) + 1) + which, tensor)
-
-
-class _Numbered(NamedTuple):
-    """The tensors that all ops read in one place, the first of each op, its second, and so on."""
-
-    number: Rows
-    """Of the op and of the tensor among those in the op's place; each is there once."""
-    tensor: Rows
+        return op * (len(self.op) + 1) + which, tensor
 
 
 def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerReads:
