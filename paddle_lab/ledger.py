@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal
 
 _MOST_ENTRIES = 10_000
 
@@ -45,27 +45,11 @@ class Entry:
     held_by: Sequence[tuple[str, int]] = ()
 
 
-class Ledger(Sequence[Entry]):
+class Ledger(list[Entry]):
     """The entries of a session, the oldest first; the oldest of very many are let go."""
-
-    def __init__(self) -> None:
-        self._entries: list[Entry] = []
 
     def add(self, entry: Entry) -> None:
         """Add a cell that has ended."""
-        self._entries.append(entry)
-        if len(self._entries) > _MOST_ENTRIES:
-            del self._entries[: _MOST_ENTRIES // 10]
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self._entries)
-
-    @overload
-    def __getitem__(self, index: int) -> Entry: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
-    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
-        return self._entries[index]
+        self.append(entry)
+        if len(self) > _MOST_ENTRIES:
+            del self[: _MOST_ENTRIES // 10]

@@ -23,6 +23,7 @@ def _import() -> None:
     with suppress(ImportError):
         import paddle_lab.analysis.findings.find
         import paddle_lab.analysis.findings.finding_list
+        import paddle_lab.views.html.fallback
         import paddle_lab.views.reduction.stored
         import paddle_lab.views.widgets.graph_widget
         from paddle_lab.analysis.findings.registry import checks

@@ -51,7 +51,8 @@ class LedgerKeeper:
 
     def _enter_cell(self, _info: Any) -> None:
         if self._depth == 0:
-            self._chart.cell_started(self.cell_label)
+            if self._chart.running is not None:
+                self._chart.running.cell_started(self.cell_label)
             self._before = self._memory.read()
             self._start_ns = perf_counter_ns()
         self._depth += 1
@@ -62,7 +63,8 @@ class LedgerKeeper:
         self._depth -= 1
         if self._depth:
             return
-        self._chart.cell_ended()
+        if self._chart.running is not None:
+            self._chart.running.cell_ended()
         number = getattr(result, "execution_count", None)
         ledger = self._memory.ledger
         has_entry = len(ledger) > 0 and ledger[-1].cell == number

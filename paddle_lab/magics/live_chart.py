@@ -29,9 +29,9 @@ class LiveChart:
         self._widget: LiveMemory | None = None
 
     @property
-    def is_on(self) -> bool:
-        """Whether memory is being sampled."""
-        return self._widget is not None and self._widget.is_running
+    def running(self) -> LiveMemory | None:
+        """The chart, where memory is being sampled."""
+        return self._widget if self._widget is not None and self._widget.is_running else None
 
     def show(self, *, height: int, cell: str) -> None:
         """Show the chart that runs, or begin one.
@@ -43,7 +43,7 @@ class LiveChart:
         cell
             The cell that asks for it, such as ``"[7]"``.
         """
-        if not self.is_on:
+        if self.running is None:
             try:
                 self._widget = self._begin(height)
             except ImportError as error:
@@ -57,27 +57,17 @@ class LiveChart:
 
     def end(self, because: str) -> bool:
         """Stop the chart that runs; return whether one did."""
-        was_on = self.is_on
+        was_on = self.running is not None
         if self._widget is not None:
             self._widget.stop(because)
         self._widget = None
         return was_on
 
-    def cell_started(self, label: str) -> None:
-        """Mark the cell that begins, such as ``"[7]"``."""
-        if self._widget is not None and self.is_on:
-            self._widget.cell_started(label)
-
-    def cell_ended(self) -> None:
-        """End the mark."""
-        if self._widget is not None and self.is_on:
-            self._widget.cell_ended()
-
     def sampled_peak_bytes(self, place: str, start_ns: int, end_ns: int) -> int:
         """Return the largest allocation sampled on a place in a span, -1 where none was."""
-        if self._widget is None or not self.is_on:
+        if self.running is None:
             return -1
-        sampler = self._widget.sampler
+        sampler = self.running.sampler
         rows = sampler.window(start_ns, end_ns)
         for column, counter in enumerate(sampler.counters, start=1):
             if (counter.name, counter.device) == ("allocated", place) and column < rows.shape[1]:

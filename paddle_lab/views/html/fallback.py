@@ -24,10 +24,8 @@ from paddle_lab.views.text.summary import (
     counts,
     failures,
     full_title,
-    layer_rows,
-    program_rows,
+    sections,
     shown_title,
-    slowest_rows,
 )
 from paddle_lab.words import say
 
@@ -60,17 +58,11 @@ def still_content(record: Record) -> str:
     problems = _findings(record)
     problems += "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
-    heading = (say("reports.column.call"),)
     calls = [(backward_line(call),) for call in backward_calls(record)]
-    tables = "".join(
-        (
-            _table(say("reports.section.layers"), layer_rows(record)),
-            _table(say("reports.section.slowest"), slowest_rows(record)),
-            _table(say("reports.programs.title"), program_rows(record)),
-            _table(say("reports.section.backward"), [heading, *calls] if calls else []),
-            _table(say("reports.section.lines"), line_rows(record)),
-        )
-    )
+    heading = [(say("reports.column.call"),)] if calls else []
+    tables = "".join(_table(title, rows) for title, rows in sections(record))
+    tables += _table(say("reports.section.backward"), [*heading, *calls])
+    tables += _table(say("reports.section.lines"), line_rows(record))
     rest = f"{problems}{notices}{tables}"
     room = _LARGEST_BYTES - _NOTE_BYTES - len(rest.encode())
     head = _picture(record, room) or f"<p><b>{title}</b> {escape(counts(record))}</p>"

@@ -30,11 +30,12 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
         record.ops["stack"], return_index=True, return_inverse=True
     )
     frames = _own_frames(record, stacks)
-    line = _equal_rows(np.append(_places(record), -1)[frames])
-    _, first_stack, line = np.unique(line, return_index=True, return_inverse=True)
+    # Frames are one place where file, cell, line and function are equal.
+    place = _equal_rows(np.stack([record.frames[column] for column in _PLACE], axis=1))
+    line = _equal_rows(np.append(place, -1)[frames])
     # In the order of their first ops.
     line_of_op = line[stack_of_op]
-    first = np.full(len(first_stack), len(record.ops))
+    first = np.full(line.max() + 1, len(record.ops))
     np.minimum.at(first, line, first_op)
     rows: list[tuple[str, ...]] = [tuple(say(f"reports.column.{name}") for name in _COLUMNS)]
     for told in np.argsort(first)[:_MOST_LINES].tolist():
@@ -68,18 +69,10 @@ def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
     return np.stack(columns, axis=1)
 
 
-def _places(record: Record) -> Keys:
-    """Return a number a frame, equal where file, cell, line and function are."""
-    return _equal_rows(np.stack([record.frames[column] for column in _PLACE], axis=1))
-
-
-def _equal_rows(table: npt.NDArray[Any]) -> Keys:
-    """Return a number a row of ``table``, equal for equal rows; int32, shape ``[rows]``."""
-    number = np.zeros(len(table), np.int64)
-    for column in table.T:
-        pairs = number << 32 | (column.astype(np.int64) + 1)
-        number = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
-    return number.astype(np.int32)
+def _equal_rows(table: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return a number a row of ``table``, equal for equal rows; shape ``[rows]``."""
+    number: npt.NDArray[np.intp] = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+    return number
 
 
 def _names(record: Record, ops: npt.NDArray[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape
 
@@ -17,6 +17,9 @@ _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
 _LEDGER_COLUMNS = ("cell", "on", "before", "peak", "after", "still_alive", "held_by")
 _LIVING_COLUMNS = ("size", "tensors", "held_by", "")
 _LEDGER_NUMBERS, _LIVING_NUMBERS = (2, 3, 4, 5), (0, 1)
+
+_Table = tuple[str, list[str], list[tuple[str, ...]], tuple[int, ...], list[str]]
+"""Title, header, rows, the columns of numbers, and sentences below."""
 
 
 class LedgerLine:
@@ -102,28 +105,26 @@ class MemoryReport:
         return storages(self._tensors)
 
     def __repr__(self) -> str:
-        parts = []
-        if self._ledger:
-            table = text_table(
-                _header(_LEDGER_COLUMNS), self._ledger_rows(), numbers=_LEDGER_NUMBERS
-            )
-            parts.append("\n".join([say("memory.ledger.title"), table, *self._signs()]))
-        table = text_table(_header(_LIVING_COLUMNS), self._living_rows(), numbers=_LIVING_NUMBERS)
-        parts.append(f"{self._headline()}\n{table}")
+        parts = [
+            "\n".join([title, text_table(header, rows, numbers=numbers), *below])
+            for title, header, rows, numbers, below in self._tables()
+        ]
         return "\n\n".join([*parts, *self._remarks()])
 
     def _repr_html_(self) -> str:
         parts = []
+        for title, header, rows, numbers, below in self._tables():
+            table = html_table(header, rows, numbers=numbers)
+            parts.append(f"<p><b>{escape(title)}</b></p>{table}")
+            parts += [f"<p>{escape(sentence)}</p>" for sentence in below]
+        return "".join([*parts, *(f"<p>{escape(remark)}</p>" for remark in self._remarks())])
+
+    def _tables(self) -> Iterator[_Table]:
+        """Yield the ledger, where there is one, and what is alive."""
         if self._ledger:
-            table = html_table(
-                _header(_LEDGER_COLUMNS), self._ledger_rows(), numbers=_LEDGER_NUMBERS
-            )
-            parts.append(f"<p><b>{say('memory.ledger.title')}</b></p>{table}")
-            parts += [f"<p>{escape(sign)}</p>" for sign in self._signs()]
-        table = html_table(_header(_LIVING_COLUMNS), self._living_rows(), numbers=_LIVING_NUMBERS)
-        parts.append(f"<p><b>{escape(self._headline())}</b></p>{table}")
-        parts += [f"<p>{escape(remark)}</p>" for remark in self._remarks()]
-        return "".join(parts)
+            rows, title = self._ledger_rows(), say("memory.ledger.title")
+            yield title, _header(_LEDGER_COLUMNS), rows, _LEDGER_NUMBERS, self._signs(rows)
+        yield self._headline(), _header(_LIVING_COLUMNS), self._living_rows(), _LIVING_NUMBERS, []
 
     def _headline(self) -> str:
         places = [
@@ -134,9 +135,9 @@ class MemoryReport:
         told = say("lists.between").join(places) or say("memory.ledger.nothing")
         return say("memory.ledger.alive_now", places=told)
 
-    def _signs(self) -> list[str]:
+    def _signs(self, rows: Sequence[tuple[str, ...]]) -> list[str]:
         """Say what signs in the ledger's rows stand for, where there are any."""
-        cells = [text for row in self._ledger_rows() for text in row[2:6]]
+        cells = [text for row in rows for text in row[2:6]]
         signs = []
         if any(text.startswith("≥") for text in cells):
             signs.append(say("memory.ledger.at_least"))

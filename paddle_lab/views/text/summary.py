@@ -85,16 +85,9 @@ def failures(record: Record) -> list[str]:
 def summary_text(record: Record) -> str:
     """Return a page of text about a record with answer tables."""
     origin = record.origin
-    made_by = " · ".join(
-        part
-        for part in (
-            f"Paddle {origin.paddle}" if origin.paddle else "",
-            f"Python {origin.python}" if origin.python else "",
-            origin.device,
-            origin.created,
-        )
-        if part
-    )
+    paddle = f"Paddle {origin.paddle}" if origin.paddle else ""
+    python = f"Python {origin.python}" if origin.python else ""
+    made_by = " · ".join(filter(None, (paddle, python, origin.device, origin.created)))
     phases = np.bincount(record.ops["phase"], minlength=len(PHASES)).tolist()
     by_phase = say("lists.between").join(
         say("reports.of_phase", n=count, phase=say(f"page.phase.{phase}"))
@@ -104,16 +97,23 @@ def summary_text(record: Record) -> str:
     ops = say("reports.ops", phases=by_phase or say("errors.none"))
     parts = [[title_line(record), *([made_by] if made_by else []), ops]]
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
-    parts += [_section(say("reports.section.layers"), layer_rows(record)), odd_lines(record)]
-    parts.append(_section(say("reports.section.slowest"), slowest_rows(record)))
-    parts.append(_section(say("reports.programs.title"), program_rows(record)))
-    calls = [backward_line(call) for call in backward_calls(record)]
-    title = say("reports.section.backward")
-    parts.append([title, *(f"  {line}" for line in calls)] if calls else [])
+    layers, *others = (_section(title, rows) for title, rows in sections(record))
+    parts += [layers, _odd_lines(record), *others]
+    calls = [f"  {backward_line(call)}" for call in backward_calls(record)]
+    parts.append([say("reports.section.backward"), *calls] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def layer_rows(record: Record) -> list[tuple[str, ...]]:
+def sections(record: Record) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Return tables with their titles: layers, slowest ops, compiled programs."""
+    return [
+        (say("reports.section.layers"), _layer_rows(record)),
+        (say("reports.section.slowest"), _slowest_rows(record)),
+        (say("reports.programs.title"), _program_rows(record)),
+    ]
+
+
+def _layer_rows(record: Record) -> list[tuple[str, ...]]:
     """Return layer, class, ops and host time of the outer layers' calls, a heading first."""
     groups = record.groups
     depth = depths(groups["parent"])
@@ -130,7 +130,7 @@ def layer_rows(record: Record) -> list[tuple[str, ...]]:
     return rows
 
 
-def odd_lines(record: Record) -> list[str]:
+def _odd_lines(record: Record) -> list[str]:
     """Return a line for each layer that is built unlike its siblings, a heading first."""
     odd = odd_siblings(record)
     path = record.groups["path"]
@@ -145,7 +145,7 @@ def odd_lines(record: Record) -> list[str]:
     return lines
 
 
-def slowest_rows(record: Record) -> list[tuple[str, ...]]:
+def _slowest_rows(record: Record) -> list[tuple[str, ...]]:
     """Return key, name, layer, place and host time of the slowest ops, a heading first."""
     if not len(record.ops):
         return []
@@ -157,7 +157,7 @@ def slowest_rows(record: Record) -> list[tuple[str, ...]]:
     ]
 
 
-def program_rows(record: Record) -> list[tuple[str, ...]]:
+def _program_rows(record: Record) -> list[tuple[str, ...]]:
     """Return the compiled programs that ran, in the order of their first runs, a heading first."""
     table = record.programs
     rows: list[tuple[str, ...]] = []
