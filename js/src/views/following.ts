@@ -11,7 +11,6 @@ export class Following {
   /** Pictures that have been made. */
   #made = 0;
   #isUnderWay = false;
-  #rest: () => void = () => {};
 
   /** Do something after the next picture; what is asked for several times until then is done once. */
   after(act: () => void): void {
@@ -27,10 +26,7 @@ export class Following {
   /** @param isBusy whether a picture is being made */
   busy(isBusy: boolean): void {
     this.#isBusy = isBusy;
-    if (!isBusy) {
-      this.#made++;
-      this.#rest();
-    }
+    this.#made += isBusy ? 0 : 1;
   }
 
   dispose(): void {
@@ -55,30 +51,14 @@ export class Following {
     }
   }
 
-  /** Resolves after a frame, while a picture is being made after the one that shows it. */
+  /** Resolves after a frame; while a picture is being made, after the one that shows it. */
   async #shown(): Promise<void> {
     const end_ms = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const made = this.#made;
+    let made: number;
+    // A click that selects is often the first of two: what the second asks for comes before what the first one tells.
+    do {
+      made = this.#made;
       await afterPaint();
-      // A click that selects is often the first of two: what the second asks for comes before what the first one tells.
-      if ((!this.#isBusy && made === this.#made) || performance.now() >= end_ms) {
-        return;
-      }
-      if (this.#isBusy) {
-        await this.#rested(end_ms - performance.now());
-      }
-    }
-  }
-
-  /** Resolves once no picture is being made, or after a while. */
-  #rested(limit_ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, limit_ms);
-      this.#rest = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    } while ((this.#isBusy || made !== this.#made) && performance.now() < end_ms);
   }
 }

@@ -12,7 +12,6 @@ import type { Scene } from "./scene/scene.ts";
 const PATIENCE_MS = 400;
 
 export class StatusLine {
-  readonly #store: Store;
   readonly #selection = element("span", { "aria-live": "polite", class: "pdl-status-selection" });
   readonly #shown = element("span");
   readonly #work = element("span", { role: "status" });
@@ -22,10 +21,9 @@ export class StatusLine {
 
   constructor(
     root: HTMLElement,
-    store: Store,
+    readonly store: Store,
     readonly cancel: () => void,
   ) {
-    this.#store = store;
     root.append(this.#selection, element("span", { class: "pdl-grow" }), this.#work, this.#shown);
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (state.selection !== previous.selection || state.mode !== previous.mode) {
@@ -41,7 +39,7 @@ export class StatusLine {
   }
 
   shows(scene: Scene): void {
-    const all = standInsOf(this.#store.trace).opTotal;
+    const all = standInsOf(this.store.trace).opTotal;
     const boxes = scene.boxes.length;
     this.#shown.textContent = boxes ? t("status.shown", { boxes, ops: all }) : "";
   }
@@ -73,7 +71,7 @@ export class StatusLine {
   }
 
   #renderSelection(): void {
-    this.#shown.hidden = this.#store.state.mode === "memory";
+    this.#shown.hidden = this.store.state.mode === "memory";
     const text = this.#describe();
     this.#selection.textContent = text;
     // A narrow view has no room for all of it.
@@ -81,8 +79,8 @@ export class StatusLine {
   }
 
   #describe(): string {
-    const { trace } = this.#store;
-    const { selection } = this.#store.state;
+    const { trace } = this.store;
+    const { selection } = this.store.state;
     switch (selection.kind) {
       case "op": {
         const nodes = trace.gradNodesOfOp(selection.op).length;
@@ -108,13 +106,13 @@ export class StatusLine {
         return `${name} ${trace.textAt("tensors", "shape", tensor)}`.trim();
       }
       case "line": {
-        const count = this.#store.litOps().reduce((sum, lit) => sum + lit, 0);
+        const count = this.store.litOps().reduce((sum, lit) => sum + lit, 0);
         return t("status.line", { line: selection.line, n: count });
       }
       case "allocation":
         return blockLine(trace, selection.allocation);
       default:
-        if (this.#store.state.mode === "memory") {
+        if (this.store.state.mode === "memory") {
           return t("status.hint_memory");
         }
         return t("status.hint");

@@ -15,7 +15,7 @@ import { foldLabel, oddNote, refoldLabel } from "../names/group_label.ts";
 import { FOLD_CARD_PX } from "../scene/drawing_style.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { Phase, SceneBox } from "../scene/scene.ts";
-import { BOX_HEIGHT_PX, BoxLines, NARROWEST_PX, PADDING_PX, stepped } from "./box_lines.ts";
+import { BOX_HEIGHT_PX, boxLine, NARROWEST_PX, PADDING_PX, stepped } from "./box_lines.ts";
 import { ChipWriter, NO_CHIPS } from "./chips.ts";
 
 const GROUP_HEIGHT_PX = 42;
@@ -55,7 +55,6 @@ export class BoxWriter {
   readonly hierarchy: Hierarchy;
   /** Made for the first op: a picture of closed groups asks for none. */
   #columns: OpColumns | undefined;
-  readonly #lines: BoxLines;
   readonly #chips: ChipWriter;
 
   constructor(
@@ -67,7 +66,6 @@ export class BoxWriter {
   ) {
     this.trace = store.trace;
     this.hierarchy = store.hierarchy;
-    this.#lines = new BoxLines(measure);
     this.#chips = new ChipWriter(store.trace, measure);
   }
 
@@ -89,7 +87,7 @@ export class BoxWriter {
     this.#columns ??= columnsOf(trace);
     const columns = this.#columns;
     const sublabel = [through, programNote(trace, op)].filter(Boolean).join(" · ");
-    const line = this.#lines.of(trace.text(columns.name[op]!), sublabel);
+    const line = boxLine(this.measure, trace.text(columns.name[op]!), sublabel);
     return {
       x: NOWHERE,
       y: NOWHERE,
@@ -125,7 +123,7 @@ export class BoxWriter {
         leaves.add(target);
       }
     }
-    const line = this.#lines.of(label, leaf ? t("box.accumulate") : through);
+    const line = boxLine(this.measure, label, leaf ? t("box.accumulate") : through);
     return {
       ...EMPTY,
       ...line,
@@ -193,7 +191,7 @@ export class BoxWriter {
   ghost(op: number, id: string): BoxContent {
     return {
       ...EMPTY,
-      ...this.#lines.of(t("box.no_gradient"), ""),
+      ...boxLine(this.measure, t("box.no_gradient"), ""),
       kind: "ghost",
       phase: "backward",
       op,
@@ -206,7 +204,7 @@ export class BoxWriter {
     const label = trace.tensorLabel(item.key) || t(`tensor_kind.${trace.tensorKind(item.key)}`);
     return {
       ...EMPTY,
-      ...this.#lines.of(label, trace.textAt("tensors", "shape", item.key)),
+      ...boxLine(this.measure, label, trace.textAt("tensors", "shape", item.key)),
       height: TENSOR_HEIGHT_PX,
       kind: "parameter",
       phase: "forward",

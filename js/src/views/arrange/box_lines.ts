@@ -10,33 +10,14 @@ const WIDTH_STEP_PX = 24;
 export const NARROWEST_PX = 120;
 const WIDEST_PX = 312;
 
-type BoxLine = Pick<SceneBox, "label" | "sublabel" | "width" | "height">;
-
-export class BoxLines {
-  /** By sublabel and label: of a hundred thousand ops few have a line of their own. */
-  readonly #lines = new Map<string, Map<string, BoxLine>>();
-
-  constructor(readonly measure: TextMeasure) {}
-
-  of(label: string, sublabel: string): BoxLine {
-    let lines = this.#lines.get(sublabel);
-    if (!lines) {
-      lines = new Map();
-      this.#lines.set(sublabel, lines);
-    }
-    let line = lines.get(label);
-    if (!line) {
-      line = this.#measured(label, sublabel);
-      lines.set(label, line);
-    }
-    return line;
-  }
-
-  #measured(label: string, sublabel: string): BoxLine {
-    const beside = sublabel ? GAP_PX + this.measure.width(sublabel, "sublabel") : 0;
-    const width = stepped(this.measure.width(label, "label") + beside + 2 * PADDING_PX);
-    return { label, sublabel, width, height: BOX_HEIGHT_PX };
-  }
+export function boxLine(
+  measure: TextMeasure,
+  label: string,
+  sublabel: string,
+): Pick<SceneBox, "label" | "sublabel" | "width" | "height"> {
+  const beside = sublabel ? GAP_PX + measure.width(sublabel, "sublabel") : 0;
+  const width = stepped(measure.width(label, "label") + beside + 2 * PADDING_PX);
+  return { label, sublabel, width, height: BOX_HEIGHT_PX };
 }
 
 /** Width of a box around so much text. */

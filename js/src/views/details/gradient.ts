@@ -3,11 +3,11 @@
 import { button, element } from "../../dom/element.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { formatCount, formatShare, formatValue } from "../../words/quantities.ts";
 import type { PanelContext } from "../facts/context.ts";
 import { type Fact, facts, gradNodeLink, heading, list, section, small } from "../facts/facts.ts";
 import { gradientHistogram } from "../gradients/gradient_histogram.ts";
 import { normText } from "../paint/norm_ink.ts";
+import { countFacts, statistics } from "./statistics.ts";
 
 /** @param beside the other edges that the same line of the picture stands for */
 export function gradientDetails(
@@ -79,12 +79,8 @@ export function gradientFacts(
   }
 
   function statFacts(row: number): HTMLElement[] {
-    const count = (column: "elements" | "zeros" | "nans" | "infs") =>
-      trace.at("grad_stats", column, row);
-    const value = (column: "smallest" | "largest" | "mean" | "norm") =>
-      store.gradients.value(column, row);
-    const [nans, infs] = [count("nans"), count("infs")];
-    const hasFinite = count("elements") > nans + infs;
+    const stats = statistics(trace, "grad_stats", row);
+    const isBroken = stats.count("nans") + stats.count("infs") > 0;
     const shape = typeText(trace, "grad_stats", row);
     const edge = trace.at("grad_stats", "grad_edge", row);
     const isNews = edge < 0 || shape !== typeText(trace, "grad_edges", edge);
@@ -93,24 +89,17 @@ export function gradientFacts(
         !!shape && isNews && [t("gradient.shape"), shape],
         [
           t("gradient.norm"),
-          formatValue(value("norm")),
-          small(nans + infs ? ` ${t("gradient.finite")}` : ""),
+          stats.value("norm"),
+          small(isBroken ? ` ${t("gradient.finite")}` : ""),
         ],
-        [
-          t("gradient.range"),
-          hasFinite
-            ? `${formatValue(value("smallest"))} … ${formatValue(value("largest"))}`
-            : t("gradient.none"),
-        ],
-        [t("gradient.mean"), hasFinite ? formatValue(value("mean")) : t("gradient.none")],
-        [t("gradient.zeros"), shareText(count("zeros"), count("elements"))],
-        ["NaN", warnedCount(nans, count("elements"))],
-        ["Inf", warnedCount(infs, count("elements"))],
+        [t("gradient.range"), stats.hasFinite ? stats.range : t("gradient.none")],
+        [t("gradient.mean"), stats.hasFinite ? stats.value("mean") : t("gradient.none")],
+        ...countFacts(stats),
       ]),
       section(
         t("gradient.values"),
-        t("count.element", { n: count("elements") }),
-        gradientHistogram(store.gradients.histogram(row), count("zeros")),
+        t("count.element", { n: stats.count("elements") }),
+        gradientHistogram(store.gradients.histogram(row), stats.count("zeros")),
       ),
     ];
   }
@@ -142,17 +131,6 @@ export function gradientLink({ store }: PanelContext, edge: number, label: strin
     class: "pdl-link",
     title: t("gradient.show"),
   });
-}
-
-export function shareText(part: number, whole: number): string {
-  const share = formatShare(part, whole);
-  return part ? `${formatCount(part)}${share && ` · ${share}`}` : "0";
-}
-
-export function warnedCount(count: number, whole: number): HTMLElement | string {
-  return count
-    ? element("strong", { class: "pdl-warn-text" }, `✕ ${shareText(count, whole)}`)
-    : "0";
 }
 
 function others(context: PanelContext, edge: number, beside: readonly number[]): HTMLElement {

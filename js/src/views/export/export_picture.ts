@@ -42,8 +42,13 @@ export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): P
   canvas.height = Math.round(height * fitting);
   const context = canvas.getContext("2d");
   if (context) paintScene(scene, style, context, fitting);
+  return pngOf(canvas);
+}
+
+/** @throws Error if the browser cannot draw it */
+export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
-  if (!context || !blob) throw new Error(t("export.no_picture"));
+  if (!blob) throw new Error(t("export.no_picture"));
   return blob;
 }
 

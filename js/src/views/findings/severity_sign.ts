@@ -16,7 +16,7 @@ export function severitySign(severity: Severity, withWord: boolean): HTMLElement
   const word = t(`severity.${severity}`);
   return element(
     "span",
-    { class: `pdl-severity pdl-severity-${severity}` },
+    { class: "pdl-severity", "data-severity": severity },
     svgElement(
       "svg",
       { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" },

@@ -79,20 +79,8 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
     }),
     label(SIDE_PX, TOP_PX - 4, t("histogram.values", { n: most }), "start"),
     ...bars.flatMap((at, index) => [
-      column(
-        SIDE_PX + half - (index + 1) * step,
-        bar,
-        at.negative,
-        t("histogram.range", { from: `−${power(at.to)}`, to: `−${power(at.from)}` }),
-        "negative",
-      ),
-      column(
-        positiveLeft + index * step,
-        bar,
-        at.positive,
-        t("histogram.range", { from: power(at.from), to: power(at.to) }),
-        "positive",
-      ),
+      column(SIDE_PX + half - (index + 1) * step, bar, at.negative, negativeRange(at), "negative"),
+      column(positiveLeft + index * step, bar, at.positive, positiveRange(at), "positive"),
     ]),
     column(zeroLeft, ZERO_PX, zeros, t("histogram.zero"), "zero"),
     svgElement("line", {
@@ -120,21 +108,12 @@ function table(bars: readonly Bar[], zeros: number, total: number): HTMLElement 
       element("td", {}, formatShare(count, total)),
     );
   const rows = [
-    ...[...bars]
-      .reverse()
-      .filter((at) => at.negative)
-      .map((at) =>
-        row(
-          t("histogram.range", { from: `−${power(at.to)}`, to: `−${power(at.from)}` }),
-          at.negative,
-        ),
-      ),
-    row("0", zeros),
     ...bars
-      .filter((at) => at.positive)
-      .map((at) =>
-        row(t("histogram.range", { from: power(at.from), to: power(at.to) }), at.positive),
-      ),
+      .toReversed()
+      .filter((at) => at.negative)
+      .map((at) => row(negativeRange(at), at.negative)),
+    row("0", zeros),
+    ...bars.filter((at) => at.positive).map((at) => row(positiveRange(at), at.positive)),
   ];
   const head = (["column_values", "column_count", "column_share"] as const).map((name) =>
     element("th", { scope: "col" }, t(`histogram.${name}`)),
@@ -150,6 +129,14 @@ function table(bars: readonly Bar[], zeros: number, total: number): HTMLElement 
       element("tbody", {}, ...rows),
     ),
   );
+}
+
+function negativeRange({ from, to }: Bar): string {
+  return t("histogram.range", { from: `−${power(to)}`, to: `−${power(from)}` });
+}
+
+function positiveRange({ from, to }: Bar): string {
+  return t("histogram.range", { from: power(from), to: power(to) });
 }
 
 /** As many bars as can be told apart: powers of two, or of four, sixteen … */

@@ -1,9 +1,8 @@
 /** Samples of what the picture is made of, each with its meaning; drawing_style.ts has the real ones. */
 
 import { element } from "../../dom/element.ts";
+import { svgElement } from "../../dom/svg_element.ts";
 import { type PageKey, t } from "../../words/page.ts";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 /** What the samples are drawn of: SVG path data in a field of 46 by 24 px, and a class for its look. */
 const SHAPES = {
@@ -54,16 +53,14 @@ export function legend(): HTMLElement {
 }
 
 function sample(shapes: readonly Sample[]): SVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "pdl-sample");
-  svg.setAttribute("aria-hidden", "true");
-  for (const shape of shapes) {
+  const paths = shapes.map((shape) => {
     const [name, colour, ...looks] = shape.split(" ");
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", SHAPES[name as keyof typeof SHAPES]);
-    path.setAttribute("class", [name, ...looks].map((look) => `pdl-${look}`).join(" "));
+    const path = svgElement("path", {
+      d: SHAPES[name as keyof typeof SHAPES],
+      class: [name, ...looks].map((look) => `pdl-${look}`).join(" "),
+    });
     path.style.color = `var(--pdl-${colour})`;
-    svg.append(path);
-  }
-  return svg;
+    return path;
+  });
+  return svgElement("svg", { class: "pdl-sample", "aria-hidden": "true" }, ...paths);
 }

@@ -17,14 +17,12 @@ interface Parting {
 }
 
 export class RootedPaths {
-  readonly #trace: Trace;
   /** The model that each group is in, itself where it is one; -1 for none. */
   readonly #modelOfGroup: Int32Array;
   /** The model in which a tensor is first read, -1 for none; made when it is first asked for. */
   #modelOfTensor: Int32Array | undefined;
 
-  constructor(trace: Trace) {
-    this.#trace = trace;
+  constructor(readonly trace: Trace) {
     const groups = trace.table("groups");
     const [kind, parent] = [groups.column("kind"), groups.column("parent")];
     const model = new Int32Array(groups.length).fill(-1);
@@ -38,13 +36,13 @@ export class RootedPaths {
 
   /** 1 at each group that a text names by its model and its path; those inside it are not marked. */
   groups(text: string, strings: readonly string[]): Uint8Array {
-    const groups = this.#trace.table("groups");
+    const groups = this.trace.table("groups");
     return this.#fits(text, strings, groups.column("path"), this.#modelOfGroup, groups.length);
   }
 
   /** 1 at each tensor that a text names by its model and its path. */
   tensors(text: string, strings: readonly string[]): Uint8Array {
-    const tensors = this.#trace.table("tensors");
+    const tensors = this.trace.table("tensors");
     if (!text.includes(".")) return new Uint8Array(tensors.length);
     this.#modelOfTensor ??= this.#modelsOfTensors();
     return this.#fits(text, strings, tensors.column("path"), this.#modelOfTensor, tensors.length);
@@ -58,7 +56,7 @@ export class RootedPaths {
     count: number,
   ): Uint8Array {
     const fit = new Uint8Array(count);
-    const groups = this.#trace.table("groups");
+    const groups = this.trace.table("groups");
     const [name, className] = [groups.column("path"), groups.column("class")];
     for (const parting of partings(text)) {
       const isModel = strings.map((one) => one.endsWith(parting.model));
@@ -74,9 +72,9 @@ export class RootedPaths {
   }
 
   #modelsOfTensors(): Int32Array {
-    const models = new Int32Array(this.#trace.table("tensors").length).fill(-1);
-    const groupOfOp = this.#trace.table("op_groups").column("group");
-    const uses = this.#trace.table("uses");
+    const models = new Int32Array(this.trace.table("tensors").length).fill(-1);
+    const groupOfOp = this.trace.table("op_groups").column("group");
+    const uses = this.trace.table("uses");
     const [op, tensor] = [uses.column("op"), uses.column("tensor")];
     for (let use = 0; use < uses.length; use++) {
       const group = op[use]! >= 0 ? groupOfOp[op[use]!]! : -1;

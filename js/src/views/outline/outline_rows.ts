@@ -33,8 +33,6 @@ export interface OutlineRow {
 /** All rows of a tree; each is written when it is asked for: of thousands few are in view. */
 export class OutlineRows {
   readonly length: number;
-  readonly #store: Store;
-  readonly #tree: VisibleTree;
   readonly #writer: RowWriter;
   /** Items in the order of their rows, and the row of each item. */
   readonly #order: Int32Array;
@@ -42,15 +40,14 @@ export class OutlineRows {
   readonly #level: Int32Array;
   readonly #position: Int32Array;
   readonly #siblings: Int32Array;
-  /** In a ladder 1 for the grad nodes that are listed below their ops. */
-  readonly #isPaired: Uint8Array | undefined;
 
   /** @param isPaired 1 for the grad nodes that are rows below their op, as in a ladder */
-  constructor(store: Store, tree: VisibleTree, isPaired?: Uint8Array) {
-    this.#store = store;
-    this.#tree = tree;
+  constructor(
+    readonly store: Store,
+    readonly tree: VisibleTree,
+    readonly isPaired?: Uint8Array,
+  ) {
     this.#writer = new RowWriter(store);
-    this.#isPaired = isPaired;
     const count = tree.items.length;
     this.#level = new Int32Array(count);
     this.#position = new Int32Array(count);
@@ -72,7 +69,7 @@ export class OutlineRows {
 
   at(row: number): OutlineRow {
     const index = this.#itemAt(row);
-    const item = this.#tree.items[index]!;
+    const item = this.tree.items[index]!;
     const level = this.#level[index]!;
     const nodes = this.#nodesOf(index);
     const below = row - this.#rowOfItem[index]! - 1;
@@ -99,8 +96,8 @@ export class OutlineRows {
     const index = this.#itemAt(row);
     const node = this.#nodesOf(index)[row - this.#rowOfItem[index]! - 1];
     return node === undefined
-      ? this.#writer.label(this.#tree.items[index]!)
-      : this.#store.trace.gradNodeLabel(node);
+      ? this.#writer.label(this.tree.items[index]!)
+      : this.store.trace.gradNodeLabel(node);
   }
 
   /** The row around a row, itself at the top. */
@@ -109,13 +106,13 @@ export class OutlineRows {
     if (row > this.#rowOfItem[index]!) {
       return this.#rowOfItem[index]!;
     }
-    const { parent } = this.#tree.items[index]!;
+    const { parent } = this.tree.items[index]!;
     return parent >= 0 ? this.#rowOfItem[parent]! : row;
   }
 
   /** The first row that shows the selection itself, -1 for none. */
   rowOf(selection: Selection): number {
-    const { trace } = this.#store;
+    const { trace } = this.store;
     switch (selection.kind) {
       case "op":
         return this.#rowOfKey((item) => item.kind === "op" && item.key === selection.op);
@@ -123,10 +120,10 @@ export class OutlineRows {
         const node = selection.gradNode;
         const own = this.#rowOfKey((item) => item.kind === "grad_node" && item.key === node);
         const op = trace.pairedOp(node);
-        if (own >= 0 || op < 0 || !this.#isPaired) {
+        if (own >= 0 || op < 0 || !this.isPaired) {
           return own;
         }
-        const at = this.#tree.items.findIndex((item) => item.kind === "op" && item.key === op);
+        const at = this.tree.items.findIndex((item) => item.kind === "op" && item.key === op);
         const below = at >= 0 ? this.#nodesOf(at).indexOf(node) : -1;
         return below >= 0 ? this.#rowOfItem[at]! + 1 + below : -1;
       }
@@ -142,15 +139,15 @@ export class OutlineRows {
   }
 
   #rowOfKey(isMeant: (item: VisibleItem) => boolean): number {
-    const at = this.#tree.items.findIndex(isMeant);
+    const at = this.tree.items.findIndex(isMeant);
     return at >= 0 ? this.#rowOfItem[at]! : -1;
   }
 
   #nodesOf(index: number): number[] {
-    const item = this.#tree.items[index]!;
-    const isPaired = this.#isPaired;
+    const item = this.tree.items[index]!;
+    const isPaired = this.isPaired;
     return isPaired && item.kind === "op"
-      ? Array.from(this.#store.trace.gradNodesOfOp(item.key)).filter((node) => isPaired[node])
+      ? Array.from(this.store.trace.gradNodesOfOp(item.key)).filter((node) => isPaired[node])
       : [];
   }
 

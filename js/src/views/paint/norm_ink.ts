@@ -13,13 +13,10 @@ const THICKEST_PX = 5;
 const LEAST_DECADES = 4;
 
 export class NormInk {
-  readonly #store: Store;
-  readonly range: NormRange;
-
-  private constructor(store: Store, range: NormRange) {
-    this.#store = store;
-    this.range = range;
-  }
+  private constructor(
+    readonly store: Store,
+    readonly range: NormRange,
+  ) {}
 
   /** @returns undefined where norms are not asked for, or not there */
   static of(store: Store): NormInk | undefined {
@@ -31,7 +28,7 @@ export class NormInk {
 
   /** The norm of what flows along an edge; undefined where it is not known. */
   of(edge: SceneEdge): GradientNorm | undefined {
-    const { gradients, state } = this.#store;
+    const { gradients, state } = this.store;
     return edge.gradEdges.length ? gradients.normOf(edge.gradEdges, state.backwardCall) : undefined;
   }
 

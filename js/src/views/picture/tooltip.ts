@@ -1,6 +1,5 @@
 /** What is under the pointer, in a few lines beside it. */
 
-import { element } from "../../dom/element.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
@@ -10,71 +9,51 @@ import { normText } from "../paint/norm_ink.ts";
 import { markLines, marksOfBox } from "../scene/box_marks.ts";
 import type { SceneBox, SceneEdge } from "../scene/scene.ts";
 import { type Hit, isGroup } from "../scene/scene_index.ts";
+import { TooltipBox } from "../tooltip_box.ts";
 
 const DELAY_MS = 250;
-const AWAY_PX = 14;
 
 export class Tooltip {
-  readonly #element: HTMLElement;
-  readonly #root: HTMLElement;
-  readonly #store: Store;
+  readonly #box: TooltipBox;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shown = "";
 
-  /** @param root the `.pdl-app` element */
-  constructor(root: HTMLElement, store: Store) {
-    this.#root = root;
-    this.#store = store;
-    this.#element = element("div", { class: "pdl-tooltip", role: "tooltip", hidden: true });
-    root.append(this.#element);
+  /** @param app the `.pdl-app` element */
+  constructor(
+    app: HTMLElement,
+    readonly store: Store,
+  ) {
+    this.#box = new TooltipBox(app);
   }
 
   /** `x`, `y` relative to the app. */
-  show(hit: Hit | undefined, x: number, y: number): void {
-    const lines = hit ? linesOf(this.#store, hit) : [];
+  show(hit: Hit, x: number, y: number): void {
+    const lines = linesOf(this.store, hit);
     const key = lines.join("\n");
     clearTimeout(this.#timer);
     if (!key) {
       this.hide();
-      return;
-    }
-    if (key === this.#shown) {
-      this.#place(x, y);
-      return;
-    }
-    // Once one is open the next comes at once.
-    this.#timer = setTimeout(
-      () => {
+    } else if (key === this.#shown) {
+      this.#box.place(x, y);
+    } else {
+      const show = (): void => {
         this.#shown = key;
-        this.#element.replaceChildren(
-          ...lines.map((line, i) => element("div", { class: i ? "pdl-soft" : undefined }, line)),
-        );
-        this.#element.hidden = false;
-        this.#place(x, y);
-      },
-      this.#shown ? 40 : DELAY_MS,
-    );
+        this.#box.show(lines, x, y);
+      };
+      // Once one is open the next comes at once.
+      this.#timer = setTimeout(show, this.#shown ? 40 : DELAY_MS);
+    }
   }
 
   hide(): void {
     clearTimeout(this.#timer);
     this.#shown = "";
-    this.#element.hidden = true;
+    this.#box.hide();
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.#element.remove();
-  }
-
-  #place(x: number, y: number): void {
-    const { clientWidth, clientHeight } = this.#root;
-    const { offsetWidth, offsetHeight } = this.#element;
-    const left = x + AWAY_PX + offsetWidth > clientWidth ? x - AWAY_PX - offsetWidth : x + AWAY_PX;
-    const top =
-      y + AWAY_PX + offsetHeight > clientHeight ? y - AWAY_PX - offsetHeight : y + AWAY_PX;
-    this.#element.style.left = `${Math.max(4, left)}px`;
-    this.#element.style.top = `${Math.max(4, top)}px`;
+    this.#box.dispose();
   }
 }
 

@@ -58,9 +58,15 @@ export function fittingScale(scene: Size, view: Size): number {
   return Math.max(1e-4, Math.min(1, across, down));
 }
 
-/** The whole scene in view, in the middle. */
+/** The whole scene in view: in the middle, unless its right side came beneath the buttons. */
 export function fitted(scene: Size, view: Size): Camera {
-  return centred(scene, view, fittingScale(scene, view));
+  const scale = fittingScale(scene, view);
+  const width = scene.width * scale;
+  return {
+    scale,
+    x: Math.min((view.width - width) / 2, view.width - BUTTONS.width - width),
+    y: (view.height - scene.height * scale) / 2,
+  };
 }
 
 /** Moved as little as needed, and zoomed in if the text is too small, to show a rectangle. */
@@ -100,15 +106,5 @@ export function kept(camera: Camera, scene: Size, view: Size): Camera {
     scale: camera.scale,
     x: clamp(camera.x, scene.width, view.width),
     y: clamp(camera.y, scene.height, view.height),
-  };
-}
-
-/** In the middle, unless its right side came beneath the buttons. */
-function centred(scene: Size, view: Size, scale: number): Camera {
-  const width = scene.width * scale;
-  return {
-    scale,
-    x: Math.min((view.width - width) / 2, view.width - BUTTONS.width - width),
-    y: (view.height - scene.height * scale) / 2,
   };
 }

@@ -30,15 +30,13 @@ export function parseQuery(query: string): SearchTerm[] {
 }
 
 export class SearchIndex {
-  readonly #trace: Trace;
   /** Lower case; shapes without spaces. "" where an op is not to be found by the string. */
   readonly #strings: string[];
   /** Lower case base names of files, by string code. */
   readonly #files = new Map<number, string>();
   readonly #rooted: RootedPaths;
 
-  constructor(trace: Trace) {
-    this.#trace = trace;
+  constructor(readonly trace: Trace) {
     this.#rooted = new RootedPaths(trace);
     const count = trace.strings.length;
     this.#strings = new Array<string>(count).fill("");
@@ -76,7 +74,7 @@ export class SearchIndex {
     const fits = terms.map((term) => this.#opsOfTerm(term));
     const found: number[] = [];
     const [first, ...others] = fits;
-    for (let op = 0; op < this.#trace.opCount; op++) {
+    for (let op = 0; op < this.trace.opCount; op++) {
       if (first![op] && others.every((fit) => fit[op])) found.push(op);
     }
     return found;
@@ -87,7 +85,7 @@ export class SearchIndex {
       case "text":
         return this.#opsOfText(term.text);
       case "key": {
-        const fit = new Uint8Array(this.#trace.opCount);
+        const fit = new Uint8Array(this.trace.opCount);
         if (term.op < fit.length) fit[term.op] = 1;
         return fit;
       }
@@ -103,7 +101,7 @@ export class SearchIndex {
   }
 
   #opsOfText(text: string): Uint8Array {
-    const trace = this.#trace;
+    const trace = this.trace;
     const fit = new Uint8Array(trace.opCount);
     const isHit = flags(this.#strings, (candidate) => candidate.includes(text));
     const name = trace.table("ops").column("name");
@@ -129,7 +127,7 @@ export class SearchIndex {
 
   /** A group is hit by its own strings or by a group around it. */
   #groupHits(isHit: Uint8Array, text: string): Uint8Array {
-    const groups = this.#trace.table("groups");
+    const groups = this.trace.table("groups");
     const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>
       groups.column(column),
     );
@@ -147,7 +145,7 @@ export class SearchIndex {
    * everything that the optimizer does.
    */
   #addTensorHits(fit: Uint8Array, isHit: Uint8Array, text: string): void {
-    const tensors = this.#trace.table("tensors");
+    const tensors = this.trace.table("tensors");
     const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
     const name = tensors.column("name");
     const isName = flags(this.#strings, (candidate) => candidate === text);
@@ -160,8 +158,8 @@ export class SearchIndex {
         isTensorHit[tensor]! |= isHit[column[tensor]!]!;
       }
     }
-    const op = this.#trace.table("uses").column("op");
-    const tensor = this.#trace.table("uses").column("tensor");
+    const op = this.trace.table("uses").column("op");
+    const tensor = this.trace.table("uses").column("tensor");
     for (let use = 0; use < op.length; use++) {
       if (op[use]! >= 0 && tensor[use]! >= 0) fit[op[use]!]! |= isTensorHit[tensor[use]!]!;
     }
@@ -169,7 +167,7 @@ export class SearchIndex {
 
   /** Ops whose stack passes through a frame that fits. */
   #opsOfFrames(fits: (file: number, cell: number, line: number) => boolean): Uint8Array {
-    const trace = this.#trace;
+    const trace = this.trace;
     const frames = trace.table("frames");
     const [file, cell, line] = (["file", "cell", "line"] as const).map((name) =>
       frames.column(name),

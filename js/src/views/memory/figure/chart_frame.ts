@@ -4,8 +4,7 @@
  */
 import { element } from "../../../dom/element.ts";
 import { watchTheme } from "../../../dom/theme.ts";
-
-const AWAY_PX = 14;
+import { TooltipBox } from "../../tooltip_box.ts";
 
 export interface ChartFrameOptions {
   /** Class of the element that the figure is drawn in. */
@@ -21,7 +20,7 @@ export interface ChartFrameOptions {
 export class ChartFrame {
   readonly figure: HTMLElement;
   readonly pointer: HTMLElement;
-  readonly #tooltip = element("div", { class: "pdl-tooltip", role: "tooltip", hidden: true });
+  readonly #tooltip: TooltipBox;
   readonly #ends: (() => void)[];
   #frame = 0;
   #isDisposed = false;
@@ -42,14 +41,14 @@ export class ChartFrame {
       "aria-valuemin": 0,
       ...options.pointer,
     });
-    app.append(this.#tooltip);
+    this.#tooltip = new TooltipBox(app);
     const observer = new ResizeObserver(resized);
     observer.observe(this.pointer);
     this.#ends = [
       watchTheme(options.recolour),
       () => observer.disconnect(),
       () => cancelAnimationFrame(this.#frame),
-      () => this.#tooltip.remove(),
+      () => this.#tooltip.dispose(),
     ];
   }
 
@@ -101,21 +100,13 @@ export class ChartFrame {
   }
 
   /** Beside the pointer, inside the app. */
-  tell(parts: readonly (Node | string)[], event: PointerEvent): void {
-    this.#tooltip.replaceChildren(...parts);
-    this.#tooltip.hidden = false;
-    const bounds = this.app.getBoundingClientRect();
-    const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
-    const { offsetWidth, offsetHeight } = this.#tooltip;
-    const left = x + AWAY_PX + offsetWidth > bounds.width ? x - AWAY_PX - offsetWidth : x + AWAY_PX;
-    const top =
-      y + AWAY_PX + offsetHeight > bounds.height ? y - AWAY_PX - offsetHeight : y + AWAY_PX;
-    this.#tooltip.style.left = `${Math.max(4, left)}px`;
-    this.#tooltip.style.top = `${Math.max(4, top)}px`;
+  tell(lines: readonly string[], event: PointerEvent): void {
+    const { left, top } = this.app.getBoundingClientRect();
+    this.#tooltip.show(lines, event.clientX - left, event.clientY - top);
   }
 
   /** Take the tooltip away. */
   hush(): void {
-    this.#tooltip.hidden = true;
+    this.#tooltip.hide();
   }
 }

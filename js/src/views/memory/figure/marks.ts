@@ -106,7 +106,7 @@ export function paintNames(
     }
   }
   if (peak.time_ns >= frame.from_ns && peak.time_ns <= frame.to_ns) {
-    context.font = `9px ${palette.font}`;
+    context.font = `9px helvetica, ${palette.font}`;
     context.textAlign = "center";
     context.textBaseline = "bottom";
     context.fillStyle = palette.ink;

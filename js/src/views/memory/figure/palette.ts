@@ -2,6 +2,7 @@
 
 import { hexColour, readTheme, type Theme } from "../../../dom/theme.ts";
 import { MEMORY_KINDS, type MemoryKind } from "../../../memory/blocks/kinds.ts";
+import { mix } from "../../scene/drawing_style.ts";
 
 export interface MemoryPalette extends Theme {
   /** By position in MEMORY_KINDS. */
@@ -25,13 +26,7 @@ const FADED = 0.24;
 
 /** A colour, `#rrggbb`, nearly gone into the ground. */
 export function faded(colour: string, ground: string): string {
-  const channel = (at: number): string => {
-    const [from, to] = [ground, colour].map((hex) => Number.parseInt(hex.slice(at, at + 2), 16));
-    return Math.round(from! + FADED * (to! - from!))
-      .toString(16)
-      .padStart(2, "0");
-  };
-  return `#${[1, 3, 5].map(channel).join("")}`;
+  return mix(ground, colour, FADED);
 }
 
 /** As a CSS value. */

@@ -1,5 +1,4 @@
 /** The address space in the chosen moment: blocks where they lie, and what is free between them. */
-import { loadBokeh } from "../../../charts/bokeh_loader.ts";
 import { element } from "../../../dom/element.ts";
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import { litAllocations } from "../../../memory/lit.ts";
@@ -12,7 +11,6 @@ import { formatBytes, formatDuration } from "../../../words/quantities.ts";
 import { blockLine } from "../../details/allocation.ts";
 import { ChartFrame } from "../figure/chart_frame.ts";
 import { faded, readMemoryPalette } from "../figure/palette.ts";
-import { MAP_SIDE_PX, type MapFigure, mountMap, type PieceColours } from "./map_figure.ts";
 
 const ROW_PX = 30;
 
@@ -20,8 +18,8 @@ export class BlockMapView {
   readonly element: HTMLElement;
   readonly #text = element("p", { class: "pdl-soft" });
   readonly #frame: ChartFrame;
+  readonly #canvas = element("canvas");
   #map: BlockMap | undefined;
-  #figure: MapFigure | undefined;
 
   constructor(
     readonly store: Store,
@@ -37,18 +35,19 @@ export class BlockMapView {
           class: "pdl-map-pointer",
           "aria-label": t("map.label"),
           "aria-valuenow": 0,
-          style: `inset:0 ${MAP_SIDE_PX}px 0 ${MAP_SIDE_PX}px`,
           onclick: (event: MouseEvent) => this.#click(event),
           onkeydown: (event: KeyboardEvent) => this.#press(event),
           onpointermove: (event: PointerEvent) => this.#hover(event),
           onpointerleave: () => this.#frame.hush(),
         },
         draw: () => this.#refresh(),
-        recolour: () => this.#show(),
+        // While JupyterLab changes its theme it hides all.
+        recolour: () => this.#paint(),
       },
       schedule,
     );
     const { figure, pointer } = this.#frame;
+    figure.append(this.#canvas);
     const main = element("div", { class: "pdl-map-main" }, figure, pointer);
     this.element = element("div", { class: "pdl-map" }, this.#text, main);
     this.#frame.own(
@@ -57,25 +56,10 @@ export class BlockMapView {
         if (state.selection !== previous.selection) schedule();
       }),
     );
-    void this.#draw();
   }
 
   dispose(): void {
     this.#frame.dispose();
-  }
-
-  async #draw(): Promise<void> {
-    try {
-      const bokeh = await loadBokeh();
-      if (!this.#frame.isDisposed) {
-        const figure = await mountMap(bokeh, this.#frame.figure);
-        this.#frame.own(() => figure.dispose());
-        this.#figure = figure;
-        this.#refresh();
-      }
-    } catch (error) {
-      this.#frame.fail(error);
-    }
   }
 
   #refresh(): void {
@@ -109,31 +93,40 @@ export class BlockMapView {
     ]
       .filter(Boolean)
       .join(" · ");
-    this.#show();
+    const pixels = window.devicePixelRatio || 1;
+    this.#canvas.width = Math.round(width_px * pixels);
+    this.#canvas.height = Math.round(height_px * pixels);
+    this.#paint();
     this.#tellBlock(map);
   }
 
-  /** At once where only the colours are others: while JupyterLab changes its theme it hides all. */
-  #show(): void {
-    if (this.#map) {
-      this.#figure?.show(this.#map, this.#colours());
+  /** Rows of blocks by address; a block that is -1 is free memory. */
+  #paint(): void {
+    const map = this.#map;
+    const context = this.#canvas.getContext("2d");
+    if (!map || !context) {
+      return;
     }
-  }
-
-  #colours(): PieceColours {
     const { kinds, bg, chip, select } = readMemoryPalette(this.#frame.app);
     const { blocks, choice } = this.memory;
     const lit = litAllocations(this.store);
-    const isLit = (block: number): boolean => block >= 0 && lit?.[blocks.rows[block]!] === 1;
-    const isFaded = (block: number): boolean =>
-      block >= 0 && (lit ? !isLit(block) : choice.kind >= 0 && blocks.kinds[block] !== choice.kind);
-    return {
-      fill(block) {
-        const colour = block < 0 ? chip : kinds[blocks.kinds[block]!]!;
-        return isFaded(block) ? faded(colour, bg) : colour;
-      },
-      line: (block) => (isLit(block) ? select : bg),
-    };
+    const { width, height } = this.#canvas;
+    const [px_bytes, row_px] = [width / map.row_bytes, height / map.rowCount];
+    context.clearRect(0, 0, width, height);
+    context.lineWidth = window.devicePixelRatio || 1;
+    map.blocks.forEach((block, piece) => {
+      const isLit = block >= 0 && lit?.[blocks.rows[block]!] === 1;
+      const isOther = lit ? !isLit : choice.kind >= 0 && blocks.kinds[block] !== choice.kind;
+      const colour = block < 0 ? chip : kinds[blocks.kinds[block]!]!;
+      const left = map.from_bytes[piece]! * px_bytes;
+      const across = map.to_bytes[piece]! * px_bytes - left;
+      context.beginPath();
+      context.rect(left, (map.rows[piece]! + 0.08) * row_px, across, 0.84 * row_px);
+      context.fillStyle = block >= 0 && isOther ? faded(colour, bg) : colour;
+      context.fill();
+      context.strokeStyle = isLit ? select : bg;
+      context.stroke();
+    });
   }
 
   /** What the keys are at, for those who do not see it. */

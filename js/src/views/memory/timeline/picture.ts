@@ -5,6 +5,7 @@ import { totalAt } from "../../../memory/blocks/moment.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
+import { pngOf } from "../../export/export_picture.ts";
 import type { MemoryPalette } from "../figure/palette.ts";
 
 const HEAD_PX = 34;
@@ -16,7 +17,7 @@ const SWATCH_PX = 10;
  * @param canvases the figures, from the top down
  * @throws Error if they are not drawn yet, or the browser cannot draw it
  */
-export async function memoryPicture(
+export function memoryPicture(
   memory: MemoryState,
   canvases: readonly HTMLCanvasElement[],
   palette: MemoryPalette,
@@ -46,9 +47,7 @@ export async function memoryPicture(
     top_px += height_px;
   }
   kinds.paint(top_px + MARGIN_PX / 2);
-  const blob = await new Promise<Blob | null>((done) => picture.toBlob(done, "image/png"));
-  if (!blob) throw new Error(t("export.no_picture"));
-  return blob;
+  return pngOf(picture);
 }
 
 /** "Cell 3 · peak 14.4 MiB at 291 ms on cpu · 12 MiB alive at 40 ms". */

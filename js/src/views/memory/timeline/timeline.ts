@@ -21,7 +21,7 @@ import { pixel_ns, serves, windowFor } from "./picture_window.ts";
 import { listenToTimeline, type TimelineMoves, ZOOM_STEP } from "./pointer.ts";
 import { markRun, markWindow } from "./run_marks.ts";
 import { ShownWindow } from "./shown_window.ts";
-import { tooltipParts } from "./tooltip.ts";
+import { tooltipLines } from "./tooltip.ts";
 
 export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
@@ -153,7 +153,7 @@ export class Timeline implements TimelineMoves {
   hover(x: number, y: number, event: PointerEvent): void {
     const hit = this.#hit(x, y);
     if (hit) {
-      this.#frame.tell(tooltipParts(this.memory, hit, this.#window.timeAt(x)), event);
+      this.#frame.tell(tooltipLines(this.memory, hit, this.#window.timeAt(x)), event);
       this.#frame.pointer.classList.toggle("pdl-on-block", hit.kind === "block");
     }
   }

@@ -1,6 +1,5 @@
 /** What is under the pointer in the timeline, in a few lines. */
 
-import { element } from "../../../dom/element.ts";
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
 import { totalAt } from "../../../memory/blocks/moment.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
@@ -10,14 +9,7 @@ import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
 import { blockLine, lifetime } from "../../details/allocation.ts";
 
-/** Its first line, and others that are soft. */
-export function tooltipParts(memory: MemoryState, hit: TimelineHit, time_ns: number): Node[] {
-  return tooltipLines(memory, hit, time_ns).map((line, i) =>
-    element("div", { class: i ? "pdl-soft" : undefined }, line),
-  );
-}
-
-function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): string[] {
+export function tooltipLines(memory: MemoryState, hit: TimelineHit, time_ns: number): string[] {
   const { blocks, trace } = memory;
   const total = formatBytes(totalAt(blocks, time_ns));
   const moment = t("memory.alive_at", { size: total, time: formatDuration(Math.round(time_ns)) });
