@@ -49,26 +49,23 @@ export function selectionOfHit(hit: Hit | undefined): Selection {
 
 /** Position of the box that shows the selection, or that hides it inside; -1 if there is none. */
 export function boxOfSelection(store: Store, scene: Scene): number {
-  const { hierarchy, trace } = store;
+  const { hierarchy, trace, groupOfGradNode } = store;
   const selection = store.selectionInGraph;
+  const find = (isIt: (box: SceneBox) => boolean, group: number): number => {
+    const at = scene.boxes.findIndex(isIt);
+    return at >= 0 ? at : boxAround(store, scene, group);
+  };
+  const ofGradNode = (node: number): number =>
+    node < 0 ? -1 : find(({ gradNode }) => gradNode === node, groupOfGradNode[node]!);
   switch (selection.kind) {
-    case "op": {
-      const at = scene.boxes.findIndex((box) => box.op === selection.op);
-      return at >= 0 ? at : boxAround(store, scene, hierarchy.groupOfOp[selection.op]!);
-    }
-    case "grad_node": {
-      const at = scene.boxes.findIndex((box) => box.gradNode === selection.gradNode);
-      const group = store.groupOfGradNode[selection.gradNode]!;
-      return at >= 0 ? at : boxAround(store, scene, group);
-    }
+    case "op":
+      return find(({ op }) => op === selection.op, hierarchy.groupOfOp[selection.op]!);
+    case "grad_node":
+      return ofGradNode(selection.gradNode);
     case "group":
       return boxAround(store, scene, selection.group);
-    case "gradient": {
-      const node = trace.at("grad_edges", "source", selection.edge);
-      const at = scene.boxes.findIndex((box) => node >= 0 && box.gradNode === node);
-      const group = node >= 0 ? store.groupOfGradNode[node]! : -1;
-      return at >= 0 ? at : boxAround(store, scene, group);
-    }
+    case "gradient":
+      return ofGradNode(trace.at("grad_edges", "source", selection.edge));
     case "tensor": {
       const producer = trace.at("tensors", "producer", selection.tensor);
       return scene.boxes.findIndex(

@@ -7,6 +7,7 @@ import { t } from "../../words/page.ts";
 import { formatCount } from "../../words/quantities.ts";
 import type { PanelContext } from "../facts/context.ts";
 import { type Fact, facts, MOST_ITEMS, section, small, tensorLink } from "../facts/facts.ts";
+import { tensorsOf } from "../names/tensors.ts";
 
 /** The part of an op's page; none where the op ran no compiled program. */
 export function programSection(context: PanelContext, op: number): HTMLElement | undefined {
@@ -71,9 +72,9 @@ function runOf(trace: Trace, row: number): [run: number, runs: number] {
 
 function parametersRead(context: PanelContext, op: number): HTMLElement {
   const { trace } = context;
-  const tensors = [...trace.inputsOf(op)]
-    .map((use) => trace.at("uses", "tensor", use))
-    .filter((tensor) => tensor >= 0 && isReadByProgram(trace, op, tensor));
+  const tensors = tensorsOf(trace, trace.inputsOf(op)).filter((tensor) =>
+    isReadByProgram(trace, op, tensor),
+  );
   const rest = tensors.length - MOST_ITEMS;
   return element(
     "div",

@@ -3,6 +3,7 @@
 import type { Cell } from "../../dom/table_text.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { tensorsOf } from "../names/tensors.ts";
 
 const NAMES = [
   "op",
@@ -58,9 +59,7 @@ function row(trace: Trace, op: number): Cell[] {
 
 /** "float32 [4, 16]; int64 [4]". */
 function tensors(trace: Trace, uses: Int32Array): string {
-  return [...uses]
-    .map((use) => trace.at("uses", "tensor", use))
-    .filter((tensor) => tensor >= 0)
+  return tensorsOf(trace, uses)
     .map((tensor) =>
       (["dtype", "shape"] as const)
         .map((column) => trace.textAt("tensors", column, tensor))

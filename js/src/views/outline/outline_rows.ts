@@ -7,6 +7,7 @@ import type { Selection } from "../../model/state/view_state.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
 import { foldLabel } from "../names/group_label.ts";
+import { shapesOf } from "../names/tensors.ts";
 import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";
 
 export interface OutlineRow {
@@ -239,10 +240,7 @@ class RowWriter {
     const op = item.key;
     const label = trace.opLabel(op);
     const layer = trace.layerOf(op);
-    const shapes = Array.from(trace.outputsOf(op))
-      .map((use) => trace.at("uses", "tensor", use))
-      .filter((tensor) => tensor >= 0)
-      .map((tensor) => trace.textAt("tensors", "shape", tensor));
+    const shapes = shapesOf(trace, trace.outputsOf(op));
     const parts = [
       t("outline.op", { name: label, op }),
       layer && t("outline.layer", { layer }),

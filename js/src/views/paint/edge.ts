@@ -1,11 +1,11 @@
 /** Draws edges, all of a style in one stroke. */
-import { traceStretch } from "../../layout/curve.ts";
 import type { Mark } from "../../model/graph/findings.ts";
 import { type Stroke, strokeOfEdge } from "../scene/drawing_style.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Scene, SceneEdge } from "../scene/scene.ts";
 import type { Brush } from "./brush.ts";
 import { colourOfMark } from "./mark.ts";
+import { traceEdges } from "./shared_stretches.ts";
 
 /** Below this scale edges have no curves and no round corners. */
 const CURVE_SCALE = 0.16;
@@ -54,10 +54,7 @@ export function paintEdges(
     context.setLineDash([...stroke.dash]);
     context.beginPath();
     const isFar = camera.scale < CURVE_SCALE;
-    for (const edge of alike) {
-      if (isFar) traceFar(context, edge, SHORTEST_PX / camera.scale);
-      else traceStretch(context, edge.pathX, edge.pathY, 0, edge.pathX.length - 1);
-    }
+    traceEdges(context, alike, isFar, isFar ? SHORTEST_PX / camera.scale : 0);
     context.stroke();
     context.setLineDash([]);
     if (camera.scale >= ARROW_SCALE) {
@@ -84,23 +81,6 @@ export function isWithin(edge: SceneEdge, at: number, area: Extent, reach: numbe
     y > area.top - reach &&
     y < area.bottom + reach
   );
-}
-
-/** Without curves and round corners, and not at all where it is straight and shorter than `shortest`. */
-function traceFar(
-  context: CanvasRenderingContext2D,
-  { pathX, pathY }: SceneEdge,
-  shortest: number,
-): void {
-  const isShort = (path: ArrayLike<number>): boolean =>
-    path.length === 2 && Math.abs(path[1]! - path[0]!) < shortest;
-  if (isShort(pathX) && isShort(pathY)) {
-    return;
-  }
-  context.moveTo(pathX[0]!, pathY[0]!);
-  for (let i = 1; i < pathX.length; i++) {
-    context.lineTo(pathX[i]!, pathY[i]!);
-  }
 }
 
 /** A small head at the target, along the last step. */

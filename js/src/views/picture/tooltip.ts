@@ -5,6 +5,7 @@ import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { formatBytes, formatDuration } from "../../words/quantities.ts";
 import { frameLabel } from "../names/stack_order.ts";
+import { shapesOf } from "../names/tensors.ts";
 import { normText } from "../paint/norm_ink.ts";
 import { markLines, marksOfBox } from "../scene/box_marks.ts";
 import type { SceneBox, SceneEdge } from "../scene/scene.ts";
@@ -106,7 +107,7 @@ function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
   const own = trace.ownFrameOf(op);
   const lines = [
     `${title} #${op}`,
-    box.op < 0 ? t("tooltip.gradient_of", { op: trace.opLabel(op) }) : shapesOf(trace, op),
+    box.op < 0 ? t("tooltip.gradient_of", { op: trace.opLabel(op) }) : shapesThrough(trace, op),
     trace.layerOf(op),
     box.op >= 0
       ? t("tooltip.on_host", { time: formatDuration(trace.at("ops", "duration_ns", op)) })
@@ -116,16 +117,13 @@ function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
   return lines.filter(Boolean);
 }
 
-/** "[4, 16] × [16, 16] → [4, 16]". */
-function shapesOf(trace: Trace, op: number): string {
-  const shapes = (uses: Int32Array): string => {
-    const tensors = Array.from(uses)
-      .map((use) => trace.at("uses", "tensor", use))
-      .filter((tensor) => tensor >= 0)
-      .map((tensor) => trace.textAt("tensors", "shape", tensor));
-    return tensors.length > 5 ? `${tensors.slice(0, 5).join(" ")} …` : tensors.join(" ");
-  };
-  return `${shapes(trace.inputsOf(op))} → ${shapes(trace.outputsOf(op))}`;
+/** "[4, 16] [16, 16] → [4, 16]". */
+function shapesThrough(trace: Trace, op: number): string {
+  const [given, made] = [trace.inputsOf(op), trace.outputsOf(op)].map((uses) => {
+    const shapes = shapesOf(trace, uses);
+    return shapes.length > 5 ? `${shapes.slice(0, 5).join(" ")} …` : shapes.join(" ");
+  });
+  return `${given} → ${made}`;
 }
 
 function tensorLines(trace: Trace, tensor: number): string[] {

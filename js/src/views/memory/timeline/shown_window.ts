@@ -1,6 +1,8 @@
 /** What of time and of bytes is on screen, and how it moves. */
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
+import { windowAround } from "../../../memory/stack/locate.ts";
+import type { Selection } from "../../../model/state/view_state.ts";
 import type { MemoryFigure } from "../figure/figure.ts";
 
 const LEAST_SPAN_NS = 20;
@@ -97,6 +99,59 @@ export class ShownWindow {
     if (bytes) {
       this.changed(true);
     }
+  }
+
+  /**
+   * Move the moment, or with `isSpan` the end of the span; what is shown follows it.
+   *
+   * @param by fraction of what is on screen
+   */
+  step(by: number, isSpan: boolean): void {
+    const { start, end } = this.span;
+    const { first_ns, last_ns } = this.memory.blocks;
+    const { from_ns, to_ns } = this.memory.choice;
+    const wanted_ns = (isSpan || by > 0 ? to_ns : from_ns) + by * (end - start);
+    const next_ns = Math.max(first_ns, Math.min(last_ns, wanted_ns));
+    this.memory.update({ from_ns: isSpan ? Math.min(from_ns, next_ns) : next_ns, to_ns: next_ns });
+    if (next_ns < start) {
+      this.pan((start - next_ns) / (end - start) + 0.1, 0);
+    } else if (next_ns > end) {
+      this.pan(-((next_ns - end) / (end - start) + 0.1), 0);
+    }
+  }
+
+  /** Choose a moment, and show it. */
+  jump(to: "first" | "last" | "peak"): void {
+    const { first_ns, last_ns, events } = this.memory.blocks;
+    const time_ns = { first: first_ns, last: last_ns, peak: events.peak_ns }[to];
+    this.memory.update({ from_ns: time_ns, to_ns: time_ns });
+    const { start, end } = this.span;
+    if (time_ns < start || time_ns > end) {
+      this.goTo(time_ns - (end - start) / 2, time_ns + (end - start) / 2);
+    }
+  }
+
+  /**
+   * Go to the span, or where there is none to the block that is selected.
+   *
+   * @param size of the frame
+   * @returns whether there was something to zoom to
+   */
+  zoomToChoice(selected: Selection, size: { width_px: number; height_px: number }): boolean {
+    const { blocks, choice } = this.memory;
+    const { from_ns, to_ns } = choice;
+    if (to_ns > from_ns) {
+      const margin_ns = (to_ns - from_ns) * 0.04;
+      this.goTo(from_ns - margin_ns, to_ns + margin_ns);
+      return true;
+    }
+    const block = "allocation" in selected ? blocks.rows.indexOf(selected.allocation) : -1;
+    if (block < 0 || !this.ranges || !size.width_px || !size.height_px) {
+      return false;
+    }
+    const near = windowAround(blocks, block, { ...size, whole_bytes: this.whole_bytes });
+    this.goTo(near.from_ns, near.to_ns, near.shown);
+    return true;
   }
 
   #show(from_bytes: number, to_bytes: number): void {

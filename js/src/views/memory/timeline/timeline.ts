@@ -15,7 +15,6 @@ import { ChartFrame } from "../figure/chart_frame.ts";
 import { FRAME, type MemoryFigure, memoryFigure } from "../figure/figure.ts";
 import { readMemoryPalette } from "../figure/palette.ts";
 import type { LitBlocks } from "../figure/stack_paint.ts";
-import { jumpToMoment, stepMoment, zoomToChoice } from "./moment_moves.ts";
 import { memoryPicture } from "./picture.ts";
 import { pixel_ns, serves, windowFor } from "./picture_window.ts";
 import { listenToTimeline, type TimelineMoves, ZOOM_STEP } from "./pointer.ts";
@@ -181,18 +180,17 @@ export class Timeline implements TimelineMoves {
   }
 
   step(by: number, isSpan: boolean): void {
-    if (stepMoment(this.memory, this.#window, by, isSpan)) {
-      this.leave();
-    }
+    this.leave();
+    this.#window.step(by, isSpan);
   }
 
   jump(to: "first" | "last" | "peak"): void {
-    jumpToMoment(this.memory, this.#window, to);
+    this.#window.jump(to);
   }
 
   zoomToChoice(): boolean {
     this.leave();
-    return zoomToChoice(this.memory, this.store, this.#window, this.#frame.size);
+    return this.#window.zoomToChoice(this.store.state.selection, this.#frame.size);
   }
 
   #showPlace(): void {
