@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from paddle_lab.error_help.known_error import ErrorHelp, KnownError, help_of
-from paddle_lab.error_help.table import known_errors
+from paddle_lab.error_help.known_error import ErrorHelp, KnownError, known_errors
 from paddle_lab.words import language
 
 _LONGEST_TEXT = 20_000
@@ -38,7 +37,7 @@ def error_help(
     known, match = found
     if not set(known.explained_by).isdisjoint(explained) or (known.is_reported and not reported):
         return []
-    return [help_of(known, match, language())]
+    return [known.help(match, language())]
 
 
 def kinds_that_explain(described: str) -> Collection[str]:

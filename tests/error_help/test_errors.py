@@ -15,8 +15,8 @@ import pytest
 import paddle_lab
 from paddle_lab import words as spoken
 from paddle_lab.capture.recorder.faults import described
+from paddle_lab.error_help.known_error import known_errors
 from paddle_lab.error_help.lookup import error_help, kinds_that_explain
-from paddle_lab.error_help.table import known_errors
 from tests.error_help.raised import IN_A_PROCESS_OF_THEIR_OWN, RAISED
 
 # Texts that this machine cannot provoke: (row, error, where its words are from).

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 
-_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned]
-"""Backward call, grad node, edge, and what was seen there."""
+_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, npt.NDArray[Any] | None]
+"""Backward call, grad node, edge, what was seen there, and the gradient itself where it is kept."""
 
 
 class Gradients(Collector):
@@ -77,15 +78,14 @@ class Gradients(Collector):
         for tensor, seen in starts(*roots):
             root = self._recorder.backward.node_of(tensor)
             if root >= 0:
-                rows.append((backward_call, root, NO_EDGE, *seen))
+                rows.append((backward_call, root, NO_EDGE, *seen, None))
                 begun.append(root)
 
         def take(node: int, edge: int, gradient: Any) -> None:
             seen = look_at(gradient, with_histogram=True)
             if seen is not None:
-                if values is not None:
-                    values.take(len(rows), node, edge, gradient)
-                rows.append((backward_call, node, edge, *seen))
+                value = None if values is None else values.copy(node, gradient)
+                rows.append((backward_call, node, edge, *seen, value))
 
         watch = BackwardWatch(take, self._recorder.abandon)
         self._watches = [other for other in self._watches if other.is_open]
@@ -111,29 +111,27 @@ class Gradients(Collector):
                 unhooked.append(key)
         if self._values is not None:
             self._values.choose([*hooked, *unhooked], self._edges)
-        # What a call begins with arrives as well.
-        arrivals = self._arrivals([*hooked, *unhooked]) + Counter(begun)
-        arriving = self._single_arrivals(unhooked, arrivals)
+        arriving = self._single_arrivals([*hooked, *unhooked], unhooked, begun)
         for key, node in hooked.items():
             watch.hook(HookedNode(key, node, self._edges.get(key, []), arriving.pop(key, None)))
         if arriving:
             self._hook_leaves(watch, arriving)
 
-    def _arrivals(self, nodes: list[int]) -> Counter[int]:
-        """Count the edges that lead to each node."""
-        edge_of = self._recorder.backward.grad_nodes.edge
-        return Counter(edge_of(edge)[1] for key in nodes for _, edge in self._edges.get(key, ()))
-
     def _single_arrivals(
-        self, unhooked: list[int], arrivals: Counter[int]
+        self, nodes: list[int], unhooked: list[int], begun: list[int]
     ) -> dict[int, tuple[int, int]]:
         """Return where only what one unhooked node hands on arrives, with that node and edge."""
         edge_of = self._recorder.backward.grad_nodes.edge
+        targets = {
+            edge: edge_of(edge)[1] for node in nodes for _, edge in self._edges.get(node, ())
+        }
+        # What a call begins with arrives as well.
+        arrivals = Counter([*targets.values(), *begun])
         return {
-            target: (source, edge)
+            targets[edge]: (source, edge)
             for source in unhooked
             for _, edge in self._edges.get(source, ())
-            if arrivals[target := edge_of(edge)[1]] == 1
+            if arrivals[targets[edge]] == 1
         }
 
     def _hook_leaves(self, watch: BackwardWatch, waiting: dict[int, tuple[int, int]]) -> None:
@@ -156,15 +154,12 @@ class Gradients(Collector):
 
     def forget(self, gone: Forgotten) -> None:
         """Forget what was in the gradients of backward calls and grad nodes."""
-        kept = [
-            at
-            for at, (call, node, *_) in enumerate(self._rows)
-            if call not in gone.backward_calls and node not in gone.grad_nodes
-        ]
-        if self._values is not None:
-            self._values.renumber({before: at for at, before in enumerate(kept)})
         # Watches that are open go on with this very list.
-        self._rows[:] = [self._rows[at] for at in kept]
+        self._rows[:] = [
+            row
+            for row in self._rows
+            if row[0] not in gone.backward_calls and row[1] not in gone.grad_nodes
+        ]
         # They are indexed anew, from where they stand now.
         self._edges.clear()
         self._indexed = self._recorder.backward.grad_nodes.edges.start // EDGE_CELLS
@@ -180,18 +175,17 @@ class Gradients(Collector):
             keys.grad_edges.rows(noted[2]).tolist(),
             strict=True,
         )
-        seen = [row[3:] for row in self._rows]
-        cells = statistic_cells([statistics(look) for look in seen])
+        cells = statistic_cells([statistics(row[3:7]) for row in self._rows])
         histograms = builders["grad_histograms"]
-        for at, (look, place, numbers) in enumerate(zip(seen, places, cells, strict=True)):
-            shape, dtype, _, scanned = look
+        for row, place, numbers in zip(self._rows, places, cells, strict=True):
+            *_, shape, dtype, _, scanned, value = row
             key = builders["grad_stats"].append(
                 *place,
                 strings["[" + ", ".join(map(str, shape)) + "]"],
                 strings[describe(dtype)[0]],
                 *numbers,
             )
-            if self._values is not None and at in self._values.kept:
-                self._recorder.grad_values[key] = self._values.kept[at]
+            if value is not None:
+                self._recorder.grad_values[key] = value
             counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)
             histograms.append_cells(np.insert(counts, 0, key, axis=1).ravel().tolist())

@@ -37,8 +37,6 @@ class GradientValues:
         self._recorder = recorder
         self._region = region
         self._wanted: set[int] = set()
-        self.kept: dict[int, npt.NDArray[Any]] = {}
-        """By position among the collector's rows."""
 
     def choose(self, nodes: Iterable[int], edges_of: dict[int, list[tuple[int, int]]]) -> None:
         """Choose the grad nodes of the region among those of a backward call; say what they take.
@@ -65,15 +63,12 @@ class GradientValues:
             sys.stderr.write(say("notices.gradients.kept", **told) + "\n")
         self._wanted |= chosen
 
-    def take(self, row: int, node: int, edge: int, gradient: Any) -> None:
-        """Keep a copy, if its node was chosen; ``gradient`` has been looked at before."""
-        if edge >= 0 and node in self._wanted:
-            # Paddle's own method: a hook around it would take this for a look of the user's.
-            self.kept[row] = np.array(inspect.unwrap(type(gradient).numpy)(gradient))
-
-    def renumber(self, positions: dict[int, int]) -> None:
-        """Let rows of the collector have other positions; those without one are forgotten."""
-        self.kept = {positions[row]: value for row, value in self.kept.items() if row in positions}
+    def copy(self, node: int, gradient: Any) -> npt.NDArray[Any] | None:
+        """Return a copy, if its node was chosen; ``gradient`` has been looked at before."""
+        if node not in self._wanted:
+            return None
+        # Paddle's own method: a hook around it would take this for a look of the user's.
+        return np.array(inspect.unwrap(type(gradient).numpy)(gradient))
 
     def _ops_inside(self) -> set[int]:
         inside: set[int] = set()
