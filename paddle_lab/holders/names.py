@@ -31,28 +31,18 @@ class Way:
         The way so far: ``"cache.items[3]"``.
     end
         The object at its end.
-    attributes
-        The object again, if it is a dictionary whose items a person writes as attributes.
-    is_layers
-        Whether they are a ``paddle.nn.Layer``'s, which keeps them in dictionaries of that one.
+    owner
+        Whose attributes they are, if the object at the end is a dictionary whose items a person
+        writes as attributes.
     call
         Where the path begins, unless at the root: ``" in forward(), last traceback"``.
     """
 
-    def __init__(
-        self,
-        path: str,
-        end: Any,
-        attributes: Any = None,
-        *,
-        is_layers: bool = False,
-        call: str = "",
-    ) -> None:
+    def __init__(self, path: str, end: Any, owner: Any = None, *, call: str = "") -> None:
         self._path = _shortened(path)
         self._call = _shortened(call)
         self._end = end
-        self._attributes = attributes
-        self._is_layers = is_layers
+        self._owner = owner
 
     @property
     def text(self) -> str:
@@ -68,14 +58,14 @@ class Way:
         holder, keys = self._end, self._keys
         if is_a(holder, dict):
             key = keys.get(id(held))
-            is_attribute = self._attributes is holder
-            if is_attribute and self._is_layers and key in _LAYER_DICTIONARIES:
+            is_attribute = self._owner is not None
+            is_layers = is_attribute and _is_layer(self._owner) and key in _LAYER_DICTIONARIES
+            # A thread's part of a threading.local has attributes as well.
+            if is_layers or (is_attribute and _is_thread(key) and is_a(held, dict)):
                 return self._on("", held, held)
-            if is_attribute and _is_thread(key) and is_a(held, dict):
-                return self._on("", held, held)  # a thread's part of a threading.local
             return self._on(_item(key, is_attribute=is_attribute), held)
         if _holds_attributes_in(holder, held):
-            return self._on("", held, held, is_layers=_is_layer(holder))
+            return self._on("", held, holder)
         if is_a(holder, CALLS):
             call = say("holders.in_call", function=call_of(holder).function, root=self.text)
             return Way(keys.get(id(held), say("holders.variable")), held, call=call)
@@ -87,8 +77,8 @@ class Way:
             return self._on("", held)
         return self._on(_member(holder, held, keys), held)
 
-    def _on(self, part: str, held: Any, attributes: Any = None, *, is_layers: bool = False) -> Way:
-        return Way(self._path + part, held, attributes, is_layers=is_layers, call=self._call)
+    def _on(self, part: str, held: Any, owner: Any = None) -> Way:
+        return Way(self._path + part, held, owner, call=self._call)
 
 
 def _keys(holder: Any) -> dict[int, Any]:
@@ -200,8 +190,9 @@ def _function_part(function: FunctionType, held: Any) -> str:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if cell is held:
             return say("holders.closure", name=name)
-    if held is function.__defaults__ or held is function.__kwdefaults__:
-        return ".__defaults__" if held is function.__defaults__ else ".__kwdefaults__"
+    for name in ("__defaults__", "__kwdefaults__"):
+        if getattr(function, name) is held:
+            return f".{name}"
     return _member(function, held, {})
 
 
