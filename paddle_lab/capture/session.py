@@ -18,8 +18,8 @@ from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
-from paddle_lab.capture.limit.earlier import mark_earlier
 from paddle_lab.capture.limit.limiter import Limiter
+from paddle_lab.capture.limit.trimming import mark_earlier
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described, described_with_causes
 from paddle_lab.capture.recorder.recorder import Recorder
@@ -202,11 +202,11 @@ class CaptureSession:
             **stopped_at(error, self._cells),
             notices=list(recorder.notices),
             checks=self._checks,
-            kept="" if kept is None else kept.limit.keep,
+            kept=kept,
         )
         record = assemble(
             recorder, self._paddle, origin, self._cells, self._memory, caller=_getframe()
         )
-        if kept is not None:
+        if kept:
             mark_earlier(record)
         return record

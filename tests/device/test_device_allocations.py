@@ -10,8 +10,9 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.source.user_frames import USER, stack_frames
-from paddle_lab.capture.memory import assembly
+from paddle_lab.capture.memory import capture
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE
+from paddle_lab.capture.memory.log.places import PLACES
 from tests.models import MODELS
 
 SOME_MODELS = ("lenet", "resnet18", "lstm", "transformer_encoder", "unet", "autocast")
@@ -21,20 +22,20 @@ SOME_MODELS = ("lenet", "resnet18", "lstm", "transformer_encoder", "unet", "auto
 def seen_events(monkeypatch):
     """The allocator's raw events, each with Paddle's counter after it."""
     seen = []
-    read = assembly.read_segments
+    read = capture.read_segments
 
     def read_and_keep(segments, **options):
         events, runs = read(segments, **options | {"has_devices": True})
         seen.append(events)
         return events, runs
 
-    monkeypatch.setattr(assembly, "read_segments", read_and_keep)
+    monkeypatch.setattr(capture, "read_segments", read_and_keep)
     return seen
 
 
 def counted(events, place):
     """Return the counter of a place after each moment at which it changed."""
-    here = events.place == events.places.index(f"Place({place})")
+    here = events.place == PLACES.number(f"Place({place})")
     changes = np.flatnonzero(here & np.isin(events.kind, (ALLOCATE, FREE)))
     after = dict(
         zip(events.time_ns[changes].tolist(), events.allocated_bytes[changes].tolist(), strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from paddle_lab.capture.limit.notice import Kept, notice
+from paddle_lab.capture.limit.notice import first_notice, notice
 from paddle_lab.capture.limit.spans import OPEN, Span
 from paddle_lab.capture.limit.step_choice import StepChoice
 from paddle_lab.capture.limit.trimming import Forgetting, op_keys, trim
@@ -106,7 +106,7 @@ class Limiter:
         """Return from when to when the training steps lasted that are kept, by their choice."""
         return None if self._steps is None else self._steps.windows()
 
-    def finish(self, *, has_memory: bool) -> Kept | None:
+    def finish(self, *, has_memory: bool) -> str:
         """Forget what the trace does not keep, now that nothing is recorded any more.
 
         Parameters
@@ -116,27 +116,24 @@ class Limiter:
 
         Returns
         -------
-        Kept or None
-            What there is to say of it; ``None`` where every op is kept.
+        str
+            Which ops are kept, and a notice says more; empty where every op is.
         """
         recorder = self._recorder
         recorder.next_op.alarm = NEVER
         keys = op_keys(recorder)
         if len(keys) > self._most or (self._forgotten and self._steps is not None):
             self._forgotten += trim(recorder, self._final_spans(keys), self.forgetting)
+            keys = op_keys(recorder)
         if not self._forgotten and self._stopped_ns < 0:
-            return None
-        kept = len(op_keys(recorder))
-        told = Kept(
-            limit=self._limit,
-            ran=kept + self._forgotten,
-            kept=kept,
-            stopped_ns=self._stopped_ns - recorder.start_ns if self._stopped_ns >= 0 else -1,
-            steps=None if self._steps is None else self._steps.told(),
-            has_memory=has_memory,
-        )
-        recorder.notices.append(notice(told))
-        return told
+            return ""
+        if self._limit.keep == "first":
+            told = first_notice(len(keys), max(self._stopped_ns - recorder.start_ns, 0))
+        else:
+            ran = len(keys) + self._forgotten
+            told = notice(ran, len(keys), self._steps, has_memory=has_memory)
+        recorder.notices.append(told)
+        return self._limit.keep
 
     def _set_alarm(self, trim_at: int) -> None:
         self._trim_at = trim_at

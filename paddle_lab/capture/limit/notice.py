@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from paddle_lab.capture.limit.step_choice import StepsTold
+from paddle_lab.capture.limit.step_choice import StepChoice
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
 from paddle_lab.words import say
 
 _MOST_NAMED = 6
 
 
-class Kept(NamedTuple):
-    """What a trace kept of a run that was longer than its limit."""
+def first_notice(kept: int, stopped_ns: int) -> str:
+    """Return the sentences for a trace of the first ops.
 
-    limit: Limit
-    ran: int
-    """How many ops were recorded, those that were forgotten included."""
-    kept: int
-    stopped_ns: int
-    """When recording stopped, since the trace began; -1 where it did not."""
-    steps: StepsTold | None
-    has_memory: bool
+    Parameters
+    ----------
+    kept
+        How many ops it keeps.
+    stopped_ns
+        When recording stopped, since the trace began.
+    """
+    seconds = f"{stopped_ns / 1e9:,.3f}"
+    return say("notices.limit.first", kept=kept, seconds=seconds, more=_more(kept * 10))
 
 
-def notice(told: Kept) -> str:
-    """Return the sentences for a trace's notices: what ran, what is kept, how to keep more."""
-    if told.limit.keep == "first":
-        seconds = f"{told.stopped_ns / 1e9:,.3f}"
-        more = _more(told.kept * 10)
-        return say("notices.limit.first", kept=told.kept, seconds=seconds, more=more)
-    if told.steps is not None and told.steps.kept:
-        which = say("notices.limit.steps", kept=told.kept, steps=_steps(told.steps))
-    elif told.steps is None:
-        which = say("notices.limit.newest", kept=told.kept)
-    elif told.steps.ended:
-        which = say("notices.limit.newest_none_fits", kept=told.kept)
+def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -> str:
+    """Return the sentences for a trace's notices: what ran, what is kept, how to keep more.
+
+    Parameters
+    ----------
+    ran, kept
+        How many ops were recorded, and how many of them were not forgotten.
+    steps
+        Which steps are kept, where steps are.
+    has_memory
+        Whether the trace has allocations.
+    """
+    if steps is None:
+        which = say("notices.limit.newest", kept=kept)
+    elif steps.kept:
+        which = say("notices.limit.steps", kept=kept, steps=_steps(steps))
+    elif steps.ended:
+        which = say("notices.limit.newest_none_fits", kept=kept)
     else:
-        which = say("notices.limit.newest_no_step", kept=told.kept)
+        which = say("notices.limit.newest_no_step", kept=kept)
     return say(
         "notices.limit.ran",
-        ran=told.ran,
+        ran=ran,
         which=which,
         earlier=say("notices.limit.earlier"),
-        allocated=say("notices.limit.allocated") if told.has_memory else "",
-        more=_more(told.ran),
+        allocated=say("notices.limit.allocated") if has_memory else "",
+        more=_more(ran),
     )
 
 
@@ -64,7 +69,7 @@ def blocks_notice(limit: Limit, *, kept: int, forgotten: int) -> str:
     return say(f"notices.limit.{which}", made=made, kept=kept, more=more)
 
 
-def _steps(steps: StepsTold) -> str:
+def _steps(steps: StepChoice) -> str:
     numbers = [f"{step + 1:,}" for step in steps.kept]
     if len(numbers) > _MOST_NAMED:
         numbers = [*numbers[:3], "…", *numbers[-2:]]

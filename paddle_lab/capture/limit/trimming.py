@@ -16,9 +16,11 @@ from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.limit.graphs import forget_graphs
 from paddle_lab.capture.limit.kept_ops import KeptOps
 from paddle_lab.capture.limit.spans import Keys, Span, is_of_kept
+from paddle_lab.capture.recorder.tensors import ACTIVATION, EXTERNAL
 from paddle_lab.capture.rows.cells import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
 from paddle_lab.capture.rows.tape import Tape, cells_of, row_starts
 from paddle_lab.capture.tables.op_columns import OpRows
+from paddle_lab.trace.record import Record
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
@@ -72,6 +74,14 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
     if also is not None:
         also(kept, gone)
     return len(kept.forgotten)
+
+
+def mark_earlier(record: Record) -> None:
+    """Let tensors whose makers are gone be external: nothing in the record made them."""
+    tensors = record.tensors
+    kind = tensors["kind"]
+    is_earlier = (kind == ACTIVATION) & (tensors["producer"] < 0) & (tensors["detached_from"] < 0)
+    kind[is_earlier] = EXTERNAL
 
 
 def _forget_events(recorder: Recorder, kept: KeptOps) -> None:
@@ -158,15 +168,10 @@ def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
     results, end = _rows(recorder.pylayers.results, _RESULT_CELLS)
     _replace(recorder.pylayers.results, end, results[np.isin(results[:, 0], kept.keys)])
     ops = kept.ops
-    ends = np.append(ops.starts, len(ops.cells))
-    if np.any(ends[1:] < ends[:-1]):  # threads wrote out of turn
-        order = np.argsort(ops.starts)
-        is_kept, starts = kept.is_kept[order], ops.starts[order]
-    else:
-        is_kept, starts = kept.is_kept, ops.starts
-    counts = np.diff(np.append(starts, len(ops.cells)))
+    order = np.argsort(ops.starts)  # by key they come, and threads may have written out of turn
+    counts = np.diff(np.append(ops.starts[order], len(ops.cells)))
     end = recorder.ops.start + len(ops.cells)
-    _replace(recorder.ops, end, ops.cells[np.repeat(is_kept, counts)])
+    _replace(recorder.ops, end, ops.cells[np.repeat(kept.is_kept[order], counts)])
 
 
 def _rows(tape: Tape, width: int) -> tuple[Keys, int]:

@@ -40,10 +40,14 @@ def rerun(first: Run, state: StateBefore, code: Code, checks: Sequence[str]) -> 
     """
     paddle = require_paddle()
     found: dict[str, list[Difference]] = {}
-    for check, look in ((NONDETERMINISM, _once_more), (UNWRITTEN, _with_filled_memory)):
+    looks: dict[str, Callable[[], list[Difference]]] = {
+        NONDETERMINISM: lambda: _once_more(first, state, code),
+        UNWRITTEN: lambda: _with_filled_memory(paddle, state, code),
+    }
+    for check, look in looks.items():
         if check in checks:
             try:
-                found[check] = look(paddle, first, state, code)
+                found[check] = look()
             except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
                 first.record.origin.notices.append(refusal([check], reason))
     return with_differences(first.record, found)
@@ -56,8 +60,7 @@ def refusal(checks: Sequence[str], reason: object) -> str:
     return say("notices.unchecked.because", kinds=listing(checks), reason=reason)
 
 
-def _once_more(paddle: Any, first: Run, state: StateBefore, code: Code) -> list[Difference]:
-    del paddle
+def _once_more(first: Run, state: StateBefore, code: Code) -> list[Difference]:
     state.refuse_cleared()
     return _compared(first, _recorded(state, code))
 
@@ -68,12 +71,9 @@ def _compared(first: Run, second: Run) -> list[Difference]:
     return differences(first, second)
 
 
-def _with_filled_memory(
-    paddle: Any, first: Run, state: StateBefore, code: Code
-) -> list[Difference]:
+def _with_filled_memory(paddle: Any, state: StateBefore, code: Code) -> list[Difference]:
     if not is_filled(paddle):
         raise Unrepeatable(say("notices.unchecked.not_filled"))
-    del first
     runs = []
     for byte in BYTES:
         with filled(paddle, byte):

@@ -11,7 +11,7 @@ from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.rerun.contents import Contents
 from paddle_lab.capture.rerun.random_state import RandomState
 from paddle_lab.capture.rerun.reach import Reached, Unrepeatable
-from paddle_lab.capture.rerun.tensor_state import refuse_cleared, refuse_entangled, states_of
+from paddle_lab.capture.rerun.tensor_state import refuse_entangled, states_of
 from paddle_lab.words import listing, say
 
 
@@ -51,15 +51,16 @@ class StateBefore:
         self._random = RandomState(paddle)
 
     def refuse_cleared(self) -> None:
-        """Refuse to compare a second run with the first where it cleared gradients from before.
+        """Refuse to compare a second run, which would not add to the gradients that were there.
 
         Raises
         ------
         Unrepeatable
-            If it did.
+            If there were gradients before the first run, and it cleared them.
         """
         with HOOKS.suspended(), self._paddle.no_grad():
-            refuse_cleared(self._tensors)
+            if any(state.lost_gradient for state in self._tensors):
+                raise Unrepeatable(say("notices.unchecked.cleared"))
 
     @contextmanager
     def again(self) -> Iterator[None]:

@@ -147,17 +147,5 @@ def refuse_entangled(states: Sequence[TensorState]) -> None:
                 raise Unrepeatable(say("notices.unchecked.shared"))
 
 
-def refuse_cleared(states: Sequence[TensorState]) -> None:
-    """Refuse where a second run would not add to the gradients that the first one added to.
-
-    Raises
-    ------
-    Unrepeatable
-        If there were gradients before the first run, and it cleared them.
-    """
-    if any(state.lost_gradient for state in states):
-        raise Unrepeatable(say("notices.unchecked.cleared"))
-
-
 def _copy(tensor: Any) -> Any:
     return tensor.detach().clone()
