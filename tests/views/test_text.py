@@ -56,3 +56,16 @@ def test_a_pylayers_time_is_counted_once():
 def test_an_empty_trace_has_a_summary():
     record = with_answers(RecordWriter().record())
     assert summary_text(record) == f"{one_line(record)}\n{'Ops: none'}"
+
+
+def test_backward_calls_of_one_line_with_equal_graphs_are_one_line():
+    w = RecordWriter()
+    for op in range(3):
+        w.op("relu")
+        w.backward(w.grad_node("ReluGradNode", op), line=9)
+    w.backward(line=12)
+    lines = summary_text(with_answers(w.record())).splitlines()
+    assert lines[-2:] == [
+        "  3 × Tensor.backward at Cell 4, line 9: 1 grad node",
+        "  Tensor.backward at Cell 4, line 12: 0 grad nodes",
+    ]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from html import escape
 
 from paddle_lab.analysis.findings.sentence_html import sentence_html
-from paddle_lab.analysis.tables.summaries import backward_calls
 from paddle_lab.trace.record import Record
 from paddle_lab.views.html.notebook_output import still_html
 from paddle_lab.views.svg.classes import with_classes
@@ -20,7 +19,7 @@ from paddle_lab.views.svg.picture import svg_picture
 from paddle_lab.views.text.finding_text import told_findings
 from paddle_lab.views.text.line_rows import line_rows
 from paddle_lab.views.text.summary import (
-    backward_line,
+    backward_lines,
     counts,
     failures,
     full_title,
@@ -58,7 +57,7 @@ def still_content(record: Record) -> str:
     problems = _findings(record)
     problems += "".join(f"<p><b>{escape(text)}</b></p>" for text in failures(record))
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
-    calls = [(backward_line(call),) for call in backward_calls(record)]
+    calls = [(line,) for line in backward_lines(record)]
     heading = [(say("reports.column.call"),)] if calls else []
     tables = "".join(_table(title, rows) for title, rows in sections(record))
     tables += _table(say("reports.section.backward"), [*heading, *calls])

@@ -99,7 +99,7 @@ def summary_text(record: Record) -> str:
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
     layers, *others = (_section(title, rows) for title, rows in sections(record))
     parts += [layers, _odd_lines(record), *others]
-    calls = [f"  {backward_line(call)}" for call in backward_calls(record)]
+    calls = [f"  {line}" for line in backward_lines(record)]
     parts.append([say("reports.section.backward"), *calls] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -175,8 +175,22 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
     return [tuple(say(f"reports.programs.{name}") for name in heading), *rows]
 
 
-def backward_line(call: BackwardCall) -> str:
-    """Return one line about a backward call."""
+def backward_lines(record: Record) -> list[str]:
+    """Return a line for each kind of backward call: calls of one line with equal graphs are one."""
+    alike: dict[tuple[object, ...], list[BackwardCall]] = {}
+    for call in backward_calls(record):
+        where = call.frame.where if call.frame else ""
+        kind = (call.kind, where, call.grad_node_count, call.create_graph, call.error)
+        alike.setdefault(kind, []).append(call)
+    return [
+        _backward_line(calls[0])
+        if len(calls) == 1
+        else f"{len(calls):,} × {_backward_line(calls[0])}"
+        for calls in alike.values()
+    ]
+
+
+def _backward_line(call: BackwardCall) -> str:
     nodes = say("page.count.grad_node", n=call.grad_node_count)
     if call.kind == "remaining":
         return say("reports.backward.not_run", nodes=nodes)
