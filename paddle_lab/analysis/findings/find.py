@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.consequences import without_consequences
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Finding, Found
 from paddle_lab.analysis.findings.registry import checks, depth
@@ -29,14 +29,10 @@ def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     kinds
         The checks to run; by default those that the trace was recorded for.
     """
-    facts = Facts(record)
-    wanted = record.origin.checks if kinds is None else kinds
-    known = checks()
-    findings: list[Finding] = []
-    for kind in wanted:
-        if kind in known:
-            findings.extend(_run(known[kind], facts))
-    return without_consequences(sorted(findings, key=_rank), known)
+    facts, known = Facts(record), checks()
+    wanted = [kind for kind in (record.origin.checks if kinds is None else kinds) if kind in known]
+    findings = [finding for kind in wanted for finding in _run(known[kind], facts)]
+    return _without_consequences(sorted(findings, key=_rank))
 
 
 def _run(check: Check, facts: Facts) -> list[Finding]:
@@ -76,3 +72,40 @@ def _rank(finding: Finding) -> tuple[int, int, int]:
     # Findings without an op come last.
     op = finding.op if finding.op >= 0 else 1 << 31
     return SEVERITIES.index(finding.severity), depth(finding.kind), op
+
+
+def _without_consequences(findings: list[Finding]) -> list[Finding]:
+    """Return the findings without errors that are the consequence of another one among them.
+
+    The cause keeps the consequence's marks: the grad node that failed is shown as such.
+
+    Parameters
+    ----------
+    findings
+        Causes before consequences.
+    """
+    told: list[Finding] = []
+    for finding in findings:
+        at = next((at for at, one in enumerate(told) if _causes(one, finding)), -1)
+        if at < 0:
+            told.append(finding)
+        else:
+            marks = dict.fromkeys((*told[at].marks, *finding.marks))
+            told[at] = replace(told[at], marks=tuple(marks))
+    return told
+
+
+def _causes(one: Finding, other: Finding) -> bool:
+    """Tell whether both are errors about one thing, and of kinds that are cause and consequence."""
+    return (
+        one.severity == other.severity == "error"
+        and one.kind in checks()[other.kind].consequence_of
+        and not _things(one).isdisjoint(_things(other))
+    )
+
+
+def _things(finding: Finding) -> set[tuple[str, int]]:
+    """Return the ops and grad nodes that a finding points at."""
+    places = (finding, *finding.marks)
+    ops = {("op", place.op) for place in places if place.op >= 0}
+    return ops | {("grad_node", place.grad_node) for place in places if place.grad_node >= 0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from paddle_lab.analysis.findings import checks as rooms
@@ -64,14 +64,12 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
 
 def evidence_for(kinds: Iterable[str]) -> frozenset[Evidence]:
     """Return what a trace must record for these checks."""
-    known = checks()
-    return frozenset(need for kind in kinds if kind in known for need in known[kind].needs)
+    return frozenset(need for check in _known(kinds) for need in check.needs)
 
 
 def rerun_kinds(kinds: Iterable[str]) -> list[str]:
     """Return those of the kinds for which the code has to run once more."""
-    known = checks()
-    return [kind for kind in kinds if kind in known and "rerun" in known[kind].needs]
+    return [check.kind for check in _known(kinds) if "rerun" in check.needs]
 
 
 def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
@@ -83,8 +81,12 @@ def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
         Which ops a trace kept that was longer than its limit: see
         :data:`paddle_lab.trace.limit.Keep`.
     """
-    known = checks()
-    return [kind for kind in kinds if kind in known and kept not in known[kind].holds_on]
+    return [check.kind for check in _known(kinds) if kept not in check.holds_on]
+
+
+def _known(kinds: Iterable[str]) -> Iterator[Check]:
+    """Yield the checks of those kinds that there are: a trace of another version may have more."""
+    return (checks()[kind] for kind in kinds if kind in checks())
 
 
 def is_all(selection: str | Sequence[str] | None) -> bool:
@@ -94,11 +96,4 @@ def is_all(selection: str | Sequence[str] | None) -> bool:
 
 def depth(kind: str) -> int:
     """Return how many kinds of findings may be the cause of this kind's, one behind the other."""
-    known = checks()
-
-    def above(kind: str, passed: frozenset[str]) -> int:
-        causes = known[kind].consequence_of if kind in known else ()
-        return max((1 + above(cause, passed | {kind}) for cause in causes if cause not in passed),
-                   default=0)  # fmt: skip
-
-    return above(kind, frozenset())
+    return max((1 + depth(cause) for cause in checks()[kind].consequence_of), default=0)

@@ -33,11 +33,13 @@ _USUAL_TINY, _USUAL_HUGE = 1e-25, 1e25
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield, of each backward call, what was lost or overflowed, or else how the scale changes."""
-    table = GradientTable(facts.record)
+    of_call: dict[int, list[Gradient]] = {}
+    for row in GradientTable(facts.record):
+        of_call.setdefault(row.backward_call, []).append(row)
     said: set[tuple[str, int]] = set()
-    for call in sorted({row.backward_call for row in table}):
-        rows = [row for row in table if row.backward_call == call]
-        found = _extreme(facts, rows) or _drift(facts, GradientCurve.of(facts.record, call))
+    for call in sorted(of_call):
+        curve = GradientCurve.of(facts.record, call)
+        found = _extreme(facts, of_call[call]) or _drift(facts, curve)
         if found is not None and (found.place.file, found.place.line) not in said:
             said.add((found.place.file, found.place.line))
             yield found
@@ -57,27 +59,21 @@ def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
         is_finite = row.nans + row.infs == 0  # infinities of both signs sum up to NaN
         overflowed = not is_finite and magnitude > _HUGE.get(row.dtype, _USUAL_HUGE)
         if vanished or overflowed:
-            return _lost(facts, row, magnitude, overflowed=overflowed)
+            op = row.op.key if row.op else -1
+            return Found(
+                place=facts.place(op),
+                op=op,
+                grad_node=row.source_node,
+                severity="warning",
+                message=Text(
+                    f"findings.gradient-scale.{'overflowed' if overflowed else 'vanished'}",
+                    place=facts.place(op),
+                    magnitude=f"{magnitude:.1e}",
+                    dtype=row.dtype,
+                ),
+                marks=[Mark("origin", op=op, grad_node=row.source_node)],
+            )
     return None
-
-
-def _lost(facts: Facts, row: Gradient, magnitude: float, *, overflowed: bool) -> Found:
-    op = row.op.key if row.op else -1
-    place = facts.place(op)
-    became = "overflowed" if overflowed else "vanished"
-    return Found(
-        place=place,
-        op=op,
-        grad_node=row.source_node,
-        severity="warning",
-        message=Text(
-            f"findings.gradient-scale.{became}",
-            place=place,
-            magnitude=f"{magnitude:.1e}",
-            dtype=row.dtype,
-        ),
-        marks=[Mark("origin", op=op, grad_node=row.source_node)],
-    )
 
 
 def _drift(facts: Facts, curve: GradientCurve) -> Found | None:
@@ -94,20 +90,16 @@ def _drift(facts: Facts, curve: GradientCurve) -> Found | None:
     if 1 / _STRIKING < ratio < _STRIKING:
         return None
     start, end = points[-1], points[0]
-    place = facts.place(end.first_op)
-    vanishing = ratio < 1
-    factor = 1 / ratio if vanishing else ratio
-    changes = "shrinks" if vanishing else "grows"
     return Found(
-        place=place,
+        place=facts.place(end.first_op),
         op=end.first_op,
         severity="info",
         message=Text(
-            f"findings.gradient-scale.{changes}",
+            f"findings.gradient-scale.{'shrinks' if ratio < 1 else 'grows'}",
             start=start.label,
             end=end.label,
             n=len(points),
-            factor=f"{factor:.0e}",
+            factor=f"{max(ratio, 1 / ratio):.0e}",
             last=f"{last:.1e}",
             first=f"{first:.1e}",
         ),

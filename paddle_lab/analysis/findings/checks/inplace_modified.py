@@ -21,7 +21,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.saved.failed_backward import FailedBackward, failed_backwards
-from paddle_lab.analysis.findings.saved.silent_changes import SilentChange, silent_changes
+from paddle_lab.analysis.findings.saved.silent_changes import Write, silent_changes
 from paddle_lab.words import Text
 
 
@@ -30,8 +30,8 @@ def find(facts: Facts) -> Iterator[Found]:
     for failed in facts.answer(failed_backwards):
         if failed.cause == "modified" and failed.changes:
             yield _raised(facts, failed)
-    for change in silent_changes(facts):
-        yield _silent(facts, change)
+    for write, node in silent_changes(facts):
+        yield _silent(facts, write, node)
 
 
 def _raised(facts: Facts, failed: FailedBackward) -> Found:
@@ -51,19 +51,18 @@ def _raised(facts: Facts, failed: FailedBackward) -> Found:
     )
 
 
-def _silent(facts: Facts, change: SilentChange) -> Found:
-    place, saver = change.place, facts.place(change.saver)
-    key = "silent_step" if change.op >= 0 else "silent"
+def _silent(facts: Facts, write: Write, node: int) -> Found:
+    saver = facts.op_of_node(node)
+    key = "silent_step" if write.op >= 0 else "silent"
     return Found(
-        place=place,
-        op=change.op if change.op >= 0 else change.saver,
-        grad_node=change.grad_node,
+        place=write.place,
+        op=write.op if write.op >= 0 else saver,
+        grad_node=node,
         severity="warning",
-        message=Text(f"findings.inplace-modified.{key}", place=place, saver=saver),
-        marks=[
-            Mark("origin", op=change.op),
-            Mark("related", op=change.saver, grad_node=change.grad_node),
-        ],
+        message=Text(
+            f"findings.inplace-modified.{key}", place=write.place, saver=facts.place(saver)
+        ),
+        marks=[Mark("origin", op=write.op), Mark("related", op=saver, grad_node=node)],
         advice=Text("findings.inplace-modified.silent_advice"),
     )
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.gradients.alternatives import Alternatives
+from paddle_lab.analysis.findings.gradients.alternatives import is_alternative
 from paddle_lab.analysis.findings.gradients.creations import Creations
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained, listed
@@ -103,9 +103,8 @@ def _step_place(facts: Facts) -> Place:
 def _found(
     facts: Facts, cuts: GradientCuts, place: Place, parameters: list[int], *, is_used: bool
 ) -> Found:
-    trained, is_chosen, is_other = cuts.trained, False, _is_other_model(cuts, parameters)
-    if not is_used:
-        is_chosen = all(map(facts.answer(Alternatives).has, parameters))
+    trained, is_other = cuts.trained, _is_other_model(cuts, parameters)
+    is_chosen = not is_used and all(is_alternative(facts, one) for one in parameters)
     key = "chosen" if is_chosen else "other" if is_other else "aside" if is_used else "unused"
     if len(parameters) == 1 and key in ("aside", "unused"):
         key += "_one"

@@ -27,14 +27,14 @@ from paddle_lab.words import Text
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that called a model whose graph nobody used."""
-    calls_there = UnusedCalls(facts)
+    model_calls = UnusedCalls(facts)
     by_place: dict[Place, list[UnusedCall]] = {}
-    for call in calls_there.each():
+    for call in model_calls.unused:
         by_place.setdefault(facts.model_place(call.op), []).append(call)
     if not by_place:
         return
     graphs = HeldGraphs(facts, facts.answer(Steps))
-    used = {facts.model_place(op) for op in calls_there.used_ops()}
+    used = {facts.model_place(op) for op in model_calls.used_ops}
     for place, calls in by_place.items():
         severity = _severity(facts, calls, is_used_too=place in used)
         if severity is None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts, walk
+from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
-from paddle_lab.analysis.findings.gradients.weights_alone import WeightsAlone
 from paddle_lab.trace.schema import ROLES
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
@@ -43,23 +41,16 @@ class UnusedCalls:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._cuts = facts.answer(GradientCuts)
+        self.used_ops: list[int] = []
+        """The first ops of the calls whose graphs were used."""
+        self.unused: list[UnusedCall] = []
+        """The others, in order."""
+        for key, ops in self._calls().items():
+            if facts.reached_ops[ops].any():
+                self.used_ops.append(ops[0])
+            elif (call := self._followed(key, ops)) is not None:
+                self.unused.append(call)
 
-    def each(self) -> Iterator[UnusedCall]:
-        """Iterate over the calls, in order."""
-        for key, ops in self._calls.items():
-            if not self._is_reached(ops):
-                call = self._followed(key, ops)
-                if call is not None:
-                    yield call
-
-    def used_ops(self) -> Iterator[int]:
-        """Iterate over the first ops of the calls whose graphs were used."""
-        return (ops[0] for ops in self._calls.values() if self._is_reached(ops))
-
-    def _is_reached(self, ops: list[int]) -> bool:
-        return bool(self._facts.reached_ops[ops].any())
-
-    @cached_property
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
         """Ops that read trainable parameters and have a gradient, by their outermost layer call.
 
@@ -76,7 +67,7 @@ class UnusedCalls:
         carrying = op[(role == _OUTPUT) & needs_grad & ~is_parameter]
         both = np.intersect1d(reading, carrying)
         calls: dict[tuple[bool, int], list[int]] = {}
-        outermost, weights = facts.outermost_layer_calls, WeightsAlone(facts)
+        outermost, weights = facts.outermost_layer_calls, _WeightsAlone(facts)
         for one in both[record.ops["phase"][both] == FORWARD].tolist():
             if not facts.is_in_pylayer(one):
                 call = outermost[scopes[one]] if scopes[one] >= 0 else -1
@@ -132,3 +123,58 @@ class UnusedCalls:
     @cached_property
     def _eval_scopes(self) -> frozenset[int]:
         return frozenset(self._facts.record.eval_scopes["scope"].tolist())
+
+
+class _WeightsAlone:
+    """What was made of parameters without any data: norms, copies, distances of weights."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._known: dict[int, bool] = {}
+
+    def reads(self, op: int) -> bool:
+        """Tell whether all that an op reads was made of parameters alone.
+
+        What a parameter is subtracted from and has its shape, from before the trace, was one once.
+        """
+        facts, sources = self._facts, self._sources_of_op(op)
+        others = [one for one in sources if not self._is_of_weights(one)]
+        if not others:
+            return bool(sources)
+        shapes = {facts.shape(one) for one in facts.inputs(op) if one not in others}
+        return facts.op_name(op) == "subtract" and all(
+            self._is_external(one) and {facts.shape(one)} == shapes for one in others
+        )
+
+    def _is_of_weights(self, tensor: int) -> bool:
+        known = self._known
+        # What a tensor was made of has an earlier row.
+        for row in sorted(walk([tensor], self._unknown_sources)):
+            if row not in known:
+                sources = self._sources(row)
+                known[row] = self._facts.tensor_kind(row) == PARAMETER or (
+                    bool(sources) and all(known.get(one, False) for one in sources)
+                )
+        return known[tensor]
+
+    def _unknown_sources(self, row: int) -> list[int]:
+        is_known = row in self._known or self._facts.tensor_kind(row) == PARAMETER
+        return [] if is_known else self._sources(row)
+
+    def _is_external(self, row: int) -> bool:
+        while self._facts.detached_from(row) >= 0:
+            row = self._facts.detached_from(row)
+        return self._facts.tensor_kind(row) == EXTERNAL
+
+    def _sources(self, row: int) -> list[int]:
+        """Return what a tensor was made of."""
+        if self._facts.detached_from(row) >= 0:
+            return [self._facts.detached_from(row)]
+        op = self._facts.producer(row)
+        return self._sources_of_op(op) if op >= 0 else []
+
+    def _sources_of_op(self, op: int) -> list[int]:
+        written = {self._facts.previous(out) for out in self._facts.outputs(op)}
+        inputs = self._facts.inputs(op)
+        # What is written over is a place, unless it is all there is.
+        return [one for one in inputs if one not in written] or inputs

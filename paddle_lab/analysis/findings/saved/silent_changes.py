@@ -23,31 +23,24 @@ _PRODUCTS = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class SilentChange:
-    """A saved tensor that was written to before the grad node that saved it ran."""
+class Write(NamedTuple):
+    """A value that a tensor was given without its version being counted."""
 
     place: Place
     """The user's line that wrote."""
     op: int
     """The op of an optimizer that wrote, -1 for what is no op."""
-    saver: int
-    """The op that had saved the tensor."""
-    grad_node: int
-
-
-class _Write(NamedTuple):
-    place: Place
-    op: int
-    """-1 for what is no op."""
     tensor: int
     stack: int
     position: int
     """How many ops had been called."""
 
 
-def silent_changes(facts: Facts) -> Iterator[SilentChange]:
-    """Yield one change for each line that wrote to saved tensors without being counted."""
+def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
+    """Yield, of each line that wrote to saved tensors, a write and the grad node that had saved it.
+
+    They are writes without a count, before that node ran.
+    """
     named: set[Place] = set()
     runs = _runs(facts)
     for writes in _moments(facts, runs):
@@ -55,17 +48,17 @@ def silent_changes(facts: Facts) -> Iterator[SilentChange]:
         if not nodes:
             continue
         storages = facts.answer(Storages)
-        saved: dict[int, tuple[int, int]] = {}
+        saved: dict[int, int] = {}
         for node in nodes:
             op = facts.op_of_node(node)
             for tensor in saved_tensors(facts, op):
                 if _is_needed(facts, op, tensor):
-                    saved.setdefault(storages.root(tensor), (op, node))
+                    saved.setdefault(storages.root(tensor), node)
         for write in writes:
             found = saved.get(storages.root(write.tensor))
             if found is not None and write.place not in named:
                 named.add(write.place)
-                yield SilentChange(write.place, write.op, *found)
+                yield write, found
 
 
 def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
@@ -120,7 +113,7 @@ def _runs(facts: Facts) -> _Runs:
     return _Runs(runs)
 
 
-def _waiting_nodes(facts: Facts, runs: _Runs, write: _Write) -> list[int]:
+def _waiting_nodes(facts: Facts, runs: _Runs, write: Write) -> list[int]:
     """Return the grad nodes that had been made before a write, and that a later call ran."""
     found: set[int] = set()
     for run in runs.around(write.position):
@@ -129,7 +122,7 @@ def _waiting_nodes(facts: Facts, runs: _Runs, write: _Write) -> list[int]:
     return sorted(found)
 
 
-def _is_before(facts: Facts, write: _Write, run: _Run) -> bool:
+def _is_before(facts: Facts, write: Write, run: _Run) -> bool:
     if write.position < run.before:
         return True
     # With no op between both, the lines tell which came first; a step begins with an op.
@@ -146,7 +139,7 @@ def _is_line_before(facts: Facts, stack: int, other: int) -> bool:
     return False
 
 
-def _moments(facts: Facts, runs: _Runs) -> Iterator[list[_Write]]:
+def _moments(facts: Facts, runs: _Runs) -> Iterator[list[Write]]:
     """Yield what each step of an optimizer wrote, and each other write without an op.
 
     Steps before which no later run's graph had been begun are left out, as most are.
@@ -154,11 +147,11 @@ def _moments(facts: Facts, runs: _Runs) -> Iterator[list[_Write]]:
     for ops in facts.step_ops:
         if runs.around(ops[0]):
             yield [
-                _Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
+                Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
                 for op in ops
                 for tensor in facts.outputs(op)
             ]
     for event in facts.events("overwritten"):
         if event.tensor >= 0:
             place = facts.place_of_stack(event.stack)
-            yield [_Write(place, -1, event.tensor, event.stack, event.ops_before)]
+            yield [Write(place, -1, event.tensor, event.stack, event.ops_before)]
