@@ -106,6 +106,6 @@ def _causes(one: Finding, other: Finding) -> bool:
 
 def _things(finding: Finding) -> set[tuple[str, int]]:
     """Return the ops and grad nodes that a finding points at."""
-    places = (finding, *finding.marks)
-    ops = {("op", place.op) for place in places if place.op >= 0}
-    return ops | {("grad_node", place.grad_node) for place in places if place.grad_node >= 0}
+    ops = [finding.op, *(mark.op for mark in finding.marks)]
+    nodes = [finding.grad_node, *(mark.grad_node for mark in finding.marks)]
+    return {("op", op) for op in ops if op >= 0} | {("grad_node", one) for one in nodes if one >= 0}

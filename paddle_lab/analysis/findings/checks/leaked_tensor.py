@@ -18,19 +18,19 @@ all, nor is less than 4 kB.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, islice, pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, PARAMETER, Facts, walk
+from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.named_holders import NamedHolders
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
-from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.graph.dataflow import producers
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.words import Text
@@ -38,8 +38,6 @@ from paddle_lab.words import Text
 Rows = npt.NDArray[np.int64]
 
 _FEWEST_ITERATIONS = 3
-_FARTHEST = 5000
-"""Ops after which what made a tensor is followed no further."""
 _COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 
 
@@ -64,7 +62,7 @@ def find(facts: Facts) -> Iterator[Found]:
             ops = [made[tensor] for tensor in tensors]
             place, count = facts.place(ops[0]), len(tensors)
             is_meant = is_in_plain_sight or _is_in_comprehension(facts, ops[0])
-            is_known = bool(len(steps.ends)) or _comes_from_parameter(facts, ops[-1])
+            is_known = bool(len(steps.ends)) or facts.is_fed_op(ops[-1])
             message = Text(
                 "findings.leaked-tensor.found", place=place, tensors=count, size=size_text(size)
             )
@@ -95,20 +93,10 @@ def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
     """Return the activations of a forward that were seen alive, and the ops that made them."""
     record = facts.record
     tensors = np.array(sorted(steps.alive_until), np.int64)
-    producer, detached_from = record.tensors["producer"], record.tensors["detached_from"]
-    source = nearest_marked(detached_from, (producer >= 0) | (detached_from < 0))
     tensors = tensors[record.tensors["kind"][tensors] == ACTIVATION]
-    op = producer[source[tensors]]
-    tensors, op = tensors[op >= 0], op[op >= 0]
-    is_forward = record.ops["phase"][op] == FORWARD
-    return tensors[is_forward], op[is_forward].astype(np.int64)
-
-
-def _origin(facts: Facts, tensor: int) -> int:
-    """Return the op that made a tensor's values, seen through ``detach``; -1 for none."""
-    while facts.producer(tensor) < 0 <= facts.detached_from(tensor):
-        tensor = facts.detached_from(tensor)
-    return facts.producer(tensor)
+    op = producers(record)[0][tensors].astype(np.int64)
+    is_forward = (op >= 0) & (record.ops["phase"][op] == FORWARD)
+    return tensors[is_forward], op[is_forward]
 
 
 def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
@@ -160,18 +148,6 @@ def _is_bounded(steps: Steps, made: dict[int, int]) -> bool:
 def _is_in_comprehension(facts: Facts, op: int) -> bool:
     frames = stack_of(facts.record, facts.stack(op))
     return any(frame.function.endswith(_COMPREHENSIONS) for frame in frames if frame.kind == "user")
-
-
-def _comes_from_parameter(facts: Facts, op: int) -> bool:
-    def behind(op: int) -> Iterator[int]:
-        makers = (_origin(facts, tensor) for tensor in facts.inputs(op))
-        return (maker for maker in makers if maker >= 0)
-
-    return any(
-        facts.tensor_kind(tensor) == PARAMETER
-        for maker in islice(walk([op], behind), _FARTHEST)
-        for tensor in facts.inputs(maker)
-    )
 
 
 CHECK = Check(

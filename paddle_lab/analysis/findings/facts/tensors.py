@@ -98,10 +98,11 @@ class TensorFacts(RecordColumns):
         if self.tensor_kind(tensor) == PARAMETER:
             return True
         producer = self.producer(tensor)
-        return producer >= 0 and bool(self._fed_ops[producer])
+        return producer >= 0 and self.is_fed_op(producer) > 0
 
     @cached_property
-    def _fed_ops(self) -> bytearray:
+    def is_fed_op(self) -> Entry:
+        """Whether an op computes from parameters, be it through detached tensors."""
         record = self.record
         uses, edges = record.uses, record.op_edges
         reads = (uses["role"] == _INPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0)
@@ -116,7 +117,7 @@ class TensorFacts(RecordColumns):
         for before, op in zip(source[forward].tolist(), target[forward].tolist(), strict=True):
             if fed[before]:
                 fed[op] = 1
-        return fed
+        return fed.__getitem__
 
     @cached_property
     def living(self) -> frozenset[int]:
