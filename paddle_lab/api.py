@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddle_lab.options import hints_options
+from paddle_lab.trace.file import load as load_record
+from paddle_lab.trace.file import save, write_atomically
 from paddle_lab.trace_answers import TraceAnswers
 
 if TYPE_CHECKING:
@@ -48,8 +50,6 @@ class Trace(TraceAnswers):
         OSError
             If the file cannot be written.
         """
-        from paddle_lab.trace.file import save
-
         return save(self.record, path)
 
     def to_html(self, path: PathLike) -> Path:
@@ -60,8 +60,6 @@ class Trace(TraceAnswers):
         OSError
             If the file cannot be written, or this installation lacks its built front end.
         """
-        from paddle_lab.trace.file import write_atomically
-
         return write_atomically(path, self.page_html().encode("utf-8"))
 
     @hints_options
@@ -93,7 +91,6 @@ class Trace(TraceAnswers):
         OSError
             If the file cannot be written.
         """
-        from paddle_lab.trace.file import write_atomically
         from paddle_lab.views.svg.picture import svg_picture
 
         picture = svg_picture(self._told_record, view=view, theme=theme, depth=depth)
@@ -110,7 +107,6 @@ class Trace(TraceAnswers):
             If the file cannot be written.
         """
         from paddle_lab.interchange.chrome_trace import chrome_trace
-        from paddle_lab.trace.file import write_atomically
 
         data = chrome_trace(self._attribution).encode("utf-8")
         if str(path).endswith(".gz"):
@@ -130,7 +126,6 @@ class Trace(TraceAnswers):
             If the file cannot be written.
         """
         from paddle_lab.interchange.memory_snapshot import memory_snapshot
-        from paddle_lab.trace.file import write_atomically
 
         return write_atomically(path, memory_snapshot(self._attribution))
 
@@ -157,7 +152,6 @@ class Trace(TraceAnswers):
             If the file cannot be written.
         """
         from paddle_lab.interchange.memory_csv import memory_csv
-        from paddle_lab.trace.file import write_atomically
 
         memory = self.memory if place is None else self.memory.on(place)
         return write_atomically(path, memory_csv(memory, time_ns=time_ns).encode("utf-8"))
@@ -270,8 +264,6 @@ def load(path: PathLike) -> Trace:
     OSError
         If the file cannot be read.
     """
-    from paddle_lab.trace.file import load as load_record
-
     return Trace(load_record(path))
 
 

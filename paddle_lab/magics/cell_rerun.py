@@ -8,19 +8,16 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-from IPython.utils.capture import capture_output
-
 from paddle_lab.capture.availability import require_paddle
-from paddle_lab.capture.rerun.comparison import Run
 from paddle_lab.capture.rerun.reach import Unrepeatable, names_in
-from paddle_lab.capture.rerun.runs import refusal, rerun
+from paddle_lab.capture.rerun.runs import Code
 from paddle_lab.capture.rerun.state import StateBefore
-from paddle_lab.trace.record import Record
+from paddle_lab.rerunning import Rerun
 from paddle_lab.words import say
 
 
-class CellRerun:
-    """A cell as it is before it runs, so that it can run again.
+def cell_rerun(shell: Any, number: int, checks: Sequence[str]) -> Rerun:
+    """Return a cell as it is before it runs.
 
     Parameters
     ----------
@@ -31,41 +28,15 @@ class CellRerun:
     checks
         The kinds of findings that need a second run.
     """
+    paddle = require_paddle()
 
-    def __init__(self, shell: Any, number: int, checks: Sequence[str]) -> None:
-        self._shell = shell
-        self._checks = checks
-        self._state: StateBefore | None = None
-        self._refusal = ""
-        paddle = require_paddle()
-        try:
-            self._code = _code_of(shell, number)
-            names = shell.user_ns
-            roots = [names[name] for name in names_in(self._code) if name in names]
-            self._state = StateBefore(paddle, roots, [names])
-        except Exception as reason:  # noqa: BLE001  (the code itself is to run, whatever we lack)
-            self._refusal = refusal(checks, reason)
+    def prepare() -> tuple[StateBefore, Code]:
+        code, names = _code_of(shell, number), shell.user_ns
+        roots = [names[name] for name in names_in(code) if name in names]
+        state = StateBefore(paddle, roots, [names])
+        return state, lambda: exec(code, names)  # noqa: S102  (the user's own cell)
 
-    def finish(self, first: Run, error: BaseException | None) -> Record:
-        """Run the cell again and return the record with what differed.
-
-        Parameters
-        ----------
-        first
-            The run that the user saw.
-        error
-            What ended it.
-        """
-        if error is not None and not self._refusal:
-            self._refusal = refusal(self._checks, say("notices.unchecked.cell_error"))
-        if self._refusal or self._state is None:
-            first.record.origin.notices.append(self._refusal)
-            return first.record
-        with capture_output():
-            return rerun(first, self._state, self._run, self._checks)
-
-    def _run(self) -> None:
-        exec(self._code, self._shell.user_ns)  # noqa: S102  (the user's own cell)
+    return Rerun(checks, prepare)
 
 
 def _code_of(shell: Any, number: int) -> CodeType:

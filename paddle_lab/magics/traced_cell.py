@@ -9,13 +9,14 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.display import display
+from IPython.utils.capture import capture_output
 
 from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
 from paddle_lab.api import Trace
 from paddle_lab.garbage import collection_paused
 from paddle_lab.holders.storages import releasable_bytes, storages
 from paddle_lab.magics.cell_holders import find_holders, ledger_entry
-from paddle_lab.magics.cell_rerun import CellRerun
+from paddle_lab.magics.cell_rerun import cell_rerun
 from paddle_lab.magics.error_note import show_error_note
 from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.notebook_memory import NotebookMemory
@@ -80,7 +81,7 @@ class TracedCell:
         )
         try:
             kinds = rerun_kinds(chosen(options.check))
-            self._rerun = CellRerun(shell, number, kinds) if kinds else None
+            self._rerun = cell_rerun(shell, number, kinds) if kinds else None
             self._trace: Trace = self._recording.__enter__()
         except ImportError as error:
             raise UsageError(str(error)) from None
@@ -111,7 +112,9 @@ class TracedCell:
         self._recording.__exit__(type(error) if error else None, error, None)
         again, self._rerun = self._rerun, None
         if again is not None and self._recording.run is not None:
-            self._trace.complete(again.finish(self._recording.run, error))
+            with capture_output():
+                record = again.finish(self._recording.run, error)
+            self._trace.complete(record)
 
     def _keep(self) -> None:
         """Bind the trace to its variables and save it, as the options say."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from html import escape
 
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.analysis.tables.text_table import header, html_table, text_table
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.storages import Holder, Storage, holders, releasable_bytes, storages
 from paddle_lab.ledger import Entry
@@ -15,7 +15,7 @@ from paddle_lab.words import say
 
 _CELLS_SHOWN, _HOLDERS_SHOWN, _NAMES_SHOWN = 40, 20, 3
 _LEDGER_COLUMNS = ("cell", "on", "before", "peak", "after", "still_alive", "held_by")
-_LIVING_COLUMNS = ("size", "tensors", "held_by", "")
+_LIVING_COLUMNS = ("size", "tensors", "held_by")
 _LEDGER_NUMBERS, _LIVING_NUMBERS = (2, 3, 4, 5), (0, 1)
 
 _Table = tuple[str, list[str], list[tuple[str, ...]], tuple[int, ...], list[str]]
@@ -106,15 +106,15 @@ class MemoryReport:
 
     def __repr__(self) -> str:
         parts = [
-            "\n".join([title, text_table(header, rows, numbers=numbers), *below])
-            for title, header, rows, numbers, below in self._tables()
+            "\n".join([title, text_table(columns, rows, numbers=numbers), *below])
+            for title, columns, rows, numbers, below in self._tables()
         ]
         return "\n\n".join([*parts, *self._remarks()])
 
     def _repr_html_(self) -> str:
         parts = []
-        for title, header, rows, numbers, below in self._tables():
-            table = html_table(header, rows, numbers=numbers)
+        for title, columns, rows, numbers, below in self._tables():
+            table = html_table(columns, rows, numbers=numbers)
             parts.append(f"<p><b>{escape(title)}</b></p>{table}")
             parts += [f"<p>{escape(sentence)}</p>" for sentence in below]
         return "".join([*parts, *(f"<p>{escape(remark)}</p>" for remark in self._remarks())])
@@ -122,9 +122,11 @@ class MemoryReport:
     def _tables(self) -> Iterator[_Table]:
         """Yield the ledger, where there is one, and what is alive."""
         if self._ledger:
-            rows, title = self._ledger_rows(), say("memory.ledger.title")
-            yield title, _header(_LEDGER_COLUMNS), rows, _LEDGER_NUMBERS, self._signs(rows)
-        yield self._headline(), _header(_LIVING_COLUMNS), self._living_rows(), _LIVING_NUMBERS, []
+            columns, rows = header("memory", *_LEDGER_COLUMNS), self._ledger_rows()
+            title = say("memory.ledger.title")
+            yield title, columns, rows, _LEDGER_NUMBERS, self._signs(rows)
+        columns = [*header("memory", *_LIVING_COLUMNS), ""]
+        yield self._headline(), columns, self._living_rows(), _LIVING_NUMBERS, []
 
     def _headline(self) -> str:
         places = [
@@ -203,10 +205,6 @@ class MemoryReport:
     @property
     def _nameless_bytes(self) -> int:
         return sum(self._allocated.values()) - sum(part.bytes for part in self._storages)
-
-
-def _header(columns: Sequence[str]) -> list[str]:
-    return [say(f"memory.column.{name}") if name else "" for name in columns]
 
 
 def _peak_text(entry: Entry) -> str:

@@ -44,6 +44,13 @@ class ShownWidget:
     asked_s: float | None = None
     """When they were asked, by ``time.monotonic``."""
 
+    def ask_once(self, ask: Callable[[], None]) -> None:
+        """Ask the pages which of them show it, unless they have been asked."""
+        if self.asked_s is None:
+            self.asked_s = time.monotonic()
+            self.viewing.clear()
+            ask()
+
     @property
     def left_s(self) -> float:
         """How long those that were asked still have to answer."""
@@ -147,8 +154,12 @@ class ShownWidgets:
         self._depth = max(self._depth - 1, 0)
         self._settle()
 
-    def _settle(self) -> None:
-        """Close what stands nowhere; ask the pages where they may show it."""
+    def _settle(self, *, is_quiet: bool = False) -> None:
+        """Close what stands nowhere; ask the pages where they may show it.
+
+        After some quiet, what no page has said it shows is closed: one that is gone answers no
+        more.
+        """
         if self._depth:
             return
         waiting = []
@@ -159,11 +170,12 @@ class ShownWidgets:
                 if not shown.is_at_work():
                     self._let_go(shown)
                 continue
-            if shown.asked_s is None:
-                shown.asked_s = time.monotonic()
-                shown.viewing.clear()
-                shown.ask()
-            if not shown.viewing:
+            shown.ask_once(shown.ask)
+            if shown.viewing:
+                continue
+            if is_quiet and shown.left_s <= 0:
+                self._let_go(shown)
+            else:
                 waiting.append(shown.left_s)
         if self._limit is not None:
             self._limit.cancel()
@@ -172,15 +184,7 @@ class ShownWidgets:
             with suppress(RuntimeError):  # no event loop, and so no page
                 loop = asyncio.get_running_loop()
                 delay_s = max(_LEAST_QUIET_S, min(waiting))
-                self._limit = loop.call_later(delay_s, self._close_unanswered)
-
-    def _close_unanswered(self) -> None:
-        """Close what no page shows: one that is gone answers no more."""
-        for shown in list(self._shown.values()):
-            is_placed = shown.cells or shown.viewing or shown.is_in_a_box
-            if shown.asked_s is not None and shown.left_s <= 0 and not is_placed:
-                self._let_go(shown)
-        self._settle()
+                self._limit = loop.call_later(delay_s, lambda: self._settle(is_quiet=True))
 
     def _let_go(self, shown: ShownWidget) -> None:
         self.forget(shown.widget)
