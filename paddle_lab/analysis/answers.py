@@ -9,7 +9,7 @@ from paddle_lab.analysis.graph.members import backward_members
 from paddle_lab.analysis.graph.odd_siblings import odd_sibling_table
 from paddle_lab.analysis.graph.pairing import inner_grad_nodes, paired_ops
 from paddle_lab.analysis.memory.layer_names import layer_name_tables
-from paddle_lab.analysis.source.user_frames import stack_frames
+from paddle_lab.analysis.source.stacks import stack_frames
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import StringPool, Table
 

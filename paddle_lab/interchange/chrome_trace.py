@@ -19,7 +19,7 @@ from paddle_lab.analysis.memory.timeline import Timeline, timeline
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.interchange.slices import Slice, slices
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ALLOCATION_KINDS
+from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 
 _PROCESS = 1
 _BLOCKS_DRAWN = 500
@@ -77,7 +77,7 @@ def _events(attribution: Attribution) -> Iterator[Event]:
 
 def _slice(record: Record, ops: OpTable, part: Slice) -> Event:
     if part.scope >= 0:
-        kind = part.kind
+        kind = SCOPE_KINDS[record.scopes["kind"][part.scope]]
         layer = int(record.scopes["layer"][part.scope])
         name = record.text(int(record.scopes["name"][part.scope])) or kind
         if layer >= 0:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.memory.allocations import Allocation
+from paddle_lab.analysis.memory.allocations import Allocation, AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.block_map import address_ranges
 from paddle_lab.analysis.memory.memory import Memory
@@ -180,21 +180,18 @@ def _blocks(
     memory: Memory, begin: int, end: int, alive: npt.NDArray[Any], frames: _FrameLists
 ) -> list[dict[str, Any]]:
     """Return the blocks and holes that fill a range, in order."""
-    table = memory.record.allocations
     blocks = []
     reached = begin
-    for key, address, size in zip(
-        alive.tolist(),
-        table["address"][alive].tolist(),
-        table["bytes"][alive].tolist(),
-        strict=True,
-    ):
-        if address < reached:
+    for block in AllocationTable(memory.attribution, alive):
+        if block.address < reached:
             continue  # No two living blocks overlap, except in a damaged trace.
-        if address > reached:
-            blocks.append(_block("inactive", reached, address - reached, 0, []))
-        reached = address + max(size, 1)
-        blocks.append(_block("active_allocated", address, max(size, 1), size, frames.of(key)))
+        if block.address > reached:
+            blocks.append(_block("inactive", reached, block.address - reached, 0, []))
+        size = max(block.bytes, 1)
+        blocks.append(
+            _block("active_allocated", block.address, size, block.bytes, frames.of(block.key))
+        )
+        reached = block.address + size
     if reached < end:
         blocks.append(_block("inactive", reached, end - reached, 0, []))
     return blocks

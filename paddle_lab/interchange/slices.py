@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.graph.trees import depths, gathered, taken
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import SCOPE_KINDS
 
 
 @dataclass
@@ -18,11 +19,9 @@ class Slice:
     thread: int
     start_ns: int
     end_ns: int
-    kind: str
-    """The scope's kind; ``"op"``."""
-    op: int = -1
+    op: int
     """The op, also that of a PyLayer's call; -1 for other calls."""
-    scope: int = -1
+    scope: int
     """The call; -1 for an op."""
 
 
@@ -33,57 +32,46 @@ def slices(record: Record) -> list[Slice]:
     its call's slice, not one more of its own op.
     """
     ops, scopes = record.ops, record.scopes
-    is_call = np.zeros(len(ops) + 1, bool)
-    is_call[scopes["op"]] = True
+    end_ns = ops["start_ns"] + np.maximum(ops["duration_ns"], 0)
+    first, last = _extents(record, end_ns)
     # Calls before ops, outer before inner: so they come where they begin at the same moment.
-    found = _calls(record)
-    found += [
-        Slice(thread, start_ns, start_ns + max(duration_ns, 0), "op", op=op)
-        for op, (thread, start_ns, duration_ns) in enumerate(
-            zip(
-                ops["thread"].tolist(),
-                ops["start_ns"].tolist(),
-                ops["duration_ns"].tolist(),
-                strict=True,
-            )
-        )
-        if not is_call[op]
-    ]
-    found.sort(key=lambda part: (part.thread, part.start_ns, -part.end_ns))
+    calls = np.argsort(depths(scopes["parent"]), kind="stable")
+    calls = calls[last[calls] >= 0]
+    others = np.setdiff1d(np.arange(len(ops)), scopes["op"])
+    thread = np.append(scopes["thread"][calls], ops["thread"][others])
+    start = np.append(first[calls], ops["start_ns"][others])
+    end = np.append(last[calls], end_ns[others])
+    op = np.append(scopes["op"][calls], others)
+    scope = np.append(calls, np.full(len(others), -1))
+    order = np.lexsort((-end, start, thread))
+    found: list[Slice] = []
     around: list[Slice] = []
-    for part in found:
+    for cells in zip(
+        *(column[order].tolist() for column in (thread, start, end, op, scope)), strict=True
+    ):
+        part = Slice(*cells)
         while around and (around[-1].thread != part.thread or around[-1].end_ns <= part.start_ns):
             around.pop()
         # A call's time excludes the trace's own cost, and the calls inside begin after that cost.
         if around:
             part.end_ns = min(part.end_ns, around[-1].end_ns)
         around.append(part)
+        found.append(part)
     return found
 
 
-def _calls(record: Record) -> list[Slice]:
-    """Return the calls in which ops were called, outer before inner."""
+def _extents(record: Record, end_ns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return when the first op in each call began and the last one ended; -1 for no op."""
     ops, scopes = record.ops, record.scopes
-    count = len(scopes)
-    first = np.full(count, np.iinfo(np.int64).max)
-    last = np.full(count, -1)
-    inside = np.flatnonzero(ops["scope"] >= 0)
-    inside = inside[ops["thread"][inside] == scopes["thread"][ops["scope"][inside]]]
-    scope = ops["scope"][inside]
-    np.minimum.at(first, scope, ops["start_ns"][inside])
-    np.maximum.at(last, scope, ops["start_ns"][inside] + np.maximum(ops["duration_ns"][inside], 0))
-    called = np.flatnonzero(scopes["op"] >= 0)
-    own = scopes["op"][called]
-    first[called] = np.minimum(first[called], ops["start_ns"][own])
-    last[called] = np.maximum(last[called], ops["start_ns"][own] + ops["duration_ns"][own])
-    # A call lasts as long as those inside it that ran in its thread.
     thread, parent = scopes["thread"], scopes["parent"]
+    first = np.full(len(scopes), np.iinfo(np.int64).max)
+    last = np.full(len(scopes), -1)
+    inside = np.flatnonzero(taken(thread, ops["scope"]) == ops["thread"])
+    called = np.flatnonzero(scopes["op"] >= 0)
+    scope = np.append(ops["scope"][inside], called)
+    op = np.append(inside, scopes["op"][called])
+    np.minimum.at(first, scope, ops["start_ns"][op])
+    np.maximum.at(last, scope, end_ns[op])
+    # A call lasts as long as those inside it that ran in its thread.
     parent = np.where(taken(thread, parent) == thread, parent, -1)
-    starts = gathered(parent, first, np.minimum).tolist()
-    ends = gathered(parent, last, np.maximum).tolist()
-    threads, kinds, op = thread.tolist(), scopes["kind"].tolist(), scopes["op"].tolist()
-    return [
-        Slice(threads[row], starts[row], ends[row], SCOPE_KINDS[kinds[row]], op=op[row], scope=row)
-        for row in np.argsort(depths(scopes["parent"]), kind="stable").tolist()
-        if ends[row] >= 0
-    ]
+    return gathered(parent, first, np.minimum), gathered(parent, last, np.maximum)

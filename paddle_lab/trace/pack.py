@@ -99,16 +99,11 @@ def _narrow(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool]:
     if not len(column):
         return column.astype(_LIMITS[0][2]), False
     values = column.astype(np.int64, copy=False)
-    plain = _narrowest(values)
-    if len(values) < 2:
-        return values.astype(plain), False
-    differences = np.empty_like(values)
-    differences[0] = values[0]
-    np.subtract(values[1:], values[:-1], out=differences[1:])
-    delta = _narrowest(differences)
+    differences = np.diff(values, prepend=np.int64(0))
+    plain, delta = _narrowest(values), _narrowest(differences)
     # Equal widths: differences still compress better where a column mostly counts upwards.
     if delta.itemsize < plain.itemsize or (
-        delta.itemsize == plain.itemsize and int(differences[1:].min()) >= 0
+        delta.itemsize == plain.itemsize and len(values) > 1 and int(differences[1:].min()) >= 0
     ):
         return differences.astype(delta), True
     return values.astype(plain), False

@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.source.user_frames import stack_frames
+from paddle_lab.analysis.source.stacks import stack_frames
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import capture as memory_capture

@@ -9,7 +9,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.source.user_frames import USER, stack_frames
+from paddle_lab.analysis.source.stacks import USER, stack_frames
 from paddle_lab.capture.memory import capture
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE
 from paddle_lab.capture.memory.log.places import PLACES

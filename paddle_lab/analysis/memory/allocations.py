@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,6 +138,24 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         """Return the same blocks, the largest first."""
         order = np.argsort(-self._column("bytes"), kind="stable")
         return AllocationTable(self._attribution, self.keys[order])
+
+    def bytes_by_name(
+        self, name: Callable[[Allocation], str], block_count: int
+    ) -> list[tuple[str, int]]:
+        """Return the names of the first blocks with their bytes, most bytes first.
+
+        Parameters
+        ----------
+        name
+            The name of a block, ``""`` for none.
+        block_count
+            How many blocks are looked at: the largest decide.
+        """
+        sizes: dict[str, int] = {}
+        for block in self[:block_count]:
+            if named := name(block):
+                sizes[named] = sizes.get(named, 0) + block.bytes
+        return sorted(sizes.items(), key=lambda item: -item[1])
 
     def _column(self, name: str) -> npt.NDArray[Any]:
         column: npt.NDArray[Any] = self.record.allocations[name][self.keys]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.trees import taken
 from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.feedback import feeds_itself
@@ -17,7 +18,6 @@ from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
-from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -47,11 +47,8 @@ class LineGrowth:
     @property
     def ops(self) -> list[str]:
         """Names of the ops that allocated it, most bytes first, three at most."""
-        sizes: dict[str, int] = {}
-        for block in self.allocations[:1000]:
-            if block.op is not None:
-                sizes[block.label] = sizes.get(block.label, 0) + block.bytes
-        return sorted(sizes, key=lambda name: -sizes[name])[:3]
+        named = self.allocations.bytes_by_name(lambda block: block.label if block.op else "", 1000)
+        return [name for name, _ in named[:3]]
 
 
 class Growth(Reported, Framed, RowList[LineGrowth]):
@@ -151,26 +148,25 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     size = blocks["bytes"][kept]
     # A line's ops are compared one by one, to separate leaks from memory that merely lives long.
     line_of_block = attribution.lines[kept]
-    sources, source = np.unique(_op_on_line(record, kept, line_of_block), return_inverse=True)
+    op_of_block = blocks["op"][kept]
+    op_name, in_backward = taken(record.ops["name"], op_of_block), blocks["grad_node"][kept] >= 0
+    sources = np.stack([line_of_block, op_name, in_backward], axis=1)
+    sources, source = np.unique(sources, axis=0, return_inverse=True)
+    source = source.ravel()
     alive_bytes, alive_blocks = (
         _alive_after(source, first, last, amounts, (len(sources), count))
         for amounts in (size, np.ones_like(size))
     )
     leaks = _rises(alive_bytes)
-    op_of_block = blocks["op"][kept]
     for row in np.flatnonzero(leaks & ~_rises(alive_blocks)).tolist():
         leaks[row] = feeds_itself(record, op_of_block[source == row])
 
-    line_of_source = np.zeros(len(sources), np.int32)
-    line_of_source[source] = line_of_block
-    left = np.flatnonzero((first > 0) & (last == count) & leaks[source])
-    left = left[np.lexsort((-size[left], line_of_block[left]))]
-    left_lines = line_of_block[left]
+    is_left = (first > 0) & (last == count) & leaks[source]
     found = []
-    for line in np.unique(line_of_source[leaks]).tolist():
-        of_line = alive_bytes[leaks & (line_of_source == line)].sum(axis=0)
+    for line in np.unique(sources[leaks, 0]).tolist():
+        of_line = alive_bytes[leaks & (sources[:, 0] == line)].sum(axis=0)
         change = np.diff(of_line)
-        begin, end_of_line = np.searchsorted(left_lines, [line, line + 1]).tolist()
+        left = AllocationTable(attribution, kept[is_left & (line_of_block == line)])
         found.append(
             LineGrowth(
                 frame=Frame(record, line) if line >= 0 else None,
@@ -178,7 +174,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
                 total_bytes=int(of_line[-1] - of_line[0]),
                 steps_grown=int((change > 0).sum()),
                 steps_shrunk=int((change < 0).sum()),
-                allocations=AllocationTable(attribution, kept[left[begin:end_of_line]]),
+                allocations=left.largest_first(),
             )
         )
     found.sort(key=lambda line: -line.bytes_per_step)
@@ -210,18 +206,6 @@ def _alive_after(
     np.add.at(change, source * (steps + 1) + last, -amounts)
     alive: npt.NDArray[np.int64] = np.cumsum(change.reshape(-1, steps + 1), axis=1)[:, :steps]
     return alive
-
-
-def _op_on_line(
-    record: Record, keys: npt.NDArray[Any], lines: npt.NDArray[Any]
-) -> npt.NDArray[np.int64]:
-    """Return a number for each block that it shares with those of the same op on its line."""
-    blocks = record.allocations
-    op_name = np.append(record.ops["name"], -1)[blocks["op"][keys]].astype(np.int64)
-    in_backward = blocks["grad_node"][keys] >= 0
-    line_and_op = (lines + 1) * (len(record.strings) + 1) + op_name + 1
-    number: npt.NDArray[np.int64] = line_and_op * 2 + in_backward
-    return number
 
 
 def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from paddle_lab.analysis.memory.advice.advice import advice
-from paddle_lab.analysis.memory.advice.leak_advice import leak_advice
+from paddle_lab.analysis.memory.advice.advice import advice, leak_advice
 from paddle_lab.analysis.memory.advice.out_of_memory import OutOfMemory, out_of_memory
 from paddle_lab.analysis.memory.place import PlaceMemory
 

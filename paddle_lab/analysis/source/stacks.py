@@ -5,12 +5,17 @@ from __future__ import annotations
 import ntpath
 from functools import lru_cache
 
+import numpy as np
+
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked, taken
 from paddle_lab.analysis.source.statements import statement_at
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.rows import RecordRow
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.words import say
+
+USER, LIBRARY = FRAME_KINDS.index("user"), FRAME_KINDS.index("library")
 
 
 class Frame(RecordRow):
@@ -109,6 +114,20 @@ def stack_of(record: Record, stack: int) -> list[Frame]:
             frames.append(Frame(record, int(frame[stack])))
         stack = int(caller[stack])
     return frames
+
+
+def stack_frames(record: Record) -> Keys:
+    """Return the frame shown first of each stack, int32, shape ``[stacks]``.
+
+    Where no frame is the user's own, the innermost library frame, else the innermost frame of all.
+    """
+    frame, caller = record.stacks["frame"], record.stacks["caller"]
+    kind = taken(record.frames["kind"], frame)
+    best = frame
+    for wanted in (LIBRARY, USER):
+        found = nearest_marked(caller, kind == wanted)
+        best = np.where(found >= 0, frame[found], best)
+    return best.astype(np.int32)
 
 
 def source_line(record: Record, file: int, cell: int, line: int) -> str:

@@ -10,8 +10,7 @@ import numpy as np
 from paddle_lab.analysis.findings.facts.columns import Entry, RecordColumns, Rows, rows_by
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.graph.trees import Keys
-from paddle_lab.analysis.source.stacks import Frame, stack_of
-from paddle_lab.analysis.source.user_frames import stack_frames
+from paddle_lab.analysis.source.stacks import Frame, stack_frames, stack_of
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, ROLES
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 
 from paddle_lab.analysis.memory.advice.failed_request import FailedRequest
-from paddle_lab.analysis.memory.advice.leak_advice import keeper, leak_advice
-from paddle_lab.analysis.memory.allocations import Allocation
+from paddle_lab.analysis.memory.allocations import Allocation, AllocationTable
 from paddle_lab.analysis.memory.breakdown import Share
 from paddle_lab.analysis.memory.place import PlaceMemory
 from paddle_lab.analysis.memory.sizes import size_text
@@ -16,7 +16,14 @@ from paddle_lab.trace.schema import BACKWARD_KINDS
 from paddle_lab.words import say
 
 _WORTH = 0.15
-"""What holds less than this part of the memory is not worth a sentence."""
+"""What holds less than this part of the memory, and what a long run would not fill it with, is not
+worth a sentence."""
+
+_STEPS = 10_000
+"""A long run."""
+
+_WHOLE = re.compile(r"[^.\[]+")
+"""The variable in ``"losses[3]"`` and ``"model.cache"``."""
 
 Finding = tuple[float, str]
 """How many bytes the sentence is about, and the sentence."""
@@ -103,9 +110,11 @@ def _on_kind(memory: PlaceMemory, share: Share) -> str:
         sentence, named = "saved_in_vain", None
     if named is None:
         return say(f"memory.advice.{sentence}", size=size, share=part)
-    most = _largest(share, named)
-    told = say(f"memory.advice.{where}", name=most[0], size=size_text(most[1])) if most else ""
-    kept_in = keeper(memory, share.allocations) if share.label == "activation" else ""
+    most = share.allocations.bytes_by_name(named, 2000)[:1]
+    told = "".join(
+        say(f"memory.advice.{where}", name=name, size=size_text(size)) for name, size in most
+    )
+    kept_in = _keeper(memory, share.allocations) if share.label == "activation" else ""
     told += say("memory.advice.kept_in", name=kept_in) if kept_in else ""
     return say(f"memory.advice.{sentence}", size=size, share=part, where=told)
 
@@ -122,12 +131,49 @@ def _fragmented(memory: PlaceMemory, time_ns: int, requested_bytes: int | None) 
     return [(reserved + 1.0 if enough else float(unused), sentence)]
 
 
-def _largest(share: Share, name: Callable[[Allocation], str]) -> tuple[str, int] | None:
-    """Return the name under which most of a share's bytes lie, and how many."""
-    sizes: dict[str, int] = {}
-    # The largest blocks decide.
-    for block in share.allocations[:2000]:
-        text = name(block)
-        if text:
-            sizes[text] = sizes.get(text, 0) + block.bytes
-    return max(sizes.items(), key=lambda item: item[1], default=None)
+def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
+    """Return how much memory is about to leak and a sentence on it, None where little does.
+
+    Parameters
+    ----------
+    memory
+        Memory of a place.
+    total_bytes
+        What was allocated in the moment that matters.
+    """
+    found = memory.growth()
+    if not found or found[0].bytes_per_step * _STEPS < _WORTH * total_bytes:
+        return None
+    worst = found[0]
+    gatherer = _keeper(memory, worst.allocations)
+    values = {
+        "size": size_text(worst.bytes_per_step),
+        "line": worst.where or say("memory.advice.unknown_line"),
+    }
+    sentence = say("memory.advice.leak", **values)
+    if gatherer and worst.frame:
+        sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
+    # One thing that is kept keeps what many lines made: its backward graph.
+    return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
+
+
+def _keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
+    """Return the variable that holds most of some blocks, ``""`` where none holds half of them.
+
+    Parameters
+    ----------
+    memory
+        Memory of a place.
+    blocks
+        Some of its blocks.
+    """
+    size = memory.record.allocations["bytes"]
+    held: dict[str, int] = {}
+    for holder in memory.holders():
+        whole = _WHOLE.match(holder.name)
+        if whole and holder.kind in {"variable", "container", "backward_graph", "view"}:
+            own = holder.allocations.keys
+            kept = int(size[own[np.isin(own, blocks.keys)]].sum())
+            held[whole[0]] = held.get(whole[0], 0) + kept
+    best = max(held, key=lambda name: held[name], default="")
+    return best if best and held[best] * 2 >= blocks.total_bytes > 0 else ""
