@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, EDGE_KINDS, ROLES
 from paddle_lab.trace.table import Table
@@ -57,11 +57,5 @@ def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
     is_derived = producer < 0
     is_cut = is_derived & (detached_from >= 0)
     above = np.where(is_cut, detached_from, np.where(is_derived, tensors["previous"], -1))
-    origin = np.where(above >= 0, above, np.arange(len(above)))
-    for _ in range(len(origin).bit_length() + 1):
-        is_cut |= is_cut[origin]
-        further = origin[origin]
-        if np.array_equal(further, origin):
-            break
-        origin = further
-    return producer[origin], is_cut
+    origin = nearest_marked(above, above < 0)
+    return producer[origin], nearest_marked(above, is_cut) >= 0

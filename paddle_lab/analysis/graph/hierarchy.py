@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -59,17 +58,13 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     parent, op_group = taken(position, parent[order]), taken(position, op_group)
     scope, first_op, op_count = scope[order], first_op[order], op_count[order]
     kinds = scopes["kind"][scope].tolist()
-    told = list(_names(record, kinds, scope.tolist()))
-    labels, paths = _labels(kinds, [text for text, _, _, _ in told], parent.tolist())
-    alike = strings.codes([text for _, _, text, _ in told])
+    texts = _texts(record, kinds, scope.tolist(), parent.tolist())
+    alike = strings.codes(texts.pop("alike"))
     columns: dict[str, Any] = {
+        **{name: strings.codes(column) for name, column in texts.items()},
         "kind": kinds,
-        "label": strings.codes(labels),
-        "path": strings.codes(paths),
-        "class": strings.codes([text for _, text, _, _ in told]),
         "parent": parent,
         "scope": scope,
-        "value": strings.codes([text for _, _, _, text in told]),
         "op_count": op_count,
         "first_op": first_op,
     }
@@ -89,29 +84,44 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     )
 
 
-def _names(
-    record: Record, kinds: list[int], scopes: list[int]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each group's text, class, what must be equal of alike groups, and a turn's value."""
+def _texts(
+    record: Record, kinds: list[int], scopes: list[int], parents: list[int]
+) -> dict[str, list[str]]:
+    """Return the columns of text of the groups, and what must be equal of alike groups."""
     texts, turns = record.strings, record.turns
     names, layers = record.scopes["name"].tolist(), record.scopes["layer"].tolist()
     paths, classes = record.layers["path"].tolist(), record.layers["class"].tolist()
     words = record.loops["words"][turns["loop"]].tolist()
     values = zip(words, turns["number"].tolist(), turns["value"].tolist(), strict=True)
     turn_of_scope = dict(zip(turns["scope"].tolist(), values, strict=True))
-    for kind, scope in zip(kinds, scopes, strict=True):
-        name, layer = texts[names[scope]], layers[scope]
-        if kind == _LAYER and layer >= 0:
-            class_name = texts[classes[layer]]
-            yield texts[paths[layer]], class_name, f"{kind} {class_name}", ""
+    found: dict[str, list[str]] = {
+        name: [] for name in ("label", "path", "class", "value", "alike")
+    }
+    layer_above: list[str] = []
+    for kind, scope, parent in zip(kinds, scopes, parents, strict=True):
+        above = layer_above[parent] if parent >= 0 else ""
+        text, class_name, value, alike = texts[names[scope]], "", "", ""
+        if kind == _LAYER and layers[scope] >= 0:
+            layer = layers[scope]
+            text, class_name = texts[paths[layer]], texts[classes[layer]]
+            alike = class_name
         elif kind == _TURN:
-            loop, number, value = turn_of_scope[scope]
-            between = " " if texts[loop].replace(", ", "").isidentifier() else " · "
-            yield f"{texts[loop]}{between}{number}", "", f"{kind} {texts[loop]}", texts[value]
+            loop, number, code = turn_of_scope[scope]
+            alike, value = texts[loop], texts[code]
+            between = " " if alike.replace(", ", "").isidentifier() else " · "
+            text = f"{alike}{between}{number}"
         elif kind == _CALL:
-            yield f"{name}(…)", "", f"{kind} {name}", ""
+            text, alike = f"{text}(…)", text
+        if kind == _LAYER:
+            label, path = text.removeprefix(f"{above}." if above else ""), text
         else:
-            yield name, "", f"{kind} ", ""
+            label, path = text, f"{above} / {text}" if above else text
+        layer_above.append(text if kind == _LAYER else above)
+        for name, said in zip(
+            found, (label, path, class_name, value, f"{kind} {alike}"), strict=True
+        ):
+            found[name].append(said)
+    return found
 
 
 def _with_pylayer_ops(record: Record) -> Keys:
@@ -131,22 +141,3 @@ def _with_pylayer_ops(record: Record) -> Keys:
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
     return scope_of_op
-
-
-def _labels(kinds: list[int], texts: list[str], parents: list[int]) -> tuple[list[str], list[str]]:
-    labels: list[str] = []
-    paths: list[str] = []
-    layer_above: list[str] = []
-    for kind, text, parent in zip(kinds, texts, parents, strict=True):
-        above = layer_above[parent] if parent >= 0 else ""
-        if kind == _LAYER:
-            labels.append(
-                text[len(above) + 1 :] if above and text.startswith(above + ".") else text
-            )
-            paths.append(text)
-            layer_above.append(text)
-        else:
-            labels.append(text)
-            paths.append(f"{above} / {text}" if above else text)
-            layer_above.append(above)
-    return labels, paths

@@ -52,17 +52,12 @@ class LayerNames:
         tensors
             Keys of tensors that have a path, shape ``[tensors]``.
         """
-        of_tensors = [self._record.tensors["path"], self._roots_of_tensors()]
-        kinds, kind = np.unique(
-            np.stack([column[tensors] for column in of_tensors], axis=1),
-            axis=0,
-            return_inverse=True,
-        )
-        names = [
+        paths = self._record.tensors["path"][tensors].tolist()
+        roots = self._roots_of_tensors()[tensors].tolist()
+        return [
             self._owner(self._record.text(path).rpartition(".")[0], root)
-            for path, root in kinds.tolist()
+            for path, root in zip(paths, roots, strict=True)
         ]
-        return [names[number] for number in kind.ravel().tolist()]
 
     def _owner(self, path: str, root: int) -> str:
         # Of a parameter whose uses a limit has left out, the layer may still be one model's alone.

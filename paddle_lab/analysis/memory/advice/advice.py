@@ -111,12 +111,12 @@ def _on_kind(memory: PlaceMemory, share: Share) -> str:
     if named is None:
         return say(f"memory.advice.{sentence}", size=size, share=part)
     most = share.allocations.bytes_by_name(named, 2000)[:1]
-    told = "".join(
+    where_most = "".join(
         say(f"memory.advice.{where}", name=name, size=size_text(size)) for name, size in most
     )
     kept_in = _keeper(memory, share.allocations) if share.label == "activation" else ""
-    told += say("memory.advice.kept_in", name=kept_in) if kept_in else ""
-    return say(f"memory.advice.{sentence}", size=size, share=part, where=told)
+    where_most += say("memory.advice.kept_in", name=kept_in) if kept_in else ""
+    return say(f"memory.advice.{sentence}", size=size, share=part, where=where_most)
 
 
 def _fragmented(memory: PlaceMemory, time_ns: int, requested_bytes: int | None) -> list[Finding]:
