@@ -41,3 +41,12 @@ export function button(
     !!note && element("small", {}, note),
   );
 }
+
+/** Text with what stands between backticks in monospace. */
+export function codeText(text: string): HTMLElement {
+  const made = element("span");
+  text.split("`").forEach((part, at) => {
+    made.append(at % 2 === 1 ? element("code", {}, part) : part);
+  });
+  return made;
+}

@@ -1,6 +1,5 @@
 /** A button with a menu under it, for the pointer and for the keys. */
 import { button, element } from "./element.ts";
-import { keepInside } from "./floating.ts";
 
 export interface Menu {
   readonly toggle: HTMLButtonElement;
@@ -106,4 +105,12 @@ export function menuItem(
 
 export function menuLine(): HTMLElement {
   return element("div", { role: "separator" });
+}
+
+/** What hangs from its parent's right end hangs from the left where it would leave the app. */
+export function keepInside(list: HTMLElement): void {
+  list.classList.remove("pdl-flipped");
+  const app = list.closest(".pdl-app");
+  const isOutside = !!app && list.getBoundingClientRect().left < app.getBoundingClientRect().left;
+  list.classList.toggle("pdl-flipped", isOutside);
 }

@@ -1,5 +1,5 @@
 import type { MimeModel } from "@jupyterlab/rendermime";
-import { codeText } from "../dom/code_text.ts";
+import { codeText } from "../dom/element.ts";
 import { LIVE_MIME_TYPE, readNote, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 import type { Outcome } from "./kernel_widget.ts";
 import { whyNoChart } from "./missing.ts";

@@ -1,7 +1,6 @@
 /** What went wrong, or is missing, above the picture. */
 
-import { codeText } from "../dom/code_text.ts";
-import { button, element } from "../dom/element.ts";
+import { button, codeText, element } from "../dom/element.ts";
 import type { Store } from "../model/state/store.ts";
 import { t } from "../words/page.ts";
 import { openSource } from "./actions/open_source.ts";

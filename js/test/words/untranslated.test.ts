@@ -17,8 +17,8 @@ const ALLOWED: Readonly<Record<string, RegExp>> = {
   // Caught, and told to a developer's console.
   "labextension/source/open_file.ts": /is no text\.$/,
   // A fault that `damaged` is the cause of, for a developer's console.
-  "trace/unpack.ts": /^(?:header longer|strings are|a number of|a column) /,
-  "trace/references.ts": /^… (?:and … differ|points )/,
+  "trace/unpack.ts": /^(?:header longer|strings are|a number of|a column|… and … differ) /,
+  "trace/references.ts": /^… points /,
   "trace/packed_column.ts": /^unknown column type$/,
   "charts/carried_bokeh.ts": /^this page carries no /,
   // As Python itself prints a traceback.

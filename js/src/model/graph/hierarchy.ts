@@ -66,8 +66,14 @@ export class Hierarchy {
     }
     this.#groups = RowsByKey.index(key, count + 1);
     this.#sortSiblings();
-    this.#ops = RowsByKey.index(shifted(this.groupOfOp), count + 1);
-    this.#gradNodes = RowsByKey.index(shifted(this.groupOfGradNode), count + 1);
+    this.#ops = RowsByKey.index(
+      this.groupOfOp.map((group) => group + 1),
+      count + 1,
+    );
+    this.#gradNodes = RowsByKey.index(
+      this.groupOfGradNode.map((group) => group + 1),
+      count + 1,
+    );
     this.#runs = new Runs(trace, {
       groups: this.#groups,
       ops: this.#ops,
@@ -135,42 +141,21 @@ export class Hierarchy {
   }
 }
 
-function shifted(groups: Int32Array): Int32Array {
-  const keys = new Int32Array(groups.length);
-  for (let row = 0; row < keys.length; row++) {
-    keys[row] = groups[row]! + 1;
-  }
-  return keys;
-}
-
 /** A grad node belongs where the analysis says; that of a PyLayer's own op goes with the op. */
 function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
-  const groups = new Int32Array(trace.table("grad_node_groups").column("group"));
   const analysed = trace.table("op_groups").column("group");
   const op = trace.pairedOps;
-  for (let node = 0; node < groups.length; node++) {
+  return Int32Array.from(trace.table("grad_node_groups").column("group"), (group, node) => {
     const made = op[node]!;
-    if (made >= 0 && groupOfOp[made] !== analysed[made]) {
-      groups[node] = groupOfOp[made]!;
-    }
-  }
-  return groups;
+    return made >= 0 && groupOfOp[made] !== analysed[made] ? groupOfOp[made]! : group;
+  });
 }
 
+/** @returns `groups` itself where all grad nodes are in the groups of their ops */
 function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): Int32Array {
   const op = trace.pairedOps;
-  let onRows = groups;
-  for (let node = 0; node < groups.length; node++) {
-    const made = op[node]!;
-    if (made < 0 || groupOfOp[made] === groups[node]) {
-      continue;
-    }
-    if (onRows === groups) {
-      onRows = groups.slice();
-    }
-    onRows[node] = groupOfOp[made]!;
-  }
-  return onRows;
+  const onRows = groups.map((group, node) => (op[node]! >= 0 ? groupOfOp[op[node]!]! : group));
+  return onRows.every((group, node) => group === groups[node]) ? groups : onRows;
 }
 
 /**

@@ -84,13 +84,7 @@ export class Runs {
 
   /** The first group of each run. */
   firsts(): number[] {
-    const firsts: number[] = [];
-    for (let group = 0; group < this.#length.length; group++) {
-      if (this.#length[group]! > 0) {
-        firsts.push(group);
-      }
-    }
-    return firsts;
+    return [...this.#length.keys()].filter((group) => this.#length[group]! > 0);
   }
 }
 

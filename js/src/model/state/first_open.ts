@@ -1,6 +1,16 @@
 /** What is open before anybody has opened or closed anything: in each mode as much as its picture has room for. */
 import type { Hierarchy } from "../graph/hierarchy.ts";
-import { type InitialOpen, initialOpen } from "./initial_open.ts";
+
+/** Boxes that a first picture holds at most. */
+const MOST_BOXES = 40;
+/** A picture of so few boxes tells too little: its next level opens even if that is too much. */
+const TOO_FEW_BOXES = 3;
+
+/** What is open at first, and which members are taken out of their folds. */
+interface InitialOpen {
+  readonly open: ReadonlySet<number>;
+  readonly taken: ReadonlySet<number>;
+}
 
 interface OfMode {
   readonly shut: ReadonlySet<number>;
@@ -34,4 +44,71 @@ export class FirstOpen {
     this.#ofModes.set(mode, { shut, now });
     return now;
   }
+}
+
+/**
+ * Open whole levels, from the top, while the number of visible boxes stays small.
+ *
+ * @param shut groups that stay closed
+ */
+function initialOpen(hierarchy: Hierarchy, shut: ReadonlySet<number> = new Set()): InitialOpen {
+  const open = new Set<number>();
+  const taken = new Set<number>();
+  const mayOpen = (group: number): boolean => !shut.has(group);
+  let closed = closedGroupsIn(hierarchy, -1).filter(mayOpen);
+  const folds = foldsIn(hierarchy, -1).filter(mayOpen);
+  let boxes = boxCount(hierarchy, -1);
+  while (closed.length || folds.length) {
+    if (!closed.length) {
+      if (boxes >= TOO_FEW_BOXES) {
+        break;
+      }
+      // Hardly more than a fold tells nothing: one member is shown open, beside the rest.
+      closed = folds.splice(0, 1);
+      taken.add(closed[0]!);
+      boxes++;
+    }
+    const next = closed.flatMap((group) => closedGroupsIn(hierarchy, group)).filter(mayOpen);
+    const nextBoxes =
+      boxes - closed.length + closed.reduce((sum, group) => sum + boxCount(hierarchy, group), 0);
+    if (nextBoxes > MOST_BOXES && boxes > TOO_FEW_BOXES) {
+      break;
+    }
+    folds.push(...closed.flatMap((group) => foldsIn(hierarchy, group)).filter(mayOpen));
+    for (const group of closed) {
+      open.add(group);
+    }
+    closed = next;
+    boxes = nextBoxes;
+  }
+  return { open, taken };
+}
+
+/** The first members of the runs right inside `parent`. */
+function foldsIn(hierarchy: Hierarchy, parent: number): number[] {
+  return Array.from(hierarchy.groupsIn(parent)).filter(
+    (group) => hierarchy.runOf[group] === group && !hierarchy.isOptimizer[group],
+  );
+}
+
+/** Groups in `parent` that are drawn as a closed box of their own. */
+function closedGroupsIn(hierarchy: Hierarchy, parent: number): number[] {
+  return Array.from(hierarchy.groupsIn(parent)).filter(
+    (group) =>
+      !hierarchy.isTransparent[group] &&
+      !hierarchy.isOptimizer[group] &&
+      hierarchy.runOf[group]! < 0,
+  );
+}
+
+/** Boxes right inside `parent` while everything in it is closed and folded. */
+function boxCount(hierarchy: Hierarchy, parent: number): number {
+  let count = hierarchy.opsIn(parent).length;
+  for (const group of hierarchy.groupsIn(parent)) {
+    const run = hierarchy.runOf[group]!;
+    if (!hierarchy.isOptimizer[group] && (run < 0 || run === group)) {
+      count++;
+    }
+  }
+  return count;
 }

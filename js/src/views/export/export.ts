@@ -2,8 +2,7 @@
 
 import { copyText } from "../../dom/clipboard.ts";
 import { element } from "../../dom/element.ts";
-import { keepInside } from "../../dom/floating.ts";
-import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
+import { keepInside, menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
 import { csvOf, tabbedOf } from "../../dom/table_text.ts";
 import { readTheme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";

@@ -1,7 +1,7 @@
 /** The search field: what it finds, step by step or from a list. */
 
 import { element } from "../../dom/element.ts";
-import { keepInside } from "../../dom/floating.ts";
+import { keepInside } from "../../dom/menu.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
 import { formatCount } from "../../words/quantities.ts";
