@@ -97,16 +97,19 @@ export class Stack {
     slots.forEach((slot, at) => {
       pieceStarts[at + 1] = pieceStarts[at]! + this.#pieces[slot]!.length / NUMBERS;
     });
-    const all = slots.flatMap((slot) => this.#pieces[slot]!);
-    const column = (number: number): Float64Array =>
-      new Float64Array(this.pieceCount).map((_, piece) => all[NUMBERS * piece + number]!);
-    return {
-      drawn: Int32Array.from(slots, (slot) => this.chosen[slot]!),
-      pieceStarts,
-      piece_from_ns: column(0),
-      piece_to_ns: column(1),
-      piece_bottom_bytes: column(2),
-    };
+    const column = (): Float64Array => new Float64Array(this.pieceCount);
+    const [piece_from_ns, piece_to_ns, piece_bottom_bytes] = [column(), column(), column()];
+    let piece = 0;
+    for (const slot of slots) {
+      const own = this.#pieces[slot]!;
+      for (let at = 0; at < own.length; at += NUMBERS, piece++) {
+        piece_from_ns[piece] = own[at]!;
+        piece_to_ns[piece] = own[at + 1]!;
+        piece_bottom_bytes[piece] = own[at + 2]!;
+      }
+    }
+    const drawn = Int32Array.from(slots, (slot) => this.chosen[slot]!);
+    return { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes };
   }
 
   #size(slot: number): number {
