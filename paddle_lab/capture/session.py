@@ -152,8 +152,11 @@ class CaptureSession:
         """Remove the hooks, whatever state the session is in."""
         if self._memory is not None:
             self._memory.close()
-        HOOKS.close(self._recorder)
+        self._remove_hooks()
         self._recorder.turns.end(_getframe())
+
+    def _remove_hooks(self) -> None:
+        HOOKS.close(self._recorder)
         for collector in self._recorder.collectors:
             collector.close()
 
@@ -168,9 +171,7 @@ class CaptureSession:
         """Take the hooks away before the traced code ends."""
         if self._memory is not None:
             self._memory.stop()
-        HOOKS.close(self._recorder)
-        for collector in self._recorder.collectors:
-            collector.close()
+        self._remove_hooks()
 
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
@@ -179,10 +180,8 @@ class CaptureSession:
             self._memory.close()
             recorder.notices.extend(self._memory.notices)
         end_ns = perf_counter_ns()
-        HOOKS.close(recorder)
+        self._remove_hooks()
         recorder.turns.end(_getframe())
-        for collector in recorder.collectors:
-            collector.close()
         recorder.attempt(recorder.optimizers.finish, self._paddle)
         kept = self._limiter.finish(has_memory=self._memory is not None)
         call = recorder.next_backward_call()

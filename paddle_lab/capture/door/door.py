@@ -14,6 +14,7 @@ from paddle_lab.capture.door.table import FEATURES
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.words import listing, say
 
+_PATHS: Final = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
 _PROPERTIES: Final = (property, cached_property, GetSetDescriptorType)
 _OF_INSTANCES: Final = "()"
 """Follows a class in the path of an attribute that the class's ``__init__`` sets."""
@@ -26,26 +27,27 @@ class Door:
     whether its feature is on, or is called by nobody while it is off.
     """
 
-    def __init__(self) -> None:
-        self._paths: dict[str, str] = {}
-        """Of all names in the table; empty before they were looked up."""
-        self._missing: dict[str, list[str]] = {}
-        """Features that are off, and the paths that Paddle lacks."""
-
     def __getattr__(self, name: str) -> Any:
         # Python calls this for attributes that are not there: all before the first look.
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if not self._paths:
-            self._look_up()
-            if name in vars(self):
-                return vars(self)[name]
-        raise AttributeError(say("notices.door.no_name", name=self._paths.get(name, name)))
+        if name in _PATHS and "_missing" not in vars(self) and self._missing is not None:
+            return getattr(self, name)
+        raise AttributeError(say("notices.door.no_name", name=_PATHS.get(name, name)))
+
+    @cached_property
+    def _missing(self) -> dict[str, list[str]]:
+        """Features that are off, and the paths that Paddle lacks, once all names were looked up."""
+        missing: dict[str, list[str]] = {}
+        for feature, (names, _) in FEATURES.items():
+            for name, path in names.items():
+                found = _found(path)
+                if found is None:
+                    missing.setdefault(feature, []).append(path)
+                else:
+                    setattr(self, name, found)
+        return missing
 
     def has(self, feature: str) -> bool:
         """Tell whether Paddle has all names that a feature needs."""
-        if not self._paths:
-            self._look_up()
         return feature not in self._missing and "tensors" not in self._missing
 
     def notices(self, wanted: Collection[str]) -> list[str]:
@@ -56,8 +58,6 @@ class Door:
         wanted
             What a trace was asked for: values of :attr:`Feature.wanted_by`.
         """
-        if not self._paths:
-            self._look_up()
         return [
             say(
                 "notices.door.off",
@@ -89,19 +89,8 @@ class Door:
         make_replacement
             Called with what Paddle has there; returns what stands in for it.
         """
-        owner, _, attribute = self._paths[name].rpartition(".")
+        owner, _, attribute = _PATHS[name].rpartition(".")
         return AttributePatch(_found(owner), attribute, make_replacement)
-
-    def _look_up(self) -> None:
-        for feature, (names, _) in FEATURES.items():
-            for name, path in names.items():
-                found = _found(path)
-                if found is None:
-                    self._missing.setdefault(feature, []).append(path)
-                else:
-                    setattr(self, name, found)
-        # In the end: another thread may ask meanwhile.
-        self._paths = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
 
 
 def _found(path: str) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.hooks.search import instances_among
+from paddle_lab.capture.hooks.search import instances_among, with_subclasses
 from paddle_lab.capture.recorder.tensors import PARAMETER, TensorPool
 from paddle_lab.capture.rows.cells import TENSOR_CELLS, TensorCell
 from paddle_lab.capture.rows.tape import cells_of
@@ -87,7 +87,8 @@ class OptimizerLog:
         """Look at the optimizers that are alive when the trace ends; before tensors get columns."""
         if not self._seen and self._backward_calls and self._has_met_parameters():
             # The trace may hold a part of a training loop, and the optimizer be from before it.
-            for optimizer in _living(paddle.optimizer.Optimizer):
+            kinds = with_subclasses(paddle.optimizer.Optimizer)
+            for optimizer in instances_among(gc.get_objects(), kinds):
                 self.entry(optimizer)
         for seen in self._seen.values():
             optimizer = seen.reference()
@@ -121,12 +122,3 @@ def _given(optimizer: Any) -> Sequence[Any]:
         return DOOR.optimizer_parameters(optimizer) or ()
     except AttributeError:  # it wraps another one, and has none of its own
         return ()
-
-
-def _living(root: type) -> list[Any]:
-    kinds, pending = {root}, [root]
-    while pending:
-        subclasses: set[type] = set(pending.pop().__subclasses__()) - kinds
-        pending += subclasses
-        kinds |= subclasses
-    return instances_among(gc.get_objects(), list(kinds))

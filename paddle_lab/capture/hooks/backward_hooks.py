@@ -21,7 +21,7 @@ from paddle_lab.capture.hooks.tracebacks import drop_lines
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.log.segments import BackwardSpan
 from paddle_lab.capture.recorder.faults import described
-from paddle_lab.capture.recorder.recorder import BACKWARD_CALL, Recorder
+from paddle_lab.capture.recorder.recorder import BACKWARD_CALL
 from paddle_lab.capture.recorder.thread_state import BACKWARD
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
@@ -42,12 +42,10 @@ def backward_patches(_paddle: Any) -> list[AttributePatch]:
 class _BackwardCall(OpenCall):
     """A call of ``run_backward(tensors, grad_tensors, retain_graph, …)`` while it runs."""
 
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        super().__init__(recorder, frame, args, kwargs)
-        given = dict(zip(("tensors", "grad_tensors", "retain_graph"), args, strict=False)) | kwargs
-        is_method = _file(self.caller).endswith("tensor_patch_methods.py")
+    def begin(self, _frame: FrameType) -> None:
+        names = "tensors", "grad_tensors", "retain_graph"
+        given = dict(zip(names, self.args, strict=False)) | self.kwargs
+        is_method = self.caller.f_code.co_filename.endswith("tensor_patch_methods.py")
         self.open(
             TENSOR_BACKWARD if is_method else AUTOGRAD_BACKWARD,
             (given["tensors"], given.get("grad_tensors")),
@@ -110,14 +108,11 @@ class _GradCall(_BackwardCall):
     allow_unused, no_grad_vars, …``, all by position.
     """
 
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        OpenCall.__init__(self, recorder, frame, args, kwargs)
-        outputs, inputs, grad_outputs, _, create_graph, _, _, no_grad_vars, *_ = args
+    def begin(self, _frame: FrameType) -> None:
+        outputs, inputs, grad_outputs, _, create_graph, _, _, no_grad_vars, *_ = self.args
         self.open(PADDLE_GRAD, (outputs, grad_outputs), create_graph=bool(create_graph))
-        self._resolved = recorder.begin_op((outputs, inputs), {})
-        backward = recorder.backward
+        self._resolved = self.recorder.begin_op((outputs, inputs), {})
+        backward = self.recorder.backward
         backward.ask(inputs, no_grad_vars, self.row[0])
         if create_graph:
             seeds = backward.grad_nodes_of(grad_outputs or [])
@@ -135,10 +130,6 @@ class _GradCall(_BackwardCall):
             made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
             # What the new nodes lead to lives as long as they do.
             backward.grad_nodes.held.update(made | self.reached)
-
-
-def _file(frame: FrameType | None) -> str:
-    return "" if frame is None else frame.f_code.co_filename
 
 
 @contextmanager

@@ -82,7 +82,7 @@ class Hooks:
 
         def op_patches(paddle: Any) -> Sequence[Patch]:
             if self._op_hooks is None:
-                self._op_hooks = OpHooks(paddle)
+                self._op_hooks = OpHooks(paddle.Tensor)
             self._op_hooks.listen_for(recorder)
             return self._op_hooks.patches()
 

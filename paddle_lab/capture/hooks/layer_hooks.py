@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import update_wrapper, wraps
 from sys import _getframe
 from types import FrameType
@@ -11,6 +11,7 @@ from typing import Any
 from paddle_lab.capture.evidence.events.noting import Call, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
+from paddle_lab.capture.hooks.search import with_subclasses
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.recorder.recorder import OPTIMIZER_STEP, SINKS, Recorder
@@ -22,7 +23,7 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
     patches = [AttributePatch(paddle.nn.Layer, "__call__", _around_layer)]
     patches += [
         AttributePatch(optimizer, method, _around_step)
-        for optimizer in _with_subclasses(paddle.optimizer.Optimizer)
+        for optimizer in with_subclasses(paddle.optimizer.Optimizer)
         for method in ("step", "minimize")
         if method in vars(optimizer)
     ]
@@ -42,18 +43,6 @@ def _note_optimizer(recorder: Recorder, call: Call) -> None:
     recorder.optimizers.entry(call.args[0])
 
 
-def _with_subclasses(root: type) -> Iterator[type]:
-    pending: list[type] = [root]
-    seen = {root}
-    while pending:
-        found = pending.pop()
-        yield found
-        subclasses: list[type] = found.__subclasses__()
-        fresh = [subclass for subclass in subclasses if subclass not in seen]
-        seen.update(fresh)
-        pending.extend(fresh)
-
-
 def _around_layer(call: Any) -> Callable[..., Any]:
     for_all = recording(call, _LayerCall)
     if NATIVE is None:
@@ -64,11 +53,8 @@ def _around_layer(call: Any) -> Callable[..., Any]:
 
 
 class _LayerCall(OpenCall):
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        super().__init__(recorder, frame, args, kwargs)
-        recorder.enter_layer(self.state, args[0], frame)
+    def begin(self, frame: FrameType) -> None:
+        self.recorder.enter_layer(self.state, self.args[0], frame)
 
 
 def _around_step(step: Any) -> Callable[..., Any]:
@@ -97,11 +83,8 @@ def _around_step(step: Any) -> Callable[..., Any]:
 class _Step(OpenCall):
     """A step of an optimizer; one that its base class takes for it is a part of it."""
 
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        super().__init__(recorder, frame, args, kwargs)
-        state, optimizer = self.state, args[0]
+    def begin(self, frame: FrameType) -> None:
+        recorder, state, optimizer = self.recorder, self.state, self.args[0]
         self._is_outermost = state.phase != OPTIMIZER
         if self._is_outermost:
             recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__, frame)

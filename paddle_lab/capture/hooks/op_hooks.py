@@ -49,28 +49,18 @@ _ALIASING_METHODS = ("use_gpudnn", "new_shared_tensor")
 _INDEXING_METHODS = ("getitem", "setitem")
 
 
-class OpHooks:
-    """The wrappers of all ops, made once a process.
+class OpHooks(OpWrapping):
+    """The wrappers of all ops, made once a process."""
 
-    Parameters
-    ----------
-    paddle
-        The paddle module.
-    """
-
-    def __init__(self, paddle: Any) -> None:
-        self._tensor_type = paddle.Tensor
-        self._wrapping = OpWrapping(paddle.Tensor)
-        self.listen_for = self._wrapping.listen_for
+    def __init__(self, tensor_type: type) -> None:
+        super().__init__(tensor_type)
         functions = [
             function
             for module in (DOOR.eager_ops, DOOR.pir_ops, DOOR.legacy_ops)
             for name, function in vars(module).items()
             if callable(function) and not name.startswith("__")
         ]
-        self._functions = FunctionPatch(
-            functions, lambda function: self._wrapping.wrap(function, function.__name__)
-        )
+        self._functions = FunctionPatch(functions, lambda one: self.wrap(one, one.__name__))
 
     def patches(self) -> list[Patch]:
         """Return the patches that make every eager op call the open recorders."""
@@ -91,7 +81,7 @@ class OpHooks:
         return [self._functions, *methods]
 
     def _around_method(self, name: str) -> Callable[[Any], Callable[..., Any]]:
-        return lambda method: self._wrapping.wrap(method, name, is_method=True)
+        return lambda method: self.wrap(method, name, is_method=True)
 
 
 def _around_alias(method: Any) -> Callable[..., Any]:

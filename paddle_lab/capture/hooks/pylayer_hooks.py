@@ -29,14 +29,12 @@ def pylayer_patches(paddle: Any) -> list[AttributePatch]:
 class _ApplyCall(OpenCall):
     """One call of ``PyLayer.apply`` while it runs."""
 
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        super().__init__(recorder, frame, args, kwargs)
-        self._pylayer: type = args[0]
+    def begin(self, frame: FrameType) -> None:
+        recorder = self.recorder
+        self._pylayer: type = self.args[0]
         self._name = self._pylayer.__name__
-        self.args = args[1:]
-        self._resolved = recorder.begin_op(self.args, kwargs)
+        self.args = self.args[1:]
+        self._resolved = recorder.begin_op(self.args, self.kwargs)
         self._scope = recorder.open_scope(self.state, PYLAYER, self._name, frame)
         recorder.anchor(self.state, frame)
         self.state.pylayers.append(self._scope)
@@ -80,14 +78,12 @@ class _ApplyCall(OpenCall):
 class _BackwardCall(OpenCall):
     """What a PyLayer runs backward."""
 
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        super().__init__(recorder, frame, args, kwargs)
+    def begin(self, frame: FrameType) -> None:
+        recorder, context = self.recorder, self.args[0]
         # Paddle makes a class of contexts for each PyLayer, and calls it ``Name_backward``.
-        name = type(args[0]).__name__.removesuffix("_backward")
+        name = type(context).__name__.removesuffix("_backward")
         scope = recorder.open_scope(self.state, PYLAYER, name, frame)
-        self._forward = recorder.pylayers.scope_of(args[0])
+        self._forward = recorder.pylayers.scope_of(context)
         recorder.pylayers.forward_of[scope] = self._forward
         recorder.anchor(self.state, frame)
 

@@ -36,6 +36,10 @@ class OpenCall:
         self.args, self.kwargs = args, kwargs
         self.state = recorder.thread()
         self.saved = self.state.save()
+        self.begin(frame)
+
+    def begin(self, frame: FrameType, /) -> None:
+        """Record that the call begins."""
 
     def end(self) -> None:
         """Record what was returned: :attr:`result`."""
@@ -55,15 +59,15 @@ _Call = TypeVar("_Call", bound=OpenCall)
 
 def recording(
     function: Any,
-    begin: Callable[[Recorder, FrameType, tuple[Any, ...], dict[str, Any]], _Call],
+    kind: type[_Call],
     around: Callable[[Sequence[_Call]], AbstractContextManager[Any]] = nullcontext,
 ) -> Callable[..., Any]:
     """Wrap a function so that every recorder that listens records its calls.
 
     Parameters
     ----------
-    begin
-        Opens a call for one recorder.
+    kind
+        What a call is for one recorder.
     around
         Makes the context in which the function runs, from the calls that were opened.
     """
@@ -74,7 +78,7 @@ def recording(
         if not active:
             return function(*args, **kwargs)
         frame = _getframe()
-        begun = [recorder.attempt(begin, recorder, frame, args, kwargs) for recorder in active]
+        begun = [recorder.attempt(kind, recorder, frame, args, kwargs) for recorder in active]
         del frame  # it holds itself by this name, and by its callers all that they hold
         opened = [call for call in begun if call is not None]
         try:

@@ -31,3 +31,12 @@ def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
     """Return the objects whose type is one of some; subclasses are not looked for."""
     # isinstance() would ask every object in the process for its __class__. There may be a million.
     return list(compress(objects, map(set(types).__contains__, map(type, objects))))
+
+
+def with_subclasses(root: type) -> list[type]:
+    """Return a class and all that inherit from it, each once."""
+    found = [root]
+    for kind in found:
+        subclasses: list[type] = kind.__subclasses__()
+        found += [subclass for subclass in subclasses if subclass not in found]
+    return found

@@ -19,7 +19,7 @@ from paddle_lab.capture.hooks.programs import run_of_executor, running_layers, r
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.recorder.program_log import EXECUTOR, FULL_GRAPH, SOT
-from paddle_lab.capture.recorder.recorder import Recorder, Resolved
+from paddle_lab.capture.recorder.recorder import Resolved
 
 _NAME = "run_program"
 
@@ -86,17 +86,15 @@ class _FunctionCall(_ExecutorCall):
     """Those whose programs have run."""
     tells_programs = False
 
-    def __init__(
-        self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        super().__init__(recorder, frame, args, kwargs)
-        reference: Any = DOOR.static_layer(args[0])
+    def begin(self, _frame: FrameType) -> None:
+        recorder = self.recorder
+        reference: Any = DOOR.static_layer(self.args[0])
         layer: Any = None if reference is None else reference()
         if layer is not None:
             # The program uses its parameters without an op that is seen to.
             for parameter in layer.parameters():
                 recorder.tensors.key_of(parameter)
-        self.resolved = recorder.begin_op(args[1:], kwargs)
+        self.resolved = recorder.begin_op(self.args[1:], self.kwargs)
 
     def end(self) -> None:
         """Record a call that returned."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-_OWN_FOLDER = str(Path(__file__).parents[2])
+from paddle_lab.capture.stacks.frame_kinds import OWN_FOLDER
 
 
 def drop_frame(error: BaseException) -> None:
@@ -22,7 +20,7 @@ def drop_lines(error: BaseException) -> None:
     Where a ``PyLayer`` or a hook raises, Paddle's error lists all frames below it, a line each.
     """
     text = error.args[0] if error.args else None
-    if isinstance(text, str) and _OWN_FOLDER in text:
+    if isinstance(text, str) and OWN_FOLDER in text:
         lines = text.splitlines(keepends=True)
-        kept = [line for line in lines if not line.lstrip().startswith(_OWN_FOLDER)]
+        kept = [line for line in lines if not line.lstrip().startswith(OWN_FOLDER)]
         error.args = ("".join(kept), *error.args[1:])

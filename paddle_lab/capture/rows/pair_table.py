@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
 
 from paddle_lab.capture.native import native_twin
-
-if TYPE_CHECKING:
-    from paddle_lab.capture.stacks.code_positions import Integers
+from paddle_lab.capture.rows.tape import Cells
 
 
 @native_twin
@@ -36,7 +33,7 @@ class PairTable:
         befores: bytes,
         starts: bytes,
         links: bytes,
-        ends: Integers,
+        ends: Cells,
     ) -> None:
         """Give numbers to pairs along chains: the number of one pair is the second of the next.
 

@@ -15,7 +15,7 @@ USER = FRAME_KINDS.index("user")
 LIBRARY = FRAME_KINDS.index("library")
 PADDLE = FRAME_KINDS.index("paddle")
 
-_OWN_FOLDER = os.path.join(*Path(os.path.abspath(__file__)).parts[:-3], "")
+OWN_FOLDER = os.path.join(*Path(os.path.abspath(__file__)).parts[:-3], "")
 # What runs a notebook cell or a script, outward of which nothing is the user's.
 _RUNNERS = (
     os.path.join("IPython", "core", "interactiveshell.py"),
@@ -45,7 +45,7 @@ def kind_of(file: str, paddle_folder: str) -> int:
 
 def is_own(file: str) -> bool:
     """Tell whether a file is one of this package."""
-    return file.startswith(_OWN_FOLDER)
+    return file.startswith(OWN_FOLDER)
 
 
 def is_runner(file: str) -> bool:
