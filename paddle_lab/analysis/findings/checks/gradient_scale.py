@@ -38,8 +38,7 @@ def find(facts: Facts) -> Iterator[Found]:
         of_call.setdefault(row.backward_call, []).append(row)
     said: set[tuple[str, int]] = set()
     for call in sorted(of_call):
-        curve = GradientCurve.of(facts.record, call)
-        found = _extreme(facts, of_call[call]) or _drift(facts, curve)
+        found = _extreme(facts, of_call[call]) or _drift(facts, call)
         if found is not None and (found.place.file, found.place.line) not in said:
             said.add((found.place.file, found.place.line))
             yield found
@@ -76,12 +75,12 @@ def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
     return None
 
 
-def _drift(facts: Facts, curve: GradientCurve) -> Found | None:
+def _drift(facts: Facts, call: int) -> Found | None:
     """Compare what flows through the first layers with what flows through the last ones."""
     # Ops outside of layers do not count: a mean alone divides by as many values as it takes.
-    points = [
-        point for point in curve if point.layer_class and point.flowing and point.flowing.rms > 0
-    ]
+    curve = GradientCurve.of(facts.record, call)
+    layers = [point for point in curve if point.layer_class]
+    points = [point for point in layers if point.flowing and point.flowing.rms > 0]
     if len(points) < _FEWEST_LAYERS:
         return None
     third = len(points) // 3

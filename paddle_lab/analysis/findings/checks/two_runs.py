@@ -97,12 +97,7 @@ class _Differences:
                 self._external.setdefault(op, []).append(slot)
             else:
                 self._paths.append(op)
-        self._tensors = {
-            tensor
-            for op, slots in self._outputs.items()
-            for slot, tensor in enumerate(facts.outputs(op))
-            if slot in slots
-        }
+        self._tensors = {one for op in self._outputs for one in self._differing(op)}
 
     @property
     def op_count(self) -> int:
@@ -127,7 +122,7 @@ class _Differences:
                 if not is_gradient or op <= first:
                     place = self._made_at(external) or facts.place(op)
                     yield _Origin(op, place, "gradient" if is_gradient else "data")
-            elif op in self._outputs and not self._came_in(op):
+            elif op in self._outputs and self._tensors.isdisjoint(facts.inputs(op)):
                 reader = self._reader(op)
                 is_unwritten = facts.op_name(op) in _MAKES_NOTHING
                 if reader >= 0 or (not is_unwritten and 0 in self._outputs[op]):
@@ -135,9 +130,6 @@ class _Differences:
                     yield _Origin(op, facts.place(op), reason, reader)
         for op in self._paths:
             yield _Origin(op, facts.place(op), "path")
-
-    def _came_in(self, op: int) -> bool:
-        return any(tensor in self._tensors for tensor in self._facts.inputs(op))
 
     def _external_of(self, op: int) -> int:
         slots, inputs = self._external.get(op, ()), self._facts.inputs(op)
@@ -148,18 +140,19 @@ class _Differences:
 
         To write into it, wholly or in part, is no reading.
         """
-        facts, previous = self._facts, self._facts.record.tensors["previous"]
-        waiting = [tensor for tensor in facts.outputs(op) if tensor in self._tensors]
-        while waiting:
-            tensor = waiting.pop(0)
+        facts, waiting = self._facts, self._differing(op)
+        for tensor in waiting:
             for consumer in facts.consumers(tensor):
-                slots = self._outputs.get(consumer, set())
-                for slot, made in enumerate(facts.outputs(consumer)):
-                    if slot in slots:
-                        if previous[made] != tensor:
-                            return consumer
-                        waiting.append(made)
+                for made in self._differing(consumer):
+                    if facts.previous(made) != tensor:
+                        return consumer
+                    waiting.append(made)
         return -1
+
+    def _differing(self, op: int) -> list[int]:
+        """Return the outputs of an op that differ."""
+        slots = self._outputs.get(op, ())
+        return [tensor for slot, tensor in enumerate(self._facts.outputs(op)) if slot in slots]
 
     def _made_at(self, tensor: int) -> Place | None:
         for event in self._facts.events("created"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddle_lab.analysis.findings.facts.backward import BackwardFacts
 from paddle_lab.analysis.findings.facts.columns import walk
@@ -36,6 +36,10 @@ __all__ = [
     "walk",
 ]
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 _Answer = TypeVar("_Answer")
 
 
@@ -55,3 +59,8 @@ class Facts(TensorFacts, BackwardFacts, StepFacts):
             self._answers[of] = of(self)
         found: _Answer = self._answers[of]
         return found
+
+    def leaves_of_nodes(self, is_node: npt.NDArray[np.bool_]) -> frozenset[int]:
+        """Return the tensors, as first values, whose gradients some grad nodes accumulate."""
+        leaves = self.record.grad_nodes["parameter"][is_node]
+        return frozenset(map(self.first_value, leaves[leaves >= 0].tolist()))

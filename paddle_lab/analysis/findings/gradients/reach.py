@@ -48,14 +48,15 @@ class GradientReach:
     @cached_property
     def leaves(self) -> frozenset[int]:
         """The tensors that a gradient came to, as their first values."""
-        return self._leaves_of(self.nodes)
+        return self._facts.leaves_of_nodes(self.nodes)
 
     @cached_property
     def left_aside(self) -> frozenset[int]:
         """Leaves of graphs that ``paddle.grad`` ran through for the gradients of others alone."""
         if not self._facts.targets:
             return frozenset()
-        return self._leaves_of(self._graph_of(self._facts.user_backward_calls)) - self.leaves
+        graphs = self._graph_of(self._facts.user_backward_calls)
+        return self._facts.leaves_of_nodes(graphs) - self.leaves
 
     @cached_property
     def stopped(self) -> frozenset[int]:
@@ -66,22 +67,23 @@ class GradientReach:
         free = np.zeros(len(facts.record.grad_nodes), np.bool_)
         for call in facts.user_backward_calls:
             free[list(self._led_to([call], self._shut_edges(call)))] = True
-        return self.left_aside - self._leaves_of(free)
+        return self.left_aside - self._facts.leaves_of_nodes(free)
 
     @cached_property
     def handed_over(self) -> frozenset[int]:
         """Leaves whose gradients ``paddle.grad`` returned, and no call accumulated."""
         if not self._facts.targets:
             return frozenset()
-        return self.leaves - self._leaves_of(self._graph_of(self._calls_to_leaves))
+        return self.leaves - self._facts.leaves_of_nodes(self._graph_of(self._calls_to_leaves))
 
     def call_past(self, leaf: int) -> int:
         """Return the first call that left a leaf aside, -1 where none did."""
-        if leaf not in self.left_aside:
-            return -1
-        calls = (call for call in self._facts.user_backward_calls if call in self._facts.targets)
-        past = (call for call in calls if leaf in self._leaves_of(self._graph_of([call])))
-        return next(past, -1)
+        facts = self._facts
+        calls = facts.user_backward_calls if leaf in self.left_aside else []
+        for call in calls:
+            if call in facts.targets and leaf in facts.leaves_of_nodes(self._graph_of([call])):
+                return call
+        return -1
 
     @cached_property
     def left_out(self) -> dict[int, dict[int, Event]]:
@@ -178,7 +180,3 @@ class GradientReach:
             leaf = facts.first_value(int(leaves[node]))
             edges.setdefault(leaf, []).extend(facts.edges_in(node))
         return edges
-
-    def _leaves_of(self, is_node: npt.NDArray[np.bool_]) -> frozenset[int]:
-        leaves = self._facts.record.grad_nodes["parameter"][is_node]
-        return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))

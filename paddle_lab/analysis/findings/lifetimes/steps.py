@@ -101,8 +101,7 @@ class Steps:
     @cached_property
     def leaves(self) -> frozenset[int]:
         """Tensors into which gradients accumulate, as their first values."""
-        leaves = self._facts.record.grad_nodes["parameter"]
-        return frozenset(map(self._facts.first_value, leaves[leaves >= 0].tolist()))
+        return self._facts.leaves_of_nodes(self._facts.record.grad_nodes["parameter"] >= 0)
 
     def is_inside_graph(self, tensor: int) -> bool:
         """Tell whether a tensor needs a gradient and hangs on a grad node of its own op."""

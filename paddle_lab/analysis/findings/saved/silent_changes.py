@@ -117,16 +117,12 @@ def _waiting_nodes(facts: Facts, runs: _Runs, write: Write) -> list[int]:
     """Return the grad nodes that had been made before a write, and that a later call ran."""
     found: set[int] = set()
     for run in runs.around(write.position):
-        if _is_before(facts, write, run):
+        # With no op between both, the lines tell which came first; a step begins with an op.
+        if write.position < run.before or (
+            write.op < 0 and _is_line_before(facts, write.stack, run.stack)
+        ):
             found.update(run.nodes[run.ops < write.position].tolist())
     return sorted(found)
-
-
-def _is_before(facts: Facts, write: Write, run: _Run) -> bool:
-    if write.position < run.before:
-        return True
-    # With no op between both, the lines tell which came first; a step begins with an op.
-    return write.op < 0 and _is_line_before(facts, write.stack, run.stack)
 
 
 def _is_line_before(facts: Facts, stack: int, other: int) -> bool:
