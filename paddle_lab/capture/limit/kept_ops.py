@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from paddle_lab.capture.limit.spans import Keys, Mask, Span, is_between, is_inside, is_of_kept
+from paddle_lab.capture.limit.spans import Keys, Mask, Span, is_inside
 from paddle_lab.capture.rows.cells import OpCell
 from paddle_lab.capture.tables.op_columns import OpRows
 
@@ -40,7 +40,8 @@ class KeptOps:
 
     def moments(self, op_counts: Iterable[int]) -> Mask:
         """Tell which moments lie between kept ops, by how many ops had a key."""
-        return is_between(np.fromiter(op_counts, np.int64), self._spans)
+        counts = np.fromiter(op_counts, np.int64)
+        return is_inside(counts, self._spans) | is_inside(counts - 1, self._spans)
 
     def backward_calls(self, op_counts: Iterable[int]) -> Mask:
         """Tell which backward calls began after a kept op, by how many ops had a key."""
@@ -75,3 +76,27 @@ class KeptOps:
         """Tell which moments lie between kept ops, by ``perf_counter_ns``."""
         starts_ns = self.ops.column(OpCell.START)
         return is_of_kept(np.fromiter(times_ns, np.int64), starts_ns, self.is_kept)
+
+
+def is_of_kept(keys: Keys, used: Keys, is_kept: Mask) -> Mask:
+    """Tell which keys were given while kept ops ran.
+
+    What nobody uses has no op, but keys count upwards: such a key came before the first op that
+    used a higher one.
+
+    Parameters
+    ----------
+    keys
+        Of scopes, say, in any order.
+    used
+        Of each op, by time, the highest such key that it uses, -1 for none.
+    is_kept
+        Whether the op is kept.
+
+    Returns
+    -------
+    numpy.ndarray
+        Keys higher than all that ops used are told kept.
+    """
+    position = np.searchsorted(np.maximum.accumulate(used), keys) if len(used) else keys * 0
+    return np.append(is_kept, True)[position]

@@ -38,38 +38,3 @@ def is_inside(keys: Keys, spans: Sequence[Span]) -> Mask:
     span = np.searchsorted(firsts, keys, side="right") - 1
     found: Mask = (span >= 0) & (keys < ends[span])
     return found
-
-
-def is_between(counts: Keys, spans: Sequence[Span]) -> Mask:
-    """Tell which moments lie in a span, both of its ends included.
-
-    Parameters
-    ----------
-    counts
-        Of each moment, how many ops had a key.
-    """
-    return is_inside(counts, spans) | is_inside(counts - 1, spans)
-
-
-def is_of_kept(keys: Keys, used: Keys, is_kept: Mask) -> Mask:
-    """Tell which keys were given while kept ops ran.
-
-    What nobody uses has no op, but keys count upwards: such a key came before the first op that
-    used a higher one.
-
-    Parameters
-    ----------
-    keys
-        Of scopes, say, in any order.
-    used
-        Of each op, by time, the highest such key that it uses, -1 for none.
-    is_kept
-        Whether the op is kept.
-
-    Returns
-    -------
-    numpy.ndarray
-        Keys higher than all that ops used are told kept.
-    """
-    position = np.searchsorted(np.maximum.accumulate(used), keys) if len(used) else keys * 0
-    return np.append(is_kept, True)[position]

@@ -14,8 +14,8 @@ import numpy as np
 
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.limit.graphs import forget_graphs
-from paddle_lab.capture.limit.kept_ops import KeptOps
-from paddle_lab.capture.limit.spans import Keys, Span, is_of_kept
+from paddle_lab.capture.limit.kept_ops import KeptOps, is_of_kept
+from paddle_lab.capture.limit.spans import Keys, Span
 from paddle_lab.capture.recorder.tensors import ACTIVATION, EXTERNAL
 from paddle_lab.capture.rows.cells import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
 from paddle_lab.capture.rows.tape import Tape, cells_of, row_starts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import compress
 from time import perf_counter_ns
 from types import FrameType
@@ -44,7 +43,6 @@ _LEAST_SURPLUS = 1024
 """Forgetting has a cost of its own, which so many blocks share at least."""
 
 
-@dataclass(eq=False)
 class MemoryCapture:
     """The memory side of one trace.
 
@@ -60,51 +58,49 @@ class MemoryCapture:
         Tells the times whose allocations are kept before all others; ``None`` for the newest.
     """
 
-    paddle: Any
-    recorder: Recorder
-    limit: Limit = Limit(ops=None)  # noqa: RUF009  (frozen)
-    windows: Callable[[], Sequence[Interval] | None] = lambda: None
-    held: HeldEvents = field(init=False)
-    """What was read so far."""
-    waiting: Waiting = field(default_factory=Waiting)
-    """What is still to be read."""
-    readings: list[Reading] = field(default_factory=list)
-    """Counters when the trace began and when it ended, each place twice."""
-    notices: list[str] = field(default_factory=list)
-    backward_spans: list[KeyedSpan] = field(default_factory=list)
-    """The recorder's keys of its backward calls, and when and where they ran."""
-    steps: list[tuple[int, int]] = field(default_factory=list)
-    """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
-    optimizer_steps: list[tuple[int, int]] = field(default_factory=list)
-    """When optimizers' steps ended, likewise: those that a record keeps are told by its ops."""
-    handovers: Handovers = field(init=False)
-    threads: TraceThreads = field(default_factory=TraceThreads)
-    met: list[Storage] = field(init=False)
-    """Storages of tensors that no op of the trace made, when they were met."""
-    living: list[Storage] = field(default_factory=list)
-    """Storages of the tensors that were alive when the trace ended."""
-    living_gradients: list[Storage] = field(default_factory=list)
-    """Storages of the gradients that living leaves held by then."""
-    buffers: list[int] = field(default_factory=list)
-    """Tensors that layers held as buffers by then."""
-    history: AllocatorEvents | None = None
-    """Events from elsewhere than the log, where that could not record."""
-    _reader: Waiting | None = None
-    _history: MemoryHistory | None = None
-    _storages: StorageNotes = field(init=False)
-    _familiar: FamiliarCalls = field(init=False)
-    _is_stopped: bool = False
-    _most_held: int = 0
-    """How many blocks may be held before some are forgotten."""
-
-    def __post_init__(self) -> None:
-        recorder = self.recorder
+    def __init__(
+        self,
+        paddle: Any,
+        recorder: Recorder,
+        limit: Limit,
+        windows: Callable[[], Sequence[Interval] | None],
+    ) -> None:
+        self.recorder = recorder
+        self.held = HeldEvents()
+        """What was read so far."""
+        self.waiting = Waiting()
+        """What is still to be read."""
+        self.readings: list[Reading] = []
+        """Counters when the trace began and when it ended, each place twice."""
+        self.notices: list[str] = []
+        self.backward_spans: list[KeyedSpan] = []
+        """The recorder's keys of its backward calls, and when and where they ran."""
+        self.steps: list[tuple[int, int]] = []
+        """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
+        self.optimizer_steps: list[tuple[int, int]] = []
+        """When optimizers' steps ended, likewise: those that a record keeps are told by its ops."""
+        self.handovers = Handovers(recorder)
+        self.threads = TraceThreads()
         self._storages = StorageNotes(recorder.tensors)
         self.met = self._storages.met
-        self.handovers = Handovers(recorder)
-        self.held = HeldEvents()
+        """Storages of tensors that no op of the trace made, when they were met."""
+        self.living: list[Storage] = []
+        """Storages of the tensors that were alive when the trace ended."""
+        self.living_gradients: list[Storage] = []
+        """Storages of the gradients that living leaves held by then."""
+        self.buffers: list[int] = []
+        """Tensors that layers held as buffers by then."""
+        self.history: AllocatorEvents | None = None
+        """Events from elsewhere than the log, where that could not record."""
+        self._paddle = paddle
+        self._limit = limit
+        self._windows = windows
+        self._reader: Waiting | None = None
+        self._history: MemoryHistory | None = None
         self._familiar = FamiliarCalls(recorder.tensors.rows, recorder.backward.grad_nodes)
+        self._is_stopped = False
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
+        """How many blocks may be held before some are forgotten."""
 
     @property
     def start_ns(self) -> int:
@@ -114,7 +110,7 @@ class MemoryCapture:
     @property
     def most_blocks(self) -> int:
         """How many blocks are kept."""
-        return NEVER if self.limit.ops is None else self.limit.ops * ALLOCATIONS_PER_OP
+        return NEVER if self._limit.ops is None else self._limit.ops * ALLOCATIONS_PER_OP
 
     def open(self) -> None:
         """Start to record."""
@@ -124,10 +120,10 @@ class MemoryCapture:
         OPEN_CAPTURES.append(self)
         self.recorder.familiar_calls = self._familiar
         if DOOR.has("allocations"):
-            self._reader = ALLOCATOR_LOG.open(self.paddle)
-        self.readings += read_places(self.paddle)
+            self._reader = ALLOCATOR_LOG.open(self._paddle)
+        self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
-            self._history = MemoryHistory.open(self.paddle)
+            self._history = MemoryHistory.open(self._paddle)
             which = "no_profiler" if self._history is None else "devices_alone"
             self.notices.append(memory_notice(which))
             if self._history is None:
@@ -137,7 +133,7 @@ class MemoryCapture:
         """Stop recording and keep what there is; doing so twice does no harm."""
         if self._is_stopped:
             self._is_stopped = False
-            self.readings += read_places(self.paddle)
+            self.readings += read_places(self._paddle)
         self._storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
@@ -148,7 +144,7 @@ class MemoryCapture:
             self.history = history.close()
         elif self._reader is None:
             return
-        self.readings += read_places(self.paddle)
+        self.readings += read_places(self._paddle)
         self.threads.note()
         self.threads.number(self.recorder)
         reader, self._reader = self._reader, None
@@ -160,8 +156,7 @@ class MemoryCapture:
         if DOOR.has("layer_paths"):
             self.buffers = self._storages.living_buffers(self.recorder.layers)
         if DOOR.has("storages"):
-            self.living = self._storages.living()
-            self.living_gradients = self._storages.living_gradients()
+            self.living, self.living_gradients = self._storages.living()
 
     def _tell_of_lost_log(self) -> None:
         seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
@@ -225,10 +220,10 @@ class MemoryCapture:
         """
         if self.held.block_count > self.most_blocks:
             self._forget_blocks()
-        return blocks_notice(self.limit, kept=self.held.block_count, forgotten=self.held.forgotten)
+        return blocks_notice(self._limit, kept=self.held.block_count, forgotten=self.held.forgotten)
 
     def _forget_blocks(self) -> None:
-        blocks, is_gone = self.held.forget(self.most_blocks, self.windows())
+        blocks, is_gone = self.held.forget(self.most_blocks, self._windows())
         address = np.array([storage.address for storage in self.met], np.int64)
         times_ns = np.array([storage.time_ns for storage in self.met], np.int64)
         # Without its block a tensor would seem to be older than the trace.

@@ -51,21 +51,22 @@ class StorageNotes:
         if self._note in self._pool.meeting_listeners:
             self._pool.meeting_listeners.remove(self._note)
 
-    def living(self) -> list[Storage]:
-        """Return the storages of all tensors of the trace that are still alive."""
-        storages = [self._storage(tensor, key) for tensor, key in self._in_order()]
-        return [storage for storage in storages if storage is not None]
+    def living(self) -> tuple[list[Storage], list[Storage]]:
+        """Return the storages of all tensors of the trace that are still alive.
 
-    def living_gradients(self) -> list[Storage]:
-        """Return the storages of gradients that living leaves hold, under the leaves' keys."""
-        found = []
-        for tensor, key in self._in_order():
-            if not tensor.stop_gradient and tensor.is_leaf:
-                gradient = tensor.grad
-                storage = None if gradient is None else self._storage(gradient, key)
-                if storage is not None:
-                    found.append(storage)
-        return found
+        Returns
+        -------
+        tensors, gradients
+            Those of gradients that living leaves hold are under the leaves' keys.
+        """
+        tensors, gradients = [], []
+        # The pool has them as they lie in memory, which is another order in each process.
+        for tensor, key in sorted(self._pool.living(), key=itemgetter(1)):
+            tensors.append(self._storage(tensor, key))
+            gradient = None if tensor.stop_gradient or not tensor.is_leaf else tensor.grad
+            if gradient is not None:
+                gradients.append(self._storage(gradient, key))
+        return [one for one in tensors if one], [one for one in gradients if one]
 
     def living_buffers(self, layers: LayerPool) -> list[int]:
         """Return the tensors that layers hold as buffers, whether or not they are persistable."""
@@ -76,10 +77,6 @@ class StorageNotes:
             if buffer is not None
         ]
         return [key for key in held if key != NO_KEY]
-
-    def _in_order(self) -> list[tuple[Any, int]]:
-        # The pool has them as they lie in memory, which is another order in each process.
-        return sorted(self._pool.living(), key=itemgetter(1))
 
     def _note(self, tensor: Any, key: int) -> None:
         storage = self._storage(tensor, key)

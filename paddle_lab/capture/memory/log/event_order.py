@@ -8,7 +8,6 @@ only one event on its way. So what is missing from an event's count are next eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +19,8 @@ _TIME, _KIND, _BYTES, _ALLOCATED, _PLACE, _THREAD = map(
 )
 _AHEAD = 256
 """So many later events are looked at for the next of each other thread."""
-_MOST_ON_THEIR_WAY = 3
+_COUNTS = range(1, 4)
+"""How many events may be on their way."""
 _MOST_UNEXPLAINED = 64
 """After so many events in a row that no order explains, there is something else that is wrong."""
 
@@ -120,15 +120,8 @@ def _on_their_way(
     for event in order[position + 1 : position + 1 + _AHEAD]:
         if threads[event] != own:
             nexts.setdefault(threads[event], event)
-    for some in _few_of(list(nexts.values())):
-        if sum(changes[event] for event in some) == missing:
-            return list(some)
-    return []
-
-
-def _few_of(events: list[int]) -> Iterator[tuple[int, ...]]:
-    for count in range(1, _MOST_ON_THEIR_WAY + 1):
-        yield from combinations(events, count)
+    few = (some for count in _COUNTS for some in combinations(nexts.values(), count))
+    return next((list(some) for some in few if sum(map(changes.__getitem__, some)) == missing), [])
 
 
 def _ascending(times: list[int], changes: list[int]) -> list[int]:
