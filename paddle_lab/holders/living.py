@@ -1,10 +1,15 @@
-"""What a search for living tensors found, as plain values."""
+"""What a search for living tensors found: references, the memory behind them, who keeps it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from paddle_lab.holders.roots import Root
+
+# Allocators hand out multiples of this, so a tensor may be this much smaller than its storage.
+ALIGNMENT_BYTES = 512
+_KEPT_BY_NOTEBOOK = ("output", "traceback")
 
 
 @dataclass(frozen=True)
@@ -52,3 +57,93 @@ class BackwardGraph:
 
     names: list[str]
     nodes: set[int]
+
+
+@dataclass
+class Storage:
+    """A block of memory that living tensors share.
+
+    Parameters
+    ----------
+    address
+        Where it begins.
+    bytes
+        Its size.
+    place
+        ``"cpu"``, ``"gpu:0"``.
+    tensors
+        The references to tensors in it, in the order in which they were found.
+    """
+
+    address: int
+    bytes: int
+    place: str
+    tensors: list[LivingTensor] = field(default_factory=list)
+
+    @property
+    def is_notebooks_alone(self) -> bool:
+        """Whether only kept outputs and tracebacks hold it, which nobody asked to be kept."""
+        return all(tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors)
+
+    @property
+    def is_viewed_only(self) -> bool:
+        """Whether every tensor in it is a view of a part."""
+        largest = max(tensor.bytes for tensor in self.tensors)
+        return largest + ALIGNMENT_BYTES <= self.bytes
+
+
+@dataclass
+class Holder:
+    """A name and what it keeps alive.
+
+    Parameters
+    ----------
+    root
+        The variable, kept output, traceback or module.
+    storages
+        What it keeps, as far as no name before it does.
+    """
+
+    root: Root
+    storages: list[Storage] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        """The sum of the storages."""
+        return sum(storage.bytes for storage in self.storages)
+
+    @property
+    def viewed_bytes(self) -> int:
+        """How much of it is kept by views that show less."""
+        return sum(storage.bytes for storage in self.storages if storage.is_viewed_only)
+
+    @property
+    def is_notebooks_alone(self) -> bool:
+        """Whether all of it would go with kept outputs and tracebacks."""
+        return all(storage.is_notebooks_alone for storage in self.storages)
+
+
+def storages(tensors: Iterable[LivingTensor]) -> list[Storage]:
+    """Return the storages in which tensors lie, the largest first."""
+    found: dict[tuple[str, int], Storage] = {}
+    for tensor in tensors:
+        key = (tensor.place, tensor.address)
+        storage = found.get(key)
+        if storage is None:
+            storage = found[key] = Storage(tensor.address, tensor.storage_bytes, tensor.place)
+        storage.tensors.append(tensor)
+    return sorted(found.values(), key=lambda storage: -storage.bytes)
+
+
+def holders(found: Sequence[Storage]) -> list[Holder]:
+    """Return who holds storages, the largest first; each storage once, by who was found first."""
+    by_root: dict[tuple[str, str], Holder] = {}
+    for storage in found:
+        root = storage.tensors[0].root
+        by_root.setdefault((root.kind, root.label), Holder(root)).storages.append(storage)
+    return sorted(by_root.values(), key=lambda holder: -holder.bytes)
+
+
+def releasable_bytes(found: Sequence[Storage]) -> int:
+    """Return how much only kept outputs and tracebacks hold."""
+    return sum(storage.bytes for storage in found if storage.is_notebooks_alone)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.holders.living import BackwardGraph, LivingTensor
+from paddle_lab.holders.living import ALIGNMENT_BYTES, BackwardGraph, LivingTensor
 from paddle_lab.holders.saved import saved_by
-from paddle_lab.holders.storages import ALIGNMENT_BYTES
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import HOLDER_KINDS, RECORD_TABLES
 from paddle_lab.trace.table import StringPool, TableBuilder

@@ -21,8 +21,8 @@ from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.memory.living_tensors import LivingTensors
+    from paddle_lab.holders.living import Storage
     from paddle_lab.holders.roots import Root
-    from paddle_lab.holders.storages import Storage
     from paddle_lab.views.text.memory_report import MemoryReport
 
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
@@ -121,7 +121,7 @@ class NotebookMemory:
         """
         if "paddle" not in sys.modules:
             return say("magics.free.no_paddle")
-        from paddle_lab.holders.storages import storages
+        from paddle_lab.holders.living import storages
         from paddle_lab.magics.freed_text import freed_text
 
         at_first = self.allocated_bytes()

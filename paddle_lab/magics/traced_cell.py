@@ -14,7 +14,7 @@ from IPython.utils.capture import capture_output
 from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
 from paddle_lab.api import Trace
 from paddle_lab.garbage import collection_paused
-from paddle_lab.holders.storages import releasable_bytes, storages
+from paddle_lab.holders.living import releasable_bytes, storages
 from paddle_lab.magics.cell_holders import find_holders, ledger_entry
 from paddle_lab.magics.cell_rerun import cell_rerun
 from paddle_lab.magics.error_note import show_error_note

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from paddle_lab.sampling.counter import Counter
+from paddle_lab.sampling.history import Values
 from paddle_lab.sampling.marks import Mark
-from paddle_lab.sampling.tier import Values
 
 _NS_IN_MS: Final = 1e6
 

@@ -11,9 +11,8 @@ from typing import Final
 from paddle_lab.sampling.batch import Batch, Cursor
 from paddle_lab.sampling.columns import Columns
 from paddle_lab.sampling.counter import Counter, LastingSource, Source
-from paddle_lab.sampling.history import SECOND_NS, History
+from paddle_lab.sampling.history import SECOND_NS, History, Values
 from paddle_lab.sampling.marks import Mark, Marks
-from paddle_lab.sampling.tier import Values
 from paddle_lab.words import say
 
 LOWEST_RATE_HZ: Final = 1.0

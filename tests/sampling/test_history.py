@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_lab.sampling.counter import ABSENT
-from paddle_lab.sampling.history import SECOND_NS, History
-from paddle_lab.sampling.tier import Tier
+from paddle_lab.sampling.history import SECOND_NS, History, Tier
 
 
 def test_a_tier_keeps_the_newest_rows_in_order():

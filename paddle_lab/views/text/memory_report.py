@@ -8,8 +8,15 @@ from html import escape
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.tables.text_table import header, html_table, text_table
-from paddle_lab.holders.living import BackwardGraph, LivingTensor
-from paddle_lab.holders.storages import Holder, Storage, holders, releasable_bytes, storages
+from paddle_lab.holders.living import (
+    BackwardGraph,
+    Holder,
+    LivingTensor,
+    Storage,
+    holders,
+    releasable_bytes,
+    storages,
+)
 from paddle_lab.ledger import Entry
 from paddle_lab.words import say
 

@@ -46,24 +46,28 @@ class PyLayerRules:
         self, pylayer: type, scope: int, arguments: Iterable[Any], frame: FrameType | None
     ) -> None:
         """Look at the arguments of a call that has ended; its scope is the thread's."""
-        if _is_paddles(pylayer) or not _gradients_are_on():
+        if not _is_checked(pylayer):
             return
         slots = self._slots[scope] = []
         for position, argument in enumerate(arguments):
             if self._is_tensor(argument):
                 slots.append(_tracked(argument))
-            elif isinstance(argument, (list, tuple)) and argument and self._are_tensors(argument):
+            elif (
+                isinstance(argument, (list, tuple))
+                and argument
+                and all(map(self._is_tensor, argument))
+            ):
                 slots.append([_tracked(tensor) for tensor in argument])
-                if argument[0].stop_gradient and any(self._needing(argument)):
+                if argument[0].stop_gradient and any(map(_needs_gradient, argument)):
                     self._note("list-begins-without-gradient", frame, position)
-            elif any(self._needing(self._hidden(argument))):
+            elif any(map(_needs_gradient, self._hidden(argument))):
                 is_nested = isinstance(argument, (list, tuple))
                 self._note("nested-argument" if is_nested else "held-argument", frame, position,
                            type(argument).__name__)  # fmt: skip
 
     def note_result(self, pylayer: type, result: Any, frame: FrameType | None) -> None:
         """Look at what a call returned."""
-        if _is_paddles(pylayer) or not _gradients_are_on():
+        if not _is_checked(pylayer):
             return
         outputs = result if isinstance(result, (list, tuple)) else (result,)
         for position, output in enumerate(outputs):
@@ -137,12 +141,6 @@ class PyLayerRules:
     def _is_tensor(self, value: Any) -> bool:
         return isinstance(value, self._tensor_type)
 
-    def _are_tensors(self, values: Iterable[Any]) -> bool:
-        return all(self._is_tensor(value) for value in values)
-
-    def _needing(self, tensors: Iterable[Any]) -> Iterator[bool]:
-        return (not tensor.stop_gradient for tensor in tensors)
-
     def _hidden(self, value: Any, depth: int = 0) -> Iterator[Any]:
         """Yield the tensors in containers in which Paddle does not look."""
         if self._is_tensor(value):
@@ -166,15 +164,16 @@ def _items(value: Any) -> list[Any]:
     return []
 
 
+def _needs_gradient(tensor: Any) -> bool:
+    return not tensor.stop_gradient
+
+
 def _tracked(tensor: Any) -> Tracked:
     is_defined = DOOR.is_initialized(tensor)
     return (tuple(tensor.shape) if is_defined else ()), is_defined and not tensor.stop_gradient
 
 
-def _is_paddles(pylayer: type) -> bool:
+def _is_checked(pylayer: type) -> bool:
     # Recomputation and its kin know what they do with layers and keyword arguments.
-    return pylayer.__module__.partition(".")[0] in ("paddle", "paddleformers", "paddlenlp")
-
-
-def _gradients_are_on() -> bool:
-    return bool(sys.modules["paddle"].is_grad_enabled())
+    is_paddles = pylayer.__module__.partition(".")[0] in ("paddle", "paddleformers", "paddlenlp")
+    return not is_paddles and bool(sys.modules["paddle"].is_grad_enabled())
