@@ -19,7 +19,7 @@ import { mainReaches } from "../scene/main_groups.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
 import { titleRoom } from "../scene/title_room.ts";
-import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
+import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
 
 /** What is to be laid out, with what is needed to turn the result into a scene. */
 export interface Arrangement {
@@ -81,7 +81,7 @@ export function nestedGraph(
     const box = contents[at];
     parent[at] = item.parent;
     if (box) {
-      width[at] = 2 * extentOf(box);
+      width[at] = 2 * halfWidthOf(box);
       height[at] = box.height;
     } else {
       open[at] = 1;

@@ -215,7 +215,7 @@ export class BoxWriter {
 }
 
 /** Width that a box needs on either side of its centre, chips included. */
-export function extentOf(box: BoxContent): number {
+export function halfWidthOf(box: BoxContent): number {
   let extent = box.width / 2;
   for (const chip of box.chips) {
     extent = Math.max(extent, Math.abs(chip.x) + chip.width / 2);

@@ -12,7 +12,7 @@ import type { Steps } from "../../trace/steps.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import { type Arrangement, arrangeSteps, nestedGraph } from "./arrange.ts";
-import { type BoxContent, BoxWriter, extentOf } from "./box_content.ts";
+import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
 import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
 
 /** Between the boxes of one op's grad nodes, where it has several. */
@@ -62,7 +62,7 @@ export function* arrangeLadderSteps(
   const graph = nestedGraph(store, { ...forward, contents }, measure);
   rows.forEach((row, index) => {
     for (const box of row) {
-      graph.width[index] = Math.max(graph.width[index]!, 2 * extentOf(box));
+      graph.width[index] = Math.max(graph.width[index]!, 2 * halfWidthOf(box));
     }
   });
   const op = trace.pairedOps;

@@ -7,7 +7,7 @@ import { mainReaches } from "../scene/main_groups.ts";
 import type { Reach, Scene, SceneBox, SceneEdge, SceneLabel } from "../scene/scene.ts";
 import { takenByBoxes, takenByEdges } from "../scene/taken.ts";
 import { composeSteps, mainPathX } from "./arrange.ts";
-import { extentOf } from "./box_content.ts";
+import { halfWidthOf } from "./box_content.ts";
 import { type Column, rightColumn } from "./ladder_column.ts";
 import { type ColumnFrame, columnFrames, ladderFrames, spanning } from "./ladder_frames.ts";
 import { pairedToTheRight } from "./ladder_mirror.ts";
@@ -134,8 +134,8 @@ function pairsReach(
     const forward = contents[item];
     if (at >= 0 && forward) {
       const box = boxes[at]!;
-      left = Math.min(left, toLeft(result.x[item]!) - extentOf(forward));
-      right = Math.max(right, toRight(box.x) + extentOf(box));
+      left = Math.min(left, toLeft(result.x[item]!) - halfWidthOf(forward));
+      right = Math.max(right, toRight(box.x) + halfWidthOf(box));
     }
   });
   return left < right ? [{ left, right }] : [];

@@ -1,6 +1,6 @@
 /** Which open groups make a picture wider than its view. */
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
-import type { Extent } from "../scene/extent.ts";
+import { type Extent, extentOf } from "../scene/extent.ts";
 import { mainGroups, reachOf } from "../scene/main_groups.ts";
 import type { Scene } from "../scene/scene.ts";
 
@@ -35,26 +35,18 @@ export function widestGroups(
 ): number[] {
   const bands = new Map<number, [left: number, right: number]>();
   for (const { left, right, top, bottom } of parts) {
-    for (let band = Math.floor(top / BAND_PX); band * BAND_PX < bottom; band++) {
+    for (const band of bandsOf(top, bottom)) {
       const known = bands.get(band);
       bands.set(band, [Math.min(left, known?.[0] ?? left), Math.max(right, known?.[1] ?? right)]);
     }
   }
-  const isBesideMuch = ({ y, height }: { y: number; height: number }): boolean => {
-    for (
-      let band = Math.floor((y - height / 2) / BAND_PX);
-      band * BAND_PX < y + height / 2;
-      band++
-    ) {
+  const isBesideMuch = ({ top, bottom }: Extent): boolean =>
+    bandsOf(top, bottom).some((band) => {
       const [left, right] = bands.get(band) ?? [0, 0];
-      if (right - left > room) {
-        return true;
-      }
-    }
-    return false;
-  };
-  const reaches = ({ x, width }: { x: number; width: number }): boolean =>
-    x - width / 2 < NEAR_PX || x + width / 2 > scene.width - NEAR_PX;
+      return right - left > room;
+    });
+  const reaches = ({ left, right }: Extent): boolean =>
+    left < NEAR_PX || right > scene.width - NEAR_PX;
 
   // What the picture is mostly about is closed only if it does not fit by itself.
   const kept = mainGroups(tree).filter((group) => {
@@ -68,7 +60,7 @@ export function widestGroups(
   const [wide, reaching] = [isBesideMuch, reaches].map((asked) => {
     const widths = new Map<number, number>();
     for (const frame of scene.frames) {
-      if (innermost.has(frame.group) && asked(frame)) {
+      if (innermost.has(frame.group) && asked(extentOf(frame))) {
         widths.set(frame.group, (widths.get(frame.group) ?? 0) + frame.width);
       }
     }
@@ -78,6 +70,12 @@ export function widestGroups(
   const widest = candidates.slice(0, most).map(([group]) => group);
   const like = new Set(widest.map((group) => structure[group]!).filter((at) => at >= 0));
   return [...innermost].filter((group) => widest.includes(group) || like.has(structure[group]!));
+}
+
+function bandsOf(top: number, bottom: number): number[] {
+  const first = Math.floor(top / BAND_PX);
+  const count = Math.max(0, Math.ceil(bottom / BAND_PX) - first);
+  return Array.from({ length: count }, (_, at) => first + at);
 }
 
 function innermostOpen({ items }: VisibleTree): Set<number> {

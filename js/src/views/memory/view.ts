@@ -41,14 +41,7 @@ export function mountMemory(
   root.append(section);
   const ahead = expectedLedger(store.trace);
   if (!ahead) {
-    const parts = mountParts(section, store, new MemoryState(store.trace), options);
-    return {
-      ...parts,
-      dispose() {
-        parts.dispose();
-        section.remove();
-      },
-    };
+    return mountParts(section, store, new MemoryState(store.trace), options);
   }
   const count = store.trace.table("allocations").length;
   section.append(
@@ -148,6 +141,7 @@ function mountParts(
     () => takeDown(),
     () => timeline.dispose(),
     () => table.dispose(),
+    () => section.remove(),
   ];
   summarize();
   turnTo("timeline");

@@ -1,5 +1,6 @@
 /** The open groups that a picture is mostly about. */
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
+import { extentOf } from "./extent.ts";
 import type { Reach, SceneFrame } from "./scene.ts";
 
 /** The open group that holds more than half of all, in it the one that holds more than half of its own, and so on. */
@@ -20,14 +21,9 @@ export function mainGroups({ items }: VisibleTree): number[] {
 
 /** How far a group reaches: in a ladder over both columns. */
 export function reachOf(group: number, frames: readonly SceneFrame[]): Reach | undefined {
-  const own = frames.filter((frame) => frame.group === group);
-  if (!own.length) {
-    return undefined;
-  }
-  return {
-    left: Math.min(...own.map(({ x, width }) => x - width / 2)),
-    right: Math.max(...own.map(({ x, width }) => x + width / 2)),
-  };
+  const own = frames.filter((frame) => frame.group === group).map(extentOf);
+  const [left, right] = [own.map((at) => at.left), own.map((at) => at.right)];
+  return own.length ? { left: Math.min(...left), right: Math.max(...right) } : undefined;
 }
 
 /** How far the main groups reach, from the outermost in. */

@@ -1,6 +1,7 @@
 /** Which picture of the stack serves what is on screen. */
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
 import type { Window } from "../../../memory/stack/stack_window.ts";
+import type { Frame } from "../figure/painted_layer.ts";
 
 /** The picture reaches as far beyond what is on screen, so that moving need not wait for it. */
 const BEYOND = 0.5;
@@ -8,14 +9,7 @@ const BEYOND = 0.5;
 const COARSER = 1.3;
 
 /** A figure's frame: what it shows, on how many pixels. */
-export interface OnScreen {
-  readonly from_ns: number;
-  readonly to_ns: number;
-  readonly from_bytes: number;
-  readonly to_bytes: number;
-  readonly width_px: number;
-  readonly height_px: number;
-}
+export type OnScreen = Omit<Frame, "left_px" | "top_px">;
 
 export function serves(
   { from_ns, to_ns, width_px, shown }: Window,
