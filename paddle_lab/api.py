@@ -93,7 +93,7 @@ class Trace(TraceAnswers):
         """
         from paddle_lab.views.svg.picture import svg_picture
 
-        picture = svg_picture(self._told_record, view=view, theme=theme, depth=depth)
+        picture = svg_picture(self._shown_record, view=view, theme=theme, depth=depth)
         return write_atomically(path, picture.encode("utf-8"))
 
     def to_chrome_trace(self, path: PathLike) -> Path:
@@ -160,15 +160,15 @@ class Trace(TraceAnswers):
         """Return the trace in a page of text: counts, layers, slowest ops, backward calls."""
         from paddle_lab.views.text.summary import summary_text
 
-        return summary_text(self._told_record)
+        return summary_text(self._shown_record)
 
     def payload(self) -> bytes:
         """Return the bytes that the front end draws from: the record and the answer tables."""
         from paddle_lab.trace.pack import pack
 
-        told = self._told_record
-        if told is not self._packed_of:
-            self._packed_of, self._payload, self._stored_payload = told, pack(told), None
+        record = self._shown_record
+        if record is not self._packed_of:
+            self._packed_of, self._payload, self._stored_payload = record, pack(record), None
         return self._payload
 
     def _stored(self) -> bytes:
@@ -177,20 +177,20 @@ class Trace(TraceAnswers):
 
         payload = self.payload()
         if self._stored_payload is None:
-            self._stored_payload = stored_payload(self._told_record, payload)
+            self._stored_payload = stored_payload(self._shown_record, payload)
         return self._stored_payload
 
     def page_html(self) -> str:
         """Return the text of the file that :meth:`to_html` writes."""
         from paddle_lab.views.html.page import html_page
 
-        return html_page(self._told_record, payload=self.payload())
+        return html_page(self._shown_record, payload=self.payload())
 
     def fallback_html(self) -> str:
         """Return the HTML that replaces the graph where no widget can be drawn."""
         from paddle_lab.views.html.fallback import fallback_html
 
-        return fallback_html(self._told_record)
+        return fallback_html(self._shown_record)
 
     @hints_options
     def widget(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget:
@@ -235,7 +235,7 @@ class Trace(TraceAnswers):
         return GraphOutput(
             payload=self.payload(),
             stored=self._stored,
-            still_content=lambda: still_content(self._told_record),
+            still_content=lambda: still_content(self._shown_record),
             text=repr(self),
             view=view,
             height=height,
@@ -251,7 +251,7 @@ class Trace(TraceAnswers):
             return "<Trace: still recording>"
         from paddle_lab.views.text.summary import one_line
 
-        return f"<Trace: {one_line(self._told_record)}>"
+        return f"<Trace: {one_line(self._shown_record)}>"
 
 
 def load(path: PathLike) -> Trace:

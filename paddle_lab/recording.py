@@ -188,19 +188,17 @@ class Recording:
         self._notices: list[str] = []
         self._asks_for_cuda = "cuda-error" in self._checks and not is_all(check)
         if not reruns:
-            self._drop(rerun_kinds(self._checks), is_asked_for=not is_all(check))
+            # Checks that need a second run are left out, with a notice if they were named.
+            left_out = rerun_kinds(self._checks)
+            self._checks = [kind for kind in self._checks if kind not in left_out]
+            if left_out and not is_all(check):
+                self._notices.append(_unchecked(left_out, "with_block"))
         evidence = evidence_for(self._checks)
         self._evidence = evidence | {"gradients"} if grads else evidence
         self._grad_region = grads if isinstance(grads, str) else None
         self._anchor = anchor
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
-
-    def _drop(self, kinds: list[str], *, is_asked_for: bool) -> None:
-        """Leave out checks that need a second run, with a notice if they were asked for by name."""
-        self._checks = [kind for kind in self._checks if kind not in kinds]
-        if kinds and is_asked_for:
-            self._notices.append(_unchecked(kinds, "with_block"))
 
     def _drop_partial(self, record: Record) -> None:
         """Leave out checks that would raise false alarms if the limit left ops out."""

@@ -34,7 +34,7 @@ class TraceAnswers:
     def __init__(self, record: Record | None = None) -> None:
         self._record = record
         self._findings: dict[str, list[Finding]] = {}
-        self._told: tuple[str, Record] | None = None
+        self._shown: tuple[str, Record] | None = None
 
     def complete(self, record: Record) -> None:
         """Take the record of a trace that has ended; the capture calls this once."""
@@ -68,14 +68,14 @@ class TraceAnswers:
             return with_answers(record)
 
     @property
-    def _told_record(self) -> Record:
+    def _shown_record(self) -> Record:
         """The record with what its views need and what the checks found."""
         from paddle_lab.analysis.findings.tables import with_findings
         from paddle_lab.words import language
 
-        if self._told is None or self._told[0] != language():
-            self._told = language(), with_findings(self.view_record, self.findings)
-        return self._told[1]
+        if self._shown is None or self._shown[0] != language():
+            self._shown = language(), with_findings(self.view_record, self.findings)
+        return self._shown[1]
 
     @property
     def findings(self) -> FindingList:

@@ -41,30 +41,19 @@ def _show(trace: Trace, *, has_page: bool) -> None:
 
     raised = trace.record.origin.exception
     kinds = set(kinds_that_explain(raised))
-    is_of_backward = _ended_in_backward(trace, raised)
-    explaining = [
-        finding
-        for finding in trace.findings
-        if finding.severity == "error"
-        and (finding.kind in kinds or (is_of_backward and _tells_of_failure(finding)))
-    ][:1]
-    explained = {one.kind for one in explaining}
-    if any(map(_tells_of_failure, explaining)):
-        explained.add("backward-failed")  # which the finding stands for
-    note = ErrorNote(
-        [] if has_page else explaining,
-        error_help(raised, explained=explained, reported=False),
-    )
+    errors = [call.error for call in trace.backward_calls if call.error]
+    ended_in_backward = bool(errors) and errors[-1] in raised
+    explaining: list[Finding] = []
+    explained: set[str] = set()
+    for finding in trace.findings:
+        # Some findings name the cause of a backward call that failed.
+        is_cause = any(mark.role == "failed" for mark in finding.marks)
+        explains = finding.kind in kinds or (ended_in_backward and is_cause)
+        if finding.severity == "error" and explains:
+            explaining = [finding]
+            explained = {finding.kind, "backward-failed"} if is_cause else {finding.kind}
+            break
+    helps = error_help(raised, explained=explained, reported=False)
+    note = ErrorNote([] if has_page else explaining, helps)
     if note:
         display(note)
-
-
-def _ended_in_backward(trace: Trace, raised: str) -> bool:
-    """Tell whether it was a backward call that ended the cell, and nothing later."""
-    errors = [call.error for call in trace.backward_calls if call.error]
-    return bool(errors) and errors[-1] in raised
-
-
-def _tells_of_failure(finding: Finding) -> bool:
-    """Tell whether a finding names the cause of a backward call that failed."""
-    return any(mark.role == "failed" for mark in finding.marks)

@@ -16,7 +16,7 @@ from paddle_lab.views.html.notebook_output import still_html
 from paddle_lab.views.svg.classes import with_classes
 from paddle_lab.views.svg.folding import fold
 from paddle_lab.views.svg.picture import svg_picture
-from paddle_lab.views.text.finding_text import told_findings
+from paddle_lab.views.text.finding_text import finding_texts
 from paddle_lab.views.text.line_rows import line_rows
 from paddle_lab.views.text.summary import (
     backward_lines,
@@ -70,17 +70,17 @@ def still_content(record: Record) -> str:
 
 def _findings(record: Record) -> str:
     """Return the findings: the worst in full, the others behind a click."""
-    told = told_findings(record)
+    findings = finding_texts(record)
     items = [
         f"<p><b>{finding.sign} {say(f'page.severity.{finding.severity}')}</b> "
         f"{sentence_html(finding.message)}"
         f"{f' <i>{escape(finding.where)}</i>' if finding.where else ''}"
         f"{f'<br>{sentence_html(finding.advice)}' if finding.advice else ''}</p>"
-        for finding in told[:_MOST_FINDINGS]
+        for finding in findings[:_MOST_FINDINGS]
     ]
     if len(items) < 2:
         return "".join(items)
-    more = say("reports.more_findings", n=len(told) - 1)
+    more = say("reports.more_findings", n=len(findings) - 1)
     return f"{items[0]}<details><summary>{more}</summary>{''.join(items[1:])}</details>"
 
 

@@ -75,8 +75,8 @@ class RowPainter:
         top, width, height = y - BOX_HEIGHT_PX / 2, BOX_WIDTH_PX, BOX_HEIGHT_PX
         style: dict[str, Any] = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
         if mark is not None:
-            is_failed = mark.role == "failed"
-            style |= {"stroke": mark.colour(colours), "stroke_width": 3 if is_failed else 2}
+            stroke_width = 3 if mark.role == "failed" else 2
+            style |= {"stroke": colours.of_severity(mark.severity), "stroke_width": stroke_width}
         if content.is_gap:
             self.svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
         else:
@@ -101,7 +101,7 @@ class RowPainter:
 
     def _paint_mark(self, mark: RowMark, x: float, top: float) -> None:
         """Paint what a finding says on the upper left corner of a box."""
-        colour = mark.colour(self.svg.colours)
+        colour = self.svg.colours.of_severity(mark.severity)
         span = Span(mark.text, 10, colour, is_bold=True)
         pill: dict[str, Any] = {"fill": self.svg.colours.ground, "stroke": colour}
         self.svg.rect(x - 7, top - 8, span.width_px + 10, 14, radius=7, **pill)

@@ -28,6 +28,10 @@ class Palette:
         """Return the colour of an op of this phase."""
         return {"backward": self.backward, "optimizer": self.optimizer}.get(phase, self.forward)
 
+    def of_severity(self, severity: str) -> str:
+        """Return the colour of what a finding of this severity says."""
+        return {"error": self.warn, "warning": self.caution}.get(severity, self.soft)
+
 
 PALETTES = {
     "light": Palette(

@@ -13,7 +13,7 @@ from paddle_lab.views.svg.ladder_layout import ladder_layout
 from paddle_lab.views.svg.ladder_svg import paint_ladder
 from paddle_lab.views.svg.palette import PALETTES, Palette
 from paddle_lab.views.svg.writer import Span, SvgWriter
-from paddle_lab.views.text.finding_text import told_findings
+from paddle_lab.views.text.finding_text import finding_texts
 from paddle_lab.views.text.summary import counts, failures, full_title, shown_title
 from paddle_lab.words import say
 
@@ -99,17 +99,16 @@ def _paint_header(
 
 def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
     """Return sentences and their colours: the worst finding, or else what failed."""
-    told = told_findings(record)
+    findings = finding_texts(record)
     problems = [(sentence, palette.warn) for sentence in failures(record)]
-    if not told:
+    if not findings:
         return problems
-    colours = {"error": palette.warn, "warning": palette.caution, "info": palette.soft}
-    message = told[0].message
-    if len(told) > 1:
-        message = say("reports.picture.more", message=message, n=len(told) - 1)
-    first = (f"{told[0].sign} {message}", colours[told[0].severity])
+    worst, message = findings[0], findings[0].message
+    if len(findings) > 1:
+        message = say("reports.picture.more", message=message, n=len(findings) - 1)
+    first = (f"{worst.sign} {message}", palette.of_severity(worst.severity))
     # An error among the findings says why it failed.
-    return [first] if told[0].severity == "error" else [first, *problems]
+    return [first] if worst.severity == "error" else [first, *problems]
 
 
 def _note(record: Record, folded: Folded, view: str) -> str:

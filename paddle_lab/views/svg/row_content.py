@@ -21,7 +21,7 @@ from paddle_lab.words import say
 _INPUT = ROLES.index("input")
 _PARAMETER, _BUFFER = TENSOR_KINDS.index("parameter"), TENSOR_KINDS.index("buffer")
 _EXTERNAL = TENSOR_KINDS.index("external")
-_TOLD_KINDS = ("region", "pylayer")
+_NAMED_KINDS = ("region", "pylayer")
 _NODE_SUFFIX = re.compile(r"Node(Final)?$")
 
 
@@ -134,7 +134,7 @@ class RowReader:
         """Return a layer's class, or what else a group is where that is not plain."""
         name = self._record.text(int(self._record.groups["class"][group]))
         kind = self._kind(group)
-        return name or (say(f"page.group_kind.{kind}") if kind in _TOLD_KINDS else "")
+        return name or (say(f"page.group_kind.{kind}") if kind in _NAMED_KINDS else "")
 
     def _op_name(self, op: int) -> str:
         return self._record.text(int(self._record.ops["name"][op]))

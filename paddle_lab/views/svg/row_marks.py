@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import MARK_ROLES, SEVERITIES
 from paddle_lab.views.svg.folding import Folded
-from paddle_lab.views.svg.palette import Palette
 from paddle_lab.views.text.finding_text import SIGNS
 from paddle_lab.words import say
 
-_TOLD_FIRST = ("failed", "cut", "origin", "", "path")
-"""Roles that are drawn; ``""`` is where a finding leads without a mark."""
 _NAMED = ("failed", "cut", "origin")
+_ROLES = (*_NAMED, "", "path")
+"""Roles that are drawn, the first before the others; ``""`` is where a finding leads."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +28,15 @@ class RowMark:
         word = say(f"page.mark.{self.role}") if self.role in _NAMED else ""
         return f"{SIGNS[self.severity]} {word}".strip()
 
-    def colour(self, palette: Palette) -> str:
-        """Return the severity's colour."""
-        return {"error": palette.warn, "warning": palette.caution}.get(self.severity, palette.soft)
-
     @staticmethod
     def first(*marks: RowMark | None) -> RowMark | None:
-        """Return the one that is told first, None of none."""
+        """Return the one that is drawn before the others, None of none."""
         return min((mark for mark in marks if mark), key=lambda mark: mark.rank, default=None)
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Less is told first."""
-        return SEVERITIES.index(self.severity), _TOLD_FIRST.index(self.role)
+        """Less is drawn before more."""
+        return SEVERITIES.index(self.severity), _ROLES.index(self.role)
 
 
 def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[int, RowMark]]:

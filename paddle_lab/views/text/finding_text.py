@@ -14,7 +14,7 @@ SIGNS = {"error": "✕", "warning": "▲", "info": "ⓘ"}
 
 
 @dataclass(frozen=True)
-class ToldFinding:
+class FindingText:
     """A row of ``findings``, as text."""
 
     severity: str
@@ -29,7 +29,7 @@ class ToldFinding:
         return SIGNS[self.severity]
 
 
-def told_findings(record: Record) -> list[ToldFinding]:
+def finding_texts(record: Record) -> list[FindingText]:
     """Return a record's findings, the worst first; none where it has no table of them."""
     table = record.tables.get("findings")
     if table is None:
@@ -37,7 +37,7 @@ def told_findings(record: Record) -> list[ToldFinding]:
     columns = [table[name].tolist() for name in ("severity", "message", "advice")]
     places = [table[name].tolist() for name in ("file", "line", "cell")]
     return [
-        ToldFinding(
+        FindingText(
             SEVERITIES[severity],
             record.text(message),
             record.text(advice),
@@ -49,7 +49,7 @@ def told_findings(record: Record) -> list[ToldFinding]:
 
 def finding_counts(record: Record) -> str:
     """Return ``"1 error, 2 warnings"``, ``""`` where nothing was found."""
-    severities = [finding.severity for finding in told_findings(record)]
+    severities = [finding.severity for finding in finding_texts(record)]
     counted = [(name, severities.count(name)) for name in SEVERITIES]
     return say("lists.between").join(
         say(f"page.findings.count_{name}", n=count) for name, count in counted if count
@@ -59,7 +59,7 @@ def finding_counts(record: Record) -> str:
 def finding_lines(record: Record) -> list[str]:
     """Return the findings as lines of text, each with what to do below it."""
     lines: list[str] = []
-    for finding in told_findings(record):
+    for finding in finding_texts(record):
         lines.append(f"{finding.sign} {finding.message}")
         if finding.advice:
             lines.append(f"    {finding.advice}")

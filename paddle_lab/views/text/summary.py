@@ -14,7 +14,7 @@ from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
 from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
-from paddle_lab.views.text.finding_text import finding_counts, finding_lines, told_findings
+from paddle_lab.views.text.finding_text import finding_counts, finding_lines, finding_texts
 from paddle_lab.views.text.memory_text import memory_lines
 from paddle_lab.words import say
 
@@ -23,10 +23,10 @@ _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 
 def one_line(record: Record) -> str:
     """Return the trace's title, counts and worst finding in one line."""
-    told = told_findings(record)
-    if not told:
+    findings = finding_texts(record)
+    if not findings:
         return title_line(record)
-    found = say("reports.told", counts=finding_counts(record), message=told[0].message)
+    found = say("reports.told", counts=finding_counts(record), message=findings[0].message)
     return f"{title_line(record)} · {found}"
 
 
