@@ -71,7 +71,7 @@ class Allocation(RecordRow, Placed):
     @property
     def layer(self) -> str:
         """Path of the layer that allocated or owns it, ``""`` outside layers."""
-        return self._attribution.layer_names[int(self._attribution.layers[self.key])]
+        return self._record.text(int(self._attribution.layers[self.key]))
 
     @property
     def stack(self) -> list[Frame]:
@@ -170,7 +170,6 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         strings = np.array([*record.strings, ""], object)
         op, tensor = self._column("op"), self._column("tensor")
         frame = self._attribution.frames[self.keys]
-        layer_names = np.array(self._attribution.layer_names, object)
         phases = np.array([*PHASES, ""], object)
         start_ns = self._column("start_ns")
         return {
@@ -181,7 +180,7 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
             "op": op,
             "op_name": strings[taken(record.ops["name"], op)],
             "grad_node": self._column("grad_node"),
-            "layer": layer_names[self._attribution.layers[self.keys]],
+            "layer": strings[self._attribution.layers[self.keys]],
             "tensor": strings[taken(record.tensors["name"], tensor)],
             "path": strings[taken(record.tensors["path"], tensor)],
             "shape": strings[taken(record.tensors["shape"], tensor)],

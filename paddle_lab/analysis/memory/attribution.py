@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.graph.trees import Keys, taken
-from paddle_lab.analysis.memory.layer_names import LayerNames
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.table import StringPool
 
 
 class Attribution:
@@ -56,30 +53,13 @@ class Attribution:
 
     @cached_property
     def layers(self) -> Keys:
-        """Layer of each block as a position in :attr:`layer_names`, int32; 0 outside layers."""
-        codes, _ = self._layer_codes_and_names
-        return codes
-
-    @cached_property
-    def layer_names(self) -> Sequence[str]:
-        """Paths of layers; ``""`` is the first."""
-        _, names = self._layer_codes_and_names
-        return names
-
-    @cached_property
-    def _layer_codes_and_names(self) -> tuple[Keys, Sequence[str]]:
-        record = self.record
-        names = StringPool()
-        known = LayerNames(record)
-        layer_names = np.array([names[name] for name in known.names], np.int32)
-        scope_layer = layers_of_scopes(record)
-        blocks = record.allocations
+        """String code of each block's layer, int32, shape ``[allocations]``; 0 outside layers."""
+        record, blocks = self.record, self.record.allocations
+        layers = layers_of_scopes(record)
         # Inside backward the scope is the backward call; the op says whose gradient it is.
-        layer = taken(taken(scope_layer, record.ops["scope"]), blocks["op"])
-        layer = np.where(layer >= 0, layer, taken(scope_layer, blocks["scope"]))
-        code = np.where(layer >= 0, taken(layer_names, layer), 0)
-        path = taken(record.tensors["path"], blocks["tensor"])
-        owned = np.flatnonzero((path > 0) & (layer < 0))
-        owners = known.owners(blocks["tensor"][owned])
-        code[owned] = [names[owner] for owner in owners]
-        return code.astype(np.int32), names.to_list()
+        layer = taken(taken(layers, record.ops["scope"]), blocks["op"])
+        layer = np.where(layer >= 0, layer, taken(layers, blocks["scope"]))
+        owner = np.zeros(len(record.tensors) + 1, np.int32)
+        owner[record.tensor_layers["tensor"]] = record.tensor_layers["name"]
+        name = taken(record.layer_names["name"], layer)
+        return np.where(layer >= 0, name, owner[blocks["tensor"]]).astype(np.int32)

@@ -181,7 +181,7 @@ def _described(
     if grouping == "kind":
         return ALLOCATION_KINDS[group], None, None
     if grouping == "layer":
-        return attribution.layer_names[group], None, None
+        return attribution.record.text(group), None, None
     if grouping == "op":
         op = attribution.ops[group]
         return op.name, op, op.frame

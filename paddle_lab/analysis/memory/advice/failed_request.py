@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.analysis.memory.layer_names import LayerNames
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.trace.record import Record
@@ -111,7 +110,7 @@ def failed_request(ops: OpTable, text: str) -> FailedRequest:
 
 def _layer(record: Record, op: Op) -> str:
     layer = int(layers_of_scopes(record)[record.ops["scope"][op.key]])
-    return "" if layer < 0 else LayerNames(record).names[layer]
+    return "" if layer < 0 else record.text(int(record.layer_names["name"][layer]))
 
 
 def requested_bytes(text: str) -> int | None:
