@@ -52,7 +52,7 @@ def _compile(root: Path) -> Path:
     from setuptools.command.build_ext import build_ext
 
     name = ".".join((*NATIVE.parts, "_native"))
-    sources = sorted(str(path.relative_to(root)) for path in (root / NATIVE).glob("*.c"))
+    sources = sorted(str(path.relative_to(root)) for path in (root / NATIVE).glob("**/*.c"))
     # Names of ours must not meet those of other libraries in the process. Debug symbols would make
     # the library five times larger.
     flags = [] if os.name == "nt" else ["-O2", "-g0", "-fvisibility=hidden"]

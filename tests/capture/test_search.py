@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from tests.capture.twins import on_both_twins
+from paddle_lab.capture.hooks.search import instances_among, namespaces_with
 
 
 class Base:
@@ -25,8 +25,7 @@ class Posing:
     __class__ = ModuleType
 
 
-@on_both_twins
-def test_namespaces_that_hold_an_object_are_found(parts):
+def test_namespaces_that_hold_an_object_are_found():
     wanted = [object() for _ in range(300)]
     equal = [1000 + len(wanted)], [1000 + len(wanted)]
     many = {str(number): object() for number in range(500)}
@@ -36,17 +35,16 @@ def test_namespaces_that_hold_an_object_are_found(parts):
     last = ModuleType("last")
     vars(last).update({**many, "last": wanted[299]}, equal=equal[1])
     entries = [None, *modules, {"no module": wanted[7]}, last]
-    found = parts.namespaces_with(entries, [*wanted, equal[0]])
+    found = namespaces_with(entries, [*wanted, equal[0]])
     assert [id(one) for one in found] == [
         id(vars(one)) for one in (modules[1], modules[3], modules[4], last)
     ]
-    assert parts.namespaces_with(entries, []) == []
+    assert namespaces_with(entries, []) == []
 
 
-@on_both_twins
-def test_instances_of_a_type_are_found_and_no_others(parts):
+def test_instances_of_a_type_are_found_and_no_others():
     one, two = Base(), Derived()
     objects = [1, one, "text", two, Base, None]
-    assert parts.instances_among(objects, [Base]) == [one]
-    assert parts.instances_among(objects, [Base, Derived]) == [one, two]
-    assert parts.instances_among(objects, []) == []
+    assert instances_among(objects, [Base]) == [one]
+    assert instances_among(objects, [Base, Derived]) == [one, two]
+    assert instances_among(objects, []) == []

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from IPython.core import interactiveshell
 
 import paddle_lab
+from paddle_lab.capture.rows.pair_table import PairTable
 from paddle_lab.capture.stacks.stack_rows import StackRows
 from tests.capture.twins import on_both_twins
 
@@ -128,9 +129,8 @@ def integers(*values: int) -> bytes:
     return np.array(values, np.int64).tobytes()
 
 
-@on_both_twins
-def test_pairs_are_numbered_in_the_order_of_their_first_use(parts):
-    table = parts.PairTable()
+def test_pairs_are_numbered_in_the_order_of_their_first_use():
+    table = PairTable()
     first = list(range(500)) * 2
     second = [number % 7 - 3 for number in range(500)] * 2
     numbers = np.frombuffer(table.number(integers(*first), integers(*second)), np.int64)
@@ -142,9 +142,8 @@ def test_pairs_are_numbered_in_the_order_of_their_first_use(parts):
     assert table.number(integers(), integers()) == b""
 
 
-@on_both_twins
-def test_chains_go_on_where_others_ended(parts):
-    table, ends = parts.PairTable(), np.full(4, -9)
+def test_chains_go_on_where_others_ended():
+    table, ends = PairTable(), np.full(4, -9)
     # Chain 2 is empty and begins at none; 0 has links 5 and 6; 3 goes on at 0 with 5.
     table.chain(
         integers(2, 0, 3), integers(-1, -1, 0), integers(0, 0, 2, 3), integers(5, 6, 5), ends

@@ -6,10 +6,7 @@ from itertools import compress
 from types import ModuleType
 from typing import Any
 
-from paddle_lab.capture.native import native_twin
 
-
-@native_twin
 def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str, Any]]:
     """Return the dictionaries of modules that have any of some objects, told by identity.
 
@@ -26,7 +23,6 @@ def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str,
     ]
 
 
-@native_twin
 def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
     """Return the objects whose type is one of some; subclasses are not looked for."""
     # isinstance() would ask every object in the process for its __class__. There may be a million.

@@ -13,7 +13,6 @@ from paddle_lab.capture.evidence.values.statistics import Seen
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.lineage import Upstream
-from paddle_lab.capture.stacks.code_positions import Integers
 from paddle_lab.capture.turns.loops import CodeLoops
 
 @final
@@ -66,22 +65,6 @@ class AddressTable:
 
     def drop(self, address: int, op: int, /) -> None:
         """Forget a number, if one was noted."""
-
-@final
-class PairTable:
-    """Pairs of integers, numbered by their first use: ``capture/rows/pair_table.py``."""
-
-    def __len__(self) -> int: ...
-    def number(self, first: bytes, second: bytes, /) -> bytes:
-        """Return the number of each pair, 8 bytes each."""
-
-    def chain(
-        self, chains: bytes, befores: bytes, starts: bytes, links: bytes, ends: Integers, /
-    ) -> None:
-        """Give numbers to pairs along chains."""
-
-    def to_bytes(self) -> bytes:
-        """Return the pairs in the order of their numbers, 16 bytes each."""
 
 @final
 class Counter:
@@ -233,12 +216,6 @@ def look_at_host(
     tensor: Any, kinds: dict[int, tuple[int, Any]], with_histogram: bool, /
 ) -> Seen | None:
     """Look at a tensor in the memory of this process: ``capture/evidence/values/statistics.py``."""
-
-def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str, Any]]:
-    """Return the namespaces of modules with any of some objects: ``capture/hooks/search.py``."""
-
-def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
-    """Return the objects whose type is one of some: ``capture/hooks/search.py``."""
 
 def thread_frame(ident: int, /) -> FrameType | None:
     """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""

@@ -8,16 +8,9 @@ PyObject *look_at_host(PyObject *module, PyObject *const *args, Py_ssize_t given
 
 PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
 
-PyObject *namespaces_with(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
-PyObject *instances_among(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
-
 PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
 
 static PyMethodDef functions[] = {
-    {"namespaces_with", (PyCFunction)(void (*)(void))namespaces_with, METH_FASTCALL,
-     "Return the dictionaries that have any of some objects as a value."},
-    {"instances_among", (PyCFunction)(void (*)(void))instances_among, METH_FASTCALL,
-     "Return the objects whose type is one of some."},
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
@@ -35,8 +28,8 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_nativ
 PyMODINIT_FUNC PyInit__native(void) {
     PyTypeObject *types[] = {&TapeType,         &ObjectTableType, &CounterType,    &StackPoolType,
                              &ThreadCellsType,  &SinksType,       &OpFunctionType, &OpMethodType,
-                             &AddressTableType, &LineageType,     &LayerCallType,  &PairTableType,
-                             &TurnTrackerType,  &CallMarkType};
+                             &AddressTableType, &LineageType,     &LayerCallType,  &TurnTrackerType,
+                             &CallMarkType};
     if (PyType_Ready(&OwnerType) < 0) {
         return NULL;
     }

@@ -57,8 +57,6 @@ int64_t AddressTable_get(const AddressTable *table, int64_t address, int64_t op)
 int AddressTable_set(AddressTable *table, int64_t address, int64_t op, int64_t number);
 void AddressTable_clear(AddressTable *table);
 
-extern PyTypeObject PairTableType; /* Numbers of pairs: capture/rows/pair_table.py. */
-
 /* Which op made a tensor and what it was given: capture/rows/lineage.py. */
 typedef struct Lineage Lineage;
 extern PyTypeObject LineageType;

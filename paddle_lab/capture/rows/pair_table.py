@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from array import array
 
-from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.rows.tape import Cells
 
 
-@native_twin
 class PairTable:
     """Frames are pairs of code and instruction; stacks are pairs of a frame and a caller's stack.
 

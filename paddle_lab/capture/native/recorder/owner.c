@@ -1,5 +1,5 @@
 /* The one recorder that listens alone. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 Owner *present_owner;

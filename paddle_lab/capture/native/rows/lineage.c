@@ -1,5 +1,5 @@
 /* Which op made a tensor and what it was given: capture/rows/lineage.py, natively. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 /* Where the rows with some keys begin, sorted by key; most keys follow each other. */

@@ -2,8 +2,8 @@
 #ifndef PADDLE_LAB_GRAD_WALK_H
 #define PADDLE_LAB_GRAD_WALK_H
 
-#include "growing.h"
-#include "native.h"
+#include "../growing.h"
+#include "../native.h"
 
 /* A grad node, held; its name once it was asked for. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* Calls of the user's functions and turns of their loops: capture/turns/turns.py, natively. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 #include <structmember.h>
 

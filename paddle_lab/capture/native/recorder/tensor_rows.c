@@ -1,6 +1,6 @@
 /* Rows of tensors that ops are given, and of those they make: TensorPool.key_of() and produce() of
  * capture/recorder/tensors.py, natively. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 int is_known_kind(const Owner *owner, PyObject *value) {

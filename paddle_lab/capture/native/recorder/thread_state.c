@@ -1,5 +1,5 @@
 /* The innermost open scope of one thread and the anchor of its stacks; and the plain counter. */
-#include "native.h"
+#include "../native.h"
 #include <structmember.h>
 
 static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {

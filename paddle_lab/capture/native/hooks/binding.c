@@ -1,5 +1,5 @@
 /* What stands in for a function binds as one, and carries its name and its docstring. */
-#include "native.h"
+#include "../native.h"
 
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {
     return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);

@@ -1,5 +1,5 @@
 /* Python stacks, deduplicated while they are taken. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 #define SHORT_STACK 64 /* frames whose signature needs no memory of its own */

@@ -1,5 +1,5 @@
 /* The address of the grad node that a tensor hangs on: capture/grad_fn.py, natively. */
-#include "native.h"
+#include "../native.h"
 
 static PyObject *node_ptr_name;
 /* Whether a read of tensor.grad_fn leaves a reference too many: what GRAD_FN has found out. */

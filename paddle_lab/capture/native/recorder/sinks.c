@@ -1,5 +1,5 @@
 /* The recorders of the open traces, as every hook sees them. */
-#include "native.h"
+#include "../native.h"
 #include <structmember.h>
 
 static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {

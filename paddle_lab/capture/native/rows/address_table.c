@@ -1,5 +1,5 @@
 /* From an address, and the op that stands behind it, to a number. */
-#include "native.h"
+#include "../native.h"
 
 static size_t slot_of(int64_t address, int64_t op, Py_ssize_t capacity) {
     uint64_t hash = ((uint64_t)address >> 4) ^ ((uint64_t)op * 0xC2B2AE3D27D4EB4Fu);

@@ -1,5 +1,5 @@
 /* What runs around every op of a traced cell: capture/hooks/op_wrapper.py, natively. */
-#include "native.h"
+#include "../native.h"
 
 /* An op's function in a wrapper. OpMethod binds to instances, as operators of a class must. */
 typedef struct {

@@ -5,7 +5,7 @@
  * the lock with the interpreter held: nothing runs any more (CPython's issue 106883). Here no
  * object is made before the list is left.
  */
-#include "native.h"
+#include "../native.h"
 
 PyObject *thread_frame(PyObject *Py_UNUSED(module), PyObject *ident) {
     unsigned long wanted = PyLong_AsUnsignedLong(ident);

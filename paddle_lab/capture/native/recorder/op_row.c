@@ -1,5 +1,5 @@
 /* The row of an op that returned tensors: Recorder.end_op() of recorder/recorder.py, natively. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 #define FEW_OUTPUTS 16

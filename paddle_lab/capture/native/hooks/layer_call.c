@@ -1,5 +1,5 @@
 /* What runs around every call of a layer: capture/hooks/layer_hooks.py, natively. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 typedef struct {

@@ -4,7 +4,7 @@
  * a property in Python. Where a later Paddle makes a property something else than a C descriptor,
  * it is read by its name.
  */
-#include "native.h"
+#include "../native.h"
 
 typedef struct {
     const char *name;

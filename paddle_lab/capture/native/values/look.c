@@ -1,5 +1,5 @@
 /* What is in a tensor that lies in this process: capture/evidence/values/statistics.py. */
-#include "native.h"
+#include "../native.h"
 
 /* What a tensor is asked, in this order; the names are made once a process. */
 enum { IS_INITIALIZED, IS_DENSE, IS_CONTIGUOUS, DTYPE, SHAPE, DATA_PTR, NAMES };

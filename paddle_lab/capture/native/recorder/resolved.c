@@ -1,5 +1,5 @@
 /* An op's inputs and attributes, found before it runs, since it may modify them in place. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 void Resolved_begin(Resolved *resolved) {

@@ -11,7 +11,7 @@
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
 #endif
-#include "native.h"
+#include "../native.h"
 
 #if PY_VERSION_HEX < 0x030C0000
 static PyObject *local_at(PyObject *frame, PyCodeObject *code, Py_ssize_t at) {

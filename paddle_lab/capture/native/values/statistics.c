@@ -1,5 +1,5 @@
 /* What is in an array of floats, in one pass: capture/evidence/values/scan.py. */
-#include "native.h"
+#include "../native.h"
 #include <math.h>
 #include <string.h>
 

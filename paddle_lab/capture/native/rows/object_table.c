@@ -1,5 +1,5 @@
 /* From an object's identity to a number, guarded by a weak reference against reuse. */
-#include "native.h"
+#include "../native.h"
 #include <string.h>
 
 /* Objects lie 16 bytes apart at least; the multiplier is 2^64 over the golden ratio. */

@@ -1,6 +1,6 @@
 /* A growing list of 64-bit integers, of which the first can be given up. */
-#include "growing.h"
-#include "native.h"
+#include "../growing.h"
+#include "../native.h"
 #include <string.h>
 #include <structmember.h>
 
