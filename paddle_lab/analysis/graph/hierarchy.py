@@ -93,10 +93,11 @@ def _texts(
     paths, classes = record.layers["path"].tolist(), record.layers["class"].tolist()
     words = record.loops["words"][turns["loop"]].tolist()
     values = zip(words, turns["number"].tolist(), turns["value"].tolist(), strict=True)
-    turn_of_scope = dict(zip(turns["scope"].tolist(), values, strict=True))
-    found: dict[str, list[str]] = {
-        name: [] for name in ("label", "path", "class", "value", "alike")
+    between = {
+        code: " " if texts[code].replace(", ", "").isidentifier() else " · " for code in set(words)
     }
+    turn_of_scope = dict(zip(turns["scope"].tolist(), values, strict=True))
+    rows: list[tuple[str, ...]] = []
     layer_above: list[str] = []
     for kind, scope, parent in zip(kinds, scopes, parents, strict=True):
         above = layer_above[parent] if parent >= 0 else ""
@@ -108,8 +109,7 @@ def _texts(
         elif kind == _TURN:
             loop, number, code = turn_of_scope[scope]
             alike, value = texts[loop], texts[code]
-            between = " " if alike.replace(", ", "").isidentifier() else " · "
-            text = f"{alike}{between}{number}"
+            text = f"{alike}{between[loop]}{number}"
         elif kind == _CALL:
             text, alike = f"{text}(…)", text
         if kind == _LAYER:
@@ -117,11 +117,9 @@ def _texts(
         else:
             label, path = text, f"{above} / {text}" if above else text
         layer_above.append(text if kind == _LAYER else above)
-        for name, said in zip(
-            found, (label, path, class_name, value, f"{kind} {alike}"), strict=True
-        ):
-            found[name].append(said)
-    return found
+        rows.append((label, path, class_name, value, f"{kind} {alike}"))
+    columns = zip(*rows, strict=True) if rows else ((),) * 5
+    return dict(zip(("label", "path", "class", "value", "alike"), map(list, columns), strict=True))
 
 
 def _with_pylayer_ops(record: Record) -> Keys:

@@ -71,15 +71,21 @@ def _members(record: Record) -> Iterator[OddSibling]:
     groups = record.groups
     kinds, classes = groups["kind"].tolist(), groups["class"].tolist()
     structures, op_counts = groups["structure"].tolist(), groups["op_count"].tolist()
+    paths = groups["path"].tolist()
+    texts = {code: record.text(code) for code in set(paths)}
+    lists = {
+        code: path.rpartition(".")[0]
+        for code, path in texts.items()
+        if _LIST_MEMBER.fullmatch(path)
+    }
     families = defaultdict[tuple[int, str, int], list[int]](list)
     for group, (caller, kind, class_name) in enumerate(
         zip(_callers(record), kinds, classes, strict=True)
     ):
         is_one_op = op_counts[group] == 1 and kind in _PLAIN
-        path = record.text(int(groups["path"][group]))
-        is_named = record.text(class_name) and _LIST_MEMBER.fullmatch(path)
+        is_named = paths[group] in lists and record.text(class_name)
         if is_named and op_counts[group] and not is_one_op:
-            families[caller, path.rpartition(".")[0], class_name].append(group)
+            families[caller, lists[paths[group]], class_name].append(group)
     for members in families.values():
         counts = Counter(structures[group] for group in members if structures[group] >= 0)
         if not counts:

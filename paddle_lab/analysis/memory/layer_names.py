@@ -52,12 +52,15 @@ class LayerNames:
         tensors
             Keys of tensors that have a path, shape ``[tensors]``.
         """
-        paths = self._record.tensors["path"][tensors].tolist()
-        roots = self._roots_of_tensors()[tensors].tolist()
-        return [
-            self._owner(self._record.text(path).rpartition(".")[0], root)
-            for path, root in zip(paths, roots, strict=True)
+        paths, roots = self._record.tensors["path"][tensors], self._roots_of_tensors()[tensors]
+        # An optimizer makes a tensor of each parameter in each step: few paths, many tensors.
+        width = len(self._paths) + 1
+        pairs, which = np.unique(paths.astype(np.int64) * width + roots + 1, return_inverse=True)
+        names = [
+            self._owner(self._record.text(pair // width).rpartition(".")[0], pair % width - 1)
+            for pair in pairs.tolist()
         ]
+        return [names[pair] for pair in which.tolist()]
 
     def _owner(self, path: str, root: int) -> str:
         # Of a parameter whose uses a limit has left out, the layer may still be one model's alone.

@@ -35,8 +35,8 @@ _DETAIL_SAVES: Final = 5
 """How much larger a payload is that has what a copy does without, at most."""
 _TRIES: Final = 4
 _FULL_ENOUGH: Final = 0.85
-_AIM: Final = 0.93
-"""How much of the room each try is to fill."""
+_FIRST_AIM, _AIM = 0.8, 0.93
+"""How much of the room the first try is to fill, which knows the least, and how much the others."""
 _FEWEST: Final = 20
 """A copy has room for as many ops and as many blocks of memory, or it is none."""
 _TIME_STEP_NS: Final = 1024
@@ -142,7 +142,8 @@ def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> by
     best = b""
     for tries_left in range(_TRIES, 0, -1):
         # As if the size grew evenly with what is left.
-        share = (limit_bytes * _AIM - low[1]) / max(1, high[1] - low[1])
+        aim = _FIRST_AIM if tries_left == _TRIES else _AIM
+        share = (limit_bytes * aim - low[1]) / max(1, high[1] - low[1])
         most = low[0] + int((high[0] - low[0]) * min(share, 0.9))
         if most < _FEWEST or (tries_left == 1 and not best):
             most = _FEWEST

@@ -141,7 +141,8 @@ def _moments(facts: Facts, runs: _Runs) -> Iterator[list[Write]]:
     Steps before which no later run's graph had been begun are left out, as most are.
     """
     for ops in facts.step_ops:
-        if runs.around(ops[0]):
+        # The call right before a step has ended: only what ran after the step's first op counts.
+        if runs.around(ops[0] + 1):
             yield [
                 Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
                 for op in ops

@@ -84,11 +84,12 @@ class BackwardRuns:
             if call in roots:
                 run_names = self._runs.names[runs].tolist()
                 self.node[runs] = order.match(roots[call], run_names, wanted=targets.get(call))
-            op = taken(nodes["op"], self.node[runs])
-            is_leaf = (self.node[runs] >= 0) & (op < 0)
+        op = taken(nodes["op"], self.node)
+        is_leaf = (self.node >= 0) & (op < 0)
+        for runs in self._of_span.values():
             # The last run before each that is no leaf's.
-            last = np.maximum.accumulate(np.where(is_leaf, -1, np.arange(len(runs))))
-            self.op[runs] = taken(op, last)
+            last = np.maximum.accumulate(np.where(is_leaf[runs], -1, np.arange(len(runs))))
+            self.op[runs] = taken(op[runs], last)
 
 
 def _nodes_of_calls(table: Table) -> dict[int, list[int]]:

@@ -42,7 +42,7 @@ def innermost(
 def _enclosing(ends: Int64s, starts: Int64s) -> Int64s:
     """Return for each of the intervals, sorted by start, the innermost one around it, or -1."""
     around = np.full(len(ends), -1, dtype=np.int64)
-    if np.all(ends[:-1] < starts[1:]):  # as most ops are: one after the other
+    if np.all(ends[:-1] < ends[1:]):  # as most ops are: one after the other
         return around
     open_intervals: list[int] = []
     end_list = ends.tolist()
