@@ -100,7 +100,7 @@ class ThreadCells:
 
 @final
 class Sinks:
-    """The recorders that listen: ``capture/recorder/sinks.py``."""
+    """The recorders that listen: ``capture/recorder/recorder.py``."""
 
     active: tuple[Recorder, ...]
 

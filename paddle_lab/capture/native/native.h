@@ -124,7 +124,7 @@ typedef struct {
 } ThreadState;
 extern PyTypeObject ThreadCellsType;
 
-/* Which recorders are listening: capture/recorder/sinks.py. */
+/* Which recorders are listening: capture/recorder/recorder.py. */
 typedef struct {
     PyObject_HEAD PyObject *active;
 } Sinks;

@@ -9,7 +9,7 @@ from typing import Any, Final
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.words import language, say
 
-# Types of output that our JupyterLab plugin shows; as in js/src/labextension/output_data.ts.
+# Types of output that our JupyterLab plugin shows; as in js/src/labextension/graph_mime.ts.
 GRAPH_MIME_TYPE: Final = "application/vnd.paddle-lab.graph+json"
 """A graph: drawn as its widget, and where there is none, from the output's own data."""
 LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
