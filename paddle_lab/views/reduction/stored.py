@@ -34,9 +34,10 @@ _LEVEL_SAVES: Final = 1.5
 _DETAIL_SAVES: Final = 5
 """How much larger a payload is that has what a copy does without, at most."""
 _TRIES: Final = 4
-_FULL_ENOUGH: Final = 0.85
-_FIRST_AIM, _AIM = 0.8, 0.93
-"""How much of the room the first try is to fill, which knows the least, and how much the others."""
+_FULL_ENOUGH: Final = 0.8
+_FIRST_AIM, _AIM = 0.5, 0.93
+"""How much of the room each try is to fill. An op takes more room where fewer are left. So the
+first try, which knows only the size of the whole, aims low."""
 _FEWEST: Final = 20
 """A copy has room for as many ops and as many blocks of memory, or it is none."""
 _TIME_STEP_NS: Final = 1024
