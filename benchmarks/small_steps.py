@@ -40,6 +40,25 @@ def adamw() -> Work:
     return training_step(network, optimizer, paddle.rand([4, 32]))
 
 
+def lenet() -> Work:
+    """Return a training step of LeNet with Adam on 16 images."""
+    import paddle
+
+    network = paddle.vision.models.LeNet()
+    optimizer = paddle.optimizer.Adam(parameters=network.parameters())
+    return training_step(network, optimizer, paddle.rand([16, 1, 28, 28]))
+
+
+def encoder() -> Work:
+    """Return a training step of a TransformerEncoder of two layers, width 64, with AdamW."""
+    import paddle
+    from paddle import nn
+
+    network = nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 128), 2)
+    optimizer = paddle.optimizer.AdamW(parameters=network.parameters())
+    return training_step(network, optimizer, paddle.rand([8, 16, 64]))
+
+
 def training_step(network: Work, optimizer: object, batch: object) -> Work:
     def step() -> None:
         network(batch).mean().backward()  # type: ignore[call-arg]
@@ -52,6 +71,8 @@ def training_step(network: Work, optimizer: object, batch: object) -> Work:
 SUBJECTS = {
     "a step of 30 × (Linear, ReLU), SGD": (perceptron, 100),
     "a step of 100 × Linear, AdamW": (adamw, 40),
+    "a step of LeNet, 16 images, Adam": (lenet, 40),
+    "a step of a TransformerEncoder, 2 layers, AdamW": (encoder, 40),
 }
 
 
