@@ -48,7 +48,7 @@ class NotebookCells:
 
 def running_cells() -> NotebookCells | None:
     """Return the cells of the running shell, ``None`` outside of IPython."""
-    # Whoever has not imported IPython is in no notebook, and need not wait for it.
+    # If IPython is not imported, this is no notebook: do not import it here.
     if "IPython" not in sys.modules:
         return None
     from IPython import get_ipython

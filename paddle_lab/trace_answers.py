@@ -106,7 +106,7 @@ class TraceAnswers:
 
     @cached_property
     def ops(self) -> OpTable:
-        """The ops in the order in which they were called; one row an op."""
+        """The ops in the order in which they were called; one row per op."""
         from paddle_lab.analysis.tables.ops import OpTable
 
         return OpTable(self.view_record)

@@ -17,7 +17,7 @@ async function start(): Promise<void> {
     await app?.ready;
     root.dataset.state = app ? "ready" : "failed";
     if (app && carriesBokeh()) {
-      // Whoever shows a chart before loads it then, and tells of a failure.
+      // A chart that is shown before that loads it itself, and reports a failure.
       const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
       whenIdle(() => void loadBokeh().catch(() => {}));
     }

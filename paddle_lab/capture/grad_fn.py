@@ -39,9 +39,9 @@ class GradFnReader:
     def find_out(self, paddle: Any) -> None:
         """Find out whether reading ``grad_fn`` leaves a reference, if that is not known yet.
 
-        To be called before hooks are installed, which would see the op that this runs. In static
-        mode there are no tensors with grad nodes: a later call finds out. Where Paddle cannot make
-        the tensor, nothing is dropped.
+        Call this before hooks are installed: they would record the op that it runs. In static mode
+        no tensor has a grad node, so this does nothing, and a later call finds out. If Paddle
+        cannot make the test tensor, no reference is ever dropped.
         """
         if self._is_leaking is not None or not paddle.in_dynamic_mode():
             return

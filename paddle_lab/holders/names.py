@@ -121,12 +121,12 @@ def _a(value: Any) -> str:
 
 
 def _holds_attributes_in(holder: Any, held: Any) -> bool:
-    """Tell whether ``held`` is a dictionary whose items a person writes as attributes."""
+    """Tell whether ``held`` is a dictionary whose items are attributes of ``holder``."""
     if not is_a(held, dict):
         return False
-    if is_a(holder, type):  # whose attributes Python shows through a proxy only
+    if is_a(holder, type):  # ``__dict__`` of a class is a read-only proxy
         return True
-    if is_a(holder, local):  # what this thread sees of it, and what others see
+    if is_a(holder, local):  # its dictionaries hold each thread's attributes
         return True
     own = _attributes(holder)
     is_layers = _is_layer(holder) and any(own.get(name) is held for name in _LAYER_DICTIONARIES)

@@ -26,7 +26,7 @@ _Keys = npt.NDArray[np.int64]
 def with_holders(
     record: Record, tensors: Sequence[LivingTensor], graphs: Sequence[BackwardGraph]
 ) -> Record:
-    """Return the record with a row a holder of each block that is still allocated.
+    """Return the record with one row for each holder of each block that is still allocated.
 
     A block that no living tensor lies in belongs to the backward graphs that reach its op; one
     that none of these explains has a row of kind ``"unknown"``.

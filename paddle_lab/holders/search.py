@@ -216,7 +216,7 @@ class HolderSearch:
         return bool(self._handling[kind] & _SOUGHT)
 
     def _is_entered(self, value: Any) -> bool:
-        """Tell whether to look into an object; of classes only the user's, unless asked."""
+        """Tell whether to search inside an object. Library classes are skipped by default."""
         if is_a(value, type) and not self._enters_libraries:
             name = _CLASS_ATTRIBUTES.__get__(value).get("__module__")
             module = sys.modules.get(name) if isinstance(name, str) else None

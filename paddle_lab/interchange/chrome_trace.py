@@ -36,7 +36,7 @@ def chrome_trace(attribution: Attribution) -> str:
     attribution
         Whose the blocks are; its record has answer tables.
     """
-    # One event a line: a long file can then be looked at, and compared, with everyday tools.
+    # One event per line: tools such as less and diff can then read a long file.
     lines = ",\n".join(_lines(attribution))
     origin = attribution.record.origin
     about = json.dumps(

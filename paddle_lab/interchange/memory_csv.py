@@ -18,7 +18,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def memory_csv(memory: PlaceMemory, *, time_ns: int | None = None) -> str:
-    """Return one line a block that was alive, largest first, after a line of column names.
+    """Return one line for each block that was alive, largest first, after a line of column names.
 
     What was there before the trace and not used in it is known as a sum only, which comes last: so
     the sizes add up to what was allocated.

@@ -28,13 +28,13 @@ class Slice:
 def slices(record: Record) -> list[Slice]:
     """Return ops and calls, by thread and start, each within the one around it.
 
-    A record has the times of ops alone: a call lasts from its first op to its last. A PyLayer is
-    its call's slice, not one more of its own op.
+    A record has only the times of ops: a call lasts from its first op to its last. A PyLayer has
+    one slice, that of its call, and none for its op.
     """
     ops, scopes = record.ops, record.scopes
     end_ns = ops["start_ns"] + np.maximum(ops["duration_ns"], 0)
     first, last = _extents(record, end_ns)
-    # Calls before ops, outer before inner: so they come where they begin at the same moment.
+    # Put calls before ops, and outer calls first: the sort below keeps this order for equal times.
     calls = np.argsort(depths(scopes["parent"]), kind="stable")
     calls = calls[last[calls] >= 0]
     others = np.setdiff1d(np.arange(len(ops)), scopes["op"])

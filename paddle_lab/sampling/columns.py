@@ -47,7 +47,7 @@ class Columns:
         self.version += 1
 
     def row(self, readings: Sequence[Sequence[int]]) -> list[int]:
-        """Return one value a column.
+        """Return one value for each column.
 
         Parameters
         ----------

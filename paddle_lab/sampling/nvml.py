@@ -60,7 +60,7 @@ class NvmlCounters:
         self._unanswered_ns = self._unanswered_reads = 0
 
     def counters(self) -> Sequence[Counter]:
-        """Return two counters a device; without devices one, whose absence says why."""
+        """Return two counters for each device; without devices, one counter whose text says why."""
         return [counter for counter, _ in self._read]
 
     def read(self, now_ns: int) -> Sequence[int]:

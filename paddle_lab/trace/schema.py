@@ -117,7 +117,7 @@ integer (:mod:`paddle_lab.trace.floats`). Units are in the names (``_ns``, ``_by
 """
 
 RECORD_TABLES: Final[dict[str, Columns]] = {
-    # One row an op, in the order in which the ops were called (over all threads).
+    # One row per op, in the order in which the ops were called (over all threads).
     "ops": {
         "name": "str",
         "scope": "key:scopes",
@@ -130,7 +130,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_pylayer": "bool",
         "raised": "bool",
     },
-    # One row a tensor *value*: an op that modifies a tensor in place makes a new row.
+    # One row per tensor *value*: an op that modifies a tensor in place makes a new row.
     "tensors": {
         "name": "str",  # Paddle's name, "" where it has none
         "dtype": "str",
@@ -151,9 +151,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "role": "enum:role",
         "slot": "i32",
     },
-    # One row a layer object that was called; a root's path is its variable's name or its class.
+    # One row per layer object that was called; a root's path is its variable's name or its class.
     "layers": {"path": "str", "class": "str", "parent": "key:layers"},
-    # One row a *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step, a
+    # One row per *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step, a
     # function of the user's; or a turn of a loop.
     "scopes": {
         "kind": "enum:scope_kind",
@@ -221,7 +221,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     "grad_targets": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
     # Its no_grad_vars: no gradient goes through these tensors, nor into them.
     "grad_stops": {"backward_call": "key:backward_calls", "tensor": "key:tensors"},
-    # One row a block of Paddle's allocator, by start; those from before the trace come first.
+    # One row per block of Paddle's allocator, by start; those from before the trace come first.
     # Times are on the clock of ``ops.start_ns``.
     "allocations": {
         "address": "i64",
@@ -254,7 +254,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # What the sampler read while the cell ran; ``absence`` says why a counter has no samples.
     "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
     "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
-    # One row a compiled program that an op ran: several where SOT cut the function into pieces.
+    # One row per compiled program that an op ran: several where SOT cut the function into pieces.
     "programs": {
         "op": "key:ops",
         "kind": "enum:program_kind",
@@ -286,7 +286,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # After how many ops a value was last seen alive; looked at once or twice a training step.
     "tensor_lives": {"tensor": "key:tensors", "ops_before": "i32"},
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
-    # One row an optimizer that stepped or was alive when the trace ended, and what it was given to
+    # One row per optimizer that stepped or was alive when the trace ended, and what it was given to
     # train.
     "optimizers": {"class": "str", "steps": "i32"},  # how often it stepped during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
@@ -364,14 +364,14 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "difference": "str",  # "has dropout, which its siblings have not"; "" for one of the equal
     },
     # Layers as ``analysis/memory/layer_names.py`` calls them, so that two models are told apart.
-    "layer_names": {"name": "str"},  # one row a layer
+    "layer_names": {"name": "str"},  # one row per layer
     # The layer that a parameter belongs to, where memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
-    "op_groups": {"group": "key:groups"},  # one row an op
-    "grad_node_groups": {"group": "key:groups"},  # one row a grad node
+    "op_groups": {"group": "key:groups"},  # one row per op
+    "grad_node_groups": {"group": "key:groups"},  # one row per grad node
     # The frame a person wants to see first: the innermost of their own.
-    "stack_frames": {"frame": "key:frames"},  # one row a stack
-    # One row a grad node of a call's graph: nodes reachable from its roots.
+    "stack_frames": {"frame": "key:frames"},  # one row per stack
+    # One row per grad node of a call's graph: nodes reachable from its roots.
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
     # Grad nodes made in a PyLayer's backward, and the op of the forward beside which each is drawn:
     # the one that was computed once more, or else the PyLayer itself.

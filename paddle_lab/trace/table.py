@@ -62,7 +62,7 @@ class Table:
 
     @classmethod
     def from_sequences(cls, schema: Columns, sequences: dict[str, Sequence[int]]) -> Table:
-        """Make a table from one sequence of integers a column, in ``schema``'s order and types."""
+        """Make a table from one sequence of integers per column, in the order of ``schema``."""
         return cls(
             {
                 name: np.asarray(sequences[name], dtype=storage_dtype(column_type))
@@ -77,7 +77,7 @@ class Table:
 
 
 class TableBuilder:
-    """Rows appended one by one, kept as machine integers (8 bytes a cell, no object a row).
+    """Rows appended one by one, kept as machine integers (8 bytes per cell, no object per row).
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def language(name: Language | None = None) -> Language:
     ValueError
         For a language that there is not.
     """
-    global _chosen  # noqa: PLW0603  (one language a process, as the locale)
+    global _chosen  # noqa: PLW0603  (one language per process, as the locale)
     if name is not None:
         if name not in LANGUAGES:
             known = ", ".join(map(repr, LANGUAGES))

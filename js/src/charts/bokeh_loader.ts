@@ -1,5 +1,5 @@
 /**
- * BokehJS, once a page. It is too large for a widget's module, which every notebook carries, and a
+ * BokehJS, loaded once per page. It is too large for a widget's module, which every notebook carries, and a
  * busy kernel cannot be asked for it; so it is a static file of the JupyterLab plugin, and where
  * the plugin is not (Colab, VS Code) comes from a CDN. A saved page carries a part of it as text
  * (`carried_bokeh.ts`), which is run when the first chart needs it: that takes longer than drawing the

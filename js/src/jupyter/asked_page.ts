@@ -1,19 +1,19 @@
-/** The graph as a page of its own, which the kernel makes: it has all of the trace, and the scripts. */
+/** Asks the kernel for the graph as an HTML page: the kernel has the whole trace, and the scripts. */
 
 import type { AnyModel } from "@anywidget/types";
 import { t } from "../words/page.ts";
 
-/** What the kernel answers: at once that it has begun, and then the page or what went wrong. */
+/** The kernel's answers: first that it has begun, then the page or an error. */
 interface Answer {
   readonly kind: "page_begun" | "page";
   readonly id: string;
   readonly error?: string;
 }
 
-/** So long a kernel that is there and idle may take to say that it has begun. */
+/** A running, idle kernel answers within this time that it has begun. */
 const PATIENCE_MS = 5000;
 
-/** @throws Error in a sentence for people, where no kernel answers or it could not make the page */
+/** @throws Error with a readable message if no kernel answers, or it could not make the page */
 export function askForPage(model: AnyModel, patience_ms = PATIENCE_MS): Promise<Blob> {
   const id = Math.random().toString(36).slice(2);
   return new Promise<Blob>((resolve, reject) => {

@@ -33,7 +33,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
     };
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
-    // Whoever shows a graph loads it again, and tells of a failure.
+    // Code that shows a graph loads it again, and reports a failure.
     onFirstUse(tracker, TRACES, () => void load().catch(() => {}));
     // Running BokehJS for the first time blocks the page: it is better done before the cell ends.
     onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));

@@ -16,7 +16,7 @@ export function groupBy(keys: Int32Array, groupCount: number): Adjacency {
   return { start, list };
 }
 
-/** Longer ranges are left to the engine, which takes long to begin. */
+/** Longer ranges use the built-in sort, which is slow to start and so does not pay for short ones. */
 const SHORT = 24;
 
 /** Sort ids[from .. to) by keys[id], stable. */

@@ -7,7 +7,7 @@ import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
 
 /** A full cache starts anew: what is on screen comes back with the next layout. */
 const MOST_ENTRIES = 2000;
-/** One character a byte: texts are equal where the numbers are. */
+/** One character per byte: two texts are equal exactly if their numbers are. */
 const BYTES = new TextDecoder("latin1");
 
 export function layoutCached(boxes: Boxes, settings: Settings, cache: LayoutCache): BoxLayout {

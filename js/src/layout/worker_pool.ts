@@ -54,7 +54,7 @@ export function startLayout(source: string): void {
   }
 }
 
-/** Counts who may ask for workers: when nobody is left, what was kept for them is let go. */
+/** Counts the users of the workers. When none is left, the kept workers are released. */
 export function countRunner(by: 1 | -1): void {
   runnerCount += by;
   if (runnerCount === 0) forget();

@@ -1,4 +1,4 @@
-/** Rows grouped by a key, as two integer arrays ("compressed sparse rows"): no object a row. */
+/** Rows grouped by a key, as two integer arrays ("compressed sparse rows"): no object per row. */
 
 /** Which rows to index: those with this value in a column. */
 export interface RowsWith {
@@ -17,7 +17,7 @@ export class RowsByKey {
   ) {}
 
   /**
-   * @param keys one key a row; rows with a negative key are left out
+   * @param keys one key per row; rows with a negative key are left out
    * @param keyCount keys run from 0 to this
    * @param only which rows to index, all by default
    */

@@ -18,7 +18,7 @@ export class Inflating {
     const { readable, writable } = new DecompressionStream("deflate");
     this.#writer = writable.getWriter();
     this.#reading = readAll(readable, expected_bytes);
-    // Whoever waits for the end is told.
+    // The code that waits for the end gets the error; do not also report it as unhandled.
     this.#reading.catch(() => {});
   }
 

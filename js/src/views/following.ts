@@ -1,4 +1,4 @@
-/** What stands beside the picture and tells of it: it is written once the picture shows what it tells of. */
+/** Parts beside the picture that describe it: they are updated after the picture shows what they describe. */
 import { afterPaint } from "../dom/after_paint.ts";
 import { nextTask } from "../dom/slices.ts";
 

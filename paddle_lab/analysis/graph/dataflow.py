@@ -15,7 +15,7 @@ _DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")
 
 
 def op_edges(record: Record) -> Table:
-    """Return the ``op_edges`` table: one row a tensor that an op takes from another op.
+    """Return the ``op_edges`` table: one row for each tensor that an op takes from another op.
 
     An op that modifies a tensor in place makes a new tensor row, so later readers hang on that op.
     A tensor that was detached hangs on the op that made what it was detached from, by an edge of

@@ -14,7 +14,7 @@ _PADDLE_GRAD = "paddle.grad"
 
 
 def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) -> Table:
-    """Return the ``grad_node_groups`` table: one row a grad node.
+    """Return the ``grad_node_groups`` table: one row per grad node.
 
     A grad node is in the group of its op. A leaf, and any other node without an op, is in the
     lowest group that holds every paired node that hands it a gradient: for a leaf with one

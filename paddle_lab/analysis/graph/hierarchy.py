@@ -34,8 +34,8 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     -----
     :func:`~paddle_lab.analysis.graph.shown_scopes.shown_scopes` says which scopes are groups. They
     are sorted by their first op, parents before children. A label is relative to the path of the
-    nearest layer above: ``layers.0`` inside ``encoder``. A turn is called by its loop's words and
-    its number: ``epoch 2``.
+    nearest layer above: ``layers.0`` inside ``encoder``. A turn (one iteration of a loop) is
+    labelled with its loop's name and its number: ``epoch 2``.
     """
     scopes = record.scopes
     scope_of_op = _with_pylayer_ops(record)

@@ -58,7 +58,7 @@ def paired_ops(record: Record, inner: Table) -> Keys:
 
 
 def _ops_beside(record: Record) -> Keys:
-    """Return for each op itself, or where it is drawn if a PyLayer's backward ran it."""
+    """Return the op beside which each op is drawn: itself, unless a PyLayer's backward ran it."""
     beside = np.arange(len(record.ops), dtype=np.int32)
     kind, pylayer_of = record.scopes["kind"], record.scopes["op"]
     is_pylayer = (kind == _PYLAYER) & (pylayer_of >= 0)

@@ -27,16 +27,16 @@ def structure_numbers(
     targets: npt.NDArray[Any],
     edge_labels: npt.NDArray[Any],
 ) -> npt.NDArray[np.int32]:
-    """Return a number a group, int32, shape ``[groups]``: equal for equal structure, -1 if unique.
+    """Return int32 numbers, shape ``[groups]``: equal for equal structure, -1 if unique.
 
     Parameters
     ----------
     parents, group_labels, first_ops
-        One entry a group: its parent, what else must agree (a class), its first op's key.
+        One entry per group: its parent, what else must agree (a class), its first op's key.
     op_groups, op_names
-        One entry an op: its group (-1 at the top level) and the code of its name.
+        One entry per op: its group (-1 at the top level) and the code of its name.
     sources, targets, edge_labels
-        One entry a data-flow edge: op keys, and what else must agree (a slot).
+        One entry per data-flow edge: op keys, and what else must agree (a slot).
     """
     if not len(parents):
         return np.empty(0, np.int32)

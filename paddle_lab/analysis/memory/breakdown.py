@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Grouping = Literal["op", "layer", "line", "kind"]
 
 UNSEEN = "before the trace, not used in it"
-"""The label of what no block tells of."""
+"""The label of memory that is in no recorded block."""
 _FROM_BEFORE = "before the trace"
 _OUTSIDE = "outside"
 _NOBODY, _BEFORE = -1, -2

@@ -41,7 +41,7 @@ class GradNodePool:
     Parameters
     ----------
     lineage
-        Tells of an op where gradients of its inputs go.
+        Returns where the gradients of an op's inputs go.
     """
 
     def __init__(self, lineage: Lineage) -> None:

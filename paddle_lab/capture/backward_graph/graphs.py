@@ -22,7 +22,7 @@ PADDLE_GRAD_OP = "paddle.grad"
 
 
 class BackwardGraphs:
-    """Grad nodes, and what the record of ops and tensors tells of them.
+    """Grad nodes, with the ops and tensors that the record links to them.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class BackwardGraphs:
         self.leaf_tensors: dict[int, int] = {}
         """Key of an accumulation node to the row of the tensor it accumulates into."""
         self.stops: list[tuple[int, int]] = []
-        """Backward calls and tensors that ``paddle.grad`` was told to send no gradient through."""
+        """Pairs of a backward call and a tensor in the ``no_grad_vars`` of that ``paddle.grad``."""
         self._tensors = tensors
         self._tensor_type = tensor_type
         self._has_forgotten = False

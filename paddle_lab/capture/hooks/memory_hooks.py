@@ -54,7 +54,7 @@ def noting_copies(function: Any) -> Callable[..., Any]:
 
 
 def _caller() -> FrameType:
-    """Return the frame that called a wrapper of ours, whatever stands around it."""
+    """Return the innermost frame outside of this package."""
     frame = _getframe(2)
     while frame.f_back is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back

@@ -50,7 +50,7 @@ _INDEXING_METHODS = ("getitem", "setitem")
 
 
 class OpHooks(OpWrapping):
-    """The wrappers of all ops, made once a process."""
+    """The wrappers of all ops, made once per process."""
 
     def __init__(self, tensor_type: type) -> None:
         super().__init__(tensor_type)

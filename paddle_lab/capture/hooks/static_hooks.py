@@ -63,12 +63,12 @@ def static_patches(
 
 
 class _ExecutorCall(OpenCall):
-    """A call of ``Executor.run`` while it runs."""
+    """A running call of ``Executor.run``."""
 
     resolved: Resolved = ([], [])
 
     def end(self) -> None:
-        """Record a call that returned; what cannot be asked is not told."""
+        """Record a call that returned, and its program if that can be read."""
         op = self.recorder.end_op(_NAME, (), self.resolved, (), *self.times_ns, self.caller)
         with suppress(Exception):
             run = run_of_executor(self.args[0], self.args[1:], self.kwargs)
@@ -80,10 +80,10 @@ class _ExecutorCall(OpenCall):
 
 
 class _FunctionCall(_ExecutorCall):
-    """A call of a function that ``to_static`` made while it runs."""
+    """A running call of a function that ``to_static`` has converted."""
 
     layers: list[Any]
-    """Those whose programs have run."""
+    """The layers whose programs have run."""
     tells_programs = False
 
     def begin(self, _frame: FrameType) -> None:
@@ -91,7 +91,7 @@ class _FunctionCall(_ExecutorCall):
         reference: Any = DOOR.static_layer(self.args[0])
         layer: Any = None if reference is None else reference()
         if layer is not None:
-            # The program uses its parameters without an op that is seen to.
+            # The program reads its parameters without calling an op that is recorded.
             for parameter in layer.parameters():
                 recorder.tensors.key_of(parameter)
         self.resolved = recorder.begin_op(self.args[1:], self.kwargs)
@@ -101,13 +101,13 @@ class _FunctionCall(_ExecutorCall):
         recorder, (function, *args) = self.recorder, self.args
         runs = runs_of_layers(self.layers)
         read = {id(parameter): parameter for run in runs for parameter in run.parameters}
-        # A slot each: several tensors in one are a list, whose grad nodes take no hooks.
+        # One slot per parameter: Paddle takes no hooks on grad nodes of tensors in a list.
         for slot, parameter in enumerate(read.values(), len(args)):
             self.resolved[0].extend((slot, recorder.tensors.key_of(parameter)))
         values = self.result
         values = list(values.values()) if isinstance(values, dict) else values
         op = recorder.end_op(_NAME, tuple(args), self.resolved, values, *self.times_ns, self.caller)
         is_sot = "Symbolic" in type(function).__name__
-        # Layers whose program cannot be asked for ran one all the same.
+        # A layer whose program cannot be read has run one, too.
         if runs or (self.tells_programs and not self.layers):
             recorder.programs.note(op, SOT if is_sot else FULL_GRAPH, runs)

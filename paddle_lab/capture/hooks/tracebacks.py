@@ -17,7 +17,7 @@ def drop_frame(error: BaseException) -> None:
 def drop_lines(error: BaseException) -> None:
     """Take our frames out of the text of an error that C++ made of one in Python.
 
-    Where a ``PyLayer`` or a hook raises, Paddle's error lists all frames below it, a line each.
+    Where a ``PyLayer`` or a hook raises, Paddle's error lists all frames below it, one per line.
     """
     text = error.args[0] if error.args else None
     if isinstance(text, str) and OWN_FOLDER in text:

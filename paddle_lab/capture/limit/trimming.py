@@ -53,7 +53,7 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
     int
         How many ops were forgotten.
     """
-    # What ops tell of graphs is asked now, while they are there.
+    # Read what is needed from the ops of a graph before they are trimmed.
     recorder.backward.name_dead_leaves()
     kept = KeptOps(OpRows(recorder.ops), spans)
     if not len(kept.forgotten):

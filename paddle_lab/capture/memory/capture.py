@@ -234,7 +234,7 @@ class MemoryCapture:
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
         """Name tensors, scopes and stacks by their rows of the record from now on.
 
-        Storages of tensors that have none are dropped: allocator events tell of their blocks, too.
+        Storages whose tensor has no row are dropped: allocator events record their blocks, too.
         """
         for storages in (self.met, self.living, self.living_gradients):
             rows = keys.tensors.rows(np.array([one.tensor for one in storages], np.int64))

@@ -34,7 +34,7 @@ class PaddleCounters:
         self._reads: list[Callable[[], int]] = []
 
     def counters(self) -> Sequence[Counter]:
-        """Return three counters a device, the host first."""
+        """Return three counters for each device, the host first."""
         return self._counters
 
     def read(self, now_ns: int) -> Sequence[int]:  # noqa: ARG002

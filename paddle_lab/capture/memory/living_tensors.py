@@ -74,7 +74,7 @@ class LivingTensors:
         self._search.allow(budget_s)
 
     def tensors(self) -> list[LivingTensor]:
-        """Return a row a reference to a tensor, and one for each gradient."""
+        """Return one row for each reference to a tensor, and one for each gradient."""
         living: list[LivingTensor] = []
         if not DOOR.has("storages"):
             return living

@@ -1,9 +1,9 @@
 """The hot path of the capture in C, where it was built.
 
-What runs around every op decides what a trace costs, and most of that is not the work but Python's
-way of doing it. Every part has a twin in Python with the same name and the same tests, which says
-what the part is for; it runs where no C compiler was at hand, or where the environment variable
-``PADDLE_LAB_PURE_PYTHON`` is set.
+The code that runs around every op decides how much a trace costs, and in Python most of that is the
+interpreter's overhead. Every native part has a twin in Python, with the same name and the same
+tests; its docstring says what the part is for. The twin runs if no C compiler was available, or if
+the environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ NATIVE = _load()
 """The extension module, or ``None``."""
 
 TWINS: dict[str, tuple[Any, Any]] = {}
-"""Of each part by name: what is written in Python, and the native one or ``None``."""
+"""Each part by name: its Python version, and its native version or ``None``."""
 
 _Part = TypeVar("_Part", bound=Callable[..., Any])
 
 
 def native_twin(part: _Part) -> _Part:
-    """Return the native class or function of the same name, which does the same, where built."""
+    """Return the native twin of the same name if it was built, else the Python part itself."""
     native: Any = NATIVE and getattr(NATIVE, part.__name__)
     TWINS[part.__name__] = part, native
     return native or part

@@ -23,7 +23,7 @@ Upstream = dict[int, tuple[int, int]]
 
 @native_twin
 class Lineage:
-    """What the recorder's tapes tell of single ops and tensors.
+    """Reads single ops and tensors from the recorder's tapes.
 
     Parameters
     ----------

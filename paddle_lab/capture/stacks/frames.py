@@ -51,7 +51,7 @@ _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 class FrameAssembler:
     """Builds the tables that tell where ops were called.
 
-    Rows are numbered while they are asked for; what is in them is told at the end, of all at once.
+    Rows are numbered as they are requested. Their content is filled in at the end, for all at once.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _name_called(file: str, line: int, end_line: int, column: int, end_column: i
 
 
 def _rows_by_value(values: Integers) -> list[Integers]:
-    """Return the rows that have each value, ascending, by their first rows."""
+    """Return the ascending rows of each distinct value; values are ordered by their first row."""
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=-1))
     return sorted(np.split(order, starts[1:]), key=itemgetter(0)) if len(order) else []

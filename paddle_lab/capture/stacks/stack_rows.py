@@ -106,11 +106,11 @@ class StackRows:
             np.minimum.at(first, anchors, first[reached])
             reached = np.unique(anchors)
         keys = np.flatnonzero((first < never) & (self._resolved == _UNRESOLVED))
-        # An anchor's stack was taken before those that go on at it.
+        # A stack that others refer to was taken before them.
         return keys[np.argsort(first[keys], kind="stable")]
 
     def _frames_outward_in(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
-        """Return the frames that are shown of stacks, of each the outermost first.
+        """Return the frames of some stacks that are shown, the outermost of each stack first.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class StackRows:
         is_shown = ~self._is_own[place]
         is_runner = self._is_runner[place]
         if is_runner.any():
-            # Inward of the innermost runner, where the stack is a whole one.
+            # In a complete stack, show only the frames that the innermost runner called.
             is_runner &= (self._cells[starts] == NO_STACK)[stack]
             innermost = np.full(len(keys), len(stack) + 1)
             innermost[stack[is_runner]] = outward[is_runner]

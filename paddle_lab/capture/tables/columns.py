@@ -16,7 +16,7 @@ def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) 
     Parameters
     ----------
     keys
-        One a row, equal for equal texts; -1 for the empty text.
+        One key per row, equal for equal texts; -1 for the empty text.
     text_of
         Returns the text of a key. It is asked once for each.
     """
@@ -30,7 +30,7 @@ def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) 
 
 
 def spread(counts: Cells) -> tuple[Cells, Cells]:
-    """Return, for so many entries a row, each entry's row and its number within the row."""
+    """Return each entry's row, and its number within the row, from the count of entries per row."""
     row = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
     return row, np.arange(len(row)) - (ends - counts)[row]

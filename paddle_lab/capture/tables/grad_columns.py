@@ -28,7 +28,7 @@ def grad_tables(
     Parameters
     ----------
     ops, tensors
-        What the record tells of ops and tensors.
+        The recorded ops and tensors.
     """
     pool = recorder.backward.grad_nodes
     _, name, address, op = sorted_rows(pool.rows, NODE_CELLS).T
@@ -68,7 +68,7 @@ def grad_tables(
 def _of_calls(
     keys: RecordKeys, pairs: Rows, column: str, others: RowKeys, *, least: int = 0
 ) -> dict[str, Rows]:
-    """Return the columns of pairs of a backward call and another row that is ``least`` or more."""
+    """Return columns that pair backward calls with other rows, from row ``least`` on."""
     call, other = keys.backward_calls.rows(pairs[:, 0]), others.rows(pairs[:, 1])
     is_kept = (call >= 0) & (other >= least)
     return {"backward_call": call[is_kept], column: other[is_kept]}
@@ -77,8 +77,8 @@ def _of_calls(
 def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np.bool_]:
     """Return which grad nodes are those of PyLayers whose ``apply`` was not seen.
 
-    Who binds it before the trace, as ``swish = Swish.apply``, calls past the hooks. A walk then
-    finds its node from the next op that is seen, which did not make it.
+    Code that stored the method before the trace (``swish = Swish.apply``) calls it without the
+    hooks. The walk then finds the node from the next recorded op, which did not make it.
     """
     named = [name_ for name_ in np.unique(name) if OP_NAMES.name(int(name_)).startswith(_PYLAYER)]
     is_pylayer = np.append(ops.column(OpCell.IS_PYLAYER), False).astype(np.bool_)

@@ -1,4 +1,4 @@
-"""The names that Paddle gives to the arguments of a call that are no tensors."""
+"""The names of those arguments of a call that are not tensors, as Paddle declares them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def with_names(
 ) -> Sequence[Any]:
     """Return the attributes of a call, those given by position as pairs of name and value.
 
-    Attributes that do not fit what Paddle declares of the op come back as they are: an op of an
-    older interface, or of a Paddle that says nothing of it.
+    Attributes are returned unchanged if they do not fit Paddle's declaration of the op, or if there
+    is no declaration. Ops of the older interface are such a case.
 
     Parameters
     ----------
     input_slots
-        The argument positions where tensors were, a bit each; the attributes have the others.
+        A bit mask of the argument positions that hold tensors; attributes hold the others.
     defaults
         By op and name; the defaults of the parameters that were given are added.
     """
@@ -38,7 +38,7 @@ def with_names(
 
 
 def _names(signature: Signature, op: str, input_slots: int, attributes: Sequence[Any]) -> list[str]:
-    """Return the name of each attribute, "" of those without; none where they do not fit."""
+    """Return the attributes' names, ``""`` for operands; none if one does not fit the signature."""
     free = (at for at in range(len(signature.parameters)) if not input_slots >> at & 1)
     names: list[str] = []
     for attribute in attributes:

@@ -1,4 +1,4 @@
-"""The tables of ops, from the cells that were noted of each op."""
+"""Builds the tables of ops from the integers that were recorded for each op."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from paddle_lab.trace.table import StringPool, Table
 
 
 class OpRows:
-    """What was noted of ops so far, by key: the rows of a tape of :class:`OpCell`."""
+    """The ops recorded so far, by key: the rows of a tape of :class:`OpCell`."""
 
     def __init__(self, ops: Tape) -> None:
         self.cells = cells_of(ops)

@@ -1,4 +1,4 @@
-"""The table ``tensors``, from the cells that were noted of each value of a tensor."""
+"""Builds the table ``tensors`` from the integers recorded for each value of a tensor."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ class Counter(NamedTuple):
 
 
 def called(function: ast.expr) -> str:
-    """Return the name of what is called, without the object that it is asked of."""
+    """Return the name of a called function or method, without its object."""
     if isinstance(function, ast.Name):
         return function.id
     return function.attr if isinstance(function, ast.Attribute) else ""
 
 
 def iterated(expression: ast.expr) -> ast.expr:
-    """Return what is iterated over, inside of a progress bar."""
+    """Return what a ``for`` iterates over, without a progress bar such as ``tqdm`` around it."""
     while isinstance(expression, ast.Call) and expression.args:
         if called(expression.func) not in _PROGRESS_BARS:
             break

@@ -90,7 +90,7 @@ class CodeLoops:
     name
         Key of the name that scopes of its calls have; -1 where calls are no scopes.
     loop, order, flags
-        One entry an instruction (``f_lasti // 2``): the innermost loop whose turn it belongs to,
+        One entry per instruction (``f_lasti // 2``): the innermost loop whose turn it belongs to,
         -1 for none; its place among the others of the code as a turn comes by them; and
         :data:`IS_HEADER`, :data:`IS_REPEATING`.
     """

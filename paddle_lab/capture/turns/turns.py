@@ -1,10 +1,11 @@
 """Which call of the user's function, and which turn of its loops, an op belongs to.
 
-Each call of a function of the user's gets a mark, which lives as long as the call: the frame's
-attribute ``f_trace``, which nobody asks while no debugger follows the thread. So two calls from one
-line are told apart. The mark knows the turn of each loop that the call is in. A turn begins where a
-variable of a ``for`` has another value, and where that tells nothing, where the loop's body is
-reached again from behind. Calls and turns are scopes, as the calls of layers are.
+A turn is one iteration of a loop. Each call of a user's function gets a mark, which lives as long
+as the call: it is stored in the frame's attribute ``f_trace``, which Python reads only while a
+debugger traces the thread. So two calls from one line are distinct. The mark knows the current turn
+of each loop in the call. A turn begins when a variable of a ``for`` has another value. Where the
+variables are not known, it begins when the code jumps back to the start of the loop's body. Calls
+and turns are scopes, as the calls of layers are.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class OpenTurn:
 class CallMark:
     """What is known of one call while it runs.
 
-    A debugger that is switched on during the call asks it about each line, and gets no answer.
+    The mark is the frame's ``f_trace``. If tracing is switched on during the call, a debugger calls
+    the mark for each line, and the mark returns ``None``.
     """
 
     __slots__ = ("hidden_levels", "next_mark", "scope", "tracker", "turns")
@@ -72,7 +74,7 @@ class CallMark:
         self.turns: list[OpenTurn] = []
 
     def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
-        """Answer a debugger."""
+        """Return no trace function, if a debugger calls the mark as the frame's ``f_trace``."""
 
 
 class Place:
@@ -345,7 +347,7 @@ def _was_left(inner: list[OpenTurn], frame: FrameType, loop: Loop) -> bool:
 
 
 def _variables(frame: FrameType, loop: Loop) -> list[Any]:
-    """Return what tells one turn from the next; nothing where no variable does."""
+    """Return the loop's variables, whose values differ between turns; empty if unknown."""
     values = [_variable(frame, name) for name in loop.names]
     return [] if _MISSING in values[:1] else values
 

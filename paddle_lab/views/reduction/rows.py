@@ -31,7 +31,7 @@ _DETAILS: Final = {
     "groups": (("odd_siblings", "group"),),
     "grad_stats": (("grad_histograms", "grad_stat"),),
 }
-"""Tables that tell more of a row, and the column that names it: they go with the row."""
+"""Tables with details of a row, and the column that refers to it; kept or dropped with the row."""
 
 
 def taken(table: Table, rows: npt.NDArray[Any]) -> Table:

@@ -29,7 +29,7 @@ class Palette:
         return {"backward": self.backward, "optimizer": self.optimizer}.get(phase, self.forward)
 
     def of_severity(self, severity: str) -> str:
-        """Return the colour of what a finding of this severity says."""
+        """Return the text colour for findings of this severity."""
         return {"error": self.warn, "warning": self.caution}.get(severity, self.soft)
 
 

@@ -36,7 +36,7 @@ def text_width_px(text: str, size_px: float) -> float:
 
 
 def shorten(text: str, width_px: float, size_px: float) -> str:
-    """Return as much of a text as fits, with an ellipsis where that is not all of it."""
+    """Return as much of a text as fits; an ellipsis marks a cut."""
     text = " ".join(text.split())
     if text_width_px(text, size_px) <= width_px:
         return text

@@ -10,7 +10,7 @@ from paddle_lab.trace.schema import SEVERITIES
 from paddle_lab.words import say
 
 SIGNS = {"error": "✕", "warning": "▲", "info": "ⓘ"}
-"""A sign a severity, where colour cannot be."""
+"""The sign of each severity, for text without colour."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
 
 
 def _equal_rows(table: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return a number a row of ``table``, equal for equal rows; shape ``[rows]``."""
+    """Return a number for each row of ``table``, equal for equal rows; shape ``[rows]``."""
     number: npt.NDArray[np.intp] = np.unique(table, axis=0, return_inverse=True)[1].ravel()
     return number
 

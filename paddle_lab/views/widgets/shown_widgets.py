@@ -81,7 +81,7 @@ class ShownWidgets:
         ask: Callable[[], None] | None = None,
         is_at_work: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Note that a widget stands below the cell that runs.
+        """Register a widget that is shown below the running cell.
 
         Parameters
         ----------
@@ -90,10 +90,10 @@ class ShownWidgets:
         close
             Closes it.
         ask
-            Has each page answer how many views it has (:meth:`hear`); without it the widget is
-            closed as soon as it stands below no cell.
+            Asks each page how many views it shows; :meth:`hear` takes the answers. Without ``ask``,
+            the widget is closed as soon as it is below no cell.
         is_at_work
-            Whether it does something that is worth more than its picture.
+            Whether the widget is still working, such as sampling. It then stays open unseen.
         """
         shell = get_ipython()
         self._watch(shell)
@@ -118,7 +118,7 @@ class ShownWidgets:
         page = str(content.get("page"))
         if kind == "arrived":
             shown.pages.add(page)
-            # The page that it was may have gone without a word.
+            # A reloaded page does not report that its earlier views are gone: ask again.
             shown.asked_s = None
         elif kind == "views" and content.get("count"):
             shown.viewing.add(page)
@@ -221,7 +221,7 @@ def _running_cell(shell: Any) -> str | None:
 
 
 def _deleted_cells(shell: Any) -> list[str]:
-    """Return the cells that were deleted since the last one ran, as far as that is told."""
+    """Return the cells that were deleted since the last one ran, if the front end reports them."""
     metadata = (_message(shell) or {}).get("metadata") or {}
     return [f"cell {cell}" for cell in metadata.get("deletedCells") or ()]
 

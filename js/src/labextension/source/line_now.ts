@@ -37,7 +37,7 @@ export function findLine(traced: TracedText, line: number, now: string): FoundLi
   return there < 0 ? undefined : { line: there + 1, isChanged: true };
 }
 
-/** What part of a traced text's lines a text still has: 1 for all. */
+/** The fraction of the traced text's lines that are still in a text: 1 for all. */
 export function likeness(traced: readonly string[], now: string): number {
   const left = new Map<string, number>();
   for (const text of filled(now.split("\n"))) left.set(text, (left.get(text) ?? 0) + 1);
@@ -67,7 +67,7 @@ function placeOf(traced: TracedText, at: number, lines: readonly string[]): numb
   if (text === undefined) return -1;
   const to = onlyBest(now, text, (other) => neighbours(then, from, now, other));
   if (to < 0) return -1;
-  // Of two equal lines of which one is left, it is the one with the neighbours.
+  // If one of two equal lines was deleted, the remaining one is that with the same neighbours.
   const back = onlyBest(then, text, (other) => neighbours(then, other, now, to));
   if (back !== from) return -1;
   const needed = traced.isWhole ? 0 : Math.min(FEWEST_NEIGHBOURS, then.length - 1);

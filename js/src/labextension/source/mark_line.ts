@@ -42,7 +42,7 @@ export async function markLine(editor: CellEditor, line: number, words: string):
     band.append(note);
   }
   editor.host.append(band);
-  // Whoever types or scrolls moves the lines away from under it.
+  // Typing and scrolling move the lines away from under the mark.
   for (const moving of ["keydown", "scroll"]) {
     editor.host.addEventListener(moving, () => band.remove(), { once: true, capture: true });
   }

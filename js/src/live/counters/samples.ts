@@ -17,7 +17,7 @@ interface Gap {
 /** Steps to draw, oldest first: a value holds until the next time; NaN is no value. */
 export interface Series {
   readonly times_ms: number[];
-  /** One array a counter. */
+  /** One array per counter. */
   readonly values: number[][];
   readonly gaps: Gap[];
 }

@@ -168,7 +168,7 @@ export class Figure {
     return view?.frame.bbox.width || 600;
   }
 
-  /** Grows at once and shrinks late, so that the scale does not tremble. */
+  /** Fits a y range to its largest value. It grows at once and shrinks late, so that the scale stays steady. */
   #fit(index: number, largest: number): void {
     const range = this.#drawn[index]!.y_range;
     const end = Math.max(largest * 1.12, 1024);
@@ -176,7 +176,7 @@ export class Figure {
   }
 }
 
-/** Bokeh warns of columns that a glyph names and the source lacks; in empty ones it runs for ever. */
+/** One row of zeros: Bokeh warns if a glyph's column is missing, and never finishes if a column is empty. */
 function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   const names = panels.flatMap(({ lines }) =>
     lines.flatMap(({ counter }) => [`c${counter}`, `a${counter}`]),
@@ -184,7 +184,7 @@ function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   return Object.fromEntries(["time", ...names].map((name) => [name, [0]]));
 }
 
-/** Paddle's own memory gets half of the room or more. */
+/** Heights of the panels. That of Paddle's own memory gets half of the height or more. */
 function panelHeights(panels: readonly Panel[], height_px: number): number[] {
   const weights = panels.map(({ unit }, index) => (unit === "percent" ? 1 : index === 0 ? 3 : 1.6));
   const sum = weights.reduce((total, weight) => total + weight, 0);

@@ -14,7 +14,7 @@ import { timeOrder } from "./time_order.ts";
  */
 export interface Blocks {
   readonly place: string;
-  /** Row of `allocations` by position; -1 is all that was there before and that the trace never met. */
+  /** Row of `allocations` by position; -1 is the sum of older memory that the trace never met. */
   readonly rows: Int32Array;
   /** Ascending; blocks from before the trace start with it. */
   readonly start_ns: Float64Array;
@@ -23,9 +23,9 @@ export interface Blocks {
   readonly bytes: Float64Array;
   /** Positions in MEMORY_KINDS. */
   readonly kinds: Uint8Array;
-  /** Of each whether it stands for several, added up; undefined where none does. */
+  /** 1 for each block that is a sum of several; undefined if there is none. */
   readonly isSum: Uint8Array | undefined;
-  /** Those that there are, ascending. */
+  /** The kinds that occur, ascending. */
   readonly kindsMet: readonly number[];
   readonly first_ns: number;
   readonly last_ns: number;

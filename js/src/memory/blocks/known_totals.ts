@@ -1,4 +1,4 @@
-/** What Paddle's own counters told of a device: when they were read, and what no block accounts for. */
+/** Readings of Paddle's own counters for a device: their times, and the memory that is in no recorded block. */
 import type { Trace } from "../../trace/trace.ts";
 
 /** From the first to the last time that Paddle's counters were read. */

@@ -1,4 +1,4 @@
-/** Sorts times without an object or a call a row, and finds places among sorted ones. */
+/** Sorts times without an object or a call per row, and finds positions among sorted times. */
 
 const PARTS = 8;
 const PART_VALUES = 1 << 8;

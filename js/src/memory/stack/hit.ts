@@ -1,10 +1,10 @@
-/** What of the stacked picture is at a place. */
+/** Finds what the stacked picture shows at a position. */
 import type { Blocks } from "../blocks/blocks.ts";
 import type { StackPicture } from "./stack_window.ts";
 
 export type TimelineHit =
   | { kind: "block"; block: number }
-  /** In the band of the blocks that are not drawn one by one; `allocationKind` is the layer hit. */
+  /** The band that sums up the blocks too small to be drawn; `allocationKind` is the kind at that height. */
   | { kind: "band"; allocationKind: number; bytes: number }
   | { kind: "empty" };
 

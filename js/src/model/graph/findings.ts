@@ -4,7 +4,7 @@ import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 
 export type Severity = (typeof SEVERITIES)[number];
-/** `here` is the op or grad node that a finding names without saying what it is. */
+/** `here` marks the op or grad node of a finding that gives it no other role. */
 export type MarkRole = (typeof MARK_ROLES)[number] | "here";
 
 export interface Finding {
@@ -42,9 +42,9 @@ export interface MarkedThing {
 /** Which half of a pair a picture shows, and so whose marks. */
 export type MarkSide = "ops" | "grad_nodes";
 
-/** What is told first where one thing has several marks. */
+/** The order of the marks, if one thing has several. */
 const ROLE_ORDER: readonly MarkRole[] = ["failed", "cut", "origin", "here", "path", "related"];
-/** What is worth telling at the other half of a pair. */
+/** Marks that are also shown at the other half of a pair. */
 const TELLING: ReadonlySet<MarkRole> = new Set(["failed", "cut", "origin", "here"]);
 const OTHER_SIDE = { ops: "grad_nodes", grad_nodes: "ops" } as const;
 const DETACH = EDGE_KINDS.indexOf("detach");

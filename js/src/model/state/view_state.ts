@@ -1,4 +1,4 @@
-/** What a person has chosen to see. */
+/** What the user has chosen to see. */
 
 export type Selection =
   | { kind: "none" }
@@ -24,9 +24,9 @@ export interface ViewState {
   readonly selection: Selection;
   /** Keys of open groups; replaced as a whole when it changes. */
   readonly open: ReadonlySet<number>;
-  /** First groups of the runs of repeats that are shown member by member. */
+  /** Runs of repeated groups that are shown member by member, each by its first group. */
   readonly unfolded: ReadonlySet<number>;
-  /** Members of other runs that are shown beside the box of the rest. */
+  /** Members taken out of a folded run: each has a box of its own, beside the box of the other members. */
   readonly taken: ReadonlySet<number>;
   readonly showParameters: boolean;
   readonly showOptimizer: boolean;
@@ -38,7 +38,7 @@ export interface ViewState {
   readonly matches: readonly number[];
   readonly panelOpen: boolean;
   readonly outlineOpen: boolean;
-  /** Key of the finding that is told above the graph, and whose way is drawn; -1 for none. */
+  /** Key of the finding that is shown above the graph, and whose path is drawn; -1 for none. */
   readonly finding: number;
   readonly findingsShown: FindingsShown;
 }

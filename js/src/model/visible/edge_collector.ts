@@ -1,6 +1,6 @@
-/** Gathers edges between boxes: one row a pair, numbered by a hash table of integers alone. */
+/** Gathers edges between boxes: one row per pair of boxes, numbered by a hash table of integers. */
 
-/** Edges as columns; one row a pair of boxes. */
+/** Edges as columns; one row per pair of boxes. */
 export interface VisibleEdges {
   readonly length: number;
   /** Positions in the tree's items. */
@@ -14,14 +14,14 @@ export interface VisibleEdges {
   readonly count: Int32Array;
   /** 1 where no gradient can flow along any of them. */
   readonly isDetached: Uint8Array;
-  /** Rows of `grad_edges` that each stands for; none for the edges of tensors. */
+  /** The rows of `grad_edges` that each edge stands for; none for edges of tensors. */
   readonly gradEdges: readonly (readonly number[])[];
 }
 
 /** String code of "". */
 export const NO_SHAPE = 0;
 const EMPTY = -1;
-/** Of lines that stand for no gradient; never added to. */
+/** Shared by all rows without gradient edges; never modified. */
 const NO_EDGES: number[] = [];
 
 export class EdgeCollector {
@@ -32,10 +32,10 @@ export class EdgeCollector {
   readonly #count: number[] = [];
   readonly #isDetached: number[] = [];
   readonly #gradEdges: number[][] = [];
-  /** Row of the pair in each slot; the next slots are tried where another has the place. */
+  /** The row of the pair in each slot. If a slot is taken by another pair, the next one is tried. */
   #slots: Int32Array;
 
-  /** @param expected edges that will be added, about */
+  /** @param expected the approximate number of edges that will be added */
   constructor(expected: number) {
     this.#slots = emptySlots(2 * expected);
   }

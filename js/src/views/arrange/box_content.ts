@@ -30,7 +30,7 @@ const NOWHERE = Number.NaN;
 /** A box that has no place yet. */
 export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
-/** What is asked about each op, a row an op. */
+/** Properties of ops, one row per op. */
 interface OpColumns {
   readonly name: Column;
   readonly phase: Column;

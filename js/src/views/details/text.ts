@@ -1,4 +1,4 @@
-/** A details page as plain text, for an issue or a chat: what it shows, a line each. */
+/** A details page as plain text, for an issue or a chat: one line for each thing it shows. */
 import { t } from "../../words/page.ts";
 
 export function detailsText(page: HTMLElement): string {

@@ -150,12 +150,12 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   }
 
   function copyPng(): Promise<void> {
-    // The picture is promised: Safari wants the item within the press itself.
+    // Pass a promise of the picture: Safari accepts an item only while it handles the click.
     const item = new ClipboardItem({ "image/png": png() });
     return navigator.clipboard.write([item]);
   }
 
-  /** @param what of the trace; by default the graph in view */
+  /** @param what the last part of the file's name; by default the graph in view, such as "forward" */
   function save(
     content: string | Blob,
     type: string,

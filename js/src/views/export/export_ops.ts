@@ -24,7 +24,7 @@ const NAMES = [
   "raised",
 ];
 
-/** A row an op, the names first. In a reduced copy a row may stand for many ops, and says so. */
+/** One row per op, after a row of column names. In a reduced copy, `stands_for` says how many ops a row stands for. */
 export function opTable(trace: Trace, ops: readonly number[]): Cell[][] {
   const weights = standInsOf(trace).ops;
   const names = weights ? [...NAMES, "stands_for"] : NAMES;

@@ -4,7 +4,7 @@ import { formatDuration } from "../../words/quantities.ts";
 import { frameLabel } from "../names/stack_order.ts";
 import { shapesOf } from "../names/tensors.ts";
 
-/** One line an op: key, name, layer, line, host time, shapes, in columns. */
+/** One line per op: key, name, layer, line, host time, shapes, in columns. */
 export function opList(trace: Trace, ops: readonly number[]): string {
   const rows = ops.map((op) => [
     `#${op}`,

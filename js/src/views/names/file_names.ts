@@ -1,4 +1,4 @@
-/** Names of files that are told apart: with as many of their folders as that takes. */
+/** Distinct names of files: each with as many of its folders as it needs. */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 

@@ -1,4 +1,4 @@
-/** What a selection lights up, said in few words: whole layers where it lights up whole layers. */
+/** Describes in a few words what a selection highlights: whole layers where all of a layer is highlighted. */
 import type { Store } from "../../model/state/store.ts";
 
 export type LitPart = { readonly group: number } | { readonly op: number };

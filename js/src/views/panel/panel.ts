@@ -86,7 +86,7 @@ export function mountPanel(
   root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
   const { finding } = store;
   if (finding && finding.line > 0) source.show(finding.file, finding.line);
-  // Whoever asked for gradients finds their curve in the details, unless a line is guilty.
+  // If gradients were recorded and nothing was found, show the details first: they have the curve.
   const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
   turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
   // The view may have had a selection before it had a panel.

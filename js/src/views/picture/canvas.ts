@@ -117,7 +117,7 @@ export class GraphCanvas {
     if (options.isNew || !previous.boxes.length) {
       this.#hasBeenMoved = false;
       this.#lookAtBeginning();
-      // The next frame shows it, whatever else is to be done before that.
+      // Draw now, not in the next animation frame: other work may delay that frame.
       this.#painting.forget();
       this.#drawNow(performance.now());
       return;
@@ -197,7 +197,7 @@ export class GraphCanvas {
   }
 
   #drawNow(now_ms: number): void {
-    // Behind the memory nobody sees it; whoever shows it again draws it.
+    // The memory view covers it. It is drawn when it is shown again.
     if (!this.#view.width || !this.#view.height || this.root.closest(".pdl-shows-memory")) {
       return;
     }
@@ -305,7 +305,7 @@ export class GraphCanvas {
     }
   }
 
-  /** Where the picture is, for whoever has to point at it from outside. */
+  /** Publish where the picture is, for code outside that has to point at it. */
   #publish(): void {
     const { x, y, scale } = this.camera;
     this.element.dataset.camera = `${x.toFixed(1)} ${y.toFixed(1)} ${scale.toFixed(4)}`;

@@ -1,4 +1,4 @@
-/** Where to look at first: text can be read, and nothing that is seen is cut. */
+/** The first position of the camera: text is readable, and no box is cut by the edge of the view. */
 import { BUTTONS, type Camera, type Size } from "../scene/camera.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Reach } from "../scene/scene.ts";
@@ -10,25 +10,25 @@ const LEAST_MARGIN_PX = 8;
 /** On the right nothing comes beneath the zoom's buttons. */
 const LEAST_RIGHT_PX = BUTTONS.width;
 const SCALE_STEP = 0.01;
-/** What is too wide is cut anyhow: a little larger, an edge may fall between two boxes. */
+/** A scene that is too wide is cut anyway. Slightly enlarged, it may be cut between two boxes. */
 const LARGEST_WIDE_SCALE = 1.06;
 const WIDE_SCALE_STEP = 0.03;
 /** How many ways to cut a scene that is too wide are compared. */
 const MOST_SHIFTS = 40;
-/** With more parts than this the first way is taken. */
+/** With more parts than this, the first shift is used and no others are compared. */
 const MOST_PARTS = 600;
-/** Where the upper end of a scene may lie that is too high, best first: over so much a row of boxes can be moved. */
+/** Positions to try for the top of a scene that is too high, best first: each moves other boxes into or out of view. */
 const TOPS_PX = [28, 24, 20, 16, 12, 8, 4, 32, 36, 40, 44, 48, 52];
 
 /** What there is to look at. */
 export interface Sights extends Size {
-  /** What lies in the middle of the view where the whole is too wide. */
+  /** The x at the middle of the view if the whole scene is too wide for it. */
   readonly focusX: number;
-  /** What it is mostly about, from the outermost in: the first that has room is seen whole. */
+  /** The main parts of the scene, outermost first. The view shows the first one that fits, uncut. */
   readonly mains?: readonly Reach[];
 }
 
-/** Below this nothing of a first picture is seen, in world px. */
+/** The y below which the first view shows nothing, in world px. */
 export function deepestInFirstView(view: Size): number {
   return view.height / LEGIBLE_SCALE;
 }
@@ -45,8 +45,8 @@ export function isTooWide(scene: Size, viewWidth: number, parts: readonly Extent
 }
 
 /**
- * The whole scene where its text can be read then; else its upper part: all of its width if there is room, or what
- * cuts least around the focus.
+ * Show the whole scene if its text is readable then, else its upper part: at full width if that fits, else the part
+ * around the focus that cuts the fewest boxes.
  *
  * @param parts what should not be cut
  */
@@ -84,14 +84,14 @@ export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = 
   return best!;
 }
 
-/** At most 1; with more room around it where that leaves it readable. */
+/** Return a scale of at most 1, with wide margins if the text stays readable. */
 function scaleFor(has: number, wants: number, margins: number): number {
   const roomy = (has - Math.max(margins, 2 * MARGIN_PX)) / Math.max(1, wants);
   const tight = (has - margins) / Math.max(1, wants);
   return Math.min(1, roomy >= LEGIBLE_SCALE ? roomy : Math.min(LEGIBLE_SCALE, tight));
 }
 
-/** In the middle, unless its right side came beneath the buttons. */
+/** Centre the scene, unless the buttons would cover its right side. */
 function shiftWhole(width: number, viewWidth: number): number {
   const middle = (viewWidth - width) / 2;
   return Math.max(LEAST_MARGIN_PX, Math.min(middle, viewWidth - LEAST_RIGHT_PX - width));
@@ -123,13 +123,13 @@ function cutsIn({ scale, x, y }: Camera, view: Size, parts: readonly Extent[]): 
   return cuts;
 }
 
-/** What is seen whole of a scene that is too wide. */
+/** Return the outermost main part that fits into the view, for a scene that is too wide. */
 function mainIn({ mains = [] }: Sights, view: Size): Reach | undefined {
   const room = roomForMain(view) / LEGIBLE_SCALE;
   return mains.find(({ left, right }) => right - left <= room);
 }
 
-/** Its frame may come beneath the buttons, what is in the frame does not. */
+/** The buttons may cover the frame of the main part, but not its content. */
 function roomForMain(view: Size): number {
   return view.width - 2 * LEAST_MARGIN_PX;
 }
@@ -147,12 +147,12 @@ interface Wide {
   readonly main: Reach | undefined;
 }
 
-/** Of a scene that is too wide: shifts that keep in view what it is about, those first that bring that to the middle. */
+/** For a scene that is too wide: shifts that keep its main part in view, those nearest to the middle first. */
 function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number): number[] {
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;
   const within = (x: number, least: number, most: number): number =>
     Math.round(Math.min(most, Math.max(least, x)));
-  // No room is left beside what is cut, unless that is for what it is about.
+  // Leave no empty space beside a cut scene, unless the main part needs it.
   const middle = within(
     view.width / 2 - focus * scale,
     view.width - LEAST_RIGHT_PX - bounds.right * scale,

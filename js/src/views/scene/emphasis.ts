@@ -1,4 +1,4 @@
-/** What of a scene stands out: the selection itself, and what it lights up. */
+/** Which parts of a scene are emphasized: the selection itself, and what it highlights. */
 import type { Mark, MarkRole, MarkSide } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
@@ -6,16 +6,16 @@ import { kept } from "../../trace/kept.ts";
 import { groupsOf, marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 
-/** Of the finding in view: what lies between two such boxes is its way. */
+/** Roles of marks on the path of the finding in view. An edge between two such boxes is on that path. */
 const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 
 const NO_MARKS: readonly Mark[] = [];
 
 export class Emphasis {
-  /** What it lights up is asked for once a box needs it. */
+  /** The boxes that it highlights are computed when they are first needed. */
   readonly #selection: Selection;
   readonly #matches: Uint8Array;
-  /** By box: from frame to frame they stay what they are. */
+  /** Marks by box. They do not change from frame to frame. */
   readonly #marks: Map<string, readonly Mark[]>;
 
   constructor(readonly store: Store) {

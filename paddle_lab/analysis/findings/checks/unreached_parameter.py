@@ -56,7 +56,7 @@ def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]
     trained = cuts.trained
     candidates = set(trained.holders)
     if candidates and not trained.steps:
-        # Some turn of several may be traced; the optimizer of this one is known by what it trains.
+        # No optimizer stepped here: take those that hold a parameter which a gradient reached.
         training = {one for leaf in cuts.reach.leaves for one in trained.holders.get(leaf, ())}
         candidates = {
             one for one, holders in trained.holders.items() if training.intersection(holders)
@@ -75,14 +75,14 @@ def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]
         and one not in trained.updated
         and one not in cuts.reach.leaves
         and one not in cuts.cut_parameters
-        # Whoever asks for other gradients wants none of it, until an optimizer steps with it; of
-        # backward calls that have nothing to do, ``gradient-cut`` names the line.
+        # A parameter that ``paddle.grad`` was not asked for counts only if an optimizer steps. For
+        # backward calls without any graph, ``gradient-cut`` names the line.
         and (one not in cuts.reach.left_aside or (trained.steps and not cuts.rootless))
     )
 
 
 def _is_other_model(cuts: GradientCuts, parameters: list[int]) -> bool:
-    """Tell whether all that their optimizer holds stands still while parameters of none learn."""
+    """Tell whether gradients reached a model that no optimizer holds, instead of this one."""
     trained = cuts.trained
     optimizers = {holder for one in parameters for holder in trained.holders.get(one, ())}
     held = [one for one, holders in trained.holders.items() if optimizers.intersection(holders)]

@@ -37,7 +37,7 @@ class BackwardFacts(OpFacts):
         return self.entry("grad_nodes", "op")
 
     def ops_of_nodes(self, is_node: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Tell of each op whether it made one of some grad nodes, shape ``[ops]``."""
+        """Return for each op whether it made one of some grad nodes, shape ``[ops]``."""
         is_op = np.zeros(self.op_count, np.bool_)
         ops = self.record.grad_nodes["op"][is_node]
         is_op[ops[ops >= 0]] = True
@@ -123,7 +123,7 @@ class BackwardFacts(OpFacts):
         return rows_by(columns["backward_call"], columns[column], call_count)
 
     def nodes_of_calls(self, calls: list[int]) -> npt.NDArray[np.bool_]:
-        """Tell of each grad node whether it is in the graph of one of some backward calls."""
+        """Return for each grad node whether it is in the graph of one of some backward calls."""
         members = self.record.backward_members
         is_node = np.zeros(len(self.record.grad_nodes), np.bool_)
         is_node[members["grad_node"][np.isin(members["backward_call"], calls)]] = True
@@ -136,6 +136,6 @@ class BackwardFacts(OpFacts):
 
 
 def with_bad_numbers(stats: Any) -> npt.NDArray[np.bool_]:
-    """Tell of each row of ``value_stats`` or ``grad_stats`` whether there was NaN or Inf."""
+    """Return for each row of ``value_stats`` or ``grad_stats`` whether it counts a NaN or Inf."""
     is_bad: npt.NDArray[np.bool_] = (stats["nans"] > 0) | (stats["infs"] > 0)
     return is_bad

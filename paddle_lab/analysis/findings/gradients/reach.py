@@ -60,7 +60,7 @@ class GradientReach:
 
     @cached_property
     def stopped(self) -> frozenset[int]:
-        """Leaves that gradients would have come to, had nobody named ``no_grad_vars``."""
+        """Leaves that gradients would have reached without ``no_grad_vars``."""
         facts = self._facts
         if not any(map(facts.stops, facts.user_backward_calls)):
             return frozenset()
@@ -103,7 +103,7 @@ class GradientReach:
         return [call for call in calls if call not in targets]
 
     def _graph_of(self, calls: list[int]) -> npt.NDArray[np.bool_]:
-        """Tell of each grad node whether calls could reach it, had they gone to every leaf."""
+        """Return for each grad node whether calls would reach it if they went to every leaf."""
         facts = self._facts
         if not self._closed_edges:
             return facts.nodes_of_calls(calls)

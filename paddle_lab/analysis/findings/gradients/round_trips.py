@@ -1,7 +1,7 @@
-"""Values that left for Python and came back as new tensors, or as numbers among an op's arguments.
+"""Values that left for Python and came back as new tensors, or as numbers in an op's arguments.
 
-Nothing in a trace ties what NumPy computed to what it was computed from. A value is taken to have
-come back where it was read at the very line, or last before with as many elements.
+A trace does not record what NumPy computed from which value. A tensor is taken to hold a value
+that was read on the same line; otherwise, the last one read before with as many elements.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from paddle_lab.analysis.findings.place import Place
 
 _ROW = attrgetter("row")
 _NEAR = 32
-"""Events between which a value read and a tensor made may belong together."""
+"""A read and the tensor made from it are at most this many events apart."""
 
 _TAKE_ARRAYS = frozenset(("assign_value", "assign_value_"))
 _TAKE_NUMBERS = frozenset(("scale", "add", "subtract", "multiply", "divide", "pow", "full"))
 
-# Numbers that code is full of prove nothing.
+# Numbers that are common in code prove nothing.
 _COMMON = frozenset(("0.0", "1.0", "-1.0", "0.5", "2.0"))
 
 
@@ -93,7 +93,7 @@ class RoundTrips:
                 yield Return(read, read.tensor, row, -1, event)
 
     def _to_constants(self, reads: list[Event]) -> Iterator[Return]:
-        """Yield the ways into ops that take an array for an argument: ``paddle.assign``."""
+        """Yield values that came back as the array argument of an op, such as ``paddle.assign``."""
         facts = self._facts
         for op in facts.ops_named(_TAKE_ARRAYS).tolist():
             for row in facts.outputs(op)[:1]:
@@ -123,7 +123,7 @@ class RoundTrips:
                 yield Return(read, read.tensor, -1, op, None)
 
     def _takes_at_once(self, read: Event) -> bool:
-        """Tell whether the op right after a read took a number at the very line."""
+        """Tell whether the op right after a read took a number on the same line."""
         facts, op = self._facts, read.ops_before
         return (
             op < facts.op_count

@@ -60,7 +60,7 @@ class HeldGraphs:
             saved = saved_tensors(facts, op)
             if facts.op_name(op) in _SAVES_ALL_OUTPUTS:
                 saved = saved + facts.outputs(op)[1:]
-            if facts.op_name(op) == "dropout":  # its mask, a byte an element
+            if facts.op_name(op) == "dropout":  # its mask, one byte per element
                 hidden += sum(math.prod(facts.shape(row)) for row in facts.outputs(op)[:1])
             roots.update(self._storages.root(row) for row in saved)
         return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))

@@ -35,9 +35,9 @@ class NamedHolders:
         return list(map(self._facts.record.text, self._holders(tensor)))
 
     def container(self, tensors: Sequence[int]) -> str:
-        """Return what holds all of some tensors, as a person writes it: ``log['loss']``.
+        """Return the expression of one object that holds all the tensors: ``log['loss']``.
 
-        ``""`` where nothing does that a name leads to.
+        ``""`` if no object that a name leads to holds them all.
         """
         first, *others = map(self._names, tensors)
         if others:
@@ -49,7 +49,7 @@ class NamedHolders:
         return self.container(tensors).partition("[")[0].isidentifier()
 
     def said(self, tensors: Sequence[int], message: Text | str) -> Text | str:
-        """Return a message with a sentence more: who holds the tensors, and by which line."""
+        """Return a message with one more sentence: what holds the tensors, and by which line."""
         holder = self.container(tensors)
         if not holder:
             return message
@@ -63,7 +63,8 @@ class NamedHolders:
     def _put(self, op: int, holder: str) -> tuple[str, Place | None]:
         """Return how the holder is written where something is put into it, and that line.
 
-        That is told where one line alone, of the files and cells that called the op, does so.
+        The line is known only if exactly one line does so in the files and cells that called the
+        op.
         """
         wanted = holder.partition(" in ")[0]
         found = {
@@ -100,7 +101,7 @@ def _place(frame: Frame, text: str, line: int, column: int) -> Place:
 
 @lru_cache(maxsize=8)
 def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Return what a program's statements put something into, as it is written, and where."""
+    """Return each target that a statement stores something in: its source text, line and column."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):  # a cell with magics, say
@@ -112,12 +113,12 @@ def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
                 holders.append(node.func.value)
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            # An empty list is put nowhere: it is where others come.
+            # An assigned literal, such as an empty list, is a new container, not a tensor to hold.
             if not isinstance(node.value, (ast.List, ast.Dict, ast.Constant, type(None))):
                 holders += [one.value if isinstance(one, ast.Subscript) else one for one in targets]
     return tuple((ast.unparse(holder), holder.lineno, holder.col_offset) for holder in holders)
 
 
 def _last_name(written: str) -> str:
-    """Return what two ways to write a holder have in common: ``self.seen``, ``net.seen``."""
+    """Return the last name of a holder: ``seen`` for both ``self.seen`` and ``net.seen``."""
     return re.sub(r"\(.*\)$", "", written).rpartition(".")[2].replace('"', "'")

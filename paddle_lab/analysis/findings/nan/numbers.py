@@ -81,7 +81,7 @@ class TensorNumbers:
         rows = self._rows(tensor)
         if len(rows) < 2:
             return rows[0] if rows else -1
-        # A tensor that was written to by no op was looked at again then.
+        # Each write outside of any op has its own row: take the row that was valid at ``op``.
         return rows[min(bisect_right(self._overwritten.get(tensor, []), op), len(rows) - 1)]
 
     @cached_property

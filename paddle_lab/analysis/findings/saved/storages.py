@@ -23,7 +23,7 @@ _VIEWS = frozenset(
 
 
 class Storages:
-    """The storages of a record's tensors, as far as its ops tell of views."""
+    """The storages of a record's tensors, as far as its ops show which tensors are views."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts

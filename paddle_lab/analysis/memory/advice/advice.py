@@ -78,7 +78,7 @@ def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> l
         size = sum(holder.bytes for holder in held)
         if size >= _WORTH * total:
             names = say("lists.between").join(holder.name for holder in held[:3])
-            # An error's own traceback is no cause of it, but in the way of the next try.
+            # This error's own traceback did not cause it, but keeps memory from the next try.
             is_own = failed and kind == "traceback"
             key = "own_traceback" if is_own else kind
             sentence = say(f"memory.advice.{key}", size=size_text(size), names=names)
@@ -153,7 +153,7 @@ def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
     sentence = say("memory.advice.leak", **values)
     if gatherer and worst.frame:
         sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
-    # One thing that is kept keeps what many lines made: its backward graph.
+    # Rank by all growing lines: one kept tensor keeps its whole backward graph, from many lines.
     return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
 
 

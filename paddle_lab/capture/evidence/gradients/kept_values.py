@@ -67,7 +67,7 @@ class GradientValues:
         """Return a copy, if its node was chosen; ``gradient`` has been looked at before."""
         if node not in self._wanted:
             return None
-        # Paddle's own method: a hook around it would take this for a look of the user's.
+        # Call Paddle's own method: a hook around it would record this as a read by the user's code.
         return np.array(inspect.unwrap(type(gradient).numpy)(gradient))
 
     def _ops_inside(self) -> set[int]:

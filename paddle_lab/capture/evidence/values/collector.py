@@ -58,20 +58,20 @@ class Values(Collector):
                 self._look(value, self._tensors.known_key(value))
 
     def _look(self, tensor: Any, key: int) -> None:
-        if key == NO_KEY:  # undefined: it has a row, but nobody can be told by it
+        if key == NO_KEY:  # undefined: its row cannot be found again
             return
         statistics = statistics_of(tensor)
         if statistics is not None:
             self._rows.append((key, statistics))
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget what was in tensors."""
+        """Forget the statistics of tensors that were trimmed."""
         self._rows = [row for row in self._rows if row[0] not in gone.tensors]
 
     def add_rows(
         self, builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
-        """Fill ``value_stats``, by tensor; several rows of one are in the order of the looks."""
+        """Fill ``value_stats``, by tensor; rows of one tensor are in the order of recording."""
         self._rows.sort(key=lambda row: row[0])
         tensors = keys.tensors.rows(np.array([key for key, _ in self._rows], np.int64)).tolist()
         cells = statistic_cells([statistics for _, statistics in self._rows])

@@ -78,8 +78,8 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
     Returns
     -------
     tuple or None
-        What was found; ``None`` where there is nothing to look at: the tensor is undefined or
-        empty, sparse in coordinates, or not of floats.
+        The shape, dtype, element count and scan result. ``None`` if the tensor has no values to
+        scan: it is undefined, empty, sparse (but not SelectedRows), or not floating-point.
     """
     usual = None if _has_devices() else look_at_host(tensor, _kinds, with_histogram)
     return _look_closely(tensor, with_histogram=with_histogram) if usual is None else usual

@@ -23,16 +23,16 @@ _LEAST_EVENTS = 4
 
 
 def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask) -> Int64s:
-    """Return the output tensor of its op that each block is, or -1.
+    """Return, for each block, the output tensor that is stored in it, or -1.
 
-    An op's outputs take its blocks in order, by size.
+    An op's outputs are matched to its blocks in order, by size.
 
     Parameters
     ----------
     record
         Has the ops' outputs and the tensors' sizes.
     op, outlives_op
-        Of each block, the op that allocated it, and whether it is still there when that returns.
+        For each block: the op that allocated it, and whether it is alive when the op returns.
     """
     found = np.full(len(blocks), NO_TENSOR, dtype=np.int64)
     uses, sizes = record.uses, record.tensors["bytes"]
@@ -40,7 +40,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask
     maker, made = uses["op"][is_output], uses["tensor"][is_output]
     output_count = np.bincount(maker, minlength=len(record.ops))
     chosen = np.flatnonzero((op >= 0) & outlives_op)
-    # Nearly all ops have one output, which the first block takes that is of its size.
+    # Nearly all ops have one output: it is in the op's first block of that size.
     only_output = np.full(len(record.ops), NO_TENSOR, np.int64)
     only_output[maker] = made
     of_one = chosen[output_count[op[chosen]] == 1]
@@ -67,12 +67,12 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask
 
 
 def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple[Blocks, Int64s]:
-    """Add the blocks in which tensors are stored and of which no event tells.
+    """Add blocks that hold tensors but that no allocator event records.
 
     Parameters
     ----------
     blocks
-        Those that events tell of.
+        The blocks that allocator events record.
     storages
         Where tensors are stored.
 
@@ -97,19 +97,19 @@ def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple
 
 
 def paddles_own(storages: Sequence[Storage], events: AllocatorEvents) -> list[Storage]:
-    """Return the storages that may be of Paddle's allocator.
+    """Return the storages that Paddle's allocator may have allocated.
 
-    Batches of a data loader's workers lie in memory that processes share, and tensors made by
-    ``from_dlpack`` lie where the other library has put them. No event tells of their allocation,
-    and Paddle's counter does not know them: so they look as if they were older than the trace. But
-    Paddle's own blocks begin at a page.
+    Two kinds of tensors are stored elsewhere: batches from a data loader's workers are in shared
+    memory, and tensors made by ``from_dlpack`` are in memory of the other library. No allocator
+    event records them, so they would look older than the trace. They are recognized by their
+    addresses: Paddle's allocator aligns all its blocks in the same way.
 
     Parameters
     ----------
     storages
         Where tensors are stored.
     events
-        The allocator's: their addresses tell at what all addresses of the host begin.
+        The allocator's events. The alignment of host blocks is computed from their addresses.
     """
     addresses = events.address[events.place == HOST]
     if len(addresses) < _LEAST_EVENTS:

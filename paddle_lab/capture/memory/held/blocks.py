@@ -80,15 +80,15 @@ def blocks_of(events: AllocatorEvents, first: Int64s, last: Int64s) -> Blocks:
 
 
 def blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
-    """Return the blocks that begin at addresses at moments, -1 where there is none.
+    """Return, for each address and time, the block that was alive there; -1 for none.
 
-    Of the blocks at one address, which follow each other, it is the last that began by then.
+    Only a block that begins exactly at the address counts.
     """
     count = len(blocks)
     addresses = np.append(blocks.address, address)
     is_question = np.arange(len(addresses)) >= count
     order = np.lexsort((is_question, np.append(blocks.start_ns, time_ns), addresses))
-    # Of each question the latest block before it, be it at another address.
+    # For each query, the last block sorted before it. Below, its address is compared.
     latest = np.maximum.accumulate(np.where(is_question[order], NO_BLOCK, np.arange(len(order))))
     asked = np.flatnonzero(is_question[order])
     found = np.full(len(address), NO_BLOCK, np.int64)

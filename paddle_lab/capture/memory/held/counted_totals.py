@@ -45,7 +45,7 @@ class CountedTotals:
         events
             Of the segments that follow those of the last call.
         segments
-            Those that tell of the events.
+            The segments that contain the events.
         """
         totals = events.allocated_bytes.copy()
         signs = np.array([1, -1, 0, 0])[events.kind]

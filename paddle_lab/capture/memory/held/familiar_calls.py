@@ -1,12 +1,12 @@
-"""Backward calls that are like ones before: which of their events were which grad node's.
+"""Backward calls that repeat earlier ones: which allocator events belong to which grad node.
 
-Recording grad nodes among the events is dear: the log is cut around the backward call, and
-Paddle builds trees of all that ran in it. In a step of small ops that takes half as long as the
-step. But a training does the same in every step. So two equal calls are recorded with their grad
-nodes. A later call with an equal graph is recorded by the allocator's events alone. If its events
-have the kinds and sizes of the earlier ones, it gets their grad nodes. If one differs, its grad
-nodes stay unknown, and calls like it are recorded in full from then on. Every 32nd call is recorded
-in full as a check.
+Recording grad nodes among the events is expensive: the log is cut around the backward call, and
+Paddle builds trees of everything that ran in it. In a step of small ops that takes half as long as
+the step. But training repeats the same calls in every step. So two equal calls are recorded with
+their grad nodes. A later call with an equal graph is recorded by the allocator's events alone. If
+its events have the kinds and sizes of the earlier ones, it gets their grad nodes. If one differs,
+its grad nodes stay unknown, and calls like it are recorded in full from then on. Every 32nd call is
+recorded in full as a check.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Kind:
     """How many were recorded without their grad nodes."""
 
     def learn(self, events: bytes, runs: GradNodeRuns) -> None:
-        """Take the next call; one that is unlike the one before ends the trust."""
+        """Store a fully recorded call. If it differs from the one before, ban this kind of call."""
         if self.runs is not None:
             columns = zip(vars(self.runs).values(), vars(runs).values(), strict=True)
             is_like = all(np.array_equal(one, other) for one, other in columns)
@@ -71,9 +71,9 @@ class FamiliarCalls:
         self._kinds: dict[bytes, _Kind] = {}
 
     def signature(self, modes: tuple[int, ...]) -> bytes:
-        """Return what calls have in common that will be alike; empty where that is not known.
+        """Return a hash that is equal for calls with equal graphs; empty if it cannot be computed.
 
-        To be asked when the graph of a call that begins has been walked, once.
+        Call this once, after the graph of a call that begins has been walked.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class FamiliarCalls:
             for tape, start, width in zip(self._tapes, starts, widths, strict=True)
         )
         if not len(nodes):
-            return b""  # a graph of an earlier call, and it is not known which
+            return b""  # the graph was walked for an earlier call, which is not known
         first = int(nodes[0, 0])
         # Nodes of earlier walks, leaves as a rule, are the very same.
         ends, begins = (
@@ -151,7 +151,7 @@ class FamiliarCalls:
 
 
 def _inside(time_ns: Int64s, thread: Int64s, span: BackwardSpan) -> Int64s:
-    """Return the positions of what was in a call's thread while it ran; times ascend."""
+    """Return positions of the times that fall into a call, in its thread; times must ascend."""
     first, last = np.searchsorted(time_ns, (span.start_ns, span.end_ns))
     found: Int64s = first + np.flatnonzero(thread[first:last] == span.thread)
     return found
@@ -164,7 +164,7 @@ def _between_events(runs: GradNodeRuns, times_ns: Int64s) -> GradNodeRuns:
 
 
 def _replayed(runs: GradNodeRuns, times_ns: Int64s, span: BackwardSpan) -> GradNodeRuns:
-    """Return the grad nodes of a call between whose events those of another ran."""
+    """Return the grad nodes of an earlier call, placed between the same events of this call."""
     # Halfway between two events, or an event and the call's own border.
     borders = np.concatenate(([span.start_ns], times_ns, [span.end_ns]))
     halfway = borders[:-1] + (borders[1:] - borders[:-1]) // 2

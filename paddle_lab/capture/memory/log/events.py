@@ -61,7 +61,7 @@ class AllocatorEvents(Columns):
     thread: Int64s
     """The operating system's thread id."""
     segment: Int64s
-    """Which of the segments tells of it."""
+    """The segment that contains it."""
 
 
 COLUMNS = tuple(field.name for field in fields(AllocatorEvents))

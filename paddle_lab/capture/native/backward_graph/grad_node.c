@@ -1,9 +1,9 @@
-/* One grad node: what it is called, and notes of it by address. */
+/* Functions on one grad node: its name, and dictionaries keyed by its address. */
 #include "grad_walk.h"
 
 static const char *LEAF = "GradNodeAccumulation";
 static PyObject *name_method;
-static PyObject *name_keys; /* what OP_NAMES of capture/rows/op_names.py has told, for good */
+static PyObject *name_keys; /* keys from OP_NAMES of capture/rows/op_names.py; never cleared */
 
 int grad_node_begin(void) {
     if (name_method == NULL) {

@@ -26,7 +26,7 @@ static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSO
 /* A trace begins by meeting every parameter of the model, and the data: those are met here.
  * Returns the row's key; NO_KEY, perhaps with an exception, where Python must see to it. */
 static int64_t meet(Owner *owner, PyObject *tensor) {
-    /* First: an undefined tensor that is asked for more ends the process. */
+    /* Check this first: reading other properties of an undefined tensor crashes the process. */
     if (tensor_is_initialized(tensor) != 1) {
         return NO_KEY;
     }
@@ -109,7 +109,7 @@ static int64_t update_row(Owner *owner, PyObject *tensor, const int64_t *before,
 }
 
 int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update) {
-    /* First: an undefined tensor that is asked for more ends the process. */
+    /* Check this first: reading other properties of an undefined tensor crashes the process. */
     const int is_initialized = tensor_is_initialized(tensor);
     if (is_initialized != 1) {
         return is_initialized < 0 ? NO_KEY
@@ -127,7 +127,7 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
     const int is_parameter = Py_IS_TYPE(tensor, owner->parameter_type);
     const int is_named = is_parameter || (known != NO_KEY && tensor_is_persistable(tensor));
     const int is_constant = tensor_stop_gradient(tensor);
-    /* What is new is no leaf unless it needs no gradient. */
+    /* A new tensor that requires a gradient is never a leaf, so is_leaf need not be read. */
     const int is_old = known != NO_KEY || is_parameter;
     const int has_node = !is_constant && !(is_old && tensor_is_leaf(tensor));
     const int64_t key = owner->next_tensor->next++;

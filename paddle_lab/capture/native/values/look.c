@@ -1,7 +1,7 @@
 /* What is in a tensor that lies in this process: capture/evidence/values/statistics.py. */
 #include "../native.h"
 
-/* What a tensor is asked, in this order; the names are made once a process. */
+/* The attributes read from a tensor, in this order; their names are made once per process. */
 enum { IS_INITIALIZED, IS_DENSE, IS_CONTIGUOUS, DTYPE, SHAPE, DATA_PTR, NAMES };
 static PyObject *names[NAMES];
 

@@ -16,7 +16,7 @@
 
 #define BLOCK 1024
 #define MANY_ELEMENTS 16384 /* from here on other threads may run meanwhile */
-#define TABLES 4            /* so that equal exponents in a row do not wait for one another */
+#define TABLES 4            /* with one table, equal exponents would wait for each other */
 #define UPPER_BITS 512      /* sign and exponent of a float */
 #define STRANGE 0x7f800000u /* the exponent of what is not finite */
 #define WITHOUT_SIGN 0x7fffffffu
@@ -29,12 +29,12 @@ typedef struct {
     double smallest, largest, total, squares;
     int counts_exponents;
     uint32_t tables[TABLES][UPPER_BITS];
-    int64_t floats[UPPER_BITS]; /* what was in the tables */
+    int64_t floats[UPPER_BITS]; /* sums of the tables that were added up so far */
     int64_t subnormals[2][SUBNORMALS];
     int64_t (*doubles)[EXPONENTS]; /* by sign and exponent, or NULL */
 } Found;
 
-/* Integers in the order of the floats whose bits they are; the same again leads back. */
+/* Maps the bits of a float to an integer of the same order; a second call maps it back. */
 static int32_t ordered(uint32_t bits) { return (int32_t)(bits ^ ((0u - (bits >> 31)) >> 1)); }
 
 static float float_of(uint32_t bits) {
@@ -47,7 +47,7 @@ static int32_t least(int32_t one, int32_t other) { return one < other ? one : ot
 
 static int32_t most(int32_t one, int32_t other) { return one > other ? one : other; }
 
-/* Of finite floats. Each loop does what the compiler makes vector instructions of. */
+/* Measures finite floats. The compiler can vectorize each of the loops. */
 FOR_THIS_MACHINE
 static void measure_floats(const uint32_t *block, int count, Found *found) {
     int32_t smallest = INT32_MAX, largest = INT32_MIN, zeros = 0;
@@ -241,7 +241,7 @@ static void add_rows(Rows *rows, const int64_t *counts, int size, int64_t expone
     }
 }
 
-/* The negative ones first. */
+/* Returns the rows of the histogram, those of negative values first. */
 static PyObject *histogram(Found *found) {
     Rows rows;
     rows.filled = 0;

@@ -1,4 +1,4 @@
-/** Colours of the kinds as they stand beside text. */
+/** Swatches and bars beside text, in the colours of the kinds of memory. */
 
 import { element } from "../../../dom/element.ts";
 import { MEMORY_KINDS } from "../../../memory/blocks/kinds.ts";
@@ -10,7 +10,8 @@ export function swatch(kind: number): HTMLElement {
 }
 
 /**
- * A bar as wide as a group is large beside the largest, in its kinds' colours: inline style.
+ * Return the inline style of a group's bar. Its width is the group's size relative to the largest group, its colours
+ * are those of the kinds of memory in it.
  *
  * @param bytesOfKind by position in MEMORY_KINDS
  */
