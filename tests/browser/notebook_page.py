@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import nbformat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Locator, Page, Route
+    from playwright.sync_api import Locator, Page, Route, WebSocketRoute
 
     from tests.browser.server_process import JupyterServer
 
@@ -59,7 +61,7 @@ class NotebookPage:
         self.path = path
         self._screenshots = screenshots
 
-    def open(self, *, kernel: bool = True) -> None:
+    def open(self, *, kernel: bool = True, awaits_kernel: bool = True) -> None:
         """Load the page; with ``kernel=False`` the application starts none."""
         if not kernel:
             self.page.route("**/*", _without_kernel)
@@ -68,8 +70,12 @@ class NotebookPage:
             _CELLS_THERE,
             timeout=_OPEN_LIMIT_MS,
         )
-        if kernel:
-            self.page.wait_for_function(_KERNEL_READY, timeout=_OPEN_LIMIT_MS)
+        if kernel and awaits_kernel:
+            self.wait_for_kernel()
+
+    def wait_for_kernel(self) -> None:
+        """Wait until the kernel has answered and is idle."""
+        self.page.wait_for_function(_KERNEL_READY, timeout=_OPEN_LIMIT_MS)
 
     def leave(self) -> None:
         """Leave the notebook's page and end its kernel."""
@@ -82,6 +88,31 @@ class NotebookPage:
         again = NotebookPage(page, self.server, self.path, self._screenshots)
         again.open(kernel=kernel)
         return again
+
+    def reopened_with_a_silent_kernel(self) -> tuple[NotebookPage, Callable[[], None]]:
+        """Open the file in a new page; what is returned with it lets the kernel's messages in."""
+        page = self.page.context.new_page()
+        held: list[tuple[WebSocketRoute, str | bytes]] = []
+        is_silent = [True]
+
+        def connect(socket: WebSocketRoute) -> None:
+            def take(message: str | bytes) -> None:
+                if is_silent:
+                    held.append((socket, message))
+                else:
+                    socket.send(message)
+
+            socket.connect_to_server().on_message(take)
+
+        def speak() -> None:
+            is_silent.clear()
+            for socket, message in held:
+                socket.send(message)
+
+        page.route_web_socket(re.compile("/channels"), connect)
+        again = NotebookPage(page, self.server, self.path, self._screenshots)
+        again.open(awaits_kernel=False)
+        return again, speak
 
     def command(self, name: str, **arguments: Any) -> None:
         """Execute a command of the application and wait until it is done."""

@@ -154,6 +154,18 @@ def saved_quickstart(ran_quickstart: NotebookPage) -> NotebookPage:
     return ran_quickstart
 
 
+def test_a_graph_stays_when_a_slow_kernel_answers_at_last(saved_quickstart: NotebookPage) -> None:
+    again, speak = saved_quickstart.reopened_with_a_silent_kernel()
+    view = _graph(again)
+    speak()
+    again.wait_for_kernel()
+    again.page.wait_for_timeout(1500)  # nothing tells when the widget's own renderer has given up
+    expect(view.app).to_be_visible()
+    view.click(view.op("embedding"))
+    again.page.close()
+    again.server.end_kernels()
+
+
 @pytest.mark.parametrize("kernel", [False, True], ids=["no kernel", "new kernel"])
 def test_a_saved_notebook_shows_its_graph_again(
     saved_quickstart: NotebookPage, kernel: bool

@@ -72,6 +72,7 @@ declare module "@lumino/widgets" {
     readonly isAttached: boolean;
     readonly isDisposed: boolean;
     readonly disposed: ISignal<void>;
+    parent: Widget | null;
     dispose(): void;
     protected onAfterAttach(): void;
   }

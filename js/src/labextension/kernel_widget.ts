@@ -38,10 +38,12 @@ export async function showKernelWidget(
     .renderModel({ data: { [WIDGET_MIME_TYPE]: view } })
     .catch(() => {})
     .then(() => {});
-  // A view that is made for a renderer that is gone would never go.
+  // A view that is made for a renderer that is gone would never go: it is disposed of once it is made.
   const takeAway = (): void => {
-    // A parent that is being disposed of takes with it whatever its layout has.
-    parent.layout?.removeWidget(widget);
+    // A parent that is being disposed of takes with it whatever its layout has. From any other, the widget must go as
+    // a child goes: one that only the layout has lost takes the last child with it when it is disposed of.
+    if (parent.isDisposed) parent.layout?.removeWidget(widget);
+    else widget.parent = null;
     void rendered.then(() => widget.dispose());
   };
   parent.disposed.connect(takeAway);
