@@ -276,3 +276,25 @@ def test_lineage_forgets_what_is_no_more_on_the_tapes(parts):
     assert [lineage.grad_address(tensor) for tensor in range(1, 7)] == [0, 32, 0, 0, 0, 96]
     assert lineage.row_at(80) == -1
     assert lineage.upstream(5) == {}
+
+
+def test_an_update_is_recorded_as_the_parameter_is_then():
+    import paddle
+
+    layer = paddle.nn.Linear(2, 2)
+    optimizer = paddle.optimizer.SGD(parameters=layer.parameters())
+    layer.weight.stop_gradient = True
+    with paddle_lab.trace() as trace:
+        for is_frozen in (True, False, False):
+            layer.weight.stop_gradient = is_frozen
+            layer(paddle.ones([1, 2])).sum().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+    tensors, ops = trace.record.tensors, trace.record.ops
+    updates = [
+        row
+        for row, producer in enumerate(tensors["producer"].tolist())
+        if producer >= 0 and trace.record.text(ops["name"][producer]) == "sgd_"
+    ]
+    assert len(updates) == 5
+    assert not tensors["stop_gradient"][updates].any()

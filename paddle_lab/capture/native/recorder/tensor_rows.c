@@ -117,16 +117,21 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
                                                                       "OL", tensor, (long long)op));
     }
     const int64_t known = ObjectTable_find_value(owner->known, tensor);
-    if (is_update && known != NO_KEY && (known & LARGEST_VERSION) != NO_VERSION) {
+    const int is_constant = tensor_stop_gradient(tensor);
+    const int64_t dtype = tensor_dtype_key(owner, tensor);
+    if (is_update && known != NO_KEY && (known & LARGEST_VERSION) != NO_VERSION &&
+        !owner->reads_place) {
         const int64_t *before = row_of(owner->tensor_rows, known >> VERSION_BITS);
-        if (before != NULL && (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER ||
-                               before[TENSOR_KIND] == TENSOR_KIND_BUFFER)) {
+        /* Between two ops the program may freeze a parameter, or give it another dtype. */
+        if (before != NULL && is_constant == before[TENSOR_STOP_GRADIENT] &&
+            dtype == before[TENSOR_DTYPE] &&
+            (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER ||
+             before[TENSOR_KIND] == TENSOR_KIND_BUFFER)) {
             return update_row(owner, tensor, before, op);
         }
     }
     const int is_parameter = Py_IS_TYPE(tensor, owner->parameter_type);
     const int is_named = is_parameter || (known != NO_KEY && tensor_is_persistable(tensor));
-    const int is_constant = tensor_stop_gradient(tensor);
     /* A new tensor that requires a gradient is never a leaf, so is_leaf need not be read. */
     const int is_old = known != NO_KEY || is_parameter;
     const int has_node = !is_constant && !(is_old && tensor_is_leaf(tensor));
@@ -135,7 +140,7 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
     const int64_t cells[TENSOR_CELLS] = {
         [TENSOR_KEY] = key,
         [TENSOR_SHAPE] = tensor_shape_key(owner, tensor),
-        [TENSOR_DTYPE] = tensor_dtype_key(owner, tensor),
+        [TENSOR_DTYPE] = dtype,
         [TENSOR_PLACE] = owner->reads_place ? tensor_place_key(owner, tensor) : 0,
         [TENSOR_STOP_GRADIENT] = is_constant,
         [TENSOR_VERSION] = version == NO_VERSION ? 0 : version,
