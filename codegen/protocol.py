@@ -6,24 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from paddle_lab.trace.pack import MAGIC
-from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, VIEW_TABLES
+from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, UNSEEN_TABLES, VIEW_TABLES
 
 _LINE_LENGTH: Final = 100
-_NOT_IN_A_PAGE: Final = {
-    "grad_roots",
-    "grad_targets",
-    "grad_stops",
-    "counters",
-    "samples",
-    "events",
-    "living_tensors",
-    "tensor_holders",
-    "tensor_lives",
-    "eval_scopes",
-    "optimizers",
-    "optimizer_parameters",
-    "rerun_differences",
-}
+_NOT_IN_A_PAGE: Final = {"grad_roots", *UNSEEN_TABLES}
 """Tables that no view reads in the page, which skips them."""
 _ONLY_THERE: Final = {"event_kind"}
 """Enumerations of those tables alone."""

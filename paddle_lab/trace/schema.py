@@ -416,3 +416,19 @@ VIEW_TABLES: Final[dict[str, Columns]] = {
     **FINDING_TABLES,
     **STAND_IN_TABLES,
 }
+
+UNSEEN_TABLES: Final = (
+    "events",
+    "living_tensors",
+    "tensor_holders",
+    "tensor_lives",
+    "eval_scopes",
+    "optimizers",
+    "optimizer_parameters",
+    "rerun_differences",
+    "grad_targets",
+    "grad_stops",
+    "counters",
+    "samples",
+)
+"""The evidence that findings were made of: no view reads it."""

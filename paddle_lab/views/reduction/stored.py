@@ -16,7 +16,12 @@ import numpy as np
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import RECORD_TABLES, STAND_IN_TABLES, VIEW_TABLES
+from paddle_lab.trace.schema import (
+    RECORD_TABLES,
+    STAND_IN_TABLES,
+    UNSEEN_TABLES,
+    VIEW_TABLES,
+)
 from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.views.reduction.closed_groups import closed_groups
 from paddle_lab.views.reduction.contraction import contracted
@@ -43,21 +48,6 @@ _FEWEST: Final = 20
 _TIME_STEP_NS: Final = 1024
 _LONGEST_SOURCE: Final = 20_000
 _LONGEST_TEXT: Final = 200
-_UNSEEN: Final = (
-    "events",
-    "living_tensors",
-    "tensor_holders",
-    "tensor_lives",
-    "eval_scopes",
-    "optimizers",
-    "optimizer_parameters",
-    "rerun_differences",
-    "grad_targets",
-    "grad_stops",
-    "counters",
-    "samples",
-)
-"""The evidence that findings were made of: no view reads it."""
 
 
 def stored_payload(
@@ -111,7 +101,7 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
     # They are as random as large.
     addresses = np.zeros(len(record.grad_nodes), np.int64)
     tables["grad_nodes"] = changed(record.grad_nodes, address=addresses)
-    for name in (*_UNSEEN, "grad_histograms"):
+    for name in (*UNSEEN_TABLES, "grad_histograms"):
         tables[name] = Table.empty(VIEW_TABLES[name])
     if len(record.grad_histograms):
         told.append("histograms")
