@@ -69,7 +69,8 @@ def page(run: Run, *, pictures: bool = True) -> str:
     lines += ["", "| | |", "|---|---|"]
     lines += [f"| {name} | {_cell(value)} |" for name, value in run.facts.items()]
     lines += ["", "## What must hold", "", *_bars(run.rows)]
-    lines += ["", "## Side by side", "", *_side_by_side(run.rows), "", *NOT_ITS_BEST]
+    lines += ["", "## Side by side", "", *_side_by_side(run.rows)]
+    lines += ["", "[README.md](README.md) says what is not alike, and cannot be made so."]
     if pictures:
         lines += [
             "",
@@ -83,16 +84,6 @@ def page(run: Run, *, pictures: bool = True) -> str:
     for part in run.parts:
         lines += _part(part)
     return "\n".join(lines).rstrip() + "\n"
-
-
-NOT_ITS_BEST = (
-    "Model Explorer's figures of 2026-11-22 are not its best: every request of its page was",
-    "routed through the program that drives it, on a machine with other work. Measured apart, it",
-    "opened a plain hierarchical graph of 50,000 nodes in 1.2–1.3 s, and a block of it in 0.75 s.",
-    "Requests are not routed any more, and it has not been measured again since.",
-    "[README.md](README.md) says what else differs.",
-)
-"""To go when `pages.py` has been run anew on a quiet machine."""
 
 
 def _bars(rows: list[Figure]) -> list[str]:

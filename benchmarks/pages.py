@@ -42,11 +42,13 @@ TOOLS: dict[str, ToolPage] = {
 }
 HIERARCHICAL = "hierarchical-50000"
 OWN_MASKS = f"{HIERARCHICAL}-own-masks"
+PLAIN = "plain-blocks-50000"
 # One of many equal blocks, from the middle.
-BLOCKS = dict.fromkeys((HIERARCHICAL, OWN_MASKS, "gpt-96"), "blocks.48")
+BLOCKS = dict.fromkeys((HIERARCHICAL, OWN_MASKS, "gpt-96"), "blocks.48") | {PLAIN: "blocks.25"}
 # A tool that cannot load the smaller one is not asked for the larger one.
 GROWING = {"chain-20000": "chain-5000", "chain-100000": "chain-20000"}
 SUBJECTS = (
+    PLAIN,
     HIERARCHICAL,
     OWN_MASKS,
     "gpt-96",

@@ -45,6 +45,29 @@ def decoder(*, blocks: int, experts: int, odd: int = -1, has_one_mask: bool = Tr
     return tape
 
 
+def plain_blocks(*, blocks: int, parts: int, ops: int, odd: int) -> TapeWriter:
+    """Return ``blocks`` layers of ``parts`` layers of ``ops`` ops each, forward alone.
+
+    An op takes the op before it, and in the same part the third op before it. So an edge leaves a
+    part only for the next one. Block ``odd`` has an op more than the others.
+    """
+    tape = TapeWriter("Cell 4")
+    tape.source("cell", ["y = net(x)"])
+    x = tape.data([32, 64])
+    with tape.layer("net", "Net", line=1):
+        for block in range(blocks):
+            with tape.layer(f"blocks.{block}", "Block", line=6):
+                for part in range(parts):
+                    with tape.layer(f"parts.{part}", "Part", line=9):
+                        made = [x]
+                        for _ in range(ops):
+                            made.append(tape.op("add", *made[-1:-4:-2], line=12, grad_nodes=()))
+                        x = made[-1]
+                if block == odd:
+                    x = tape.op("clip", x, line=14, grad_nodes=())
+    return tape
+
+
 def _linear(tape: TapeWriter, name: str, x: int, *, line: int, parameters: list[int]) -> int:
     with tape.layer(name, "Linear", line=line, file="paddle/nn/layer/common.py"):
         weight, bias = tape.parameter("weight", [64, 64]), tape.parameter("bias", [64])

@@ -14,7 +14,7 @@ from pathlib import Path
 # This file is run by its path; what it needs lies in the repository around it.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.tape_models import SHAPES, chain, decoder
+from benchmarks.tape_models import SHAPES, chain, decoder, plain_blocks
 from paddle_lab.api import Trace, load
 
 NAMES = {
@@ -27,6 +27,7 @@ NAMES = {
     "nested-N": "regions N deep, with backward",
     "hierarchical-50000": "a decoder of 96 blocks with 22 experts each; one block is odd",
     "hierarchical-50000-own-masks": "the same, but no mask that goes to all blocks",
+    "plain-blocks-50000": "50 blocks of 10 parts of 100 ops, forward alone, no tensor for all",
     "step-96": "a step of 96 blocks with 120 experts each: 100,000 ops, 250,000 graph nodes",
     "gpt-96": "the forward pass of a real GPT of 96 blocks (needs Paddle)",
     "gpt-96-step": "a training step of it (needs Paddle)",
@@ -56,6 +57,8 @@ def _made(name: str) -> Trace:
         return Trace(decoder(blocks=96, experts=22, odd=41).record())
     if name == "hierarchical-50000-own-masks":
         return Trace(decoder(blocks=96, experts=22, odd=41, has_one_mask=False).record())
+    if name == "plain-blocks-50000":
+        return Trace(plain_blocks(blocks=50, parts=10, ops=100, odd=11).record())
     if name == "step-96":
         return Trace(decoder(blocks=96, experts=120, odd=41).record())
     if name.startswith("gpt-"):
