@@ -4,7 +4,7 @@
 Markdown tables of medians. It needs what the tests need, and Chromium. Each subject runs in fresh
 kernels and pages (*first*, with all that is loaded once), and then again in the same ones
 (*again*). Kernel and page read the same clock. Nothing is asserted, and the product is as it is:
-the kernel's functions are timed from a cell, the page by what it does (messages, its worker, the
+the kernel's functions are timed from a cell, the page by what it does (messages, the
 document).
 """
 

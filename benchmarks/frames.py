@@ -165,7 +165,7 @@ def read_trace(events: list[dict[str, Any]], elapsed_s: float) -> Moved:
 def settle(page: Page) -> None:
     """Wait until the picture is laid out and drawn."""
     page.wait_for_timeout(300)
-    page.locator(".pdl-canvas:not([aria-busy])").wait_for(timeout=LOADED_MS)
+    page.locator("canvas[data-in-view]").first.wait_for(timeout=LOADED_MS)
     page.wait_for_timeout(700)
 
 

@@ -56,11 +56,8 @@ function observe() {
       port2.postMessage(0);
     });
   new MutationObserver((changes) => {
-    for (const { target, attributeName } of changes) {
-      if (attributeName === "data-state") notePainted();
-      if (attributeName === "aria-busy" && !target.hasAttribute("aria-busy")) notePainted();
-    }
-  }).observe(document, { subtree: true, attributeFilter: ["aria-busy", "data-state"] });
+    if (changes.length) notePainted();
+  }).observe(document, { subtree: true, attributeFilter: ["data-in-view", "data-state"] });
   pdl.begin = () => {
     pdl.longest = 0;
     pdl.painted = undefined;

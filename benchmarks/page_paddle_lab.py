@@ -13,15 +13,13 @@ from paddle_lab.api import Trace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# The picture is busy from a change until what it shows is drawn.
+# The picture notes how many boxes are in view each time it is drawn.
 _WATCH = """
 addEventListener("DOMContentLoaded", () => {
-  new MutationObserver((changes) => {
-    if (changes.some(({ target }) => !target.hasAttribute("aria-busy"))) {
-      pdlAfterPaint("load");
-      pdlAfterPaint("laid");
-    }
-  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["aria-busy"] });
+  new MutationObserver(() => {
+    pdlAfterPaint("load");
+    pdlAfterPaint("laid");
+  }).observe(document.body, { subtree: true, attributeFilter: ["data-in-view"] });
 });
 addEventListener("pointerdown", (event) => { window.pdlPressed = event.timeStamp; }, true);
 """

@@ -16,8 +16,6 @@ SPANS = ("close", "payload", "fallback")
 # on what the notebook stores, and displays it.
 MOMENTS = {
     "comm": "data in the page",
-    "asked": "layout begins",
-    "laid": "laid out",
     "display": "displayed",
     "drawn": "drawn",
 }

@@ -26,19 +26,6 @@
       });
     }
   };
-  const Thread = window.Worker;
-  window.Worker = class extends Thread {
-    constructor(...args) {
-      super(...args);
-      this.addEventListener("message", ({ data }) => {
-        if (data.kind === "done") mark("laid");
-      });
-    }
-    postMessage(message, ...rest) {
-      if (message?.kind === "layout") mark("asked");
-      super.postMessage(message, ...rest);
-    }
-  };
   const painted = (name) => requestAnimationFrame(() => {
     // A message comes after the frame that this callback belongs to.
     const channel = new MessageChannel();
@@ -49,7 +36,7 @@
     const apps = document.querySelectorAll(".pdl-app");
     const app = apps[apps.length - 1];
     if (!app) return;
-    if (!marks.drawn && marks.laid && !app.querySelector(".pdl-canvas[aria-busy]")
+    if (!marks.drawn && marks.comm
         && app.querySelector("canvas[data-in-view]:not([data-in-view='0'])")) {
       mark("drawn");
       painted("picture");

@@ -87,7 +87,7 @@ def in_page(cell: str, runs: int, server: JupyterServer, browser: Browser) -> It
         notebook.run_cell(1)
         notebook.page.wait_for_timeout(SETTLE_MS)
         if notebook.cell(1).locator(".pdl-canvas").count():
-            notebook.cell(1).locator(".pdl-canvas:not([aria-busy])").wait_for()
+            notebook.cell(1).locator("canvas[data-in-view]").first.wait_for()
         notebook.run_cell(2)
         for _ in range(2):
             session.send("HeapProfiler.collectGarbage")

@@ -1,8 +1,7 @@
 /** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
 import { showFailure } from "./dom/failure.ts";
-import { nextTask } from "./dom/slices.ts";
+import { nextTask } from "./dom/next_task.ts";
 import { readFont } from "./dom/theme.ts";
-import { loadLayout } from "./loading/load_layout.ts";
 import { readMemoryAhead } from "./loading/load_memory.ts";
 import type { Inflated } from "./loading/reader.ts";
 import { Store } from "./model/state/store.ts";
@@ -17,7 +16,6 @@ import { speak } from "./words/say.ts";
 /**
  * Read a payload.
  *
- * @param payload where it still arrives, the layout is loaded meanwhile
  * @param view the graph to show first
  * @throws Error with one sentence for people, if the bytes are no trace or are damaged.
  */
@@ -25,32 +23,19 @@ async function prepare(
   payload: Uint8Array | Promise<Uint8Array | Inflated>,
   view?: Mode,
 ): Promise<Prepared> {
-  const loading = loadLayout();
-  try {
-    const given = await payload;
-    const isRaw = given instanceof Uint8Array;
-    const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
-    speak(trace.origin.language);
-    readMemoryAhead(trace, isRaw ? undefined : given.reader);
-    // In between the page answers, and starts the layout's worker.
-    await nextTask();
-    const store = new Store(trace);
-    if (view && view !== store.state.mode) {
-      store.update({ mode: view });
-    }
-    const measure = new TextMeasure(readFont());
-    const runner = await loading;
-    await nextTask();
-    const picture = new Picture(store, measure, runner);
-    const dispose = (): void => {
-      picture.dispose();
-      runner.dispose();
-    };
-    return { store, measure, picture, dispose };
-  } catch (error) {
-    void loading.then((runner) => runner.dispose()).catch(() => {});
-    throw error;
+  const given = await payload;
+  const isRaw = given instanceof Uint8Array;
+  const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
+  speak(trace.origin.language);
+  readMemoryAhead(trace, isRaw ? undefined : given.reader);
+  // In between the page answers.
+  await nextTask();
+  const store = new Store(trace);
+  if (view && view !== store.state.mode) {
+    store.update({ mode: view });
   }
+  const measure = new TextMeasure(readFont());
+  return { store, measure, picture: new Picture(store, measure) };
 }
 
 /**
@@ -69,7 +54,6 @@ export async function showPayload(
   try {
     const prepared = await prepare(payload, options.view);
     if (signal?.aborted) {
-      prepared.dispose();
       return undefined;
     }
     const app = mountApp(root, prepared, options);

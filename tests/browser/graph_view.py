@@ -10,6 +10,11 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
+# The outline follows the picture in the frames after it.
+FOUR_FRAMES = """async () => {
+  for (let i = 0; i < 4; i++) await new Promise((drawn) => requestAnimationFrame(drawn));
+}"""
+
 
 class GraphView:
     """One graph view; ``root`` is what contains it, such as a cell's output."""
@@ -22,7 +27,7 @@ class GraphView:
 
     def wait_until_drawn(self) -> None:
         """Wait for the first picture, and after a change for the next."""
-        self.app.locator(".pdl-canvas:not([aria-busy])").wait_for()
+        self.app.evaluate(FOUR_FRAMES)
         expect(self.outline.locator("[data-centre]").first).to_be_attached()
 
     def show(self, mode: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from tests.browser.graph_view import FOUR_FRAMES
 from tests.browser.live.live_chart import chart_of
 from tests.browser.notebook_page import notebook_of
 
@@ -92,7 +93,7 @@ def test_no_english_is_left_in_a_chinese_notebook(lab_page: OpenNotebook) -> Non
         button = app.locator("[data-mode]", has_text=mode)
         button.click()
         expect(button).to_have_attribute("aria-pressed", "true")
-        app.locator(".pdl-canvas:not([aria-busy])").wait_for()
+        app.evaluate(FOUR_FRAMES)
         app.locator("[role=treeitem]").last.click(force=True)
         assert english_in(app) == []
         notebook.screenshot(f"chinese_{button.get_attribute('data-mode')}")

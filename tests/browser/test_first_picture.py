@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 import paddle_lab
 from tests.browser.drawn_picture import SCRIPT, complaints, drawn
+from tests.browser.graph_view import FOUR_FRAMES
 from tests.models.attention import MODELS as ATTENTION
 from tests.models.recurrent import MODELS as RECURRENT
 from tests.models.step import seed
@@ -52,10 +53,7 @@ def ladder(page: Page) -> None:
     button = page.get_by_role("group", name="Graph").get_by_role("button", name="Ladder")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    page.locator(".pdl-canvas:not([aria-busy])").wait_for()
-    page.evaluate(
-        "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
-    )
+    page.evaluate(FOUR_FRAMES)
 
 
 @pytest.mark.parametrize("model", _MODELS)

@@ -1,5 +1,5 @@
 /** Waits for the screen. */
-import { nextTask } from "./slices.ts";
+import { nextTask } from "./next_task.ts";
 
 /** A page that is hidden paints no frames. */
 const PATIENCE_MS = 250;

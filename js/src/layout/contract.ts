@@ -27,14 +27,6 @@ export interface LayoutOptions {
   laneSpan?: number;
 }
 
-/** Why there is no layout: it was given up. */
-export class LayoutCancelled extends Error {
-  override name = "LayoutCancelled";
-  constructor() {
-    super("The layout was cancelled.");
-  }
-}
-
 /** The visible tree: item i is a box (a leaf or a closed group) or an open group. Parents come before children. */
 export interface NestedGraph {
   itemCount: number;

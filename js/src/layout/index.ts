@@ -5,10 +5,3 @@ export { type CurveSink, traceEdge } from "./curve.ts";
 export { GapRemoval, type Span } from "./gap_removal.ts";
 export { type LadderInput, type LadderOptions, type LadderResult, layoutLadder } from "./ladder.ts";
 export { layoutNested } from "./nested.ts";
-export {
-  createLayoutRunner,
-  type LayoutFunction,
-  type LayoutRunner,
-  type RunnerOptions,
-} from "./worker.ts";
-export { startLayout } from "./worker_pool.ts";

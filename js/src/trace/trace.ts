@@ -12,7 +12,6 @@ import {
   type TableName,
   TENSOR_KINDS,
 } from "./protocol.ts";
-import type { Steps } from "./steps.ts";
 import type { Origin, Packed } from "./unpack.ts";
 import { UnreadTable } from "./unread_table.ts";
 
@@ -97,14 +96,15 @@ export class Trace {
   }
 
   /**
-   * Read, and so check, what nobody has asked for yet; not many allocations, which a worker reads.
+   * Read, and so check, what nobody has asked for yet, one table a step. Many allocations are left to a worker.
    *
    * @throws Error in a sentence for people, if a column points at what is not there
    */
-  *readRest(): Steps<void> {
+  *readRest(): Generator<void> {
     for (const table of Object.values(this.#tables)) {
       if (table instanceof UnreadTable && table !== this.unreadAllocations) {
-        yield* table.readRest();
+        table.readRest();
+        yield;
       }
     }
   }

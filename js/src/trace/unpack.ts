@@ -6,7 +6,6 @@ import { inflate } from "./inflate.ts";
 import { type PackedColumn, widthOf } from "./packed_column.ts";
 import { FORMAT_VERSION, MAGIC, TABLES, type TableName } from "./protocol.ts";
 import { damaged, PARALLEL_TABLES, valueRanges } from "./references.ts";
-import { atOnce } from "./steps.ts";
 import { type UnreadColumn, UnreadTable } from "./unread_table.ts";
 
 export interface Packed {
@@ -175,7 +174,7 @@ function readTable(
   }
   const table = new UnreadTable({ rows, bytes, columns });
   if (rows < FEW_ROWS) {
-    atOnce(table.readRest());
+    table.readRest();
   }
   return table;
 }

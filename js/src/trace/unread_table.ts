@@ -3,7 +3,6 @@
 import type { Column, Table } from "./columns.ts";
 import { type PackedColumn, readColumn } from "./packed_column.ts";
 import { checkRange, type ValueRange } from "./references.ts";
-import type { Steps } from "./steps.ts";
 
 /** A column as it lies in the payload. */
 export interface UnreadColumn {
@@ -59,11 +58,10 @@ export class UnreadTable implements Table {
   }
 
   /** Read what nobody has asked for yet; the payload is let go. */
-  *readRest(): Steps<void> {
+  readRest(): void {
     for (const name of Object.keys(this.columns)) {
       if (!this.read[name]) {
         this.#column(name);
-        yield;
       }
     }
     this.#unread = undefined;

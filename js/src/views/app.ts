@@ -2,10 +2,10 @@
 
 import { afterPaint } from "../dom/after_paint.ts";
 import { button, element } from "../dom/element.ts";
-import { nextTask } from "../dom/slices.ts";
+import { nextTask } from "../dom/next_task.ts";
 import { readTheme, watchTheme } from "../dom/theme.ts";
 import type { Store } from "../model/state/store.ts";
-import type { Selection } from "../model/state/view_state.ts";
+import type { Selection, ViewState } from "../model/state/view_state.ts";
 import type { VisibleTree } from "../model/visible/visible_tree.ts";
 import { hasMemory, type Trace } from "../trace/trace.ts";
 import { t } from "../words/page.ts";
@@ -49,8 +49,6 @@ export interface Prepared {
   readonly store: Store;
   readonly measure: TextMeasure;
   readonly picture: Picture;
-  /** For what is never shown, and when it is no more. */
-  dispose(): void;
 }
 
 export interface App {
@@ -61,10 +59,6 @@ export interface App {
 }
 
 const ZOOM_STEP = 1.25;
-/** Who opens something else after so long has waited enough: what is under way is given up for it. */
-const PATIENCE_MS = 400;
-/** So long what stands around the picture waits for it. */
-const REST_LIMIT_MS = 1000;
 
 export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOptions): App {
   const { store, measure, picture } = prepared;
@@ -79,18 +73,9 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   const following = new Following();
   /** What was opened or closed last: it keeps its place while the rest moves. */
   let anchor: string | undefined;
-  /** A selection that is brought into view once the picture shows it. */
-  let toReveal: Selection | undefined;
-  let busySince_ms = Number.POSITIVE_INFINITY;
   let outline: Outline | undefined;
   let tree: VisibleTree | undefined;
-  /** Who opens in the picture looks there: the outline comes after it. */
-  let isOutlineLater = false;
   let isDisposed = false;
-  let announcePicture: () => void = () => {};
-  const firstPicture = new Promise<void>((resolve) => {
-    announcePicture = resolve;
-  });
 
   const canvas = new GraphCanvas(
     parts.canvas,
@@ -124,7 +109,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       },
       placed(width) {
         picture.room = width;
-        void picture.refresh();
+        picture.refresh();
       },
       shrunk() {
         const place = placeOfSelection(store, canvas.scene);
@@ -133,32 +118,19 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     { ownsPage: options.isStandalone },
   );
-  const status = new StatusLine(parts.status, store, () => picture.cancel());
+  const status = new StatusLine(parts.status, store);
   picture.listen({
-    arranged(arranged) {
-      tree = arranged;
-      if (!isOutlineLater) outline?.show(arranged);
-    },
-    composed(scene, isNew) {
-      canvas.show(scene, { isNew, ...(anchor ? { anchor } : {}) });
+    composed({ tree: visible, scene, state }, before, isNew) {
+      tree = visible;
+      const changed = anchor ?? (before && changedGroup(state, before.state));
+      canvas.show(scene, { isNew, ...(changed ? { anchor: changed } : {}) });
       anchor = undefined;
-      if (isOutlineLater) following.after(showOutline);
-      else outline?.place(scene);
-      isOutlineLater = false;
       status.shows(scene);
       showEmptyState(parts.canvas, store, scene);
-      reveal();
-      announcePicture();
+      following.hasPicture();
+      following.after(showOutline);
     },
-    busy(isBusy) {
-      busySince_ms = isBusy ? performance.now() : Number.POSITIVE_INFINITY;
-      parts.canvas.toggleAttribute("aria-busy", isBusy);
-      status.works(isBusy);
-      following.busy(isBusy);
-    },
-    progress: (stage) => status.progresses(stage),
     failed(error) {
-      isOutlineLater = false;
       parts.canvas.querySelector(".pdl-empty")?.remove();
       const reason = error instanceof Error ? error.message : String(error);
       const text = t("app.layout_failed", { reason });
@@ -173,12 +145,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   }
 
   function toggle(hit: Hit | undefined): void {
-    if (performance.now() - busySince_ms > PATIENCE_MS) {
-      picture.cancel();
-    }
     const isFrame = hit?.kind === "frame";
     const isBox = hit?.kind === "box" && isGroup(hit.box);
-    isOutlineLater ||= !store.state.outlineOpen && (isFrame || isBox);
     if (isFrame) {
       anchor = hit.frame.id.replace(/:backward$/, "");
       store.setOpen(hit.frame.group, false);
@@ -201,21 +169,10 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     return first >= 0;
   }
 
-  function reveal(): void {
-    const selection = toReveal;
-    toReveal = undefined;
-    if (selection && selection === store.state.selection) {
-      const place = placeOfSelection(store, canvas.scene);
-      if (place) {
-        canvas.reveal(place);
-      }
-    }
-  }
-
-  store.onReveal.add((selection) => {
-    toReveal = selection;
-    if (!parts.canvas.hasAttribute("aria-busy")) {
-      reveal();
+  store.onReveal.add(() => {
+    const place = placeOfSelection(store, canvas.scene);
+    if (place) {
+      canvas.reveal(place);
     }
   });
   const dispose = [
@@ -229,7 +186,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     mountFindings(parts.findings, store),
     mountBanner(parts.banner, store, options.isStandalone, options.notices),
     mountNormLegend(parts.canvas, store),
-    listenToKeys(parts.app, store, canvas, () => picture.cancel()),
+    listenToKeys(parts.app, store, canvas),
     keepNotebookKeysAway(parts.app),
     watchTheme(() => {
       const changed = readTheme(parts.app);
@@ -246,10 +203,6 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       if (state.selection !== previous.selection) {
         options.onSelect?.(state.selection, trace);
       }
-      anchor ??=
-        changedGroup(state.open, previous.open) ??
-        changedGroup(state.unfolded, previous.unfolded) ??
-        changedGroup(state.taken, previous.taken);
     }),
     () => memory?.dispose(),
     () => following.dispose(),
@@ -257,7 +210,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     () => outline?.dispose(),
     () => tooltip.dispose(),
     () => canvas.dispose(),
-    () => prepared.dispose(),
+    () => picture.dispose(),
     () => parts.app.remove(),
   ];
   parts.buttons.append(
@@ -295,10 +248,9 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     () => dispose.unshift(mountPanel(parts.panel, store, (act) => following.after(act))),
   ];
-  /** Part by part, once the picture is on the screen; of a long layout people see the rest first. */
+  /** Part by part, once the picture is on the screen. */
   async function mountRest(): Promise<void> {
-    const limit = new Promise((resolve) => setTimeout(resolve, REST_LIMIT_MS));
-    await Promise.race([firstPicture.then(afterPaint), limit]);
+    await afterPaint();
     for (const mount of rest) {
       if (isDisposed) return;
       mount();
@@ -312,7 +264,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   }
   return {
     store,
-    ready: Promise.all([firstPicture, mountRest()]).then(() => {}),
+    ready: mountRest(),
     dispose() {
       isDisposed = true;
       for (const end of dispose) {
@@ -370,11 +322,13 @@ function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {
 }
 
 /** The one group that was opened or closed, as the picture names it. */
-function changedGroup(now: ReadonlySet<number>, before: ReadonlySet<number>): string | undefined {
-  if (now === before) {
-    return undefined;
+function changedGroup(now: ViewState, before: ViewState): string | undefined {
+  for (const name of ["open", "unfolded", "taken"] as const) {
+    const changed = [...now[name]].filter((group) => !before[name].has(group));
+    changed.push(...[...before[name]].filter((group) => !now[name].has(group)));
+    if (changed.length === 1) {
+      return `group:${changed[0]}`;
+    }
   }
-  const changed = [...now].filter((group) => !before.has(group));
-  changed.push(...[...before].filter((group) => !now.has(group)));
-  return changed.length === 1 ? `group:${changed[0]}` : undefined;
+  return undefined;
 }

@@ -1,18 +1,14 @@
 /** Parts beside the picture that describe it: they are updated after the picture shows what they describe. */
 import { afterPaint } from "../dom/after_paint.ts";
-import { nextTask } from "../dom/slices.ts";
-
-/** A picture that takes longer is not waited for: people read beside it meanwhile. */
-const PATIENCE_MS = 150;
+import { nextTask } from "../dom/next_task.ts";
 
 export class Following {
   readonly #due = new Set<() => void>();
-  #isBusy = false;
   /** Pictures that have been made. */
   #made = 0;
   #isUnderWay = false;
 
-  /** Do something after the next picture; what is asked for several times until then is done once. */
+  /** Do something after the next frame. What is asked for several times until then is done once. */
   after(act: () => void): void {
     this.#due.add(act);
     if (!this.#isUnderWay) {
@@ -23,10 +19,9 @@ export class Following {
     }
   }
 
-  /** @param isBusy whether a picture is being made */
-  busy(isBusy: boolean): void {
-    this.#isBusy = isBusy;
-    this.#made += isBusy ? 0 : 1;
+  /** A picture has been made: its frame comes first. */
+  hasPicture(): void {
+    this.#made++;
   }
 
   dispose(): void {
@@ -35,7 +30,12 @@ export class Following {
 
   async #follow(): Promise<void> {
     while (this.#due.size > 0) {
-      await this.#shown();
+      let made: number;
+      // A click that selects is often the first of two: the picture that the second one opens comes before the panel.
+      do {
+        made = this.#made;
+        await afterPaint();
+      } while (made !== this.#made);
       for (const act of this.#due) {
         this.#due.delete(act);
         try {
@@ -44,21 +44,7 @@ export class Following {
           reportError(error);
         }
         await nextTask();
-        if (this.#isBusy) {
-          break;
-        }
       }
     }
-  }
-
-  /** Resolves after a frame; while a picture is being made, after the one that shows it. */
-  async #shown(): Promise<void> {
-    const end_ms = performance.now() + PATIENCE_MS;
-    let made: number;
-    // A click that selects is often the first of two: what the second asks for comes before what the first one tells.
-    do {
-      made = this.#made;
-      await afterPaint();
-    } while ((this.#isBusy || made !== this.#made) && performance.now() < end_ms);
   }
 }

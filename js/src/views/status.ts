@@ -1,6 +1,6 @@
-/** The line below the picture: what is selected, how much is shown, and what is being worked on. */
+/** The line below the picture: what is selected, and how much is shown. */
 
-import { button, element } from "../dom/element.ts";
+import { element } from "../dom/element.ts";
 import { standInsOf } from "../model/graph/stand_ins.ts";
 import type { Store } from "../model/state/store.ts";
 import { t } from "../words/page.ts";
@@ -8,23 +8,16 @@ import { blockLine } from "./details/allocation.ts";
 import { gradientName } from "./details/gradient.ts";
 import type { Scene } from "./scene/scene.ts";
 
-/** Layouts that take less are not worth a word. */
-const PATIENCE_MS = 400;
-
 export class StatusLine {
   readonly #selection = element("span", { "aria-live": "polite", class: "pdl-status-selection" });
   readonly #shown = element("span");
-  readonly #work = element("span", { role: "status" });
-  readonly #stage = element("span");
-  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #unsubscribe: () => void;
 
   constructor(
     root: HTMLElement,
     readonly store: Store,
-    readonly cancel: () => void,
   ) {
-    root.append(this.#selection, element("span", { class: "pdl-grow" }), this.#work, this.#shown);
+    root.append(this.#selection, element("span", { class: "pdl-grow" }), this.#shown);
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (state.selection !== previous.selection || state.mode !== previous.mode) {
         this.#renderSelection();
@@ -34,7 +27,6 @@ export class StatusLine {
   }
 
   dispose(): void {
-    clearTimeout(this.#timer);
     this.#unsubscribe();
   }
 
@@ -42,32 +34,6 @@ export class StatusLine {
     const all = standInsOf(this.store.trace).opTotal;
     const boxes = scene.boxes.length;
     this.#shown.textContent = boxes ? t("status.shown", { boxes, ops: all }) : "";
-  }
-
-  works(isBusy: boolean): void {
-    clearTimeout(this.#timer);
-    const hadFocus = this.#work.contains(document.activeElement);
-    this.#work.replaceChildren();
-    if (hadFocus) {
-      // "Cancel" is gone: without the focus inside, the next key would be the page's.
-      const app = this.#work.closest(".pdl-app");
-      app?.querySelector<HTMLElement>(".pdl-canvas > canvas")?.focus({ preventScroll: true });
-    }
-    this.#stage.textContent = t("status.arranging");
-    if (isBusy) {
-      this.#timer = setTimeout(() => {
-        this.#work.replaceChildren(
-          this.#stage,
-          " … ",
-          button(t("status.cancel"), this.cancel, { class: "pdl-link" }),
-        );
-      }, PATIENCE_MS);
-    }
-  }
-
-  /** What the work is at: "Laying out 2,000 boxes". */
-  progresses(stage: string): void {
-    this.#stage.textContent = stage;
   }
 
   #renderSelection(): void {

@@ -32,7 +32,9 @@ describe.skipIf(!hasBrowser)("opening, in a browser", { timeout: 30_000 }, () =>
         return ["pointerdown", "pointerup", "pointerdown", "pointerup"].map((name) => {
           const given = { pointerType: type, pointerId: 7, clientX: x, clientY: y, bubbles: true };
           canvas.dispatchEvent(new PointerEvent(name, given));
-          return !!document.querySelector(".pdl-canvas[aria-busy]");
+          const buttons = [...document.querySelectorAll("button")];
+          const close = buttons.find((one) => one.textContent === "Close all")!;
+          return close.getAttribute("aria-disabled") === "false";
         });
       },
       [pointerType, at.x, at.y] as const,
@@ -57,11 +59,7 @@ describe.skipIf(!hasBrowser)("opening, in a browser", { timeout: 30_000 }, () =>
     expect(await open!.getAttribute("aria-disabled")).toBe("true");
     expect(await open!.getAttribute("title")).toBe("Every group is open");
     expect(await close!.getAttribute("aria-disabled")).toBe("false");
-    const isBusy = await page.evaluate(() => {
-      (document.activeElement as HTMLElement).click();
-      return !!document.querySelector(".pdl-canvas[aria-busy]");
-    });
-    expect(isBusy).toBe(false);
+    await page.evaluate(() => (document.activeElement as HTMLElement).click());
     // The keys have stayed where they were.
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Open all");
     expect(errors).toEqual([]);

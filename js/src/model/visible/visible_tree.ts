@@ -1,6 +1,5 @@
 /** The part of the group tree that is open: what is drawn, and what the outline lists. */
 
-import type { Steps } from "../../trace/steps.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "../graph/backward_calls.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
@@ -42,13 +41,8 @@ export type TreeState = Pick<
   "open" | "unfolded" | "taken" | "showOptimizer" | "showParameters" | "backwardCall"
 >;
 
-export function* visibleForwardSteps(
-  trace: Trace,
-  hierarchy: Hierarchy,
-  state: TreeState,
-): Steps<VisibleTree> {
+export function visibleForward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {
   const walk = new Walk(trace, hierarchy, state, forwardLeaves(trace, hierarchy, state));
-  yield* walk.steps();
   return {
     items: walk.items,
     walked: walk.walked,
@@ -57,13 +51,8 @@ export function* visibleForwardSteps(
   };
 }
 
-export function* visibleBackwardSteps(
-  trace: Trace,
-  hierarchy: Hierarchy,
-  state: TreeState,
-): Steps<VisibleTree> {
+export function visibleBackward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {
   const walk = new Walk(trace, hierarchy, state, backwardLeaves(trace, hierarchy, state));
-  yield* walk.steps();
   const boxOfOp = new Map<number, number>();
   for (const item of pylayerOps(trace, hierarchy, state, walk.items)) {
     boxOfOp.set(item.key, walk.items.push(item) - 1);
@@ -114,9 +103,6 @@ interface Level {
   readonly through: string;
 }
 
-/** After so many items a walk pauses. */
-const ITEMS_A_STEP = 1000;
-
 class Walk {
   readonly items: VisibleItem[] = [];
   readonly walked: number[] = [];
@@ -132,11 +118,7 @@ class Walk {
   ) {
     this.#itemOfGroup = new Int32Array(trace.groupCount).fill(-1);
     this.#itemOfLeaf = new Int32Array(leaves.groupOf.length).fill(-1);
-  }
-
-  *steps(): Steps<void> {
     const levels = [this.#level(-1, -1, "")];
-    let pause = ITEMS_A_STEP;
     while (levels.length) {
       const level = levels.at(-1)!;
       const deeper = this.#step(level);
@@ -144,10 +126,6 @@ class Walk {
         levels.push(deeper);
       } else if (this.#isDone(level)) {
         levels.pop();
-      }
-      if (this.items.length > pause) {
-        pause = this.items.length + ITEMS_A_STEP;
-        yield;
       }
     }
   }

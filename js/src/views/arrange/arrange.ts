@@ -9,10 +9,9 @@ import { backwardEdges, forwardEdges } from "../../model/visible/visible_edges.t
 import {
   type VisibleItem,
   type VisibleTree,
-  visibleBackwardSteps,
-  visibleForwardSteps,
+  visibleBackward,
+  visibleForward,
 } from "../../model/visible/visible_tree.ts";
-import type { Steps } from "../../trace/steps.ts";
 import { t } from "../../words/page.ts";
 import { oddNote, refoldLabel } from "../names/group_label.ts";
 import { mainReaches } from "../scene/main_groups.ts";
@@ -32,20 +31,13 @@ export interface Arrangement {
   readonly graph: NestedGraph;
 }
 
-/** Boxes that are written, or placed, between two pauses. */
-const BOXES_A_STEP = 400;
-
-export function* arrangeSteps(
-  store: Pictured,
-  side: Side,
-  measure: TextMeasure,
-): Steps<Arrangement> {
+export function arrange(store: Pictured, side: Side, measure: TextMeasure): Arrangement {
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
   let tree = isBackward
-    ? yield* visibleBackwardSteps(trace, hierarchy, state)
-    : yield* visibleForwardSteps(trace, hierarchy, state);
+    ? visibleBackward(trace, hierarchy, state)
+    : visibleForward(trace, hierarchy, state);
   if (state.showParameters && !isBackward) {
     tree = withParameters(trace, tree);
   }
@@ -53,13 +45,9 @@ export function* arrangeSteps(
     ? backwardEdges(trace, hierarchy, tree, true)
     : forwardEdges(trace, hierarchy, tree);
   const writer = new BoxWriter(store, measure, state.showParameters, isMember);
-  const contents: (BoxContent | undefined)[] = [];
-  for (const item of tree.items) {
-    contents.push(item.isOpen ? undefined : writer.write(item, isBackward));
-    if (contents.length % BOXES_A_STEP === 0) {
-      yield;
-    }
-  }
+  const contents = tree.items.map((item) =>
+    item.isOpen ? undefined : writer.write(item, isBackward),
+  );
   const graph = nestedGraph(store, { side, tree, edges, contents }, measure);
   return { isMember, side, tree, edges, contents, graph };
 }
@@ -124,11 +112,7 @@ function placesInOrder(items: readonly VisibleItem[]): Int32Array {
 }
 
 /** The scene of one side alone. */
-export function* composeSteps(
-  store: Pictured,
-  arrangement: Arrangement,
-  result: NestedResult,
-): Steps<Scene> {
+export function compose(store: Pictured, arrangement: Arrangement, result: NestedResult): Scene {
   const { side, tree, contents } = arrangement;
   const boxes: SceneBox[] = [];
   const frames: SceneFrame[] = [];
@@ -154,9 +138,6 @@ export function* composeSteps(
         depth: depth[index]!,
       });
     }
-    if (index % BOXES_A_STEP === 0) {
-      yield;
-    }
   }
   return {
     width: result.totalWidth,
@@ -165,7 +146,7 @@ export function* composeSteps(
     mains: mainReaches(tree, frames),
     boxes,
     frames,
-    edges: yield* sceneEdgesSteps(store, arrangement, result, boxOfItem, boxOfItem),
+    edges: sceneEdges(store, arrangement, result, boxOfItem, boxOfItem),
     labels: [],
     rungs: [],
   };
@@ -205,13 +186,13 @@ export function frameContent(
   };
 }
 
-export function* sceneEdgesSteps(
+export function sceneEdges(
   store: Pictured,
   { side, edges }: Pick<Arrangement, "side" | "edges">,
   paths: Pick<NestedResult, "edgeStart" | "edgeKind" | "pathX" | "pathY">,
   boxOfSource: Int32Array,
   boxOfTarget: Int32Array,
-): Steps<SceneEdge[]> {
+): SceneEdge[] {
   const made: SceneEdge[] = [];
   for (let edge = 0; edge < edges.length; edge++) {
     const first = paths.edgeStart[edge]!;
@@ -228,9 +209,6 @@ export function* sceneEdgesSteps(
       source: boxOfSource[edges.source[edge]!]!,
       target: boxOfTarget[edges.target[edge]!]!,
     });
-    if (edge % BOXES_A_STEP === 0) {
-      yield;
-    }
   }
   return made;
 }

@@ -1,11 +1,10 @@
 /** The right column of a ladder, at the heights of the left one, before it finds its place beside it. */
 import { layoutLadder, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import type { Steps } from "../../trace/steps.ts";
 import { extentOf } from "../scene/extent.ts";
 import type { SceneBox, SceneEdge } from "../scene/scene.ts";
 import { SpatialIndex } from "../scene/spatial_index.ts";
-import { sceneEdgesSteps } from "./arrange.ts";
+import { sceneEdges } from "./arrange.ts";
 import type { BoxContent } from "./box_content.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
 
@@ -25,13 +24,13 @@ export interface Column {
  * @param shown 1 for each item that the column shows
  * @param first position of the column's first box among all of the scene
  */
-export function* rightColumn(
+export function rightColumn(
   store: Pictured,
   { tree, graph, rows, gradEdges }: LadderArrangement,
   result: NestedResult,
   shown: Uint8Array,
   first: number,
-): Steps<Column> {
+): Column {
   const boxes: SceneBox[] = [];
   const inner: SceneEdge[] = [];
   const top = new Int32Array(tree.items.length).fill(-1);
@@ -71,14 +70,13 @@ export function* rightColumn(
     { gutterPx: -result.totalWidth },
   );
   const inScene = (box: number): number => (box < 0 ? -1 : first + box);
-  const backward = yield* sceneEdgesSteps(
+  const backward = sceneEdges(
     store,
     { side: "backward", edges: gradEdges },
     paths,
     top.map(inScene),
     bottom.map(inScene),
   );
-  yield;
   return { boxes, edges: [...straightened(backward, boxes), ...inner], bottom };
 }
 

@@ -8,10 +8,9 @@ import { backwardLeaves, forwardLeaves } from "../../model/visible/leaves.ts";
 import { ladderEdges } from "../../model/visible/visible_edges.ts";
 import type { VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
 import { kept } from "../../trace/kept.ts";
-import type { Steps } from "../../trace/steps.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { TextMeasure } from "../scene/measure.ts";
-import { type Arrangement, arrangeSteps, nestedGraph } from "./arrange.ts";
+import { type Arrangement, arrange, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
 import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
 
@@ -31,14 +30,8 @@ export interface LadderArrangement extends Arrangement {
   readonly withoutRow: number;
 }
 
-/** Rows that are written between two pauses. */
-const ROWS_A_STEP = 400;
-
-export function* arrangeLadderSteps(
-  store: Pictured,
-  measure: TextMeasure,
-): Steps<LadderArrangement> {
-  const forward = yield* arrangeSteps(store, "forward", measure);
+export function arrangeLadder(store: Pictured, measure: TextMeasure): LadderArrangement {
+  const forward = arrange(store, "forward", measure);
   const { trace, hierarchy } = store;
   const { tree, isMember } = forward;
   const writer = new BoxWriter(store, measure, false, isMember);
@@ -52,9 +45,6 @@ export function* arrangeLadderSteps(
     const row = rowOf(store, writer, item, nodes, count, paired);
     const ghost = row.length ? undefined : ghostOfCut(store, writer, item);
     rows.push(ghost ? [ghost] : row);
-    if (rows.length % ROWS_A_STEP === 0) {
-      yield;
-    }
   }
   const contents = forward.contents.map((content, index) =>
     content ? { ...content, height: Math.max(content.height, heightOf(rows[index]!)) } : undefined,

@@ -1,12 +1,11 @@
 /** The scene of a ladder: forward on the left, going down; backward on the right, going up. */
 import { GapRemoval, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import type { Steps } from "../../trace/steps.ts";
 import { t } from "../../words/page.ts";
 import { mainReaches } from "../scene/main_groups.ts";
 import type { Reach, Scene, SceneBox, SceneEdge, SceneLabel } from "../scene/scene.ts";
 import { takenByBoxes, takenByEdges } from "../scene/taken.ts";
-import { composeSteps, mainPathX } from "./arrange.ts";
+import { compose, mainPathX } from "./arrange.ts";
 import { halfWidthOf } from "./box_content.ts";
 import { type Column, rightColumn } from "./ladder_column.ts";
 import { type ColumnFrame, columnFrames, ladderFrames, spanning } from "./ladder_frames.ts";
@@ -21,18 +20,17 @@ const HEAD_PX = 30;
 /** Between a box and the line to its partner. */
 const RUNG_AWAY_PX = 6;
 
-export function* composeLadderSteps(
+export function composeLadder(
   store: Pictured,
   arrangement: LadderArrangement,
   laidOut: NestedResult,
-): Steps<Scene> {
+): Scene {
   const { measure, withoutRow } = arrangement;
   const result = pairedToTheRight(store.trace, arrangement, laidOut);
-  const left = yield* composeSteps(store, arrangement, result);
+  const left = compose(store, arrangement, result);
   const shown = shownItems(arrangement);
   const isWide = spanning(arrangement, result, shown);
-  const right = yield* rightColumn(store, arrangement, result, shown, left.boxes.length);
-  yield;
+  const right = rightColumn(store, arrangement, result, shown, left.boxes.length);
 
   const frames = columnFrames(store, arrangement, result, isWide, shown);
   const placing = (side: ColumnFrame["side"], { boxes, edges }: Pick<Scene, "boxes" | "edges">) => {
@@ -45,11 +43,9 @@ export function* composeLadderSteps(
     return { taken, gapRemoval: new GapRemoval(spansOf(taken)) };
   };
   const atLeft = placing("left", left);
-  yield;
   const atRight = placing("right", right);
   const hasRight = right.boxes.length > 0;
   const shift = hasRight ? ladderShift(atLeft, atRight, GUTTER_PX) : 0;
-  yield;
 
   const toLeft = (x: number): number => atLeft.gapRemoval.at(x);
   const toRight = (x: number): number => atRight.gapRemoval.at(x) + shift;

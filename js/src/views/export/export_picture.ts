@@ -62,7 +62,7 @@ function paintScene(
   const margin = MARGIN_PX * scale;
   const camera = { x: margin, y: margin, scale };
   const view = { width: width * scale, height: height * scale };
-  paint({ ...style, context, camera, hovered: "" }, SceneIndex.of(scene), view);
+  paint({ ...style, context, camera, hovered: "" }, new SceneIndex(scene), view);
 }
 
 function sizeOf(scene: Scene): { width: number; height: number } {

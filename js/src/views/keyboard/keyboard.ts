@@ -17,16 +17,8 @@ const ARROWS: Readonly<Record<string, Direction>> = {
 };
 const ZOOM_STEP = 1.25;
 
-/**
- * @param cancel gives up the layout that is under way; says whether there was one
- * @returns a function that ends the listening
- */
-export function listenToKeys(
-  app: HTMLElement,
-  store: Store,
-  canvas: GraphCanvas,
-  cancel: () => boolean,
-): () => void {
+/** @returns a function that ends the listening */
+export function listenToKeys(app: HTMLElement, store: Store, canvas: GraphCanvas): () => void {
   const press = (event: KeyboardEvent): void => {
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea, [role=dialog], [role=menu]")) {
@@ -35,8 +27,7 @@ export function listenToKeys(
     const isDone =
       event.ctrlKey || event.metaKey
         ? pressWithControl(event, store)
-        : !event.altKey &&
-          ((event.key === "Escape" && cancel()) || pressPlain(event, app, store, canvas));
+        : !event.altKey && pressPlain(event, app, store, canvas);
     if (isDone) {
       // The notebook has commands on the same keys.
       event.preventDefault();

@@ -1,15 +1,18 @@
-/** Keeps the picture in step with the store: arrange, lay out in the background, compose. */
-import { LayoutCancelled, type LayoutRunner } from "../../layout/index.ts";
-import { pictured } from "../../model/state/pictured.ts";
+/** Keeps the picture in step with the store: arrange, lay out, compose. */
+import { type LayoutCache, layoutNested } from "../../layout/index.ts";
 import { hasSameShape } from "../../model/state/shaping.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { ViewState } from "../../model/state/view_state.ts";
+import type { VisibleTree } from "../../model/visible/visible_tree.ts";
+import { arrange, compose } from "../arrange/arrange.ts";
+import { arrangeLadder } from "../arrange/ladder_rows.ts";
+import { composeLadder } from "../arrange/ladder_scene.ts";
+import { SPACING } from "../arrange/spacing.ts";
 import { widestGroups } from "../arrange/widest_groups.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
 import { wholeParts } from "../scene/taken.ts";
 import { isTooWide, roomFor } from "./first_view.ts";
-import { type Made, type MakingListener, makePicture } from "./making.ts";
 
 /** A larger picture is shown as it is, however wide. */
 const MOST_FITTED = 300;
@@ -17,120 +20,96 @@ const MOST_FITTED = 300;
 /** After so many too wide ones all groups are closed at once that may make a picture wide. */
 const MOST_TRIES = 4;
 
-/** `arranged` tells what will be visible: the outline need not wait for the layout. */
-export interface PictureListener extends MakingListener {
-  /** @param isNew whether the mode has changed since the last scene */
-  composed(scene: Scene, isNew: boolean): void;
-  /** Begins and ends of layouts. */
-  busy(isBusy: boolean): void;
+export interface Made {
+  readonly tree: VisibleTree;
+  readonly scene: Scene;
+  readonly state: ViewState;
+}
+
+export interface PictureListener {
+  /**
+   * @param before the picture before this one
+   * @param isNew whether it is of another mode or backward call
+   */
+  composed(made: Made, before: Made | undefined, isNew: boolean): void;
   failed(error: unknown): void;
 }
 
 export class Picture {
   #listener: PictureListener | undefined;
   readonly #unsubscribe: () => void;
-  /** What is under way: whoever finds another here has been given up. */
-  #making: object | undefined;
-  #isBusy = false;
-  #shownMode = "";
+  /** Layouts of groups, by their content. */
+  readonly #cache: LayoutCache = new Map();
   /** The view's width, in CSS px; 0 while it is not known. A first picture opens no more than it has room for. */
   room = 0;
   /** First pictures in a row that were too wide. */
   #tries = 0;
-  #shown: (Made & { readonly state: ViewState }) | undefined;
+  #shown: Made | undefined;
 
   constructor(
     readonly store: Store,
     readonly measure: TextMeasure,
-    readonly runner: LayoutRunner,
   ) {
     this.#unsubscribe = store.subscribe((state, previous) => {
       if (!hasSameShape(state, previous)) {
-        void this.refresh();
+        this.refresh();
       }
     });
   }
 
-  /** Tell of all that comes. */
+  /** @param listener is called for each picture from now on */
   listen(listener: PictureListener): void {
     this.#listener = listener;
   }
 
   dispose(): void {
-    this.#giveUp();
     this.#unsubscribe();
   }
 
-  /**
-   * Go back to what was shown before the layout that is under way.
-   *
-   * @returns whether one was
-   */
-  cancel(): boolean {
-    if (!this.#shown || !this.#isBusy) {
-      return false;
-    }
-    this.#giveUp();
-    this.#setBusy(false);
-    this.store.undo();
-    return true;
-  }
-
-  /** Lay out what the store says is open. */
-  async refresh(): Promise<void> {
+  /** Make the picture of what the store says is open, unless it is shown already. */
+  refresh(): void {
     const { state } = this.store;
-    if (state.mode === "memory") {
-      // What is opened meanwhile shows when a graph is asked for again.
+    const before = this.#shown;
+    // A picture without a view has to wait. What is opened in the memory view shows with the next graph.
+    if (!this.#listener || state.mode === "memory") {
       return;
     }
-    this.#giveUp();
-    const shown = this.#shown;
-    if (shown && hasSameShape(state, shown.state)) {
-      // Back to what is on the screen: a layout was cancelled, or undone before it was done.
-      this.#setBusy(false);
-      this.#listener?.arranged(shown.tree);
-      this.#listener?.composed(shown.scene, false);
+    if (before && hasSameShape(state, before.state)) {
+      this.#listener.composed(before, before, false);
       return;
     }
-    const making = {};
-    this.#making = making;
-    this.#setBusy(true);
     try {
-      const made = await makePicture(
-        pictured(this.store, state),
-        this.measure,
-        this.runner,
-        this.#listener,
-        () => making !== this.#making,
-      );
-      if (making === this.#making) {
-        this.#making = undefined;
-        const kind = `${state.mode} ${state.mode === "forward" ? 0 : state.backwardCall}`;
-        const isNew = this.#shownMode !== kind;
-        const tooWide = isNew ? this.#tooWide(made) : [];
-        if (tooWide.length) {
-          this.#tries++;
-          this.store.shutAtFirst(tooWide);
-          return;
-        }
-        this.#tries = 0;
-        this.#setBusy(false);
-        this.#shownMode = kind;
-        this.#shown = { ...made, state };
-        this.#listener?.composed(made.scene, isNew);
+      const made = this.#make(state);
+      const isNew = !before || kindOf(before.state) !== kindOf(state);
+      const tooWide = isNew ? this.#tooWide(made) : [];
+      if (tooWide.length) {
+        this.#tries++;
+        this.store.shutAtFirst(tooWide);
+        return;
       }
+      this.#tries = 0;
+      this.#shown = made;
+      this.#listener.composed(made, before, isNew);
     } catch (error) {
-      if (making === this.#making) {
-        this.#making = undefined;
-        this.#setBusy(false);
-        if (!(error instanceof LayoutCancelled)) {
-          this.#listener?.failed(error);
-        }
-      }
+      this.#listener.failed(error);
     }
   }
 
-  /** Groups without which a first picture would have room; none where nobody waits for less. */
+  #make(state: ViewState): Made {
+    const { store, measure } = this;
+    const options = { ...SPACING, cache: this.#cache };
+    if (state.mode === "ladder") {
+      const arrangement = arrangeLadder(store, measure);
+      const result = layoutNested(arrangement.graph, options);
+      return { tree: arrangement.tree, scene: composeLadder(store, arrangement, result), state };
+    }
+    const side = state.mode === "backward" ? "backward" : "forward";
+    const arrangement = arrange(store, side, measure);
+    const result = layoutNested(arrangement.graph, options);
+    return { tree: arrangement.tree, scene: compose(store, arrangement, result), state };
+  }
+
+  /** Groups to close so that a first picture has room; none if a person has chosen what is open. */
   #tooWide({ tree, scene }: Made): number[] {
     const isSmall = tree.items.length <= MOST_FITTED;
     if (!this.room || !isSmall || !this.store.isAsAtFirst) {
@@ -144,17 +123,9 @@ export class Picture {
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
     return widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
   }
+}
 
-  /** Give up what is under way. */
-  #giveUp(): void {
-    this.#making = undefined;
-    this.runner.cancelCurrent();
-  }
-
-  #setBusy(isBusy: boolean): void {
-    if (this.#isBusy !== isBusy) {
-      this.#isBusy = isBusy;
-      this.#listener?.busy(isBusy);
-    }
-  }
+/** The picture as a whole is another if its mode or its backward call is. */
+function kindOf({ mode, backwardCall }: ViewState): string {
+  return `${mode} ${mode === "forward" ? 0 : backwardCall}`;
 }

@@ -1,5 +1,4 @@
 /** What of a scene lies where: for drawing only what is seen, and for telling what was clicked. */
-import { atOnce, type Steps } from "../../trace/steps.ts";
 import { type Extent, extentOf, extentWithChips, isInside } from "./extent.ts";
 import type { Scene, SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { SpatialIndex } from "./spatial_index.ts";
@@ -23,29 +22,15 @@ export const TITLE_HEIGHT_PX = 24;
 const TOGGLE_WIDTH_PX = 26;
 const REFOLD_WIDTH_PX = 80;
 
-/** The index of each scene that has been made ready for drawing. */
-const indexes = new WeakMap<Scene, SceneIndex>();
-
 export class SceneIndex implements Found {
   readonly #boxes: SpatialIndex;
   readonly #edges: SpatialIndex;
   readonly #frames: SpatialIndex;
 
-  constructor(
-    readonly scene: Scene,
-    parts = atOnce(spatialIndexes(scene)),
-  ) {
-    [this.#boxes, this.#edges, this.#frames] = parts;
-  }
-
-  /** Make a scene's index piece by piece, for `of`. */
-  static *steps(scene: Scene): Steps<void> {
-    indexes.set(scene, new SceneIndex(scene, yield* spatialIndexes(scene)));
-  }
-
-  /** The scene's index: made now if it is not yet. */
-  static of(scene: Scene): SceneIndex {
-    return indexes.get(scene) ?? new SceneIndex(scene);
+  constructor(readonly scene: Scene) {
+    this.#boxes = new SpatialIndex(scene.boxes.map(extentWithChips));
+    this.#edges = new SpatialIndex(scene.edges.map(extentOfEdge));
+    this.#frames = new SpatialIndex(scene.frames.map(extentOf));
   }
 
   boxesIn(area: Extent): number[] {
@@ -112,16 +97,6 @@ export class SceneIndex implements Found {
       found && { kind: "edge", edge: found, from: label(found.source), to: label(found.target) }
     );
   }
-}
-
-function* spatialIndexes(
-  scene: Scene,
-): Steps<[boxes: SpatialIndex, edges: SpatialIndex, frames: SpatialIndex]> {
-  const boxes = new SpatialIndex(scene.boxes.map(extentWithChips));
-  yield;
-  const edges = new SpatialIndex(scene.edges.map(extentOfEdge));
-  yield;
-  return [boxes, edges, new SpatialIndex(scene.frames.map(extentOf))];
 }
 
 export function isGroup(box: Pick<SceneBox, "op" | "gradNode" | "group" | "tensor">): boolean {

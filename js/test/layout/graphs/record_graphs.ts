@@ -2,11 +2,10 @@
 
 import type { NestedGraph } from "../../../src/layout/contract.ts";
 import { Store } from "../../../src/model/state/store.ts";
-import { atOnce } from "../../../src/trace/steps.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { unpack } from "../../../src/trace/unpack.ts";
-import { arrangeSteps } from "../../../src/views/arrange/arrange.ts";
-import { arrangeLadderSteps } from "../../../src/views/arrange/ladder_rows.ts";
+import { arrange } from "../../../src/views/arrange/arrange.ts";
+import { arrangeLadder } from "../../../src/views/arrange/ladder_rows.ts";
 import type { TextMeasure } from "../../../src/views/scene/measure.ts";
 
 /** Letters of one width, so that a graph's boxes do not hang on the fonts of a machine. */
@@ -26,9 +25,7 @@ export async function graphsOf(payload: Uint8Array): Promise<Map<string, NestedG
       if (mode !== "forward" && store.state.backwardCall < 0) continue;
       store.update({ mode });
       const { graph } =
-        mode === "ladder"
-          ? atOnce(arrangeLadderSteps(store, MEASURE))
-          : atOnce(arrangeSteps(store, mode, MEASURE));
+        mode === "ladder" ? arrangeLadder(store, MEASURE) : arrange(store, mode, MEASURE);
       // A ladder whose boxes are those of the forward graph is laid out as that.
       const { parent, open, width, height, edgeSource, edgeTarget } = graph;
       const content = [parent, open, width, height, edgeSource, edgeTarget].join(";");

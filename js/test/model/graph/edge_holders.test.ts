@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import { edgesWithin } from "../../../src/model/graph/edge_holders.ts";
 import { Store } from "../../../src/model/state/store.ts";
-import {
-  visibleBackwardSteps,
-  visibleForwardSteps,
-} from "../../../src/model/visible/visible_tree.ts";
-import { atOnce } from "../../../src/trace/steps.ts";
+import { visibleBackward, visibleForward } from "../../../src/model/visible/visible_tree.ts";
 import { encoder } from "../../records/synthetic_nets.ts";
 
 /** As one would find them by looking at every edge of the trace. */
@@ -26,7 +22,7 @@ test.each([
 ] as const)("with %s open, the edges of what is open are those that are seen", async (_, open) => {
   const { trace, hierarchy, state } = new Store(await encoder(4).trace());
   const opened = { ...state, open: new Set(open), unfolded: new Set([2]) };
-  const forward = atOnce(visibleForwardSteps(trace, hierarchy, opened));
+  const forward = visibleForward(trace, hierarchy, opened);
   const edges = trace.table("op_edges");
   const held = edgesWithin(trace, hierarchy, "ops", forward.walked);
   expect(Array.from(held)).toEqual([...held].sort((a, b) => a - b));
@@ -35,7 +31,7 @@ test.each([
       seen({ source: edges.column("source"), target: edges.column("target") }, forward.boxOfOp),
     ),
   );
-  const backward = atOnce(visibleBackwardSteps(trace, hierarchy, opened));
+  const backward = visibleBackward(trace, hierarchy, opened);
   const grad = trace.table("grad_edges");
   expect(Array.from(edgesWithin(trace, hierarchy, "grad_nodes", backward.walked))).toEqual(
     expect.arrayContaining(
@@ -49,7 +45,7 @@ test.each([
 
 test("what is closed is not looked into", async () => {
   const { trace, hierarchy, state } = new Store(await encoder(4).trace());
-  const closed = atOnce(visibleForwardSteps(trace, hierarchy, { ...state, open: new Set() }));
+  const closed = visibleForward(trace, hierarchy, { ...state, open: new Set() });
   const held = edgesWithin(trace, hierarchy, "ops", closed.walked);
   expect(held.length).toBeLessThan(trace.table("op_edges").length / 4);
 });

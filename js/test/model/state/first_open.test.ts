@@ -1,6 +1,5 @@
 /** What is open in a first picture: as much as its view has room for. */
 import { describe, expect, test } from "vitest";
-import { type LayoutRunner, layoutNested } from "../../../src/layout/index.ts";
 import { Store } from "../../../src/model/state/store.ts";
 import type { Mode } from "../../../src/model/state/view_state.ts";
 import { LEGIBLE_SCALE } from "../../../src/views/picture/first_view.ts";
@@ -13,12 +12,6 @@ const MEASURE = {
   width: (text: string) => 7 * text.length,
   fit: (text: string) => text,
 } as unknown as TextMeasure;
-
-const RUNNER: LayoutRunner = {
-  layout: (...given) => Promise.resolve(layoutNested(...given)),
-  cancelCurrent: () => {},
-  dispose: () => {},
-};
 
 /** A chain of narrow layers, and one of `branches` ops beside each other. */
 function model(branches: number): SyntheticTrace {
@@ -44,26 +37,15 @@ function model(branches: number): SyntheticTrace {
 async function pictureOf(made: SyntheticTrace, mode: Mode = "forward") {
   const store = new Store(await made.trace());
   store.update({ mode });
-  const picture = new Picture(store, MEASURE, RUNNER);
+  const picture = new Picture(store, MEASURE);
   const scenes: Scene[] = [];
-  let isBusy = false;
   picture.listen({
-    arranged: () => {},
-    composed: (scene) => scenes.push(scene),
-    busy: (busy) => {
-      isBusy = busy;
-    },
-    progress: () => {},
+    composed: ({ scene }) => scenes.push(scene),
     failed: (error) => expect(error).toBeUndefined(),
   });
-  const settled = async (): Promise<void> => {
-    do {
-      await new Promise((resolve) => setTimeout(resolve));
-    } while (isBusy);
-  };
   const openNames = (): string[] =>
     [...store.state.open].map((group) => store.trace.groupLabel(group)).sort();
-  return { store, picture, scenes, settled, openNames };
+  return { store, picture, scenes, openNames };
 }
 
 const WIDE_PX = 1200;
@@ -72,48 +54,40 @@ const NARROW_PX = 500;
 describe.each(["forward", "backward", "ladder"] as const)("the first picture: %s", (mode) => {
   test("opens what there is room for, and no more", async () => {
     const made = model(4);
-    const { picture, scenes, settled, openNames } = await pictureOf(made, mode);
+    const { picture, scenes, openNames } = await pictureOf(made, mode);
     picture.room = mode === "ladder" ? 700 : NARROW_PX;
-    await picture.refresh();
-    await settled();
+    picture.refresh();
     expect(openNames()).toEqual(["head", "stem"]);
     expect(scenes).toHaveLength(1);
     expect(scenes[0]!.width * LEGIBLE_SCALE).toBeLessThan(700);
   });
 
   test("opens all where there is room", async () => {
-    const { picture, settled, openNames } = await pictureOf(model(4), mode);
+    const { picture, openNames } = await pictureOf(model(4), mode);
     picture.room = 2 * WIDE_PX;
-    await picture.refresh();
-    await settled();
+    picture.refresh();
     expect(openNames()).toEqual(["head", "stem", "wide"]);
   });
 });
 
 test("another graph has its own, and there is nothing to undo", async () => {
-  const { store, picture, settled, openNames } = await pictureOf(model(4));
+  const { store, picture, openNames } = await pictureOf(model(4));
   picture.room = 800;
-  await picture.refresh();
-  await settled();
+  picture.refresh();
   expect([openNames(), store.canUndo]).toEqual([["head", "stem", "wide"], false]);
   store.update({ mode: "ladder" });
-  await settled();
   expect(openNames()).toEqual(["head", "stem"]);
   store.update({ mode: "forward" });
-  await settled();
   expect(openNames()).toEqual(["head", "stem", "wide"]);
 });
 
 test("what somebody opened stays open, however wide", async () => {
-  const { store, picture, scenes, settled, openNames } = await pictureOf(model(4));
+  const { store, picture, scenes, openNames } = await pictureOf(model(4));
   picture.room = NARROW_PX;
-  await picture.refresh();
-  await settled();
+  picture.refresh();
   store.openAll();
-  await settled();
   expect(openNames()).toEqual(["head", "stem", "wide"]);
   store.update({ mode: "ladder" });
-  await settled();
   expect(openNames()).toEqual(["head", "stem", "wide"]);
   expect(scenes.at(-1)!.frames.length).toBeGreaterThan(2);
 });
@@ -125,10 +99,9 @@ test("what is wide without any group stays as it is", async () => {
   const group = made.group("below");
   const end = made.op("tanh", { group, inputs: [x] }).out;
   made.op("tanh", { group, inputs: end });
-  const { picture, scenes, settled } = await pictureOf(made);
+  const { picture, scenes } = await pictureOf(made);
   picture.room = NARROW_PX;
-  await picture.refresh();
-  await settled();
+  picture.refresh();
   expect(scenes).toHaveLength(1);
 });
 
@@ -143,22 +116,19 @@ test("what holds most of it stays open where it fits by itself", async () => {
     return made.op("tanh", { group, inputs: first }).out[0]!;
   });
   made.op("add_n", { inputs: others });
-  const { picture, settled, openNames } = await pictureOf(made);
+  const { picture, openNames } = await pictureOf(made);
   picture.room = 420;
-  await picture.refresh();
-  await settled();
+  picture.refresh();
   expect(openNames()).toEqual(["net"]);
 });
 
 test("nothing is closed around what somebody follows into another graph", async () => {
-  const { store, picture, settled, openNames } = await pictureOf(model(4));
+  const { store, picture, openNames } = await pictureOf(model(4));
   picture.room = 800;
-  await picture.refresh();
-  await settled();
+  picture.refresh();
   const inWide = 3;
   store.select({ kind: "op", op: inWide });
   store.update({ mode: "ladder" });
   store.select({ kind: "op", op: inWide }, { reveal: true });
-  await settled();
   expect(openNames()).toEqual(["head", "stem", "wide"]);
 });

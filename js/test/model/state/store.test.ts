@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { Store } from "../../../src/model/state/store.ts";
-import { visibleForwardSteps } from "../../../src/model/visible/visible_tree.ts";
-import { atOnce } from "../../../src/trace/steps.ts";
+import { visibleForward } from "../../../src/model/visible/visible_tree.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
 import { encoder } from "../../records/synthetic_nets.ts";
 
@@ -18,7 +17,7 @@ test("revealing opens every group around and unfolds the run", async () => {
   store.closeAll();
   const op = 6; // gelu of the second block
   const isVisible = (): boolean =>
-    atOnce(visibleForwardSteps(store.trace, store.hierarchy, store.state)).items.some(
+    visibleForward(store.trace, store.hierarchy, store.state).items.some(
       ({ id }) => id === `op:${op}`,
     );
   expect(isVisible()).toBe(false);
@@ -147,9 +146,7 @@ test("where one fold is all there is, one of its members is open at first, besid
   }
   const store = new Store(await made.trace());
   const ids = (): string[] =>
-    atOnce(visibleForwardSteps(store.trace, store.hierarchy, store.state)).items.map(
-      ({ id }) => id,
-    );
+    visibleForward(store.trace, store.hierarchy, store.state).items.map(({ id }) => id);
   expect(ids()).toEqual(["group:0", "op:0", "op:1", "fold:1"]);
   store.closeAll();
   expect(ids()).toEqual(["fold:0"]);
@@ -162,7 +159,7 @@ test("members are taken out of a fold one at a time, and put back together", asy
   expect(run).toEqual([2, 5, 8, 11, 14, 17]);
   store.update({ open: new Set([0]), taken: new Set() });
   const groups = (): string[] =>
-    atOnce(visibleForwardSteps(trace, hierarchy, store.state))
+    visibleForward(trace, hierarchy, store.state)
       .items.filter(({ kind }) => kind === "group" || kind === "fold")
       .map(({ id }) => id);
   expect(groups()).toEqual(["group:0", "fold:2"]);

@@ -6,10 +6,9 @@ import { withParameters } from "../../../src/model/visible/parameters.ts";
 import { backwardEdges, forwardEdges } from "../../../src/model/visible/visible_edges.ts";
 import {
   type VisibleTree,
-  visibleBackwardSteps,
-  visibleForwardSteps,
+  visibleBackward,
+  visibleForward,
 } from "../../../src/model/visible/visible_tree.ts";
-import { atOnce } from "../../../src/trace/steps.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
 import { chain, encoder } from "../../records/synthetic_nets.ts";
 
@@ -18,20 +17,16 @@ const ids = (tree: VisibleTree): string[] => tree.items.map((item) => item.id);
 test("repeated siblings are one fold, and members once it is unfolded", async () => {
   const store = new Store(await encoder(3).trace());
   const net = 0;
-  const folded = atOnce(
-    visibleForwardSteps(store.trace, store.hierarchy, {
-      ...store.state,
-      open: new Set([net]),
-    }),
-  );
+  const folded = visibleForward(store.trace, store.hierarchy, {
+    ...store.state,
+    open: new Set([net]),
+  });
   expect(ids(folded)).toEqual(["group:0", "op:0", "fold:2", "op:13", "op:14"]);
-  const unfolded = atOnce(
-    visibleForwardSteps(store.trace, store.hierarchy, {
-      ...store.state,
-      open: new Set([net]),
-      unfolded: new Set([2]),
-    }),
-  );
+  const unfolded = visibleForward(store.trace, store.hierarchy, {
+    ...store.state,
+    open: new Set([net]),
+    unfolded: new Set([2]),
+  });
   expect(ids(unfolded)).toEqual([
     "group:0",
     "op:0",
@@ -57,18 +52,14 @@ test("an op between two repeats keeps them apart: folded, it would close a cycle
 
 test("a layer with one op is drawn as that op, under the layer's name", async () => {
   const store = new Store(await encoder(1).trace());
-  const tree = atOnce(
-    visibleForwardSteps(store.trace, store.hierarchy, { ...store.state, open: new Set([0]) }),
-  );
+  const tree = visibleForward(store.trace, store.hierarchy, { ...store.state, open: new Set([0]) });
   const [, embed] = tree.items;
   expect([embed!.id, embed!.through]).toEqual(["op:0", "embed"]);
 });
 
 test("edges end at the closed group that holds their op, each pair of boxes once", async () => {
   const store = new Store(await encoder(1).trace());
-  const tree = atOnce(
-    visibleForwardSteps(store.trace, store.hierarchy, { ...store.state, open: new Set([0]) }),
-  );
+  const tree = visibleForward(store.trace, store.hierarchy, { ...store.state, open: new Set([0]) });
   const edges = forwardEdges(store.trace, store.hierarchy, tree);
   const pairs = Array.from({ length: edges.length }, (_, edge) => [
     tree.items[edges.source[edge]!]!.id,
@@ -86,7 +77,7 @@ test("edges end at the closed group that holds their op, each pair of boxes once
 test("gradients flow against the data, and leaves stay out of the picture until asked for", async () => {
   const store = new Store(await encoder(1).trace());
   const state = { ...store.state, open: new Set([0, 2]) };
-  const tree = atOnce(visibleBackwardSteps(store.trace, store.hierarchy, state));
+  const tree = visibleBackward(store.trace, store.hierarchy, state);
   const names = tree.items.map((item) =>
     item.kind === "grad_node" ? store.trace.gradNodeLabel(item.key) : item.id,
   );
@@ -106,12 +97,10 @@ test("gradients flow against the data, and leaves stay out of the picture until 
     const [from, to] = [tree.items[edges.source[edge]!]!, tree.items[edges.target[edge]!]!];
     expect(from.order).toBeGreaterThan(to.order);
   }
-  const withLeaves = atOnce(
-    visibleBackwardSteps(store.trace, store.hierarchy, {
-      ...state,
-      showParameters: true,
-    }),
-  );
+  const withLeaves = visibleBackward(store.trace, store.hierarchy, {
+    ...state,
+    showParameters: true,
+  });
   expect(withLeaves.items.length).toBe(tree.items.length + 8);
 });
 
@@ -120,15 +109,13 @@ test("optimizer ops are hidden until asked for", async () => {
   const step = made.group("Adam.step", { kind: "optimizer" });
   made.op("adam_", { group: step, phase: "optimizer" });
   const store = new Store(await made.trace());
-  expect(ids(atOnce(visibleForwardSteps(store.trace, store.hierarchy, store.state)))).not.toContain(
+  expect(ids(visibleForward(store.trace, store.hierarchy, store.state))).not.toContain(
     `group:${step}`,
   );
-  const shown = atOnce(
-    visibleForwardSteps(store.trace, store.hierarchy, {
-      ...store.state,
-      showOptimizer: true,
-    }),
-  );
+  const shown = visibleForward(store.trace, store.hierarchy, {
+    ...store.state,
+    showOptimizer: true,
+  });
   expect(ids(shown).at(-1)).toBe(`group:${step}`);
 });
 
@@ -143,10 +130,7 @@ test("a parameter's box is in the group around all its readers", async () => {
   made.op("scale", { group: right, inputs: [weight] });
   const store = new Store(await made.trace());
   const state = { ...store.state, open: new Set([net, left, right]) };
-  const tree = withParameters(
-    store.trace,
-    atOnce(visibleForwardSteps(store.trace, store.hierarchy, state)),
-  );
+  const tree = withParameters(store.trace, visibleForward(store.trace, store.hierarchy, state));
   const parentOf = (id: string): string | undefined => {
     const item = tree.items.find((other) => other.id === id)!;
     return tree.items[item.parent]?.id;
@@ -170,11 +154,9 @@ test("what a PyLayer's backward ran is inside the PyLayer, on the backward side 
   const product = made.op("multiply", { group: backward, phase: "backward" });
   const store = new Store(await made.trace());
   const open = new Set([forward]);
-  const left = atOnce(visibleForwardSteps(store.trace, store.hierarchy, { ...store.state, open }));
+  const left = visibleForward(store.trace, store.hierarchy, { ...store.state, open });
   expect(ids(left)).toEqual([`group:${forward}`, `op:${inner.op}`, `op:${own.op}`]);
-  const right = atOnce(
-    visibleBackwardSteps(store.trace, store.hierarchy, { ...store.state, open }),
-  );
+  const right = visibleBackward(store.trace, store.hierarchy, { ...store.state, open });
   expect(ids(right)).toEqual([`group:${forward}`, `grad_node:${own.gradNode}`, `op:${product.op}`]);
   const edges = backwardEdges(store.trace, store.hierarchy, right, true);
   expect([edges.source[0], edges.target[0]]).toEqual([1, 2]);
@@ -192,11 +174,9 @@ test("deep nesting and long chains overflow no stack", { timeout: 20_000 }, asyn
   made.op("relu", { group });
   const deep = new Store(await made.trace());
   deep.openAll();
-  expect(atOnce(visibleForwardSteps(deep.trace, deep.hierarchy, deep.state)).items.length).toBe(
-    3001,
-  );
+  expect(visibleForward(deep.trace, deep.hierarchy, deep.state).items.length).toBe(3001);
   const long = new Store(await chain(20_000).trace());
-  const tree = atOnce(visibleForwardSteps(long.trace, long.hierarchy, long.state));
+  const tree = visibleForward(long.trace, long.hierarchy, long.state);
   expect(tree.items.length).toBe(20_000);
   expect(forwardEdges(long.trace, long.hierarchy, tree).length).toBe(19_999);
 });

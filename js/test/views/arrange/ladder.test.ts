@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { layoutNested } from "../../../src/layout/index.ts";
 import { Store } from "../../../src/model/state/store.ts";
-import { atOnce } from "../../../src/trace/steps.ts";
-import { arrangeLadderSteps } from "../../../src/views/arrange/ladder_rows.ts";
-import { composeLadderSteps } from "../../../src/views/arrange/ladder_scene.ts";
+import { arrangeLadder } from "../../../src/views/arrange/ladder_rows.ts";
+import { composeLadder } from "../../../src/views/arrange/ladder_scene.ts";
 import type { TextMeasure } from "../../../src/views/scene/measure.ts";
 import type { Scene, SceneBox } from "../../../src/views/scene/scene.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
@@ -23,8 +22,8 @@ async function ladderOf(made: SyntheticTrace): Promise<{ store: Store; scene: Sc
 }
 
 function ladderIn(store: Store): Scene {
-  const arrangement = atOnce(arrangeLadderSteps(store, MEASURE));
-  return atOnce(composeLadderSteps(store, arrangement, layoutNested(arrangement.graph)));
+  const arrangement = arrangeLadder(store, MEASURE);
+  return composeLadder(store, arrangement, layoutNested(arrangement.graph));
 }
 
 test("every grad node stands on the row of its op, right of all that is left of it", async () => {
@@ -130,7 +129,7 @@ test("a fold of training steps says how many grad nodes of one step's backward i
   }
   const store = new Store(await made.trace());
   store.update({ mode: "ladder", backwardCall: 3 });
-  const { rows } = atOnce(arrangeLadderSteps(store, MEASURE));
+  const { rows } = arrangeLadder(store, MEASURE);
   const folds = rows.flat().filter((box) => box.kind === "fold");
   expect(folds.map((box) => box.sublabel)).toEqual(["Layer · 3 grad nodes"]);
 });

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { membersOf } from "../../../src/model/graph/backward_calls.ts";
 import { Store } from "../../../src/model/state/store.ts";
 import { withParameters } from "../../../src/model/visible/parameters.ts";
-import { visibleForwardSteps } from "../../../src/model/visible/visible_tree.ts";
-import { atOnce } from "../../../src/trace/steps.ts";
+import { visibleForward } from "../../../src/model/visible/visible_tree.ts";
 import { OutlineRows } from "../../../src/views/outline/outline_rows.ts";
 import { encoder } from "../../records/synthetic_nets.ts";
 
@@ -16,7 +15,7 @@ async function opened(): Promise<Store> {
 test("rows are written one by one, each below its parent, with its place among its siblings", async () => {
   const store = await opened();
   const { trace, hierarchy, state } = store;
-  const tree = withParameters(trace, atOnce(visibleForwardSteps(trace, hierarchy, state)));
+  const tree = withParameters(trace, visibleForward(trace, hierarchy, state));
   const rows = new OutlineRows(store, tree);
   expect(rows.length).toBe(tree.items.length);
   const met = new Set<string>();
@@ -38,7 +37,7 @@ test("rows are written one by one, each below its parent, with its place among i
 test("in a ladder the grad nodes of an op are rows below it", async () => {
   const store = await opened();
   const { trace, hierarchy, state } = store;
-  const tree = atOnce(visibleForwardSteps(trace, hierarchy, state));
+  const tree = visibleForward(trace, hierarchy, state);
   const rows = new OutlineRows(store, tree, membersOf(trace, state.backwardCall));
   const at = rows.rowOf({ kind: "op", op: 2 });
   const [node] = trace.gradNodesOfOp(2);

@@ -1,7 +1,7 @@
 /** The timeline: its figure, what the pointer and the keys do on it, and which picture it shows. */
 import { loadBokeh } from "../../../charts/bokeh_loader.ts";
 import { button, element } from "../../../dom/element.ts";
-import { nextTask } from "../../../dom/slices.ts";
+import { nextTask } from "../../../dom/next_task.ts";
 import { litAllocations } from "../../../memory/lit.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { hitAt, type TimelineHit } from "../../../memory/stack/hit.ts";
