@@ -1,20 +1,19 @@
-"""What is new since the last look: the unit in which samples travel."""
+"""The samples and marks that are new since the last batch, and their message to the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
 from paddle_lab.sampling.counter import Counter
-from paddle_lab.sampling.history import Values
-from paddle_lab.sampling.marks import Mark
+from paddle_lab.sampling.history import Mark, Values
 
 _NS_IN_MS: Final = 1e6
 
 
 class Cursor(NamedTuple):
-    """How far someone has read."""
+    """How many rows and marks a reader has seen."""
 
     tiers: tuple[int, ...] = (0, 0, 0)
     cells: int = 0
@@ -36,7 +35,7 @@ class Batch:
     cells, layers
         Spans that ended.
     running_cell, running_layer
-        The cell and the layer's call that run now.
+        The cell and the call of a layer that run now.
     zero_ns
         Times in the message are relative to this one.
     """
@@ -61,17 +60,7 @@ class Batch:
             "layers": self._spans(self.layers, self.running_layer),
         }
         if self.counters is not None:
-            message["counters"] = [
-                {
-                    "name": counter.name,
-                    "device": counter.device,
-                    "source": counter.source,
-                    "unit": counter.unit,
-                    "limit": counter.limit,
-                    "absence": counter.absence,
-                }
-                for counter in self.counters
-            ]
+            message["counters"] = [asdict(counter) for counter in self.counters]
         return message, [self._floats(rows) for rows in self.tiers]
 
     def _spans(self, ended: list[Mark], running: Mark | None) -> list[list[Any]]:
@@ -85,8 +74,6 @@ class Batch:
         return round((time_ns - self.zero_ns) / _NS_IN_MS, 3)
 
     def _floats(self, rows: Values) -> bytes:
-        if not len(rows):
-            return b""
         floats = rows.astype("<f8")
         floats[:, 0] = (rows[:, 0] - self.zero_ns) / _NS_IN_MS
         return floats.tobytes()

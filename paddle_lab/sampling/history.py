@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,7 @@ import numpy.typing as npt
 from paddle_lab.sampling.counter import ABSENT
 
 Values = npt.NDArray[np.int64]
+Item = TypeVar("Item")
 
 SECOND_NS: Final = 1_000_000_000
 BIN_NS: Final = (SECOND_NS, 60 * SECOND_NS)
@@ -19,133 +22,92 @@ _SAMPLE_CAPACITY: Final = 6000
 """Two minutes at 50 samples a second."""
 
 
-class Tier:
-    """The newest ``capacity`` rows: a time and ``width`` values each.
+class Ring(Generic[Item]):
+    """The newest ``capacity`` items."""
 
-    Room is taken as it is filled, up to the capacity, and again when a counter is added.
-
-    Parameters
-    ----------
-    capacity
-        How many rows it keeps.
-    width
-        Values in a row.
-    """
-
-    def __init__(self, capacity: int, width: int) -> None:
-        self._capacity = capacity
-        self._rows: Values = np.empty((min(64, capacity), 1 + width), dtype=np.int64)
+    def __init__(self, capacity: int) -> None:
+        self._items: deque[Item] = deque(maxlen=capacity)
         self.count = 0
-        """Rows appended so far, those that were dropped included."""
+        """Items appended so far, those that were dropped included."""
 
-    def __len__(self) -> int:
-        return min(self.count, self._capacity)
-
-    def append(self, time_ns: int, values: list[int]) -> None:
-        """Append a row; the oldest gives way where the ring is full."""
-        room = len(self._rows)
-        if self.count >= room and room < self._capacity:
-            grown = np.empty((min(2 * room, self._capacity), self._rows.shape[1]), dtype=np.int64)
-            grown[:room] = self._rows
-            self._rows = grown
-            room = len(grown)
-        row = self._rows[self.count % room]
-        row[0] = time_ns
-        row[1:] = values
+    def append(self, item: Item) -> None:
+        """Append an item; in a full ring it replaces the oldest."""
+        self._items.append(item)
         self.count += 1
 
-    def widen(self, width: int) -> None:
-        """Give rows more values: those of older rows are absent."""
-        kept = self._rows
-        self._rows = np.full((len(kept), 1 + width), ABSENT, dtype=np.int64)
-        self._rows[:, : kept.shape[1]] = kept
-
-    def since(self, count: int = 0) -> Values:
-        """Return a copy of the rows from number ``count`` on, as far as they are kept.
-
-        Returns
-        -------
-        rows
-            int64 of shape [rows, 1 + width], oldest first; the first column is the time.
-        """
-        first = max(count, self.count - len(self))
-        if first >= self.count:
-            return self._rows[:0]
-        positions = np.arange(first, self.count) % len(self._rows)
-        rows: Values = self._rows[positions]
-        return rows
+    def since(self, count: int = 0) -> list[Item]:
+        """Return the items from number ``count`` on that are kept, oldest first."""
+        new = min(self.count - count, len(self._items))
+        return [self._items[place] for place in range(-new, 0)]
 
 
 class History:
     """Three tiers: samples, bins of a second, bins of a minute.
 
-    A bin's row holds the least and the largest value of each counter in turn, so a peak is never
-    lost to age. A time in which nothing was sampled has no bin.
-
-    Parameters
-    ----------
-    width
-        Number of counters.
+    A row of a tier is a time and the values of the counters. In a bin each counter has two values,
+    its least and its largest, so a peak is never lost to age. A time without samples has no bin.
     """
 
-    def __init__(self, width: int) -> None:
-        self.samples = Tier(_SAMPLE_CAPACITY, width)
-        self.bins = tuple(Tier(capacity, 2 * width) for capacity in _BIN_CAPACITY)
-        self._open: list[_Bin | None] = [None] * len(BIN_NS)
-        self._width = width
+    def __init__(self) -> None:
+        self.samples: Ring[list[int]] = Ring(_SAMPLE_CAPACITY)
+        self.bins: tuple[Ring[list[int]], ...] = tuple(map(Ring, _BIN_CAPACITY))
+        self._open: list[list[int]] = [[] for _ in BIN_NS]
 
-    def append(self, time_ns: int, values: list[int]) -> None:
-        """Add one sample; ``values`` has one for each counter."""
-        if len(values) > self._width:
-            self._widen(len(values))
-        self.samples.append(time_ns, values)
+    def append(self, time_ns: int, values: Sequence[int]) -> None:
+        """Add one sample; ``values`` has one for each counter so far."""
+        self.samples.append([time_ns, *values])
         for index, width_ns in enumerate(BIN_NS):
             start_ns = time_ns - time_ns % width_ns
-            current = self._open[index]
-            if current is not None and current.start_ns == start_ns:
-                current.add(values)
-                continue
-            if current is not None:
-                self.bins[index].append(current.start_ns, current.row)
-            self._open[index] = _Bin(start_ns, values)
-
-    def window(self, start_ns: int, end_ns: int) -> Values:
-        """Return the samples in a span, as far as single samples are still kept.
-
-        Returns
-        -------
-        rows
-            int64 of shape [rows, 1 + counters]: time, then one value a counter.
-        """
-        rows = self.samples.since()
-        times = rows[:, 0]
-        return rows[times.searchsorted(start_ns) : times.searchsorted(end_ns, side="right")]
-
-    def _widen(self, width: int) -> None:
-        self.samples.widen(width)
-        for tier in self.bins:
-            tier.widen(2 * width)
-        for current in self._open:
-            if current is not None:
-                current.row.extend([ABSENT] * (2 * (width - self._width)))
-        self._width = width
-
-
-class _Bin:
-    """The least and largest values since ``start_ns``."""
-
-    __slots__ = ("row", "start_ns")
-
-    def __init__(self, start_ns: int, values: list[int]) -> None:
-        self.start_ns = start_ns
-        self.row = [value for each in values for value in (each, each)]
-
-    def add(self, values: list[int]) -> None:
-        row = self.row
-        position = 0
-        for value in values:
-            if value != ABSENT:
+            row = self._open[index]
+            if row and row[0] != start_ns:
+                self.bins[index].append(row)
+            if not row or row[0] != start_ns:
+                row = self._open[index] = [start_ns]
+            row += [ABSENT] * (1 + 2 * len(values) - len(row))
+            for position, value in zip(range(1, len(row), 2), values, strict=True):
+                if value == ABSENT:
+                    continue
                 if value < row[position] or row[position] == ABSENT:
                     row[position] = value
                 row[position + 1] = max(row[position + 1], value)
-            position += 2
+
+    def window(self, start_ns: int, end_ns: int, width: int) -> Values:
+        """Return the single samples that are still kept of a span, with ``width`` values each."""
+        return table([row for row in self.samples.since() if start_ns <= row[0] <= end_ns], width)
+
+
+def table(rows: Sequence[Sequence[int]], width: int) -> Values:
+    """Return rows as int64 of shape [rows, 1 + width]: a time, then values.
+
+    Rows from before a counter was added have :data:`ABSENT` as its value.
+    """
+    values = np.full((len(rows), 1 + width), ABSENT, np.int64)
+    for at, row in enumerate(rows):
+        values[at, : len(row)] = row
+    return values
+
+
+class Mark(NamedTuple):
+    """A span on the sampler's clock in which one cell or layer ran."""
+
+    start_ns: int
+    end_ns: int
+    """-1 while it runs."""
+    label: str
+
+
+class Marks(Ring[Mark]):
+    """The last spans of one kind, such as cells; equal neighbours are one span."""
+
+    def __init__(self) -> None:
+        super().__init__(_SAMPLE_CAPACITY)  # each sample may see another layer
+        self.running: Mark | None = None
+        """The span that has not ended."""
+
+    def run(self, label: str, time_ns: int) -> None:
+        """Say which cell or layer runs from now on; an empty label means none."""
+        if self.running is not None:
+            if self.running.label == label:
+                return
+            self.append(self.running._replace(end_ns=time_ns))
+        self.running = Mark(time_ns, -1, label) if label else None

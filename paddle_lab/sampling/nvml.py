@@ -1,62 +1,70 @@
-"""NVIDIA's own counters of its devices: what everyone on the machine uses together."""
+"""NVIDIA's own counters of its devices: what all processes of the machine use together."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from time import perf_counter_ns
-from typing import Final
+from typing import Any, Final, TypeAlias
+from weakref import WeakSet
 
 from paddle_lab.sampling.counter import ABSENT, Counter
-from paddle_lab.sampling.nvml_driver import (
-    Answers,
-    Device,
-    Driver,
-    NoDriverError,
-    absent,
-    sentence,
-)
 from paddle_lab.words import say
 
+Answers: TypeAlias = tuple[tuple[Counter, int], ...]
+"""Counters with their values."""
+
 _PERIOD_S: Final = 0.1
-"""The driver's answers are a few hundred microseconds each, and no newer than this."""
+"""The driver takes a few hundred microseconds for an answer, and renews it no more often."""
 _SILENCE_NS: Final = 2_000_000_000
-_IDLE_NS: Final = 30_000_000_000
 _FEW_READS: Final = 3
 _LEAVE_S: Final = 0.5
-_WAITING: Final[dict[threading.Thread, int]] = {}
-"""Threads of this process that were to end and wait for the driver still, and since when."""
-
-
-# The place of the first device's: where there are devices later, that is theirs.
+_CLOSED: Final[WeakSet[threading.Thread]] = WeakSet()
+"""Threads that should have ended and still wait for the driver."""
+_SENTENCES: Final = {
+    "NVMLError_LibraryNotFound": "devices.no_library",
+    "NVMLError_DriverNotLoaded": "devices.not_loaded",
+    "NVMLError_NoPermission": "devices.no_permission",
+    "NVMLError_LibRmVersionMismatch": "devices.updated",
+}
+# Takes the place of the first device's counter until a device is known.
 _NO_DEVICE: Final[Answers] = ((Counter("used", "nvidia:0", "nvml"), ABSENT),)
+
+
+class _NoAnswerError(Exception):
+    """The driver has no devices to ask about; the text is a sentence."""
+
+
+class _NoDriverError(_NoAnswerError):
+    """There is nothing to ask, now or later."""
 
 
 class NvmlCounters:
     """Memory in use and utilisation of every device that the driver lists.
 
     A separate thread asks the driver ten times a second while the counters are read, so that a
-    slow or silent driver blocks nothing else. There are no counters until the first answer. After
-    an error, a device has no values and is asked again every few seconds; the others go on.
+    slow or silent driver blocks nothing else. There are no counters until the first answer. A
+    device that answers with an error has no values; the others have.
 
     Parameters
     ----------
     retry_s
-        Seconds until a driver or a device that has answered with errors is asked again.
+        Seconds until a driver that answered with an error is opened again.
     """
 
     def __init__(self, *, retry_s: float = 5.0) -> None:
         self._retry_s = retry_s
-        self._devices: list[Device] = []
         self._answers: Answers = ()
         """The driver's latest."""
         self._read: Answers = ()
         """What was read last."""
-        self._driver: Driver | None = None
-        self._has_none = False
+        self._has_driver = True
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
-        self._read_ns = 0
+        self._asked_ns = 0
+        """When the question was asked that is not answered yet; 0 for none."""
         self._unanswered_ns = self._unanswered_reads = 0
 
     def counters(self) -> Sequence[Counter]:
@@ -65,35 +73,29 @@ class NvmlCounters:
 
     def read(self, now_ns: int) -> Sequence[int]:
         """Return bytes in use and per cent of time in use, device after device."""
+        if self._has_driver and (self._thread is None or not self._thread.is_alive()):
+            self._begin(now_ns)
         answers = self._answers
-        if not self._has_none:
-            self._read_ns = now_ns
-            if self._thread is None or not self._thread.is_alive():
-                self._begin()
-            if self._is_silent(now_ns):
-                answers = absent(answers or _NO_DEVICE, say("devices.no_answer"))
+        if self._is_silent(now_ns):
+            answers = _absent(answers, say("devices.no_answer"))
         self._read = answers
         return [value for _, value in answers]
 
     def close(self) -> None:
-        """End the asking; a later read takes it up again."""
+        """End the thread; a later read starts another one."""
         thread, self._thread = self._thread, None
         self._closing.set()
         if thread is not None:
             thread.join(_LEAVE_S)
             if thread.is_alive():
-                _WAITING[thread] = perf_counter_ns()
+                _CLOSED.add(thread)
 
-    def _begin(self) -> None:
-        for thread in [thread for thread in _WAITING if not thread.is_alive()]:
-            del _WAITING[thread]
-        if _WAITING:
-            # The driver owes one an answer: another thread would only wait beside it.
-            if perf_counter_ns() - min(_WAITING.values()) > _SILENCE_NS:
-                self._answers = absent(self._answers or _NO_DEVICE, say("devices.no_answer"))
+    def _begin(self, now_ns: int) -> None:
+        if any(thread.is_alive() for thread in _CLOSED):
+            # The driver has yet to answer that thread: another one would only wait too.
+            self._asked_ns = self._asked_ns or now_ns
             return
-        # The earlier answers are out of date.
-        self._answers = tuple((counter, ABSENT) for counter, _ in self._answers)
+        self._answers, self._asked_ns = (), 0  # the earlier answers are out of date
         self._closing = threading.Event()
         self._thread = threading.Thread(
             target=self._converse, args=(self._closing,), name="paddle_lab NVML", daemon=True
@@ -101,75 +103,145 @@ class NvmlCounters:
         self._thread.start()
 
     def _is_silent(self, now_ns: int) -> bool:
-        """Whether the driver owes an answer, not this process the time to take it."""
-        asked_ns = self._driver.asked_ns if self._driver is not None else 0
+        """Whether the driver does not answer."""
+        asked_ns = self._asked_ns
         self._unanswered_reads += 1
         if asked_ns != self._unanswered_ns:
             self._unanswered_ns, self._unanswered_reads = asked_ns, 0
-        # Where the interpreter was held, nobody could read either.
-        return (
-            bool(asked_ns)
-            and now_ns - asked_ns > _SILENCE_NS
-            and self._unanswered_reads >= _FEW_READS
-        )
+        # If another thread held the interpreter, our thread could not take an answer either, and
+        # there were no reads meanwhile.
+        is_late = asked_ns != 0 and now_ns - asked_ns > _SILENCE_NS
+        return is_late and self._unanswered_reads >= _FEW_READS
 
     # -- the thread -------------------------------------------------------------------------------
 
     def _converse(self, closing: threading.Event) -> None:
         while not closing.is_set():
-            try:
-                self._driver = self._driver or Driver()
-                self._driver.open()
-            except NoDriverError as error:
-                self._has_none = True
-                self._answers = absent(self._answers or _NO_DEVICE, str(error))
-                return
-            except Exception as error:  # noqa: BLE001  (whatever a driver does, the chart goes on)
-                self._miss(sentence(error))
-            else:
-                try:
-                    while self._ask(self._driver, closing):
-                        if closing.wait(_PERIOD_S) or self._is_idle():
-                            return
-                finally:
-                    self._driver.close()
-            # No answer came: wait, then open the driver again.
-            if closing.wait(self._retry_s) or self._is_idle():
-                return
+            self._ask_until_an_error(closing)
+            closing.wait(self._retry_s)
 
-    def _ask(self, driver: Driver, closing: threading.Event) -> bool:
-        """Ask for all devices once, and return whether there was any answer but errors."""
+    def _ask_until_an_error(self, closing: threading.Event) -> None:
         try:
-            count = driver.device_count()
-        except Exception as error:  # noqa: BLE001
-            self._miss(sentence(error))
-            return False
-        if not count:
-            self._miss(say("devices.lists_none"))
-            return False
-        retry_ns = int(self._retry_s * 1e9)
-        self._devices += [
-            Device(index, retry_ns=retry_ns) for index in range(len(self._devices), count)
-        ]
-        has_told = False
-        for index, device in enumerate(self._devices):
-            if closing.is_set():
-                break
-            if index < count:
-                has_told |= device.ask(driver)
-            else:
-                absence = say("devices.lists_no_longer", device=device.name)
-                device.answers = absent(device.answers, absence)
-            self._answers = self._of_devices()
-        return has_told
+            with self._asking():
+                nvml = _opened()
+            try:
+                while not closing.is_set():
+                    with self._asking():
+                        self._answers = _round(nvml, len(self._answers) // 2)
+                    closing.wait(_PERIOD_S)
+            finally:
+                with suppress(Exception):
+                    nvml.nvmlShutdown()
+        except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
+            self._answers = _absent(self._answers, _sentence(error))
+            if isinstance(error, _NoDriverError):
+                self._has_driver = False
+                closing.set()
 
-    def _miss(self, absence: str) -> None:
-        for device in self._devices:
-            device.answers = absent(device.answers, absence)
-        self._answers = self._of_devices() or absent(_NO_DEVICE, absence)
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        self._asked_ns = perf_counter_ns()
+        try:
+            yield
+        finally:
+            self._asked_ns = 0
 
-    def _of_devices(self) -> Answers:
-        return tuple(answer for device in self._devices for answer in device.answers)
 
-    def _is_idle(self) -> bool:
-        return perf_counter_ns() - self._read_ns > _IDLE_NS
+def _opened() -> Any:
+    """Return the module ``pynvml`` with an open driver."""
+    try:
+        import pynvml
+    except ImportError:
+        raise _NoDriverError(say("devices.no_package")) from None
+    except Exception as error:  # noqa: BLE001  (such as a package for Python 2)
+        raise _NoDriverError(say("devices.cannot_import", error=repr(error))) from None
+    if not hasattr(pynvml, "nvmlInit"):
+        file = getattr(pynvml, "__file__", None)
+        raise _NoDriverError(say("devices.not_nvidias", file=file))
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError_LibraryNotFound as error:
+        raise _NoDriverError(_sentence(error)) from None
+    return pynvml
+
+
+def _round(nvml: Any, known: int) -> Answers:
+    """Return the driver's answers about all devices, after those about ``known`` devices."""
+    count = int(nvml.nvmlDeviceGetCount())
+    if not count:
+        raise _NoAnswerError(say("devices.lists_none"))
+    answers: Answers = ()
+    for index in range(max(count, known)):
+        answers += _device(nvml, index, is_listed=index < count)
+    return answers
+
+
+def _device(nvml: Any, index: int, *, is_listed: bool) -> Answers:
+    # The number is NVML's, which CUDA_VISIBLE_DEVICES does not change.
+    device = f"nvidia:{index}"
+    used = Counter("used", device, "nvml")
+    busy = Counter("utilisation", device, "nvml", unit="percent", limit=100)
+    absence = say("devices.lists_no_longer", device=device)
+    if is_listed:
+        try:
+            # The handle of a device that was lost is out of date, so it is looked up each time.
+            handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
+            absence = _sentence(error, device=device)
+        else:
+            return (
+                _answer(nvml, handle, used, _used),
+                _answer(nvml, handle, busy, _utilisation),
+            )
+    return _absent(((used, ABSENT), (busy, ABSENT)), absence)
+
+
+def _answer(
+    nvml: Any, handle: Any, counter: Counter, ask: Callable[[Any, Any], tuple[int, int]]
+) -> tuple[Counter, int]:
+    try:
+        value, limit = ask(nvml, handle)
+    except nvml.NVMLError_NotSupported:
+        # As of a device that is divided (MIG).
+        absence = say(f"devices.does_not_tell.{counter.name}", device=counter.device)
+    except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
+        absence = _sentence(error, device=counter.device)
+    else:
+        return replace(counter, limit=limit), value
+    return replace(counter, absence=absence), ABSENT
+
+
+def _used(nvml: Any, handle: Any) -> tuple[int, int]:
+    """Return the bytes that ``nvidia-smi`` shows: without those that the driver itself uses.
+
+    NVML's first version includes them (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in its reference):
+    hundreds of megabytes. Drivers before 510 and old packages have only that version.
+    """
+    try:
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
+    except (AttributeError, nvml.NVMLError_FunctionNotFound):
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+    return int(memory.used), int(memory.total)
+
+
+def _utilisation(nvml: Any, handle: Any) -> tuple[int, int]:
+    return int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu), 100
+
+
+def _absent(answers: Answers, absence: str) -> Answers:
+    """Return the counters without values, and with a sentence that says why."""
+    return tuple(
+        (replace(counter, absence=absence), ABSENT) for counter, _ in answers or _NO_DEVICE
+    )
+
+
+def _sentence(error: Exception, *, device: str = "") -> str:
+    """Return a sentence on what a driver's error means, and for which device."""
+    if isinstance(error, _NoAnswerError):
+        return str(error)
+    known = _SENTENCES.get(type(error).__name__)
+    if known is not None:
+        return say(known)
+    if device:
+        return say("devices.answers_asked", device=device, error=error)
+    return say("devices.answers", error=error)

@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from paddle_lab.sampling.batch import Batch, Cursor
-from paddle_lab.sampling.columns import Columns
-from paddle_lab.sampling.counter import Counter, LastingSource, Source
-from paddle_lab.sampling.history import SECOND_NS, History, Values
-from paddle_lab.sampling.marks import Mark, Marks
+from paddle_lab.sampling.counter import ABSENT, Counter, LastingSource, Source
+from paddle_lab.sampling.history import SECOND_NS, History, Mark, Marks, Values, table
 from paddle_lab.words import say
 
 LOWEST_RATE_HZ: Final = 1.0
@@ -63,10 +61,14 @@ class Sampler:
         self._period_ns = int(SECOND_NS / rate_hz)
         self._running_layer = running_layer
         self._lock = threading.Lock()
-        self._columns = Columns(self._sources)
+        self._counters: list[Counter] = []
+        self._columns: list[list[int]] = []
+        """Of each source: the columns of its counters."""
+        self._version = 0
+        """Raised if a counter is added or changes."""
         self._readings: deque[_Reading] = deque()
         """Not in the history yet."""
-        self._history = History(len(self._columns.counters))
+        self._history = History()
         self._cells = Marks()
         self._layers = Marks()
         self._thread: threading.Thread | None = None
@@ -78,6 +80,7 @@ class Sampler:
         """The same moment on the wall clock."""
         self.fault = ""
         """Why the thread ended by itself, if it did."""
+        self._ask_for_counters()
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -141,7 +144,7 @@ class Sampler:
         """All counters so far, in the order of the values; new ones come at the end."""
         with self._lock:
             self._fold()
-            return self._columns.counters
+            return tuple(self._counters)
 
     def sample(self) -> None:
         """Read all counters once."""
@@ -161,7 +164,7 @@ class Sampler:
         """
         with self._lock:
             self._fold()
-            return self._history.window(start_ns, end_ns)
+            return self._history.window(start_ns, end_ns, len(self._counters))
 
     def cells(self) -> list[Mark]:
         """Return the spans of the cells that ended, on the clock of ``time.perf_counter_ns``."""
@@ -173,12 +176,13 @@ class Sampler:
         with self._lock:
             self._fold()
             begin = cursor or Cursor()
+            width = len(self._counters)
             tiers = (self._history.samples, *self._history.bins)
-            columns = self._columns
             batch = Batch(
-                counters=columns.counters if begin.version != columns.version else None,
+                counters=list(self._counters) if begin.version != self._version else None,
                 tiers=tuple(
-                    tier.since(count) for tier, count in zip(tiers, begin.tiers, strict=True)
+                    table(tier.since(count), width if tier is self._history.samples else 2 * width)
+                    for tier, count in zip(tiers, begin.tiers, strict=True)
                 ),
                 cells=self._cells.since(begin.cells),
                 layers=self._layers.since(begin.layers),
@@ -187,7 +191,7 @@ class Sampler:
                 zero_ns=self.started_ns,
             )
             counts = tuple(tier.count for tier in tiers)
-            return batch, Cursor(counts, self._cells.count, self._layers.count, columns.version)
+            return batch, Cursor(counts, self._cells.count, self._layers.count, self._version)
 
     # -- the thread -------------------------------------------------------------------------------
 
@@ -216,15 +220,40 @@ class Sampler:
                 batch_ns = _next_beat(batch_ns, batch_period_ns, now_ns)
             next_ns = _next_beat(next_ns, self._period_ns, now_ns)
 
+    def _ask_for_counters(self) -> None:
+        """Update the counters from the sources. A counter keeps its column; new ones come last."""
+        counters = list(self._counters)
+        places = {_name(counter): column for column, counter in enumerate(counters)}
+        self._columns = []
+        for source in self._sources:
+            columns = []
+            for counter in source.counters():
+                column = places.setdefault(_name(counter), len(places))
+                counters[column : column + 1] = [counter]
+                columns.append(column)
+            self._columns.append(columns)
+        if counters != self._counters:
+            self._counters = counters
+            self._version += 1
+
     def _fold(self) -> None:
         """Take what was read into the history; the lock is the caller's."""
         if not self._readings:
             return
-        self._columns.ask()
+        self._ask_for_counters()
         while self._readings:
-            time_ns, values, layer = self._readings.popleft()
-            self._history.append(time_ns, self._columns.row(values))
+            time_ns, readings, layer = self._readings.popleft()
+            row = [ABSENT] * len(self._counters)
+            for columns, values in zip(self._columns, readings, strict=True):
+                # A source that has added a counter since then read fewer values.
+                for column, value in zip(columns, values, strict=False):
+                    row[column] = value
+            self._history.append(time_ns, row)
             self._layers.run(layer, time_ns)
+
+
+def _name(counter: Counter) -> tuple[str, str, str]:
+    return counter.source, counter.device, counter.name
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
