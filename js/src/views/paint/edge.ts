@@ -101,5 +101,4 @@ function traceArrow(
   context.moveTo(x, y);
   context.lineTo(x - ux * long - uy * half, y - uy * long - ux * half);
   context.lineTo(x - ux * long + uy * half, y - uy * long + ux * half);
-  context.closePath();
 }

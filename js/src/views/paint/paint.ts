@@ -1,7 +1,7 @@
 /** Draws what is in view of a scene on a canvas. */
 import type { Camera, Size } from "../scene/camera.ts";
 import { colourOfBox, mix } from "../scene/drawing_style.ts";
-import { EVERYWHERE, type Extent } from "../scene/extent.ts";
+import type { Extent } from "../scene/extent.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 import type { Found } from "../scene/scene_index.ts";
 import { labelExtents } from "../scene/taken.ts";
@@ -13,33 +13,18 @@ import { paintFrame, paintFrameTitle } from "./frame.ts";
 import { paintCuts, paintMarks, SEVERITY_COLOURS } from "./mark.ts";
 import { TitlePlaces } from "./title_places.ts";
 
-/** What has been drawn. */
-export interface Drawn {
-  readonly boxes: number;
-  /** How long it takes to draw; a box with text counts 1. */
-  readonly weight: number;
-}
-
-export interface PaintOptions {
-  /** Edges fade while the picture changes. Default 1. */
-  readonly edgeAlpha?: number;
-  /** A piece of a picture: what follows the view's edges stays where it belongs. */
-  readonly isPart?: boolean;
-}
-
 /** Text smaller than this on screen is left out. */
-const LEAST_TEXT_PX = 6;
+const LEAST_TEXT_PX = 7;
 /** Boxes lower than this on screen are drawn as plain rectangles, all of a colour at once. */
 const LEAST_BOX_PX = 11;
 /** From further away a cut through a line is not seen; the sign on its box is. */
 const LEAST_CUT_SCALE = 0.3;
 
-export function paint(
-  brush: Brush,
-  found: Found,
-  view: Size,
-  { edgeAlpha = 1, isPart = false }: PaintOptions = {},
-): Drawn {
+/**
+ * @param edgeAlpha edges fade while the picture changes
+ * @returns how many boxes are in view
+ */
+export function paint(brush: Brush, found: Found, view: Size, edgeAlpha = 1): number {
   const { context, camera, theme } = brush;
   const { scene } = found;
   context.fillStyle = theme.bg;
@@ -55,10 +40,9 @@ export function paint(
   paintRungs(brush, scene, area);
   const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
   paintEdges(brush, scene, edges, area, edgeAlpha);
-  const titleArea = isPart ? EVERYWHERE : area;
   const places = new TitlePlaces(found, labelExtents(scene, brush.measure));
   for (const frame of frames) {
-    paintFrameTitle(brush, frame, titleArea, places);
+    paintFrameTitle(brush, frame, area, places);
   }
   const boxKeys = found.boxesIn(area);
   const boxes = boxKeys.map((key) => scene.boxes[key]!);
@@ -80,16 +64,7 @@ export function paint(
   paintMarks(brush, boxes, isReadable(brush, 10.5));
   paintLabels(brush, scene);
   context.restore();
-  const ofBoxes = boxes.length * (isPlain ? 0.05 : 1);
-  return { boxes: boxes.length, weight: ofBoxes + edges.length * 0.25 + frames.length };
-}
-
-/** Draw one box as it is in the picture, over it; the context has the world's unit. */
-export function paintOneBox(brush: Brush, box: SceneBox): void {
-  if (28 * brush.camera.scale >= LEAST_BOX_PX) {
-    paintBox(brush, box, isReadable(brush, 12.5));
-    paintMarks(brush, [box], isReadable(brush, 10.5));
-  }
+  return boxes.length;
 }
 
 function areaInView(camera: Camera, view: Size): Extent {

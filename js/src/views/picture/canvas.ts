@@ -71,10 +71,9 @@ export class GraphCanvas {
       "aria-label": t("canvas.label"),
     });
     root.prepend(this.element);
-    this.#painting = new Painting(this.element, store, measure, theme, () => this.#request());
+    this.#painting = new Painting(this.element, store, measure, theme);
     this.#dispose.push(listenToPointer(this.element, this.#onPointer(actions), options));
     this.#dispose.push(() => cancelAnimationFrame(this.#frame));
-    this.#dispose.push(() => this.#painting.dispose());
   }
 
   /** Be as large as the room there is, from now on. */
@@ -118,7 +117,6 @@ export class GraphCanvas {
       this.#hasBeenMoved = false;
       this.#lookAtBeginning();
       // Draw now, not in the next animation frame: other work may delay that frame.
-      this.#painting.forget();
       this.#drawNow(performance.now());
       return;
     }
@@ -162,7 +160,7 @@ export class GraphCanvas {
     this.#hasBeenMoved = true;
     this.#camera = kept(camera, this.#scene, this.#view);
     this.#publish();
-    this.#request();
+    this.draw();
   }
 
   glideTo(camera: Camera): void {
@@ -173,13 +171,15 @@ export class GraphCanvas {
     }
     this.#glide = new Glide(this.#camera, to, performance.now());
     this.#publish();
-    this.#request();
+    this.draw();
   }
 
   /** Draw anew in the next frame: what the picture says has changed. */
   draw(): void {
-    this.#painting.forget();
-    this.#request();
+    this.#frame ||= requestAnimationFrame((now_ms) => {
+      this.#frame = 0;
+      this.#drawNow(now_ms);
+    });
   }
 
   dispose(): void {
@@ -187,13 +187,6 @@ export class GraphCanvas {
       dispose();
     }
     this.element.remove();
-  }
-
-  #request(): void {
-    this.#frame ||= requestAnimationFrame((now_ms) => {
-      this.#frame = 0;
-      this.#drawNow(now_ms);
-    });
   }
 
   #drawNow(now_ms: number): void {
@@ -213,11 +206,11 @@ export class GraphCanvas {
       found: this.#transition?.at(progress, this.#index) ?? this.#index,
       camera: this.#camera,
       view: this.#view,
-      hovered: this.#hovered?.kind === "box" ? this.#hovered.box : undefined,
+      hovered: nameOf(this.#hovered),
       progress,
     });
     if (this.#glide || this.#transition) {
-      this.#request();
+      this.draw();
     }
   }
 
@@ -259,7 +252,7 @@ export class GraphCanvas {
       this.element.style.cursor = "pointer";
     }
     if (nameOf(previous) !== nameOf(hit)) {
-      this.#request();
+      this.draw();
     }
   }
 
@@ -298,7 +291,6 @@ export class GraphCanvas {
       );
     }
     // A resized canvas is blank: it must not wait for the next frame.
-    this.#painting.forget();
     this.#drawNow(performance.now());
     if (isPanelsDoing && height < before.height) {
       this.actions.shrunk();

@@ -8,13 +8,6 @@ export interface Extent {
   readonly bottom: number;
 }
 
-export const EVERYWHERE: Extent = {
-  left: -Infinity,
-  top: -Infinity,
-  right: Infinity,
-  bottom: Infinity,
-};
-
 export function extentOf({ x, y, width, height }: Rectangle): Extent {
   return { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 };
 }
