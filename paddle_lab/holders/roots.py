@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
@@ -28,8 +28,8 @@ class Root:
     Parameters
     ----------
     kind
-        What holds the objects below it; ``"variable"`` means the object itself, and what lies
-        deeper is in a container.
+        What holds the objects below it. ``"variable"`` is the kind of the object itself; deeper
+        objects are in a container.
     name
         How to write the object: ``"loss"``, ``"Out[5]"``, ``"last traceback"``.
     value
@@ -37,7 +37,7 @@ class Root:
     is_namespace
         Whether the value is a module's dictionary, whose keys are attributes.
     remark
-        What stands behind a way from here: ``" (which no name leads to)"``.
+        Text after each way from here: ``" (which no name leads to)"``.
     """
 
     kind: RootKind
@@ -52,59 +52,39 @@ class Root:
         return self.name + self.remark
 
 
-def variable_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
-    """Return the notebook's variables, without those that IPython keeps.
+def variable_roots(
+    namespace: Mapping[str, Any], hidden: Mapping[str, Any] | None = None
+) -> list[Root]:
+    """Return the variables of a notebook or a module, without those that IPython keeps.
 
-    A name of IPython's that was given another value, as in ``for _ in range(3)``, is the user's.
+    If another value was given to a name of IPython's, as in ``for _ in range(3)``, the variable is
+    the user's.
 
     Parameters
     ----------
     namespace
-        The notebook's global variables.
+        The global variables.
     hidden
-        Those that IPython put there itself, with the values it gave them.
+        Those that IPython set itself, with their values. By default all of its names are left out.
     """
-    return _variables(namespace, lambda name, value: not _is_hidden(name, value, hidden))
-
-
-def notebook_roots(namespace: Mapping[str, Any]) -> list[Root]:
-    """Return the variables of a notebook or a module, without what IPython always keeps."""
-    return _variables(namespace, lambda name, _: not _IPYTHONS_NAME.fullmatch(name))
-
-
-def hidden_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
-    """Return variables that IPython does not show, such as those of a startup file."""
-    return _variables(
-        namespace,
-        lambda name, value: _is_hidden(name, value, hidden) and not _IPYTHONS_NAME.fullmatch(name),
-    )
-
-
-def _variables(namespace: Mapping[str, Any], is_one: Callable[[str, Any], bool]) -> list[Root]:
+    kept = namespace if hidden is None else hidden
     return [
         Root("variable", name, value)
         for name, value in list(namespace.items())
-        if is_one(name, value) and not issubclass(type(value), ModuleType)
+        if not (_IPYTHONS_NAME.fullmatch(name) and name in kept and kept[name] is value)
+        and not issubclass(type(value), ModuleType)
     ]
 
 
 def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
-    """Return what IPython keeps of cells' values: ``Out[5]``, then ``_``, ``_5`` and so on.
+    """Return the values of cells that IPython keeps: ``Out[5]``, then ``_``, ``_5`` and so on.
 
-    It keeps those also where the user's names were taken away, as by ``%reset out``.
+    After ``%reset out`` it still keeps those in ``hidden``.
     """
     kept: Mapping[int, Any] = namespace.get("_oh", {})
     roots = [Root("output", f"Out[{number}]", value) for number, value in list(kept.items())]
-    roots += [
-        Root("output", name, value)
-        for name, value in list(hidden.items())
-        if OUTPUTS_NAME.fullmatch(name)
-    ]
-    return roots
-
-
-def _is_hidden(name: str, value: Any, hidden: Mapping[str, Any]) -> bool:
-    return name in hidden and hidden[name] is value
+    names = [name for name in list(hidden) if OUTPUTS_NAME.fullmatch(name)]
+    return roots + [Root("output", name, hidden[name]) for name in names]
 
 
 def traceback_roots(*others: Any) -> list[Root]:

@@ -1,4 +1,4 @@
-"""Roots of what goes on beside the notebook: contexts, threads, tasks, callbacks."""
+"""Roots outside the notebook's variables: contexts, threads, tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from traceback import walk_stack
 from types import CodeType
-from typing import Any
 
 from paddle_lab.garbage import thread_frames
 from paddle_lab.holders.frames import open_call
@@ -22,9 +21,9 @@ _SHARED = (asyncio.AbstractEventLoop, contextvars.Context)
 
 
 def is_kernels(kind: type) -> bool:
-    """Tell whether objects of a type lead to all that a kernel has, whoever holds them.
+    """Tell whether objects of a type lead to all that a kernel has.
 
-    A task leads to the event loop, a thread to the streams it prints to, and these to every cell.
+    A task leads to the event loop, a thread to its output streams, and these lead to every cell.
     """
     return issubclass(kind, _SHARED) or _is_of_kernel(type.__getattribute__(kind, "__module__"))
 
@@ -37,20 +36,6 @@ def context_roots() -> Iterator[Root]:
     """Yield the context variables that are set where this is called."""
     for variable, value in contextvars.copy_context().items():
         yield Root("container", say("holders.context", name=variable.name), value)
-
-
-def callback_roots(shell: Any) -> Iterator[Root]:
-    """Yield what IPython was asked to call before and after cells.
-
-    Parameters
-    ----------
-    shell
-        The shell.
-    """
-    for event, callbacks in list(shell.events.callbacks.items()):
-        for callback in list(callbacks):
-            if not str(getattr(callback, "__module__", "")).startswith(_OURS):
-                yield Root("container", say("holders.callback", event=event), callback)
 
 
 def task_roots() -> Iterator[Root]:

@@ -1,7 +1,7 @@
-"""What keeps objects alive though no name leads to it, told by its type.
+"""Holders that no name leads to, described by their types.
 
-Such are a cycle of references that the collector has not met yet, a hook that C++ keeps, and
-arguments of a function that is called at exit.
+Examples are an uncollected reference cycle, a hook that C++ keeps, and the arguments of a function
+that is called at exit.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from paddle_lab.words import say
 _MOST_HOLDERS: Final = 200
 _MOST_ABOVE: Final = 20_000
 _MOST_STEPS: Final = 8
-"""From what holds a sought object to what holds that, and so on."""
+"""Steps up from a holder to its own holder."""
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
-"""Types that say little; what has such an object says more."""
+"""Types that say little about a holder; its own holder is named instead."""
 _UNTRACKED: Final = frozenset({dict, tuple, np.ndarray})
-"""Types of which the collector does not know those objects that can be in no cycle."""
+"""Types whose objects the collector does not track if they can be in no cycle."""
 _NO_HOLDERS: Final = (FrameType, ModuleType)
 
 
 def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> list[Root]:
-    """Return what leads to sought objects and was not met by a search from names.
+    """Return holders of sought objects that a search from names did not meet.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
 
 
 def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> bool:
-    """Tell whether an object refers to a sought one, or what the collector does not know does."""
+    """Tell whether an object refers to a sought one, directly or through untracked objects."""
     held = references(value)
     kinds = set(map(type, held))
     if any(map(is_sought, kinds)):
@@ -70,9 +70,9 @@ def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> 
 
 
 def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
-    """Return which objects refer to the holders, which to those, and so on, by position.
+    """Return the holders, their own holders and so on up, each with its holders.
 
-    Positions, not objects: what is counted later are references of others.
+    Objects are given by position, since their references are counted later.
     """
     positions = {id(value): position for position, value in enumerate(objects)}
     parents: dict[int, list[int]] = {}
@@ -91,14 +91,15 @@ def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
-    """Return which objects only cycles hold: the collector's own reckoning, for these alone."""
+    """Return which of these objects only cycles hold, found as the collector does."""
     if len(above) >= _MOST_ABOVE:
         return set()
-    ours = _references([object()], 0)
+    only = [object()]
+    ours = sys.getrefcount(only[0])
     ahead = [
         position
         for position, parents in above.items()
-        if _references(objects, position) > ours + len(parents)
+        if sys.getrefcount(objects[position]) > ours + len(parents)
     ]
     below: dict[int, list[int]] = {}
     for position, parents in above.items():
@@ -111,15 +112,6 @@ def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
             held.add(position)
             ahead += below.get(position, [])
     return set(above) - held
-
-
-def _references(objects: list[Any], position: int) -> int:
-    """Return how many references there are to an object, with the list's and those made here.
-
-    How many those are, differs between versions of Python.
-    """
-    value = objects[position]
-    return sys.getrefcount(value)
 
 
 def _top(objects: list[Any], above: dict[int, list[int]], position: int) -> int:

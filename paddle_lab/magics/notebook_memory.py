@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
 from paddle_lab.holders.roots import OUTPUTS_NAME
-from paddle_lab.holders.running import (
-    callback_roots,
-    context_roots,
-    is_kernels,
-    task_roots,
-    thread_roots,
-)
+from paddle_lab.holders.running import context_roots, is_kernels, task_roots, thread_roots
 from paddle_lab.ledger import Entry, Ledger
 from paddle_lab.words import say
 
@@ -75,7 +69,7 @@ class NotebookMemory:
             If there is no Paddle.
         """
         from paddle_lab.capture.memory.living_tensors import LivingTensors
-        from paddle_lab.holders.roots import hidden_roots, module_roots, variable_roots
+        from paddle_lab.holders.roots import module_roots, variable_roots
 
         shell = self._shell
         # These lead to every name there is, and are no holders of their own.
@@ -83,12 +77,10 @@ class NotebookMemory:
         keepers = [*namespaces, shell.displayhook, shell.InteractiveTB, shell.last_execution_result]
         living = LivingTensors(excluded=[shell, *keepers], excluded_types=is_kernels)
         living.search(variable_roots(shell.user_ns, shell.user_ns_hidden))
-        living.search(hidden_roots(shell.user_ns, shell.user_ns_hidden))
         living.search(module_roots(libraries=False))
         living.search(self._kept_outputs())
         living.search(self._kept_tracebacks())
         living.search(context_roots())
-        living.search(callback_roots(shell))
         living.search(task_roots())
         living.search(thread_roots())
         return living

@@ -18,7 +18,6 @@ import pytest
 
 from paddle_lab.holders.roots import (
     Root,
-    hidden_roots,
     module_roots,
     output_roots,
     traceback_roots,
@@ -248,8 +247,9 @@ def test_what_ipython_keeps_is_no_variable() -> None:
     }  # fmt: skip
     namespace = {**ipythons, "loss": 1, "sys": sys, "quit": 8, "_private": 2}
     hidden = {**ipythons, "quit": "another"}
-    assert [root.name for root in variable_roots(namespace, hidden)] == ["loss", "quit", "_private"]
-    assert [root.name for root in hidden_roots(namespace, hidden)] == ["exit", "startup"]
+    users = ["exit", "startup", "loss", "quit", "_private"]  # those of a startup file too
+    assert [root.name for root in variable_roots(namespace, hidden)] == users
+    assert [root.name for root in variable_roots(namespace)] == users
     assert [root.name for root in output_roots(namespace, hidden)] == [
         "Out[1]", "_", "__", "___", "_1"
     ]  # fmt: skip

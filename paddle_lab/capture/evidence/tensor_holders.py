@@ -17,7 +17,7 @@ import numpy as np
 from paddle_lab.capture.recorder.tensors import ACTIVATION
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.holders.frames import open_call
-from paddle_lab.holders.roots import Root, is_user_file, module_roots, notebook_roots
+from paddle_lab.holders.roots import Root, is_user_file, module_roots, variable_roots
 from paddle_lab.holders.search import HolderSearch
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
@@ -95,7 +95,7 @@ def _variables(caller: FrameType | None) -> Iterator[Root]:
                 yield Root("variable", name, value)
         if id(namespace) not in met:
             met.add(id(namespace))
-            yield from notebook_roots(namespace)
+            yield from variable_roots(namespace)
     main = sys.modules.get("__main__")
     if main is not None and id(vars(main)) not in met:
-        yield from notebook_roots(vars(main))
+        yield from variable_roots(vars(main))
