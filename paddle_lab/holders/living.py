@@ -83,7 +83,14 @@ class Storage:
     @property
     def is_notebooks_alone(self) -> bool:
         """Whether only kept outputs and tracebacks hold it, which nobody asked to be kept."""
-        return all(tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors)
+        return not self.is_in_scope and all(
+            tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors
+        )
+
+    @property
+    def is_in_scope(self) -> bool:
+        """Whether a static program's scope holds it, which Paddle keeps whoever else lets go."""
+        return any(tensor.kind == "scope" for tensor in self.tensors)
 
     @property
     def is_viewed_only(self) -> bool:

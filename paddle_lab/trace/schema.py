@@ -62,8 +62,10 @@ HOLDER_KINDS: Final = (
     "backward_graph",
     "view",
     "unknown",
+    "scope",
 )
-"""``output`` is ``Out[5]`` or ``_``; ``view`` is a tensor that shares a larger one's storage."""
+"""``output`` is ``Out[5]`` or ``_``; ``view`` is a tensor that shares a larger one's storage;
+``scope`` is a variable of a static program's scope."""
 
 EVENT_KINDS: Final = (
     "read",

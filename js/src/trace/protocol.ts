@@ -55,6 +55,7 @@ export const HOLDER_KINDS = [
   "backward_graph",
   "view",
   "unknown",
+  "scope",
 ] as const;
 export const PROGRAM_KINDS = ["full_graph", "sot", "executor"] as const;
 export const SEVERITIES = ["error", "warning", "info"] as const;

@@ -23,6 +23,7 @@ _CORE: Final = "paddle.base.core"
 _EAGER: Final = f"{_CORE}.eager"
 _GRAD_NODE: Final = f"{_CORE}.GradNodeBase"
 _LAYER: Final = "paddle.nn.Layer()"
+_DENSE: Final = f"{_CORE}.DenseTensor"
 _STATIC: Final = "paddle.jit.dy2static"
 _PROGRAM: Final = f"{_STATIC}.pir_partial_program.PartialProgramLayer"
 
@@ -170,6 +171,18 @@ FEATURES: Final[dict[str, Feature]] = {
         {
             "storage_bytes": f"{_TENSOR}._holder_size",
             "storage_offset": f"{_TENSOR}._offset",
+        },
+        wanted_by="memory",
+    ),
+    "scopes": Feature(
+        {
+            "variables_in_scope": f"{_CORE}._Scope.local_var_names",
+            "static_address": f"{_DENSE}._ptr",
+            "static_dtype": f"{_DENSE}._dtype",
+            "static_element_bytes": f"{_CORE}.size_of_dtype",
+            "static_is_initialized": f"{_DENSE}._is_initialized",
+            "static_numel": f"{_DENSE}._numel",
+            "static_place": f"{_DENSE}._place",
         },
         wanted_by="memory",
     ),

@@ -9,8 +9,10 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.capture.memory.static_scopes import global_scope, in_scopes
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
+from paddle_lab.holders.references import is_a
 from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding
 
@@ -48,13 +50,16 @@ class LivingTensors:
         paddle = require_paddle()
         if not SINKS.active:  # a trace, which would see the op, knows already
             GRAD_FN.find_out(paddle)
-        tensor_type: type = paddle.Tensor
+        scope = global_scope()
+        self._tensor_type: type = paddle.Tensor
+        sought = (self._tensor_type, type(scope.value))
         self._search = HolderSearch(
-            lambda kind: issubclass(kind, tensor_type),
+            lambda kind: issubclass(kind, sought),
             excluded=excluded,
             excluded_types=excluded_types,
             budget_s=budget_s,
         )
+        self._search.walk([scope])
 
     @property
     def is_complete(self) -> bool:
@@ -74,11 +79,9 @@ class LivingTensors:
         self._search.allow(budget_s)
 
     def tensors(self) -> list[LivingTensor]:
-        """Return one row for each reference to a tensor, and one for each gradient."""
+        """Return one row for each reference to a tensor, each gradient, and each scope's tensor."""
         living: list[LivingTensor] = []
-        if not DOOR.has("storages"):
-            return living
-        for holding in self._search.holdings:
+        for holding in self._of_tensors():
             tensor, kind = holding.target, holding.kind
             if not _has_storage(tensor):
                 continue
@@ -87,13 +90,20 @@ class LivingTensors:
             if grad is not None and _has_storage(grad):
                 kind = "container" if kind == "variable" else kind
                 living.append(_living(kind, holding, grad, suffix=".grad"))
-        return living
+        tensor_type = self._tensor_type
+        scopes = [one for one in self._search.holdings if not is_a(one.target, tensor_type)]
+        return [*living, *in_scopes(scopes)]
+
+    def _of_tensors(self) -> list[Holding]:
+        if not DOOR.has("storages"):
+            return []
+        return [one for one in self._search.holdings if is_a(one.target, self._tensor_type)]
 
     def backward_graphs(self) -> list[BackwardGraph]:
         """Return the backward graphs that living tensors keep, in parts of the same tensors."""
         following: dict[int, list[int]] = {}
         leading: dict[int, list[str]] = {}
-        for holding in self._search.holdings if DOOR.has("storages") else ():
+        for holding in self._of_tensors():
             tensor = holding.target
             if len(following) >= _MOST_NODES:
                 break

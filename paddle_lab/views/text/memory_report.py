@@ -240,6 +240,8 @@ def _holder_name(holder: Holder) -> str:
 def _holder_remark(holder: Holder) -> str:
     if holder.is_notebooks_alone:
         return say("memory.ledger.notebook_alone")
+    if all(storage.is_in_scope for storage in holder.storages):
+        return say("memory.ledger.scope")
     if holder.root.remark == say("holders.cycle"):
         return say("memory.ledger.in_cycle")
     if holder.viewed_bytes:

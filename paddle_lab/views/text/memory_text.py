@@ -25,7 +25,10 @@ def memory_lines(record: Record) -> list[str]:
         worst = memory.growth()[0]
         size = size_text(worst.bytes_per_step)
         lines.append(f"  {say('memory.summary.grows', size=size, line=worst.where)}")
-    held = [f"{holder.name} {size_text(holder.bytes)}" for holder in memory.holders()[:_SHARES]]
+    held = [
+        f"{holder.name or say('holders.nobody')} {size_text(holder.bytes)}"
+        for holder in memory.holders()[:_SHARES]
+    ]
     if held:
         names = say("lists.between").join(held)
         lines.append(f"  {say('memory.summary.held', names=names)}")

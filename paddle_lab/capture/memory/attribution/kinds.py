@@ -18,7 +18,7 @@ from paddle_lab.capture.tables.optimizer_ops import (
     optimizer_reads,
 )
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ALLOCATION_KINDS, TENSOR_KINDS
+from paddle_lab.trace.schema import ALLOCATION_KINDS, PROGRAM_KINDS, TENSOR_KINDS
 
 (
     TEMPORARY, ACTIVATION, SAVED_ACTIVATION, PARAMETER, GRADIENT, OPTIMIZER_STATE, BUFFER, DATA,
@@ -85,6 +85,8 @@ def find_kinds(
     kinds = np.full(len(blocks), UNKNOWN, dtype=np.int64)
     kinds[made] = ACTIVATION
     kinds[made & is_saved] = SAVED_ACTIVATION
+    # An Executor's program has its own parameters and states, and no grad node that saves anything.
+    kinds[_is_executors(record, owners.op) & is_alive] = UNKNOWN
     # What Python computed inside a grad node and let go of there was not handed on: an activation
     # that was recomputed.
     is_inner_alone = owners.is_inner & lifetimes.ends_in_node
@@ -114,6 +116,13 @@ def find_kinds(
     kinds[block[order]] = told[order]
     kinds[stored.gradients] = GRADIENT
     return kinds
+
+
+def _is_executors(record: Record, op: Int64s) -> Mask:
+    """Return which blocks an ``Executor`` allocated."""
+    programs = record.programs
+    of_executor = programs["op"][programs["kind"] == PROGRAM_KINDS.index("executor")]
+    return np.isin(op, of_executor[of_executor >= 0])
 
 
 def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:

@@ -1,0 +1,68 @@
+"""Scopes of static programs: C++ objects that hold variables by name, and with them memory.
+
+Deleting the Python name of a scope frees nothing: Paddle keeps each scope until the process ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.holders.living import LivingTensor
+from paddle_lab.holders.roots import Root
+from paddle_lab.holders.search import Holding
+from paddle_lab.words import say
+
+_GLOBAL = "paddle.static.global_scope()"
+
+
+def global_scope() -> Root:
+    """Return the scope in which an ``Executor`` runs unless it is given another one."""
+    return Root("container", _GLOBAL, require_paddle().static.global_scope())
+
+
+def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
+    """Yield the tensors in scopes, each with its name in its scope.
+
+    Parameters
+    ----------
+    holdings
+        References to scopes. Of several to one scope, a variable names it, or else the first one.
+    """
+    if not DOOR.has("scopes"):
+        return
+    by_scope: dict[int, Holding] = {}
+    for holding in holdings:
+        known = by_scope.setdefault(id(holding.target), holding)
+        if known.kind == "container" != holding.kind and known.name != _GLOBAL:
+            by_scope[id(holding.target)] = holding
+    for holding in by_scope.values():
+        for name in DOOR.variables_in_scope(holding.target):
+            tensor = _tensor(holding.target, name)
+            if tensor is not None:
+                size = DOOR.static_numel(tensor) * DOOR.static_element_bytes(
+                    DOOR.static_dtype(tensor)
+                )
+                yield LivingTensor(
+                    kind="scope",
+                    name=say("holders.in_scope", name=name, scope=holding.name),
+                    root=holding.root,
+                    address=DOOR.static_address(tensor),
+                    storage_bytes=size,
+                    bytes=size,
+                    place=PLACES.name(PLACES.number(str(DOOR.static_place(tensor)))),
+                )
+
+
+def _tensor(scope: Any, name: str) -> Any:
+    """Return the tensor that a variable holds, ``None`` if it holds none or something else."""
+    variable = scope.find_var(name)
+    try:
+        # A variable that holds nothing yet becomes an empty tensor, as when Paddle itself asks.
+        tensor = variable.get_tensor()
+    except (ValueError, AttributeError):  # an array of tensors; or erased by another thread
+        return None
+    return tensor if DOOR.static_is_initialized(tensor) else None
