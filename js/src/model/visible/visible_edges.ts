@@ -2,59 +2,107 @@
 
 import { EDGE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { edgesWithin } from "../graph/edge_holders.ts";
-import type { Hierarchy } from "../graph/hierarchy.ts";
-import { EdgeCollector, NO_SHAPE, type VisibleEdges } from "./edge_collector.ts";
 import type { VisibleTree } from "./visible_tree.ts";
 
-export function forwardEdges(trace: Trace, hierarchy: Hierarchy, tree: VisibleTree): VisibleEdges {
+/** All that flows from one box to another. */
+export interface VisibleEdge {
+  /** Positions in the tree's items. */
+  readonly source: number;
+  readonly target: number;
+  /** The first tensor, or -1. */
+  readonly tensor: number;
+  /** String code of the first tensor's shape. */
+  readonly shape: number;
+  /** How many different tensors, or gradients, flow. */
+  count: number;
+  /** Whether no gradient can flow along any of them. */
+  isDetached: boolean;
+  /** The rows of `grad_edges` that it stands for; none for tensors. */
+  readonly gradEdges: number[];
+}
+
+/** String code of "". */
+const NO_SHAPE = 0;
+/** Shared by all edges of tensors; never modified. */
+const NO_EDGES: number[] = [];
+const DETACH = EDGE_KINDS.indexOf("detach");
+
+/** Gathers edges: one for each pair of boxes. */
+class EdgeCollector {
+  readonly edges: VisibleEdge[] = [];
+  readonly #ofPair = new Map<number, VisibleEdge>();
+
+  constructor(readonly tree: VisibleTree) {}
+
+  add(
+    source: number,
+    target: number,
+    { tensor = -1, shape = NO_SHAPE, isDetached = false, gradEdge = -1 },
+  ): void {
+    if (source < 0 || target < 0 || source === target) {
+      return;
+    }
+    const pair = source * this.tree.items.length + target;
+    const known = this.#ofPair.get(pair);
+    if (!known) {
+      const gradEdges = gradEdge >= 0 ? [gradEdge] : NO_EDGES;
+      const edge = { source, target, tensor, shape, count: 1, isDetached, gradEdges };
+      this.#ofPair.set(pair, edge);
+      this.edges.push(edge);
+      return;
+    }
+    if (gradEdge >= 0) {
+      known.gradEdges.push(gradEdge);
+    }
+    known.isDetached &&= isDetached;
+    // The same tensor read by two ops of one box is one line.
+    if (tensor < 0 || tensor !== known.tensor) {
+      known.count++;
+    }
+  }
+
+  /** Gradient flow between the boxes of grad nodes. */
+  addGradients(trace: Trace): void {
+    const edges = trace.table("grad_edges");
+    const [source, target] = [edges.column("source"), edges.column("target")];
+    const shape = edges.column("shape");
+    for (let edge = 0; edge < edges.length; edge++) {
+      const from = this.tree.boxOfGradNode(source[edge]!);
+      const to = this.tree.boxOfGradNode(target[edge]!);
+      if (from !== to) this.add(from, to, { shape: shape[edge]!, gradEdge: edge });
+    }
+  }
+}
+
+export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   const edges = trace.table("op_edges");
   const [source, target] = [edges.column("source"), edges.column("target")];
   const [tensor, kind] = [edges.column("tensor"), edges.column("kind")];
-  const shape = trace.table("tensors").column("shape");
-  const detach = EDGE_KINDS.indexOf("detach");
-  const within = edgesWithin(trace, hierarchy, "ops", tree.walked);
-  const collector = new EdgeCollector(within.length);
-  for (let at = 0; at < within.length; at++) {
-    const edge = within[at]!;
-    collector.add(
-      tree.boxOfOp(source[edge]!),
-      tree.boxOfOp(target[edge]!),
-      tensor[edge]!,
-      tensor[edge]! >= 0 ? shape[tensor[edge]!]! : NO_SHAPE,
-      kind[edge] === detach,
-    );
+  const collector = new EdgeCollector(tree);
+  for (let edge = 0; edge < edges.length; edge++) {
+    const [from, to] = [tree.boxOfOp(source[edge]!), tree.boxOfOp(target[edge]!)];
+    if (from !== to) {
+      const isDetached = kind[edge] === DETACH;
+      collector.add(from, to, { ...shapeOf(trace, tensor[edge]!), isDetached });
+    }
   }
   tree.items.forEach((item, index) => {
     if (item.kind === "tensor") {
       for (const use of trace.consumersOf(item.key)) {
-        const reader = trace.at("uses", "op", use);
-        const box = reader >= 0 ? tree.boxOfOp(reader) : -1;
         // The tensor's own box says its shape.
-        collector.add(index, box, item.key, NO_SHAPE, false);
+        collector.add(index, tree.boxOfOp(trace.at("uses", "op", use)), { tensor: item.key });
       }
     }
   });
-  return collector.finish();
+  return collector.edges;
 }
 
-/**
- * Gradient flow: from the loss to the leaves.
- *
- * @param withPylayerOps whether the ops in the tree are those of PyLayers' backwards
- */
-export function backwardEdges(
-  trace: Trace,
-  hierarchy: Hierarchy,
-  tree: VisibleTree,
-  withPylayerOps: boolean,
-): VisibleEdges {
-  const within = edgesWithin(trace, hierarchy, "grad_nodes", tree.walked);
-  const collector = gradientsAlong(trace, within, tree);
-  if (withPylayerOps) {
-    addPylayerEdges(trace, tree, collector);
-  }
-  return collector.finish();
+/** Gradient flow, from the loss to the leaves; the ops in the tree are those of PyLayers' backwards. */
+export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
+  const collector = new EdgeCollector(tree);
+  collector.addGradients(trace);
+  addPylayerEdges(trace, tree, collector);
+  return collector.edges;
 }
 
 /**
@@ -65,35 +113,19 @@ export function backwardEdges(
  */
 export function ladderEdges(
   trace: Trace,
-  hierarchy: Hierarchy,
   tree: VisibleTree,
   cuts: readonly (readonly [source: number, target: number])[],
-): VisibleEdges {
-  const within = edgesWithin(trace, hierarchy, "rows", tree.walked);
-  const collector = gradientsAlong(trace, within, tree);
+): VisibleEdge[] {
+  const collector = new EdgeCollector(tree);
+  collector.addGradients(trace);
   for (const [from, to] of cuts) {
-    collector.add(from, to, -1, NO_SHAPE, true);
+    collector.add(from, to, { isDetached: true });
   }
-  return collector.finish();
-}
-
-function gradientsAlong(trace: Trace, within: Int32Array, tree: VisibleTree): EdgeCollector {
-  const edges = trace.table("grad_edges");
-  const [source, target] = [edges.column("source"), edges.column("target")];
-  const shape = edges.column("shape");
-  const collector = new EdgeCollector(within.length);
-  for (let at = 0; at < within.length; at++) {
-    const edge = within[at]!;
-    const from = tree.boxOfGradNode(source[edge]!);
-    const to = tree.boxOfGradNode(target[edge]!);
-    collector.add(from, to, -1, shape[edge]!, false, edge);
-  }
-  return collector;
+  return collector.edges;
 }
 
 /** Between the ops of a PyLayer's backward; those that read no other begin at its grad node. */
 function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollector): void {
-  const shape = trace.table("tensors").column("shape");
   tree.items.forEach((item, index) => {
     if (item.kind !== "op") {
       return;
@@ -101,13 +133,16 @@ function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollect
     let isFirst = true;
     for (const edge of trace.edgesInto(item.key)) {
       const source = tree.boxOfOp(trace.at("op_edges", "source", edge));
-      const tensor = trace.at("op_edges", "tensor", edge);
       isFirst &&= source < 0;
-      collector.add(source, index, tensor, tensor >= 0 ? shape[tensor]! : NO_SHAPE, false);
+      collector.add(source, index, shapeOf(trace, trace.at("op_edges", "tensor", edge)));
     }
     const beside = isFirst
       ? tree.items.findIndex((other) => other.kind === "grad_node" && other.parent === item.parent)
       : -1;
-    collector.add(beside, index, -1, NO_SHAPE, false);
+    collector.add(beside, index, {});
   });
+}
+
+function shapeOf(trace: Trace, tensor: number): { tensor: number; shape: number } {
+  return { tensor, shape: tensor >= 0 ? trace.at("tensors", "shape", tensor) : NO_SHAPE };
 }

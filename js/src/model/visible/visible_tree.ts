@@ -29,9 +29,7 @@ export interface VisibleItem {
 export interface VisibleTree {
   /** Parents before children, siblings in the order of flow. */
   readonly items: readonly VisibleItem[];
-  /** Groups that are walked through: open ones and those drawn as their op; -1 for the top. */
-  readonly walked: readonly number[];
-  /** Position in `items` of the box that shows an op, -1 where it is hidden. */
+  /** Position in `items` of the box that shows an op; -1 if it is hidden, and for -1. */
   boxOfOp(op: number): number;
   boxOfGradNode(gradNode: number): number;
 }
@@ -45,7 +43,6 @@ export function visibleForward(trace: Trace, hierarchy: Hierarchy, state: TreeSt
   const walk = new Walk(trace, hierarchy, state, forwardLeaves(trace, hierarchy, state));
   return {
     items: walk.items,
-    walked: walk.walked,
     boxOfOp: (op) => walk.boxOf(op),
     boxOfGradNode: () => -1,
   };
@@ -59,7 +56,6 @@ export function visibleBackward(trace: Trace, hierarchy: Hierarchy, state: TreeS
   }
   return {
     items: walk.items,
-    walked: walk.walked,
     boxOfOp: (op) => boxOfOp.get(op) ?? -1,
     boxOfGradNode: (node) => walk.boxOf(node),
   };
@@ -105,7 +101,6 @@ interface Level {
 
 class Walk {
   readonly items: VisibleItem[] = [];
-  readonly walked: number[] = [];
   /** Item of a closed group, of its run where that is folded; -1 for one that is open or hidden. */
   readonly #itemOfGroup: Int32Array;
   readonly #itemOfLeaf: Int32Array;
@@ -132,7 +127,7 @@ class Walk {
 
   /** Position of the box that shows a leaf, -1 where none does. */
   boxOf(leaf: number): number {
-    const own = this.#itemOfLeaf[leaf]!;
+    const own = this.#itemOfLeaf[leaf] ?? -1;
     if (own >= 0 || !this.leaves.isShown[leaf]) {
       return own;
     }
@@ -146,7 +141,6 @@ class Walk {
   }
 
   #level(group: number, item: number, through: string): Level {
-    this.walked.push(group);
     const { shownIn, direction } = this.leaves;
     const groups = this.hierarchy.groupsIn(group).filter((inner) => shownIn[inner]! > 0);
     if (direction < 0) {

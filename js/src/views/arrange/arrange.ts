@@ -3,9 +3,12 @@ import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
 import { membersOf } from "../../model/graph/backward_calls.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import type { VisibleEdges } from "../../model/visible/edge_collector.ts";
 import { withParameters } from "../../model/visible/parameters.ts";
-import { backwardEdges, forwardEdges } from "../../model/visible/visible_edges.ts";
+import {
+  backwardEdges,
+  forwardEdges,
+  type VisibleEdge,
+} from "../../model/visible/visible_edges.ts";
 import {
   type VisibleItem,
   type VisibleTree,
@@ -25,7 +28,7 @@ export interface Arrangement {
   readonly isMember: Uint8Array;
   readonly side: Side;
   readonly tree: VisibleTree;
-  readonly edges: VisibleEdges;
+  readonly edges: readonly VisibleEdge[];
   /** Content of each item; undefined for an open group. */
   readonly contents: readonly (BoxContent | undefined)[];
   readonly graph: NestedGraph;
@@ -41,9 +44,7 @@ export function arrange(store: Pictured, side: Side, measure: TextMeasure): Arra
   if (state.showParameters && !isBackward) {
     tree = withParameters(trace, tree);
   }
-  const edges = isBackward
-    ? backwardEdges(trace, hierarchy, tree, true)
-    : forwardEdges(trace, hierarchy, tree);
+  const edges = isBackward ? backwardEdges(trace, tree) : forwardEdges(trace, tree);
   const writer = new BoxWriter(store, measure, state.showParameters, isMember);
   const contents = tree.items.map((item) =>
     item.isOpen ? undefined : writer.write(item, isBackward),
@@ -83,8 +84,8 @@ export function nestedGraph(
     open,
     width,
     height,
-    edgeSource: edges.source,
-    edgeTarget: edges.target,
+    edgeSource: Int32Array.from(edges, ({ source }) => source),
+    edgeTarget: Int32Array.from(edges, ({ target }) => target),
     order: placesInOrder(items),
     structure,
   };
@@ -193,24 +194,22 @@ export function sceneEdges(
   boxOfSource: Int32Array,
   boxOfTarget: Int32Array,
 ): SceneEdge[] {
-  const made: SceneEdge[] = [];
-  for (let edge = 0; edge < edges.length; edge++) {
-    const first = paths.edgeStart[edge]!;
-    const end = paths.edgeStart[edge + 1]!;
-    made.push({
+  return edges.map((edge, at) => {
+    const first = paths.edgeStart[at]!;
+    const end = paths.edgeStart[at + 1]!;
+    return {
       pathX: stretch(paths.pathX, first, end),
       pathY: stretch(paths.pathY, first, end),
-      kind: edgeKind(side, paths.edgeKind[edge]!, edges.isDetached[edge] === 1),
+      kind: edgeKind(side, paths.edgeKind[at]!, edge.isDetached),
       phase: side,
-      label: labelOf(store, side, edges, edge),
-      tensor: edges.tensor[edge]!,
-      gradEdges: edges.gradEdges[edge]!,
-      count: edges.count[edge]!,
-      source: boxOfSource[edges.source[edge]!]!,
-      target: boxOfTarget[edges.target[edge]!]!,
-    });
-  }
-  return made;
+      label: labelOf(store, side, edge),
+      tensor: edge.tensor,
+      gradEdges: edge.gradEdges,
+      count: edge.count,
+      source: boxOfSource[edge.source]!,
+      target: boxOfTarget[edge.target]!,
+    };
+  });
 }
 
 /** A view of a large array costs more than the two numbers that most paths are. */
@@ -231,8 +230,7 @@ function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {
   return side === "backward" ? "gradient" : "data";
 }
 
-function labelOf(store: Pictured, side: Side, edges: VisibleEdges, edge: number): string {
-  const count = edges.count[edge]!;
-  if (count === 1) return store.trace.text(edges.shape[edge]!);
+function labelOf({ trace }: Pictured, side: Side, { count, shape }: VisibleEdge): string {
+  if (count === 1) return trace.text(shape);
   return t(side === "backward" ? "count.gradient" : "count.tensor", { n: count });
 }

@@ -64,8 +64,8 @@ export function rightColumn(
       edgeSource: graph.edgeSource,
       edgeTarget: graph.edgeTarget,
       paired: shown,
-      gradSource: gradEdges.source,
-      gradTarget: gradEdges.target,
+      gradSource: Int32Array.from(gradEdges, ({ source }) => source),
+      gradTarget: Int32Array.from(gradEdges, ({ target }) => target),
     },
     { gutterPx: -result.totalWidth },
   );

@@ -3,9 +3,8 @@ import { callsInside } from "../../model/graph/backward_calls.ts";
 import { countInside } from "../../model/graph/hierarchy.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import type { VisibleEdges } from "../../model/visible/edge_collector.ts";
 import { backwardLeaves, forwardLeaves } from "../../model/visible/leaves.ts";
-import { ladderEdges } from "../../model/visible/visible_edges.ts";
+import { ladderEdges, type VisibleEdge } from "../../model/visible/visible_edges.ts";
 import type { VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -24,7 +23,7 @@ export interface LadderArrangement extends Arrangement {
   readonly rows: readonly (readonly BoxContent[])[];
   /** How many grad nodes each item stands for or holds. */
   readonly gradNodeCounts: Int32Array;
-  readonly gradEdges: VisibleEdges;
+  readonly gradEdges: readonly VisibleEdge[];
   readonly measure: TextMeasure;
   /** Grad nodes that no forward op made, and that have no row: those of a gradient's own graph. */
   readonly withoutRow: number;
@@ -32,7 +31,7 @@ export interface LadderArrangement extends Arrangement {
 
 export function arrangeLadder(store: Pictured, measure: TextMeasure): LadderArrangement {
   const forward = arrange(store, "forward", measure);
-  const { trace, hierarchy } = store;
+  const { trace } = store;
   const { tree, isMember } = forward;
   const writer = new BoxWriter(store, measure, false, isMember);
   const paired = pairedNodes(store);
@@ -61,7 +60,7 @@ export function arrangeLadder(store: Pictured, measure: TextMeasure): LadderArra
     boxOfGradNode: (node) => (paired.isShown[node] ? tree.boxOfOp(op[node]!) : -1),
   };
   const cuts = cutEdges(trace, tree, rows);
-  const gradEdges = ladderEdges(trace, hierarchy, onRows, cuts);
+  const gradEdges = ladderEdges(trace, onRows, cuts);
   return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, measure, ...paired };
 }
 

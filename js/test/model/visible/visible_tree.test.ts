@@ -60,18 +60,15 @@ test("a layer with one op is drawn as that op, under the layer's name", async ()
 test("edges end at the closed group that holds their op, each pair of boxes once", async () => {
   const store = new Store(await encoder(1).trace());
   const tree = visibleForward(store.trace, store.hierarchy, { ...store.state, open: new Set([0]) });
-  const edges = forwardEdges(store.trace, store.hierarchy, tree);
-  const pairs = Array.from({ length: edges.length }, (_, edge) => [
-    tree.items[edges.source[edge]!]!.id,
-    tree.items[edges.target[edge]!]!.id,
-  ]);
+  const edges = forwardEdges(store.trace, tree);
+  const pairs = edges.map(({ source, target }) => [tree.items[source]!.id, tree.items[target]!.id]);
   expect(pairs).toEqual([
     ["op:0", "group:2"],
     ["group:2", "op:5"],
     ["op:5", "op:6"],
   ]);
   // The residual is one tensor, though two ops of the block read it.
-  expect(Array.from(edges.count)).toEqual([1, 1, 1]);
+  expect(edges.map(({ count }) => count)).toEqual([1, 1, 1]);
 });
 
 test("gradients flow against the data, and leaves stay out of the picture until asked for", async () => {
@@ -92,10 +89,8 @@ test("gradients flow against the data, and leaves stay out of the picture until 
     "LinearGrad",
     "LinearGrad",
   ]);
-  const edges = backwardEdges(store.trace, store.hierarchy, tree, true);
-  for (let edge = 0; edge < edges.length; edge++) {
-    const [from, to] = [tree.items[edges.source[edge]!]!, tree.items[edges.target[edge]!]!];
-    expect(from.order).toBeGreaterThan(to.order);
+  for (const { source, target } of backwardEdges(store.trace, tree)) {
+    expect(tree.items[source]!.order).toBeGreaterThan(tree.items[target]!.order);
   }
   const withLeaves = visibleBackward(store.trace, store.hierarchy, {
     ...state,
@@ -158,8 +153,7 @@ test("what a PyLayer's backward ran is inside the PyLayer, on the backward side 
   expect(ids(left)).toEqual([`group:${forward}`, `op:${inner.op}`, `op:${own.op}`]);
   const right = visibleBackward(store.trace, store.hierarchy, { ...store.state, open });
   expect(ids(right)).toEqual([`group:${forward}`, `grad_node:${own.gradNode}`, `op:${product.op}`]);
-  const edges = backwardEdges(store.trace, store.hierarchy, right, true);
-  expect([edges.source[0], edges.target[0]]).toEqual([1, 2]);
+  expect(backwardEdges(store.trace, right)[0]).toMatchObject({ source: 1, target: 2 });
   store.select({ kind: "op", op: product.op }, { reveal: true });
   expect(store.state.mode).toBe("backward");
 });
@@ -178,7 +172,7 @@ test("deep nesting and long chains overflow no stack", { timeout: 20_000 }, asyn
   const long = new Store(await chain(20_000).trace());
   const tree = visibleForward(long.trace, long.hierarchy, long.state);
   expect(tree.items.length).toBe(20_000);
-  expect(forwardEdges(long.trace, long.hierarchy, tree).length).toBe(19_999);
+  expect(forwardEdges(long.trace, tree).length).toBe(19_999);
 });
 
 test.each([
