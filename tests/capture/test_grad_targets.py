@@ -108,13 +108,6 @@ def stopped(trace: Trace) -> list[tuple[int, int]]:
     return [(call, calls.count(call)) for call in dict.fromkeys(calls)]
 
 
-def reached_leaves(trace: Trace) -> set[str]:
-    """Return the shapes of the leaves that gradients came to."""
-    record = trace.record
-    reach = GradientReach(Facts(with_answers(record)))
-    return {record.text(int(record.tensors["shape"][leaf])) for leaf in reach.leaves}
-
-
 @pytest.mark.parametrize("wrapped", [tuple, set, list])
 def test_a_leaf_named_in_no_grad_vars_gets_none(wrapped) -> None:
     x, weight = leaf(2, 3), leaf(3, 1)
@@ -123,7 +116,6 @@ def test_a_leaf_named_in_no_grad_vars_gets_none(wrapped) -> None:
         found = paddle.grad(loss, [x, weight], allow_unused=True, no_grad_vars=wrapped([weight]))
     assert found[1] is None
     assert stopped(trace) == [(0, 1)]
-    assert reached_leaves(trace) == {"[2, 3]"}
 
 
 def test_no_gradient_goes_through_a_value_named_in_no_grad_vars() -> None:
@@ -135,20 +127,9 @@ def test_no_gradient_goes_through_a_value_named_in_no_grad_vars() -> None:
         then = paddle.grad(loss, [x, weight], no_grad_vars=level)
     assert all(one is not None for one in (*first, *then))
     assert stopped(trace) == [(1, 1)]
-    facts = Facts(with_answers(trace.record))
-    reach = GradientReach(facts)
+    reach = GradientReach(Facts(with_answers(trace.record)))
     assert len(reach.leaves) == 3  # the first call was told of none
-    assert not reach.stopped
-
-
-def test_of_two_outputs_of_one_op_the_other_still_hands_on() -> None:
-    x = leaf(2, 4)
-    with paddle_lab.trace() as trace:
-        left, right = paddle.split(paddle.tanh(x), 2, axis=1)
-        loss = (left * right * left + right * 3).sum()
-        (half,) = paddle.grad(loss, [x], no_grad_vars=[left])
-    assert half is not None
-    assert reached_leaves(trace) == {"[2, 4]"}
+    assert not reach.kept_away
 
 
 @pytest.mark.parametrize("keep", ["newest", "first", "steps"])

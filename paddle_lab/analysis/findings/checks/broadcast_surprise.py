@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
 from paddle_lab.words import Text
 
@@ -26,7 +26,7 @@ _RESHAPING = frozenset(("unsqueeze", "reshape", "getitem", "expand"))
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield an elementwise op that made every pair of a prediction and a target."""
-    for op in facts.ops_named(_ELEMENTWISE).tolist():
+    for op in facts.ops_named(_ELEMENTWISE):
         inputs, outputs = facts.inputs(op), facts.outputs(op)
         if len(inputs) != 2 or len(outputs) != 1 or facts.phase(op) != FORWARD:
             continue
@@ -60,8 +60,12 @@ def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
-    left, right = map(facts.is_parameter_fed, inputs)
-    if left == right:
+    is_fed = [
+        facts.tensor_kind(one) == PARAMETER
+        or (facts.producer(one) >= 0 and bool(facts.is_fed_op(facts.producer(one))))
+        for one in inputs
+    ]
+    if is_fed[0] == is_fed[1]:
         return False
     column = max(inputs, key=lambda tensor: len(facts.shape(tensor)))
     maker = facts.producer(column)

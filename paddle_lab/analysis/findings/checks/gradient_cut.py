@@ -20,7 +20,6 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.finding import Found, Mark, Severity
 from paddle_lab.analysis.findings.gradients.cuts import Cut, GradientCuts
-from paddle_lab.analysis.findings.gradients.trained import listed
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
@@ -37,9 +36,8 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines at which gradients of trained parameters end."""
     cuts = facts.answer(GradientCuts)
     by_place: dict[tuple[Place, str], list[Cut]] = {}
-    for cut, parameters in cuts.parameters.items():
-        if parameters:
-            by_place.setdefault((cut.place, cut.way), []).append(cut)
+    for cut in cuts.parameters:
+        by_place.setdefault((cut.place, cut.way), []).append(cut)
     for (place, way), group in by_place.items():
         # An array's numbers may meet an argument too; one way a line is enough.
         if way != "number" or (place, "numpy") not in by_place:
@@ -51,8 +49,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
     cut = group[0]
-    parameters = {one for each in group for one in cuts.parameters[each]}
-    names = sorted(cuts.trained.name(one) for one in parameters)
+    names = cuts.trained.names([*{one for each in group for one in cuts.parameters[each]}])
     way = Text(f"findings.gradient-cut.way.{cut.way if cut.way in _WAYS else 'other'}")
     if cut.op >= 0 and cut.way in ("no_gradient", "zero_gradient"):
         name = facts.op_name(cut.op)
@@ -73,7 +70,7 @@ def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
         place=cut.place,
         op=cut.op,
         severity=severity,
-        message=Text(f"findings.gradient-cut.{key}", place=cut.place, way=way, names=listed(names)),
+        message=Text(f"findings.gradient-cut.{key}", place=cut.place, way=way, names=names),
         advice=Text(f"findings.gradient-cut.advice.{cut.way}") if cut.way in _ADVISED else None,
         marks=_marks(cuts, group),
     )
@@ -111,8 +108,8 @@ def _marks(cuts: GradientCuts, group: list[Cut]) -> list[Mark]:
 def _returns(facts: Facts, groups: Iterable[tuple[Place, str]]) -> Iterator[Found]:
     """Yield the other end of a way: where values came back, or the ``no_grad`` that was begun."""
     known = {place for place, _ in groups}
-    for cut, parameters in facts.answer(GradientCuts).parameters.items():
-        if cut.event is None or cut.way not in ("numpy", "no_grad") or not parameters:
+    for cut in facts.answer(GradientCuts).parameters:
+        if cut.event is None or cut.way not in ("numpy", "no_grad"):
             continue
         place = facts.place_of_stack(cut.event.stack)
         if place in known or not place.line:

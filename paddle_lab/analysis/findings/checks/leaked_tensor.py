@@ -103,8 +103,7 @@ def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
     if len(steps.ends):
         steps_of: list[int] = steps.intervals(ops).tolist()
         return steps_of
-    call = np.append(np.array(facts.outermost_layer_calls, np.int64), -1)
-    call = call[facts.record.ops["scope"]]
+    call = facts.layer_calls[facts.record.ops["scope"]]
     # What comes after a layer's call, and before the next one, belongs to it.
     newest = np.maximum.accumulate(np.where(call < 0, -1, np.arange(len(call))))
     iterations: list[int] = np.where(newest < 0, -1, call[newest])[ops].tolist()

@@ -92,7 +92,7 @@ def _severity(facts: Facts, source: Source) -> Severity | None:
         return "error"
     if "gradient" in reaches:
         # A scaler leaves out the step and makes the scale smaller: that is how it finds its scale.
-        return "info" if len(facts.ops_named([_SCALER])) else "error"
+        return "info" if facts.ops_named([_SCALER]) else "error"
     if "end" in reaches:
         return "error"
     if source.is_meant or source.kind == "outside":

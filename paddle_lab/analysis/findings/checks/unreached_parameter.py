@@ -2,15 +2,14 @@
 
 A layer that ``forward`` never calls, one whose output nobody uses, or a model that was built anew
 after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
-
-Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters. Where
-its ``no_grad_vars`` keep gradients from them, that is meant, and but a hint.
+Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters.
 
 It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
 trace although an optimizer that stepped holds it; in a trace without a step, where its optimizer
 holds others that were reached. Where no optimizer is known it is a hint, and so it is for those
 that are chosen from in each step, as experts are. Frozen parameters are none, nor are those for
-which ``gradient-cut`` names the line, nor those the optimizer updated with gradients of before.
+which ``gradient-cut`` names the line, those behind a call with ``no_grad_vars``, and those the
+optimizer updated with gradients of before.
 """
 
 from __future__ import annotations
@@ -20,10 +19,7 @@ from collections.abc import Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.gradients.alternatives import is_alternative
-from paddle_lab.analysis.findings.gradients.creations import Creations
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
-from paddle_lab.analysis.findings.gradients.trained import Trained, listed
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
@@ -34,63 +30,43 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines whose parameters no gradient came to."""
     if not facts.user_backward_calls:
         return
-    cuts, creations = facts.answer(GradientCuts), facts.answer(Creations)
-    reached = [one for one in cuts.reach.leaves if one in creations.lines]
-    groups: dict[tuple[Place, bool], list[int]] = {}
-    asked_for_others: dict[tuple[Place, bool], list[int]] = {}
-    for parameter in _wanted(facts, cuts, creations):
-        if (call := cuts.reach.call_past(parameter)) >= 0:
-            key = facts.place_of_call(call), parameter not in cuts.reach.stopped
-            asked_for_others.setdefault(key, []).append(parameter)
-        else:
-            place = creations.place([parameter], reached)
-            key = place if place.line else _step_place(facts), parameter in cuts.trained.used
-            groups.setdefault(key, []).append(parameter)
-    for (place, is_used), parameters in groups.items():
-        yield _found(facts, cuts, place, parameters, is_used=is_used)
-    for (place, is_left_aside), parameters in asked_for_others.items():
-        yield _gone_past(cuts.trained, place, parameters, is_left_aside=is_left_aside)
-
-
-def _wanted(facts: Facts, cuts: GradientCuts, creations: Creations) -> list[int]:
+    cuts = facts.answer(GradientCuts)
     trained = cuts.trained
+    reached = [one for one in cuts.reach.leaves if one in trained.creation_lines]
+    groups: dict[tuple[Place, str], list[int]] = {}
+    for parameter in _wanted(facts, cuts):
+        if (call := cuts.reach.call_past(parameter)) >= 0:
+            key = facts.place_of_call(call), "not_asked"
+        else:
+            place = trained.creation_place([parameter], reached)
+            is_used = parameter in trained.used
+            key = place if place.line else _step_place(facts), "aside" if is_used else "unused"
+        groups.setdefault(key, []).append(parameter)
+    for (place, why), parameters in groups.items():
+        yield _found(facts, cuts, place, parameters, why)
+
+
+def _wanted(facts: Facts, cuts: GradientCuts) -> list[int]:
+    trained, leaves, lines = cuts.trained, cuts.reach.leaves, cuts.trained.creation_lines
     candidates = set(trained.holders)
     if candidates and not trained.steps:
         # No optimizer stepped here: take those that hold a parameter which a gradient reached.
-        training = {one for leaf in cuts.reach.leaves for one in trained.holders.get(leaf, ())}
-        candidates = {
-            one for one, holders in trained.holders.items() if training.intersection(holders)
-        }
+        training = {one for leaf in leaves for one in trained.holders.get(leaf, ())}
+        candidates = {one for one in candidates if training.intersection(trained.holders[one])}
     elif not candidates:
-        models = {creations.lines[one][-1] for one in cuts.reach.leaves if creations.lines.get(one)}
+        models = {lines[one][-1] for one in leaves if lines.get(one)}
         candidates = {
-            one
-            for one, lines in creations.lines.items()
-            if facts.path(one) and lines and lines[-1] in models
-        }
+            one for one, made_at in lines.items()
+            if facts.path(one) and made_at and made_at[-1] in models
+        }  # fmt: skip
     return sorted(
         one
-        for one in candidates
+        for one in candidates - trained.updated - leaves - cuts.cut_parameters
         if trained.wants_gradient(one)
-        and one not in trained.updated
-        and one not in cuts.reach.leaves
-        and one not in cuts.cut_parameters
+        and one not in cuts.reach.kept_away
         # A parameter that ``paddle.grad`` was not asked for counts only if an optimizer steps. For
         # backward calls without any graph, ``gradient-cut`` names the line.
         and (one not in cuts.reach.left_aside or (trained.steps and not cuts.rootless))
-    )
-
-
-def _is_other_model(cuts: GradientCuts, parameters: list[int]) -> bool:
-    """Tell whether gradients reached a model that no optimizer holds, instead of this one."""
-    trained = cuts.trained
-    optimizers = {holder for one in parameters for holder in trained.holders.get(one, ())}
-    held = [one for one, holders in trained.holders.items() if optimizers.intersection(holders)]
-    strangers = [one for one in cuts.reach.leaves if one in trained.used]
-    return (
-        bool(held)
-        and not any(one in cuts.reach.leaves or one in cuts.cut_parameters for one in held)
-        and any(one not in trained.holders for one in strangers)
     )
 
 
@@ -101,62 +77,32 @@ def _step_place(facts: Facts) -> Place:
 
 
 def _found(
-    facts: Facts, cuts: GradientCuts, place: Place, parameters: list[int], *, is_used: bool
+    facts: Facts, cuts: GradientCuts, place: Place, parameters: list[int], why: str
 ) -> Found:
-    trained, is_other = cuts.trained, _is_other_model(cuts, parameters)
-    is_chosen = not is_used and all(is_alternative(facts, one) for one in parameters)
-    key = "chosen" if is_chosen else "other" if is_other else "aside" if is_used else "unused"
-    if len(parameters) == 1 and key in ("aside", "unused"):
-        key += "_one"
-    uses = _first_uses(trained, parameters)
+    trained = cuts.trained
+    is_chosen = why == "unused" and all(map(trained.is_alternative, parameters))
+    uses = [op for one in parameters for op in trained.used.get(one, ())[:1]]
     makers = [facts.producer(one) for one in parameters if facts.producer(one) >= 0]
     is_held = any(one in trained.holders for one in parameters)
-    is_created_here = any(one in facts.answer(Creations).lines for one in parameters)
+    is_created_here = any(one in trained.creation_lines for one in parameters)
+    is_asked = why != "not_asked"
+    key = ("found" if is_created_here else "found_before") if is_asked else why
     return Found(
         place=place,
         op=next(iter([*uses, *makers]), -1),
         severity="warning" if is_held and not is_chosen else "info",
         message=Text(
-            f"findings.unreached-parameter.{'found' if is_created_here else 'found_before'}",
-            names=_names(trained, parameters),
+            f"findings.unreached-parameter.{key}",
+            names=trained.names(parameters),
             place=place,
-            why=Text(f"findings.unreached-parameter.{key}"),
+            why=Text(
+                f"findings.unreached-parameter.{'chosen' if is_chosen else why}",
+                n=len(parameters),
+            ),
         ),
-        advice=Text("findings.unreached-parameter.other_advice") if key == "other" else None,
+        advice=None if is_asked else Text("findings.unreached-parameter.not_asked_advice"),
         marks=[Mark("related", op=op) for op in uses[:_MOST_MARKS]],
     )
-
-
-def _gone_past(
-    trained: Trained, place: Place, parameters: list[int], *, is_left_aside: bool
-) -> Found:
-    """Return what is said of parameters that ``paddle.grad`` passed, asked for other gradients.
-
-    They were left aside, or ``no_grad_vars`` kept gradients from them.
-    """
-    uses = _first_uses(trained, parameters)
-    key = f"findings.asked-for-others.{'left_aside' if is_left_aside else 'kept_away'}"
-    return Found(
-        place=place,
-        op=next(iter(uses), -1),
-        severity="warning" if is_left_aside else "info",
-        message=Text(
-            "findings.asked-for-others.gone_past",
-            names=_names(trained, parameters),
-            place=place,
-            why=Text(f"{key}_why"),
-        ),
-        advice=Text(f"{key}_advice"),
-        marks=[Mark("related", op=op) for op in uses[:_MOST_MARKS]],
-    )
-
-
-def _first_uses(trained: Trained, parameters: list[int]) -> list[int]:
-    return [op for one in parameters for op in trained.used.get(one, ())[:1]]
-
-
-def _names(trained: Trained, parameters: list[int]) -> Text | str:
-    return listed(sorted(map(trained.name, parameters)))
 
 
 CHECK = Check(

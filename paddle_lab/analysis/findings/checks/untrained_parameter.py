@@ -13,18 +13,16 @@ that the model knows and somebody leaves out of the optimizer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import Facts, walk
 from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.gradients.creations import Creations
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.words import Text
 
 
@@ -34,94 +32,60 @@ def find(facts: Facts) -> Iterator[Found]:
     trained = cuts.trained
     if not trained.steps:
         return
-    hidden, creations = _HiddenLayers(facts), facts.answer(Creations)
-    trained_models = {model for one in trained.holders for model in hidden.model_of(one)}
+    chains = _layer_chains(facts, trained)
+    # A parameter's path begins at the layer that knows it. So below a layer that its model knows,
+    # some parameter's path begins with the layer's own; below a hidden one none does.
+    known = {
+        layer
+        for parameter, its_chains in chains.items()
+        for chain in its_chains
+        for layer in chain
+        if facts.path(parameter).startswith(f"{facts.layer_path(layer)}.")
+    }
+    trained_models = {chain[-1] for one in trained.holders for chain in chains.get(one, ())}
     of_layer: dict[tuple[int, int], list[int]] = {}
     for parameter in sorted(cuts.reach.leaves & trained.used.keys()):
         if parameter in trained.holders or parameter in trained.frozen:
             continue
-        around = hidden.around(parameter)
+        # The outermost hidden layer that reads the parameter, and the model around it.
+        hidden = {
+            next(((layer, chain[-1]) for layer in reversed(chain[:-1]) if layer not in known), None)
+            for chain in chains[parameter]
+        }
+        around = hidden.pop() if len(hidden) == 1 else None
         if around is not None and around[1] in trained_models:
             of_layer.setdefault(around, []).append(parameter)
     groups: dict[tuple[Place, int], list[int]] = {}
     for (_, model), parameters in of_layer.items():
-        place = creations.place(parameters, list(trained.holders))
+        place = trained.creation_place(parameters, list(trained.holders))
         if not place.line:
             place = facts.place(trained.used[parameters[0]][0])
         groups.setdefault((place, model), []).extend(parameters)
     for (place, model), parameters in groups.items():
-        is_made_here = all(one in creations.lines for one in parameters)
-        ops = [trained.used[one][0] for one in parameters]
-        name = facts.record.text(int(facts.record.layers["path"][model]))
-        count = len(parameters)
+        is_made_here = all(one in trained.creation_lines for one in parameters)
+        ops = sorted({trained.used[one][0] for one in parameters})
+        count, name = len(parameters), facts.layer_path(model)
         yield Found(
             place=place,
-            op=min(ops),
+            op=ops[0],
             severity="warning" if is_made_here else "info",
             message=Text("findings.untrained-parameter.found", place=place, n=count, name=name),
-            marks=[Mark("related", op=op) for op in sorted(set(ops))[:8]],
+            marks=[Mark("related", op=op) for op in ops[:8]],
         )
 
 
-class _HiddenLayers:
-    """Which layers ran inside a model that does not have them among its sublayers.
-
-    A parameter's path begins at the layer that knows it. So below a layer that its model knows,
-    some parameter's path begins with the layer's own; below a hidden one none does.
-    """
-
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-        self._used = facts.answer(Trained).used
-        self._parent = facts.entry("layers", "parent")
-        self._path = facts.text_entry("layers", "path")
-
-    def around(self, parameter: int) -> tuple[int, int] | None:
-        """Return the outermost hidden layer that a parameter is read in, and the model around it.
-
-        None where it is read elsewhere as well.
-        """
-        found = {self._hidden_in(chain) for chain in self._chains(parameter)}
-        hidden = found.pop() if len(found) == 1 else -1
-        return (hidden, self._chain(hidden)[-1]) if hidden >= 0 else None
-
-    def model_of(self, parameter: int) -> frozenset[int]:
-        """Return the outermost layers that a parameter is read in."""
-        return frozenset(chain[-1] for chain in self._chains(parameter))
-
-    def _hidden_in(self, chain: tuple[int, ...]) -> int:
-        return next((layer for layer in reversed(chain[:-1]) if layer not in self._known), -1)
-
-    @cached_property
-    def _known(self) -> frozenset[int]:
-        """Layers below which a parameter's path begins with the layer's."""
-        return frozenset(
-            layer
-            for parameter in self._used
-            for chain in self._chains(parameter)
-            for layer in chain
-            if self._facts.path(parameter).startswith(f"{self._path(layer)}.")
-        )
-
-    def _chains(self, parameter: int) -> set[tuple[int, ...]]:
-        """Return the layers around each use of a parameter, from the innermost out."""
-        scope = self._facts.record.ops["scope"]
-        scopes = np.unique(scope[self._used.get(parameter, [])])
-        layers = np.unique(self._layer_of_scope[scopes])
-        return {self._chain(layer) for layer in layers[layers >= 0].tolist()}
-
-    @cached_property
-    def _layer_of_scope(self) -> Keys:
-        """The layer whose call is the innermost around each scope; -1 for none, and last for -1."""
-        layers, parents = (self._facts.record.scopes[name] for name in ("layer", "parent"))
-        around = nearest_marked(parents, layers >= 0)
-        return np.append(np.where(around >= 0, layers[around], -1), -1)
-
-    def _chain(self, layer: int) -> tuple[int, ...]:
-        chain = [layer]
-        while self._parent(chain[-1]) >= 0:
-            chain.append(self._parent(chain[-1]))
-        return tuple(chain)
+def _layer_chains(facts: Facts, trained: Trained) -> dict[int, set[tuple[int, ...]]]:
+    """Return, for each parameter that is read, the layers around its uses, the innermost first."""
+    scope, parent = facts.record.ops["scope"], facts.record.layers["parent"].tolist()
+    layer_of_scope = layers_of_scopes(facts.record)
+    chains: dict[int, set[tuple[int, ...]]] = {}
+    for parameter, ops in trained.used.items():
+        layers = np.unique(layer_of_scope[scope[ops]])
+        chains[parameter] = {
+            tuple(walk([layer], lambda one: [parent[one]] if parent[one] >= 0 else []))
+            for layer in layers[layers >= 0].tolist()
+        }
+    return chains
 
 
 CHECK = Check(

@@ -1,25 +1,24 @@
-"""What checks ask a record, answered once: a file a subject."""
+"""What checks ask a record: ops, tensors, grad nodes and events by key, the rows of its tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from paddle_lab.analysis.findings.facts.backward import BackwardFacts
 from paddle_lab.analysis.findings.facts.columns import walk
-from paddle_lab.analysis.findings.facts.events import Event
 from paddle_lab.analysis.findings.facts.ops import BACKWARD, FORWARD, OPTIMIZER
-from paddle_lab.analysis.findings.facts.steps import StepFacts
 from paddle_lab.analysis.findings.facts.tensors import (
     ACTIVATION,
     BUFFER,
     EXTERNAL,
     GRADIENT,
     PARAMETER,
-    TensorFacts,
-    shape_of,
 )
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import EVENT_KINDS
 
 __all__ = [
     "ACTIVATION",
@@ -32,35 +31,48 @@ __all__ = [
     "PARAMETER",
     "Event",
     "Facts",
-    "shape_of",
     "walk",
 ]
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 _Answer = TypeVar("_Answer")
 
 
-class Facts(TensorFacts, BackwardFacts, StepFacts):
-    """A record with answer tables, and indexes over it that checks share.
+class Event(NamedTuple):
+    """A row of ``events``; -1 stands for no tensor, scope or stack."""
 
-    Ops, tensors, grad nodes, backward calls and scopes are keys: rows of the record's tables.
-    """
+    row: int
+    tensor: int
+    scope: int
+    stack: int
+    ops_before: int
+    """How many ops had been recorded."""
+    thread: int
+    detail: str
+
+
+class Facts(BackwardFacts):
+    """A record with answer tables, and look-ups over it that checks share."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(record)
         self._answers: dict[object, Any] = {}
+        self._events: dict[str, list[Event]] = {}
 
     def answer(self, of: Callable[[Facts], _Answer]) -> _Answer:
-        """Return what a class or a function makes of these facts, made but once for all checks."""
+        """Return what a class or a function makes of these facts, made once for all checks."""
         if of not in self._answers:
             self._answers[of] = of(self)
         found: _Answer = self._answers[of]
         return found
 
-    def leaves_of_nodes(self, is_node: npt.NDArray[np.bool_]) -> frozenset[int]:
-        """Return the tensors, as first values, whose gradients some grad nodes accumulate."""
-        leaves = self.record.grad_nodes["parameter"][is_node]
-        return frozenset(map(self.first_value, leaves[leaves >= 0].tolist()))
+    def events(self, kind: str) -> list[Event]:
+        """Return the events of one kind, in order."""
+        if kind not in self._events:
+            table, text = self.record.events, self.record.text
+            rows = np.flatnonzero(table["kind"] == EVENT_KINDS.index(kind))
+            columns = [table[name][rows].tolist() for name in Event._fields[1:]]
+            self._events[kind] = [
+                Event._make((row, *numbers, text(detail)))
+                for row, *numbers, detail in zip(rows.tolist(), *columns, strict=True)
+            ]
+        return self._events[kind]

@@ -2,74 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from paddle_lab.analysis.findings.facts.columns import Entry, Rows, rows_by
-from paddle_lab.analysis.findings.facts.ops import OpFacts
+from paddle_lab.analysis.findings.facts.columns import Mask, column, rows, text_column
+from paddle_lab.analysis.findings.facts.tensors import TensorFacts
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
 _PADDLE_GRAD, _REMAINING = (BACKWARD_KINDS.index(kind) for kind in ("paddle.grad", "remaining"))
 
 
-class BackwardFacts(OpFacts):
+class BackwardFacts(TensorFacts):
     """Grad nodes and backward calls by key: the rows in their tables."""
 
-    @cached_property
-    def grad_nodes(self) -> Rows:
-        """The grad nodes that an op made."""
-        ops = self.record.grad_nodes["op"]
-        return rows_by(ops, np.arange(len(ops)), self.op_count)
-
-    @cached_property
-    def grad_node_name(self) -> Callable[[int], str]:
-        """Paddle's name of a grad node: ``"PowGradNode"``."""
-        return self.text_entry("grad_nodes", "name")
-
-    @cached_property
-    def op_of_node(self) -> Entry:
-        """The op that made a grad node, -1 where none did."""
-        return self.entry("grad_nodes", "op")
-
-    def ops_of_nodes(self, is_node: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return for each op whether it made one of some grad nodes, shape ``[ops]``."""
-        is_op = np.zeros(self.op_count, np.bool_)
-        ops = self.record.grad_nodes["op"][is_node]
-        is_op[ops[ops >= 0]] = True
-        return is_op
-
-    @cached_property
-    def edges_out(self) -> Rows:
-        """The edges on which a grad node hands gradients on, by slot."""
-        return self._edges("source")
-
-    @cached_property
-    def edges_in(self) -> Rows:
-        """The edges on which a grad node is given gradients."""
-        return self._edges("target")
-
-    def _edges(self, end: str) -> Rows:
-        edges = self.record.grad_edges
-        return rows_by(edges[end], np.arange(len(edges)), len(self.record.grad_nodes))
-
-    @cached_property
-    def edge_source(self) -> Entry:
-        """The grad node that hands a gradient on over an edge."""
-        return self.entry("grad_edges", "source")
-
-    @cached_property
-    def edge_target(self) -> Entry:
-        """The grad node that is given a gradient over an edge."""
-        return self.entry("grad_edges", "target")
+    grad_node_name = text_column("grad_nodes", "name")
+    """Paddle's name of a grad node: ``"PowGradNode"``."""
+    op_of_node = column("grad_nodes", "op")
+    """The op that made a grad node, -1 where none did."""
+    grad_nodes = rows("grad_nodes", "op", of="ops")
+    """The grad nodes that an op made."""
+    edges_out = rows("grad_edges", "source", of="grad_nodes")
+    """The edges on which a grad node hands gradients on, by slot."""
+    edges_in = rows("grad_edges", "target", of="grad_nodes")
+    edge_source = column("grad_edges", "source")
+    edge_target = column("grad_edges", "target")
+    next_nodes = rows("grad_edges", "source", "target", of="grad_nodes")
+    """The grad nodes that one hands gradients to, by slot."""
+    ops_before = column("backward_calls", "ops_before")
+    """How many ops had been recorded when a backward call began."""
+    backward_error = text_column("backward_calls", "error")
+    """The text of the exception that a backward call raised, ``""`` for none."""
+    nodes_of_call = rows("backward_members", "backward_call", "grad_node", of="backward_calls")
+    """The grad nodes of a backward call's graph."""
+    roots = rows("grad_roots", "backward_call", "grad_node", of="backward_calls")
+    """The grad nodes at which a backward call began."""
 
     @cached_property
     def user_backward_calls(self) -> list[int]:
-        """The backward calls of the user's, in order; ``remaining`` graphs are nobody's call."""
+        """The backward calls of the user's, in order, without the ``remaining`` graphs."""
         is_users = self.record.backward_calls["kind"] != _REMAINING
         calls: list[int] = np.flatnonzero(is_users).tolist()
         return calls
@@ -78,64 +51,43 @@ class BackwardFacts(OpFacts):
         """Tell whether a backward call is one of ``paddle.grad``."""
         return bool(self.record.backward_calls["kind"][call] == _PADDLE_GRAD)
 
-    def backward_error(self, call: int) -> str:
-        """Return the text of the exception that a backward call raised, ``""`` for none."""
-        return self.record.text(int(self.record.backward_calls["error"][call]))
-
-    @cached_property
-    def ops_before(self) -> Entry:
-        """How many ops had been recorded when a backward call began."""
-        return self.entry("backward_calls", "ops_before")
-
     def place_of_call(self, call: int) -> Place:
         """Return the innermost line of the user's that called backward."""
         return self.place_of_stack(int(self.record.backward_calls["stack"][call]))
 
     @cached_property
-    def nodes_of_call(self) -> Rows:
-        """The grad nodes of a backward call's graph."""
-        return self._of_call("backward_members", "grad_node")
-
-    @cached_property
-    def roots(self) -> Rows:
-        """The grad nodes at which a backward call began."""
-        return self._of_call("grad_roots", "grad_node")
-
-    @cached_property
     def targets(self) -> dict[int, frozenset[int]]:
         """Of calls of ``paddle.grad``, the grad nodes that they were asked to bring gradients to.
 
-        Other calls go to every leaf, and so do those of traces that do not tell.
+        Other calls go to every leaf, and so do those of traces without this information.
         """
-        told, nodes = self.record.grad_targets, self._of_call("grad_targets", "grad_node")
+        asked = self.record.grad_targets
         return {
-            call: frozenset(nodes(call)) - {-1}
-            for call in np.unique(told["backward_call"]).tolist()
+            call: frozenset(asked["grad_node"][asked["backward_call"] == call].tolist()) - {-1}
+            for call in np.unique(asked["backward_call"]).tolist()
         }
 
-    @cached_property
-    def stops(self) -> Rows:
-        """The tensors that a call of ``paddle.grad`` was given as ``no_grad_vars``."""
-        return self._of_call("grad_stops", "tensor")
+    def leaves_of_nodes(self, is_node: Mask) -> frozenset[int]:
+        """Return the tensors, as first values, whose gradients some grad nodes accumulate."""
+        leaves = self.record.grad_nodes["parameter"][is_node]
+        return frozenset(map(self.first_value, leaves[leaves >= 0].tolist()))
 
-    def _of_call(self, table: str, column: str) -> Rows:
-        columns, call_count = self.record.tables[table], len(self.record.backward_calls)
-        return rows_by(columns["backward_call"], columns[column], call_count)
+    def ops_of_nodes(self, is_node: Mask) -> Mask:
+        """Return for each op whether it made one of some grad nodes, shape ``[ops]``."""
+        is_op = np.zeros(self.op_count, np.bool_)
+        ops = self.record.grad_nodes["op"][is_node]
+        is_op[ops[ops >= 0]] = True
+        return is_op
 
-    def nodes_of_calls(self, calls: list[int]) -> npt.NDArray[np.bool_]:
+    def nodes_of_calls(self, calls: list[int]) -> Mask:
         """Return for each grad node whether it is in the graph of one of some backward calls."""
         members = self.record.backward_members
         is_node = np.zeros(len(self.record.grad_nodes), np.bool_)
         is_node[members["grad_node"][np.isin(members["backward_call"], calls)]] = True
         return is_node
 
-    @cached_property
-    def reached_ops(self) -> npt.NDArray[np.bool_]:
-        """Whether a backward call of the user's reached an op's grad node, shape ``[ops]``."""
-        return self.ops_of_nodes(self.nodes_of_calls(self.user_backward_calls))
 
-
-def with_bad_numbers(stats: Any) -> npt.NDArray[np.bool_]:
+def with_bad_numbers(stats: Any) -> Mask:
     """Return for each row of ``value_stats`` or ``grad_stats`` whether it counts a NaN or Inf."""
-    is_bad: npt.NDArray[np.bool_] = (stats["nans"] > 0) | (stats["infs"] > 0)
+    is_bad: Mask = (stats["nans"] > 0) | (stats["infs"] > 0)
     return is_bad

@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.graph.trees import csr
-from paddle_lab.trace.record import Record
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from paddle_lab.trace.schema import ROLES
 
 Entry = Callable[[int], int]
-"""From a row to what stands there."""
+"""From a row to what is in its cell."""
 Rows = Callable[[int], list[int]]
 """From a row to the rows that belong to it, in order."""
+Mask = npt.NDArray[np.bool_]
 
 
-class RecordColumns:
-    """A record with answer tables, and its columns as look-ups.
+def column(table: str, name: str) -> cached_property[Entry]:
+    """Return a property of `Facts` that looks up a column: a list is faster than an array."""
+    return cached_property(lambda facts: facts.record.tables[table][name].tolist().__getitem__)
+
+
+def text_column(table: str, name: str) -> cached_property[Callable[[int], str]]:
+    """Return a property of `Facts` that looks up a column of texts."""
+    return cached_property(
+        lambda facts: (
+            list(map(facts.record.text, facts.record.tables[table][name].tolist())).__getitem__
+        )
+    )
+
+
+def rows(
+    table: str, key: str, value: str = "", *, of: str, role: str = ""
+) -> cached_property[Rows]:
+    """Return a property of `Facts`: from a row of the table ``of`` to rows that name it.
 
     Parameters
     ----------
-    record
-        As :func:`paddle_lab.analysis.answers.with_answers` returns it.
+    key
+        The column that names the row.
+    value
+        The column to return; without one, the row's number in ``table``.
+    role
+        Of ``uses``, the role that counts, with a tensor.
     """
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def make(facts: Any) -> Rows:
+        columns = facts.record.tables[table]
+        keys, values = columns[key], columns[value] if value else np.arange(len(columns))
+        if role:
+            counts = (columns["role"] == ROLES.index(role)) & (columns["tensor"] >= 0)
+            keys, values = keys[counts], values[counts]
+        return rows_by(keys, values, len(facts.record.tables[of]))
 
-    def entry(self, table: str, column: str) -> Entry:
-        """Return a look-up in a column: in a list, one entry costs a tenth of an array's."""
-        entries: list[int] = self.record.tables[table][column].tolist()
-        return entries.__getitem__
-
-    def text_entry(self, table: str, column: str) -> Callable[[int], str]:
-        """Return a look-up in a column of texts."""
-        codes = self.record.tables[table][column].tolist()
-        return [self.record.strings[code] for code in codes].__getitem__
-
-    def codes(self, matches: Callable[[str], bool]) -> list[int]:
-        """Return the codes of the record's texts that match."""
-        return [code for code, text in enumerate(self.record.strings) if matches(text)]
+    return cached_property(make)
 
 
 def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) -> Rows:

@@ -1,87 +1,63 @@
-"""What a record says of ops: name, phase, what they read and made, and the user's line."""
+"""What a record says of ops and scopes: inputs, outputs, steps, and the user's lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts.columns import Entry, RecordColumns, Rows, rows_by
+from paddle_lab.analysis.findings.facts.columns import Entry, Mask, column, rows, text_column
 from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.graph.trees import Keys
-from paddle_lab.analysis.source.stacks import Frame, stack_frames, stack_of
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import PHASES, ROLES
+from paddle_lab.trace.schema import PHASES, SCOPE_KINDS
 
 FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))
-_INPUT, _OUTPUT, _RESULT = (ROLES.index(role) for role in ("input", "output", "result"))
 
 
-class OpFacts(RecordColumns):
-    """Ops by key: the row in ``ops``."""
+class OpFacts:
+    """Ops and scopes by key: the row in their tables.
+
+    Parameters
+    ----------
+    record
+        As :func:`paddle_lab.analysis.answers.with_answers` returns it.
+    """
 
     def __init__(self, record: Record) -> None:
-        super().__init__(record)
+        self.record = record
+        self.op_count = len(record.ops)
         self._places: dict[int, Place] = {}
 
-    @property
-    def op_count(self) -> int:
-        """How many ops there are."""
-        return len(self.record.ops)
+    op_name = text_column("ops", "name")
+    attributes = text_column("ops", "attributes")
+    """The arguments of an op's call that were no tensors."""
+    phase = column("ops", "phase")
+    """:data:`FORWARD`, :data:`BACKWARD` or :data:`OPTIMIZER`."""
+    stack = column("ops", "stack")
+    is_pylayer = column("ops", "is_pylayer")
+    """Whether an op is a call of a PyLayer."""
+    inputs = rows("uses", "op", "tensor", of="ops", role="input")
+    """The tensors that an op read, by slot."""
+    input_slots = rows("uses", "op", "slot", of="ops", role="input")
+    outputs = rows("uses", "op", "tensor", of="ops", role="output")
+    results = rows("uses", "op", "tensor", of="ops", role="result")
+    """The tensors that a PyLayer's own ops handed to its op."""
 
-    @cached_property
-    def op_name(self) -> Callable[[int], str]:
-        """Paddle's name of an op."""
-        return self.text_entry("ops", "name")
+    layer_path = text_column("layers", "path")
 
-    def ops_named(self, names: Collection[str]) -> Keys:
+    def is_named(self, names: Collection[str]) -> Mask:
+        """Return which ops have one of these names, shape ``[ops]``."""
+        codes = [code for code, text in enumerate(self.record.strings) if text in names]
+        found: Mask = np.isin(self.record.ops["name"], codes)
+        return found
+
+    def ops_named(self, names: Collection[str]) -> list[int]:
         """Return the ops that have one of these names, in order."""
-        codes = self.codes(names.__contains__)
-        return np.flatnonzero(np.isin(self.record.ops["name"], codes)).astype(np.int32)
-
-    def attributes(self, op: int) -> str:
-        """Return the arguments of an op's call that were no tensors, as text."""
-        return self.record.text(int(self.record.ops["attributes"][op]))
-
-    @cached_property
-    def phase(self) -> Entry:
-        """Whether an op is :data:`FORWARD`, :data:`BACKWARD` or :data:`OPTIMIZER`."""
-        return self.entry("ops", "phase")
-
-    @cached_property
-    def stack(self) -> Entry:
-        """The stack of an op."""
-        return self.entry("ops", "stack")
-
-    @cached_property
-    def inputs(self) -> Rows:
-        """The tensors that an op read, by slot."""
-        return self._used(_INPUT)
-
-    @cached_property
-    def input_slots(self) -> Rows:
-        """The slots of the tensors that an op read."""
-        return self._used(_INPUT, "slot")
-
-    @cached_property
-    def outputs(self) -> Rows:
-        """The tensors that an op made."""
-        return self._used(_OUTPUT)
-
-    @cached_property
-    def results(self) -> Rows:
-        """The tensors that a PyLayer's own ops handed to its op."""
-        return self._used(_RESULT)
-
-    def _used(self, role: int, column: str = "tensor") -> Rows:
-        uses = self.record.uses
-        is_used = (uses["role"] == role) & (uses["tensor"] >= 0)
-        return rows_by(uses["op"][is_used], uses[column][is_used], self.op_count)
-
-    def is_pylayer(self, op: int) -> bool:
-        """Tell whether an op is a call of a PyLayer."""
-        return bool(self.record.ops["is_pylayer"][op])
+        found: list[int] = np.flatnonzero(self.is_named(names)).tolist()
+        return found
 
     # -- lines of the user's ------------------------------------------------------------------
 
@@ -91,12 +67,10 @@ class OpFacts(RecordColumns):
 
     def place_of_stack(self, stack: int) -> Place:
         """Return the innermost line of the user's in a stack."""
-        place = self._places.get(stack)
-        if place is None:
-            frame = int(self._stack_frames[stack]) if stack >= 0 else -1
-            place = Place.of(Frame(self.record, frame) if frame >= 0 else None)
-            self._places[stack] = place
-        return place
+        if stack not in self._places:
+            frame = int(self.record.stack_frames["frame"][stack]) if stack >= 0 else -1
+            self._places[stack] = Place.of(Frame(self.record, frame) if frame >= 0 else None)
+        return self._places[stack]
 
     def model_place(self, op: int) -> Place:
         """Return the user's line that called the outermost layer around an op.
@@ -105,14 +79,53 @@ class OpFacts(RecordColumns):
         """
         frames = stack_of(self.record, self.stack(op))
         for caller, callee in zip(reversed(frames), reversed(frames[:-1]), strict=False):
-            if caller.kind == "user" and callee.kind == "paddle" and _is_layer_call(callee):
+            is_layer_call = callee.function in ("Layer.__call__", "__call__")
+            if caller.kind == "user" and callee.kind == "paddle" and is_layer_call:
                 return Place.of(caller)
         return self.place(op)
 
+    # -- scopes -------------------------------------------------------------------------------
+
+    def scopes_around(self, scope: int) -> Iterator[int]:
+        """Yield a scope and those around it, from the innermost out; none for -1."""
+        while scope >= 0:
+            yield scope
+            scope = int(self.record.scopes["parent"][scope])
+
+    def pylayer_op(self, scope: int) -> int:
+        """Return the op that a scope is the call of a PyLayer for, -1 for none."""
+        return int(self.record.scopes["op"][scope]) if scope >= 0 else -1
+
     @cached_property
-    def _stack_frames(self) -> Keys:
-        return stack_frames(self.record)
+    def is_in_pylayer(self) -> Entry:
+        """Whether an op runs inside a PyLayer, which is differentiated as a whole."""
+        found = self._outermost("pylayer")[self.record.ops["scope"]] >= 0
+        own = self.record.scopes["op"]
+        found[own[own >= 0]] = False
+        is_inside: list[int] = found.tolist()
+        return is_inside.__getitem__
 
+    @cached_property
+    def layer_calls(self) -> Keys:
+        """The outermost call of a layer around each scope, -1 for none; the last entry is -1."""
+        return self._outermost("layer")
 
-def _is_layer_call(frame: Frame) -> bool:
-    return frame.function in ("Layer.__call__", "__call__") and frame.file.endswith("layers.py")
+    @cached_property
+    def step_ops(self) -> list[list[int]]:
+        """The ops of each optimizer step, by time."""
+        step_of_op = self._outermost("optimizer")[self.record.ops["scope"]]
+        ops: dict[int, list[int]] = {}
+        for op in np.flatnonzero(step_of_op >= 0).tolist():
+            ops.setdefault(int(step_of_op[op]), []).append(op)
+        return sorted(ops.values())
+
+    @cached_property
+    def step_ends(self) -> list[int]:
+        """How many ops had been called at the end of each optimizer step, by time."""
+        return [ops[-1] + 1 for ops in self.step_ops]
+
+    def _outermost(self, kind: str) -> Keys:
+        parent = self.record.scopes["parent"]
+        is_kind = self.record.scopes["kind"] == SCOPE_KINDS.index(kind)
+        above = np.append(nearest_marked(parent, is_kind), -1)[parent]
+        return np.append(nearest_marked(parent, is_kind & (above < 0)), np.int32(-1))

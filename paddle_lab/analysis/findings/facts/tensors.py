@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from paddle_lab.analysis.findings.facts.columns import Entry, RecordColumns, Rows, rows_by
+from paddle_lab.analysis.findings.facts.columns import Entry, column, rows, text_column
+from paddle_lab.analysis.findings.facts.ops import OpFacts
 from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
 _INPUT = ROLES.index("input")
 
 
-class TensorFacts(RecordColumns):
+class TensorFacts(OpFacts):
     """Tensors by key: the row in ``tensors``, one for each value that a tensor had."""
 
-    @cached_property
-    def consumers(self) -> Rows:
-        """The ops that read a tensor's value, in order."""
-        uses = self.record.uses
-        is_read = uses["role"] == _INPUT
-        return rows_by(uses["tensor"][is_read], uses["op"][is_read], len(self.record.tensors))
-
-    @cached_property
-    def producer(self) -> Entry:
-        """The op that made a tensor's value, -1 for data and what no op made."""
-        return self.entry("tensors", "producer")
-
-    @cached_property
-    def tensor_kind(self) -> Entry:
-        """Whether a tensor is an :data:`ACTIVATION`, a :data:`PARAMETER`, …."""
-        return self.entry("tensors", "kind")
+    tensor_kind = column("tensors", "kind")
+    """:data:`ACTIVATION`, :data:`PARAMETER`, …."""
+    dtype = text_column("tensors", "dtype")
+    path = text_column("tensors", "path")
+    """A parameter's path in its model, ``""`` where it has none."""
+    producer = column("tensors", "producer")
+    """The op that made a tensor's value, -1 for data and what no op made."""
+    version = column("tensors", "version")
+    """Paddle's count of the changes of a tensor's storage when it had this value."""
+    consumers = rows("uses", "tensor", "op", of="tensors", role="input")
+    """The ops that read a tensor's value, in order."""
+    previous = column("tensors", "previous")
+    """The same tensor before it was modified in place, -1 for none."""
+    detached_from = column("tensors", "detached_from")
+    """The tensor whose values a detached one shares, -1 for none."""
+    copies = rows("tensors", "detached_from", of="tensors")
+    """The tensors that were detached from one: they hold its values without its graph."""
 
     @cached_property
     def needs_grad(self) -> Callable[[int], bool]:
@@ -44,65 +45,27 @@ class TensorFacts(RecordColumns):
         return needs.__getitem__
 
     @cached_property
-    def previous(self) -> Entry:
-        """The same tensor before it was modified in place, -1 for none."""
-        return self.entry("tensors", "previous")
+    def shape(self) -> Callable[[int], tuple[int, ...]]:
+        """A tensor's shape."""
+        codes = self.record.tensors["shape"].tolist()
+        shapes = {code: parse_shape(self.record.text(code)) for code in set(codes)}
+        return [shapes[code] for code in codes].__getitem__
 
     @cached_property
-    def detached_from(self) -> Entry:
-        """The tensor whose values a detached one shares, -1 for none."""
-        return self.entry("tensors", "detached_from")
-
-    @cached_property
-    def copies(self) -> Rows:
-        """The tensors that were detached from one: they hold its values without its graph."""
-        sources = self.record.tensors["detached_from"]
-        return rows_by(sources, np.arange(len(sources)), len(sources))
-
-    def shape(self, tensor: int) -> tuple[int, ...]:
-        """Return a tensor's shape."""
-        return shape_of(self._shape(tensor))
-
-    @cached_property
-    def _shape(self) -> Callable[[int], str]:
-        return self.text_entry("tensors", "shape")
-
-    @cached_property
-    def dtype(self) -> Callable[[int], str]:
-        """A tensor's dtype: ``"float32"``."""
-        return self.text_entry("tensors", "dtype")
-
-    @cached_property
-    def path(self) -> Callable[[int], str]:
-        """A parameter's path in its model, ``""`` where it has none."""
-        return self.text_entry("tensors", "path")
-
-    @cached_property
-    def first_value(self) -> Entry:
-        """The tensor's value before it was first modified in place."""
-        first: list[int] = self._first_values.tolist()
-        return first.__getitem__
-
-    def first_values(self, tensors: npt.NDArray[Any]) -> Keys:
-        """Return each tensor's value before it was first modified in place."""
-        first: Keys = self._first_values[tensors]
-        return first
-
-    @cached_property
-    def _first_values(self) -> Keys:
+    def first_values(self) -> Keys:
+        """The value of each tensor before it was first modified in place, shape ``[tensors]``."""
         previous = self.record.tensors["previous"]
         return nearest_marked(previous, previous < 0)
 
-    def is_parameter_fed(self, tensor: int) -> bool:
-        """Tell whether a tensor is a parameter, or was computed from any."""
-        if self.tensor_kind(tensor) == PARAMETER:
-            return True
-        producer = self.producer(tensor)
-        return producer >= 0 and self.is_fed_op(producer) > 0
+    @cached_property
+    def first_value(self) -> Entry:
+        """A tensor's value before it was first modified in place."""
+        first: list[int] = self.first_values.tolist()
+        return first.__getitem__
 
     @cached_property
     def is_fed_op(self) -> Entry:
-        """Whether an op computes from parameters, be it through detached tensors."""
+        """Whether an op computes from parameters, possibly through detached tensors."""
         record = self.record
         uses, edges = record.uses, record.op_edges
         reads = (uses["role"] == _INPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0)
@@ -123,9 +86,3 @@ class TensorFacts(RecordColumns):
     def living(self) -> frozenset[int]:
         """The tensors that were alive when the trace ended."""
         return frozenset(self.record.living_tensors["tensor"].tolist())
-
-
-@lru_cache(maxsize=4096)
-def shape_of(text: str) -> tuple[int, ...]:
-    """Return the shape that a record writes as ``"[4, 2]"``."""
-    return tuple(int(size) for size in text.strip("[]").split(",") if size.strip())

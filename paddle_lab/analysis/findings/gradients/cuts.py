@@ -51,14 +51,18 @@ class GradientCuts:
         self.reach = GradientReach(facts)
         self._modes = GradientModes(facts)
         self._trips = RoundTrips(facts)
+        self.rootless = {event.tensor: event for event in facts.events("rootless_backward")}
+        """Tensors without a gradient that a backward call began at, and the events."""
+        stops = reversed(facts.events("gradient_stopped"))
+        self._stops = {event.tensor: event for event in stops}
 
     @cached_property
     def unreached(self) -> frozenset[int]:
         """Parameters that ops read, that want a gradient and that none reached.
 
         Where ``paddle.grad`` was asked only for other gradients, a parameter counts only if an
-        optimizer that holds it steps. A parameter in ``no_grad_vars`` never counts. One whose own
-        gradient was asked for counts if such an optimizer never got the gradient.
+        optimizer that holds it steps; behind a call with ``no_grad_vars`` it never counts. One
+        whose own gradient was asked for counts if such an optimizer never got the gradient.
         """
         if not self._facts.user_backward_calls:
             return frozenset()
@@ -68,7 +72,7 @@ class GradientCuts:
             one
             for one in trained.used
             if (one not in reach.leaves or one in asked)
-            and one not in reach.stopped
+            and one not in reach.kept_away
             and (one not in asked or (trained.steps and one in trained.holders))
             and trained.wants_gradient(one)
         )
@@ -79,7 +83,7 @@ class GradientCuts:
         if not self.unreached:
             return {}
         behind = {
-            cut: self._parameters_behind(cut.source) for cut in filter(self._leads, self._ends)
+            cut: self._parameters_behind(cut.source) for cut in filter(self._leads, self._ends())
         }
         # A value that a running average reads under no_grad is not on the way to the loss.
         on_the_way = [found for cut, found in behind.items() if cut.way != "no_grad"]
@@ -87,7 +91,7 @@ class GradientCuts:
         return {
             cut: found
             for cut, found in behind.items()
-            if cut.way != "no_grad" or not found <= explained
+            if found and (cut.way != "no_grad" or not found <= explained)
         }
 
     @cached_property
@@ -95,24 +99,10 @@ class GradientCuts:
         """All parameters whose gradients end at some cut."""
         return frozenset[int]().union(*self.parameters.values())
 
-    @cached_property
-    def rootless(self) -> dict[int, Event]:
-        """Tensors without a gradient that a backward call began at, and the events."""
-        return {event.tensor: event for event in self._facts.events("rootless_backward")}
-
-    def leads_to_loss(self, tensor: int) -> bool:
-        """Tell whether a tensor's values went into a loss that backward was called on."""
-        return tensor in self._leading
-
     # -- forward from the parameters ----------------------------------------------------------
 
-    @cached_property
     def _ends(self) -> list[Cut]:
-        facts = self._facts
-        starts = np.isin(
-            facts.first_values(np.arange(len(facts.record.tensors))), list(self.unreached)
-        )
-        ends: dict[Cut, None] = {}
+        facts, ends = self._facts, dict[Cut, None]()
 
         def onward(row: int) -> Iterator[int]:
             """Yield where a live value goes on, and keep the cuts at which it ends."""
@@ -127,49 +117,49 @@ class GradientCuts:
                 elif not is_inside:
                     yield from filter(self._carries, facts.outputs(op))
 
-        for _ in walk(filter(facts.consumers, np.flatnonzero(starts).tolist()), onward):
+        starts = np.flatnonzero(np.isin(facts.first_values, list(self.unreached))).tolist()
+        for _ in walk(filter(facts.consumers, starts), onward):
             pass
         return sorted(ends, key=lambda cut: (max(cut.op, cut.taker), cut.source))
 
     def _cuts_beside(self, row: int) -> Iterator[Cut]:
-        facts = self._facts
-        op = facts.producer(row)
+        facts, op = self._facts, self._facts.producer(row)
         for copy in facts.copies(row):
             stop = self._stops.get(copy)
             way = "detach" if stop is None else stop.detail
             place = facts.place(op) if stop is None else facts.place_of_stack(stop.stack)
             yield Cut(way, row, op, place, (copy,))
         for trip in self._trips.of_source.get(row, ()):
-            behind = (trip.row,) if trip.row >= 0 else ()
-            way = "numpy" if behind else "number"
+            way = "numpy" if trip.row >= 0 else "number"
             if trip.read.detail in ("set_value", "copy_"):
                 way = "written"
             place = facts.place_of_stack(trip.read.stack)
+            behind = (trip.row,) if trip.row >= 0 else ()
             yield Cut(way, row, op, place, behind, trip.op, trip.made)
 
     def _cut_at(self, row: int, op: int) -> Cut | None:
-        facts = self._facts
-        stop = self._stops.get(row)
+        facts, stop = self._facts, self._stops.get(row)
         if stop is not None and stop.ops_before <= op:
             place = facts.place_of_stack(stop.stack)
             return Cut(stop.detail, row, facts.producer(row), place, (row,), event=stop)
-        outputs, place = tuple(facts.outputs(op)), facts.place(op)
+        outputs = tuple(facts.outputs(op))
         left_out = self.reach.left_out.get(op, {})
         given = [number for number, one in enumerate(facts.inputs(op)) if one == row]
         if left_out and all(number in left_out for number in given):
-            return Cut("pylayer", row, op, place, outputs, event=left_out[given[0]])
-        if facts.op_name(op) in ZERO_GRADIENT:
-            return Cut("zero_gradient", row, op, place, outputs)
-        if not outputs or any(map(self._carries, outputs)):
+            way = "pylayer"
+        elif facts.op_name(op) in ZERO_GRADIENT:
+            way = "zero_gradient"
+        elif not outputs or any(map(self._carries, outputs)):
             return None
-        if any(map(facts.needs_grad, outputs)):
-            return Cut("integer", row, op, place, outputs)
-        off = self._modes.switched_off_by(op)
-        if off is None:
-            return Cut("no_gradient", row, op, place, outputs)
-        if self._modes.is_of_paddles_layers(off):
+        elif any(map(facts.needs_grad, outputs)):
+            way = "integer"
+        elif (off := self._modes.switched_off_by(op)) is None:
+            way = "no_gradient"
+        elif self._modes.is_of_paddles_layers(off):
             return None
-        return Cut("no_grad", row, op, self._modes.place(op, off), outputs, event=off)
+        else:
+            return Cut("no_grad", row, op, self._modes.place(op, off), outputs, event=off)
+        return Cut(way, row, op, facts.place(op), outputs)
 
     def _untracked_around(self, row: int, op: int) -> Cut | None:
         """Return the cut at the PyLayer around an op, where no input of it takes a gradient."""
@@ -190,24 +180,19 @@ class GradientCuts:
     def _carries(self, tensor: int) -> bool:
         return self._facts.needs_grad(tensor) and not is_integer(self._facts.dtype(tensor))
 
-    @cached_property
-    def _stops(self) -> dict[int, Event]:
-        events = reversed(self._facts.events("gradient_stopped"))
-        return {event.tensor: event for event in events}
-
     # -- back from the losses -----------------------------------------------------------------
 
+    def leads_to_loss(self, tensor: int) -> bool:
+        """Tell whether a tensor's values went into a loss that backward was called on."""
+        return tensor in self._leading
+
     def _leads(self, cut: Cut) -> bool:
-        behind = cut.behind
-        if cut.taker >= 0:
-            if self.reach.ops[cut.taker]:
-                return True
-            behind += tuple(self._facts.outputs(cut.taker))
-        return any(map(self.leads_to_loss, behind))
+        taken = self._facts.outputs(cut.taker) if cut.taker >= 0 else []
+        is_reached = cut.taker >= 0 and self.reach.ops[cut.taker]
+        return bool(is_reached) or not self._leading.isdisjoint((*cut.behind, *taken))
 
     @cached_property
     def _leading(self) -> set[int]:
-        """The tensors whose values went into a loss that backward was called on."""
         facts, trips = self._facts, self._trips
 
         def sources(row: int) -> Iterator[int]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
 
 from paddle_lab.analysis.findings.facts import Event, Facts
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.source.stacks import Frame
-
-_Level = tuple[int, ...]
-"""caller's stack, cell, file, function: one call of a function, wherever in it."""
 
 
 class GradientModes:
@@ -19,27 +15,20 @@ class GradientModes:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-
-    @cached_property
-    def _switches(self) -> dict[int, tuple[list[int], list[Event | None]]]:
-        """For each thread, after how many ops gradients were switched; off by an event, or on."""
-        switched: list[tuple[Event, Event | None]] = [
-            *((event, event) for event in self._facts.events("gradient_off")),
-            *((event, None) for event in self._facts.events("gradient_on")),
+        switches = [
+            *((event, True) for event in facts.events("gradient_off")),
+            *((event, False) for event in facts.events("gradient_on")),
         ]
-        switches: dict[int, tuple[list[int], list[Event | None]]] = {}
-        for event, switch in sorted(switched, key=lambda one: one[0].row):
-            positions, found = switches.setdefault(event.thread, ([], []))
-            positions.append(event.ops_before)
-            found.append(switch)
-        return switches
+        self._switches: dict[int, list[tuple[Event, bool]]] = {}
+        for event, is_off in sorted(switches):
+            self._switches.setdefault(event.thread, []).append((event, is_off))
 
     def switched_off_by(self, op: int) -> Event | None:
         """Return the ``gradient_off`` event under which an op ran, None where gradients were on."""
-        thread = int(self._facts.record.ops["thread"][op])
-        positions, switches = self._switches.get(thread, ([], []))
-        last = bisect_right(positions, op) - 1
-        return switches[last] if last >= 0 else None
+        switches = self._switches.get(int(self._facts.record.ops["thread"][op]), [])
+        last = bisect_right(switches, op, key=lambda switch: switch[0].ops_before) - 1
+        event, is_off = switches[last] if last >= 0 else (None, False)
+        return event if is_off else None
 
     def is_of_paddles_layers(self, event: Event) -> bool:
         """Tell whether a layer of Paddle's own switched gradients off, not the user's code.
@@ -58,22 +47,25 @@ class GradientModes:
 
         For a decorated function it is the line of its own.
         """
-        levels = {level for _, level in self._frames(event.stack)}
+        calls = {call for _, call in self._frames(event.stack)}
         inner: Place | None = None
-        for frame, level in self._frames(self._facts.stack(op)):
-            place = Place.of(frame) if frame.kind == "user" else None
-            if level in levels:
-                return place or inner or self._facts.place(op)
-            inner = place or inner
-        return self._facts.place(op)
+        for frame, call in self._frames(self._facts.stack(op)):
+            inner = (Place.of(frame) if frame.kind == "user" else None) or inner
+            if call in calls:
+                break
+        else:
+            inner = None
+        return inner or self._facts.place(op)
 
-    def _frames(self, stack: int) -> Iterator[tuple[Frame, _Level]]:
-        """Yield the frames of a stack, from the innermost out."""
-        record = self._facts.record
-        frames, callers = record.stacks["frame"], record.stacks["caller"]
+    def _frames(self, stack: int) -> Iterator[tuple[Frame, object]]:
+        """Yield the frames of a stack, from the innermost out, and what a call of each has alone.
+
+        That is its caller's stack and its function: one call of a function, at whichever line.
+        """
+        stacks = self._facts.record.stacks
         while stack >= 0:
-            frame, caller = int(frames[stack]), int(callers[stack])
-            if frame >= 0:
-                names = (int(record.frames[name][frame]) for name in ("cell", "file", "function"))
-                yield Frame(record, frame), (caller, *names)
+            row, caller = int(stacks["frame"][stack]), int(stacks["caller"][stack])
+            if row >= 0:
+                frame = Frame(self._facts.record, row)
+                yield frame, (caller, frame.cell, frame.file, frame.function)
             stack = caller

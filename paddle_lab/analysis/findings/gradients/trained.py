@@ -1,24 +1,24 @@
-"""Which parameters somebody means to train."""
+"""Which parameters are to be trained, and at which lines they were created."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from functools import cached_property
 
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, OPTIMIZER, PARAMETER, Facts
+from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.graph.scopes import layers_of_scopes
+from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.schema import ROLES
 from paddle_lab.words import Text, listing, say
 
-_INPUT = ROLES.index("input")
-
-_KEEPS_ESTIMATES = frozenset(
-    name + suffix
-    for name in ("batch_norm", "sync_batch_norm", "spectral_norm")
-    for suffix in ("", "_")
-)
+_KEEPS_ESTIMATES = re.compile(r"(sync_)?batch_norm_?|spectral_norm_?")
 _ESTIMATES = slice(1, 3)
 """Which inputs of these ops are estimates: mean and variance, or two singular vectors."""
+_NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 
 
 class Trained:
@@ -26,11 +26,8 @@ class Trained:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-
-    @cached_property
-    def steps(self) -> bool:
+        self.steps = bool((facts.record.optimizers["steps"] > 0).any())
         """Whether any optimizer stepped."""
-        return bool((self._facts.record.optimizers["steps"] > 0).any())
 
     @cached_property
     def holders(self) -> dict[int, list[int]]:
@@ -40,7 +37,7 @@ class Trained:
         """
         record = self._facts.record
         table = record.optimizer_parameters
-        parameters = self._facts.first_values(table["tensor"]).tolist()
+        parameters = self._facts.first_values[table["tensor"]].tolist()
         held = list(zip(table["optimizer"].tolist(), parameters, strict=True))
         if self.steps:
             counted = set(np.flatnonzero(record.optimizers["steps"] > 0).tolist())
@@ -55,13 +52,13 @@ class Trained:
     @cached_property
     def used(self) -> dict[int, list[int]]:
         """Parameters that forward ops read, and these ops."""
-        facts = self._facts
-        uses, ops, tensors = facts.record.uses, facts.record.ops, facts.record.tensors
-        is_read = (uses["role"] == _INPUT) & (uses["op"] >= 0) & (uses["tensor"] >= 0)
-        op, tensor = uses["op"][is_read], uses["tensor"][is_read]
-        counts = (ops["phase"][op] == FORWARD) & (tensors["kind"][tensor] == PARAMETER)
+        uses, ops, tensors = (getattr(self._facts.record, n) for n in ("uses", "ops", "tensors"))
+        known = (uses["op"] >= 0) & (uses["tensor"] >= 0)
+        op, tensor = uses["op"][known], uses["tensor"][known]
+        counts = (uses["role"][known] == ROLES.index("input")) & (ops["phase"][op] == FORWARD)
+        counts &= tensors["kind"][tensor] == PARAMETER
         used: dict[int, list[int]] = {}
-        parameters = facts.first_values(tensor[counts]).tolist()
+        parameters = self._facts.first_values[tensor[counts]].tolist()
         for parameter, reader in zip(parameters, op[counts].tolist(), strict=True):
             used.setdefault(parameter, []).append(reader)
         return used
@@ -69,12 +66,11 @@ class Trained:
     @cached_property
     def frozen(self) -> frozenset[int]:
         """Parameters whose ``stop_gradient`` was set."""
-        facts = self._facts
-        tensors = facts.record.tensors
+        facts, tensors = self._facts, self._facts.record.tensors
         is_frozen = (tensors["kind"] == PARAMETER) & (tensors["stop_gradient"] != 0)
-        stopped = (event.tensor for event in facts.events("gradient_stopped"))
-        frozen = [one for one in stopped if one >= 0 and facts.tensor_kind(one) == PARAMETER]
-        return frozenset(map(facts.first_value, [*np.flatnonzero(is_frozen).tolist(), *frozen]))
+        stopped = [event.tensor for event in facts.events("gradient_stopped") if event.tensor >= 0]
+        is_frozen[[one for one in stopped if facts.tensor_kind(one) == PARAMETER]] = True
+        return frozenset(facts.first_values[is_frozen].tolist())
 
     @cached_property
     def estimates(self) -> frozenset[int]:
@@ -87,7 +83,7 @@ class Trained:
             parameter
             for parameter, ops in self.used.items()
             if all(
-                facts.op_name(op) in _KEEPS_ESTIMATES
+                _KEEPS_ESTIMATES.fullmatch(facts.op_name(op))
                 and parameter in map(facts.first_value, facts.inputs(op)[_ESTIMATES])
                 for op in ops
             )
@@ -101,43 +97,80 @@ class Trained:
 
     @cached_property
     def updated(self) -> frozenset[int]:
-        """Parameters that an optimizer's op wrote to: they had a gradient, whoever made it."""
+        """Parameters that an optimizer's op wrote to, so that they had a gradient."""
         facts, tensors = self._facts, self._facts.record.tensors
-        made = (tensors["kind"] == PARAMETER) & (tensors["producer"] >= 0)
-        rows = np.flatnonzero(made)
+        rows = np.flatnonzero((tensors["kind"] == PARAMETER) & (tensors["producer"] >= 0))
         is_step = facts.record.ops["phase"][tensors["producer"][rows]] == OPTIMIZER
-        return frozenset(map(facts.first_value, rows[is_step].tolist()))
+        return frozenset(facts.first_values[rows[is_step]].tolist())
 
-    def name(self, parameter: int) -> str:
-        """Return what a person calls a parameter: ``encoder.fc.weight``.
+    def names(self, parameters: list[int], most: int = 4) -> Text | str:
+        """Return parameters as a sentence names them: ```fc.weight`, `fc.bias` and 3 more``."""
+        names = sorted(map(self._name, parameters))
+        shown = [f"`{name}`" for name in names[:most]]
+        if len(names) <= most:
+            return listing(shown)
+        return Text("lists.more", some=say("lists.between").join(shown), n=len(names) - most)
 
-        That is its path after the name of the model it was called in, or Paddle's name for it.
-        """
-        record = self._facts.record
-        path = self._facts.path(parameter)
+    def _name(self, parameter: int) -> str:
+        """Return a parameter's path after the name of its model, or Paddle's name for it."""
+        record, path = self._facts.record, self._facts.path(parameter)
         if not path:
             return record.text(int(record.tensors["name"][parameter]))
-        model = self._model(parameter)
+        uses, parent = self.used.get(parameter, [])[:1], record.layers["parent"]
+        layer = int(layers_of_scopes(record)[record.ops["scope"][uses[0]]]) if uses else -1
+        while layer >= 0 and parent[layer] >= 0:
+            layer = int(parent[layer])
+        model = self._facts.layer_path(layer) if layer >= 0 else ""
         return f"{model}.{path}" if model else path
 
-    def _model(self, parameter: int) -> str:
-        record = self._facts.record
-        layers = record.layers
-        for op in self.used.get(parameter, ())[:1]:
-            for scope in self._facts.scopes_around(int(record.ops["scope"][op])):
-                layer = int(record.scopes["layer"][scope])
-                if layer >= 0:
-                    while layers["parent"][layer] >= 0:
-                        layer = int(layers["parent"][layer])
-                    return record.text(int(layers["path"][layer]))
-        return ""
+    # -- where parameters were created --------------------------------------------------------
 
+    @cached_property
+    def creation_lines(self) -> dict[int, list[Place]]:
+        """The user's lines from the innermost out; none for what was there before the trace."""
+        facts = self._facts
+        stacks: dict[int, int] = {}
+        for event in facts.events("created"):
+            if event.tensor >= 0 and facts.tensor_kind(event.tensor) == PARAMETER:
+                stacks.setdefault(facts.first_value(event.tensor), event.stack)
+        return {
+            parameter: [
+                Place.of(one) for one in stack_of(facts.record, stack) if one.kind == "user"
+            ]
+            for parameter, stack in stacks.items()
+        }
 
-def listed(names: list[str], most: int = 4) -> Text | str:
-    """Return names as a sentence has them: ```a`, `b` and 3 more``."""
-    shown = [f"`{name}`" for name in names[:most]]
-    left = len(names) - len(shown)
-    if not left:
-        return listing(shown)
-    some = say("lists.between").join(shown)
-    return Text("lists.more", some=some, n=left)
+    def creation_place(self, parameters: list[int], others: list[int]) -> Place:
+        """Return the innermost line that created all of some parameters and none of the others.
+
+        A function that makes layers makes good ones too; then the line that called it says more.
+        Where no line tells them apart, it is the innermost that created all.
+        """
+        first, *rest = (self.creation_lines.get(one, []) for one in parameters)
+        lines = [line for line in first if all(line in more for more in rest)]
+        shared = {line for other in others for line in self.creation_lines.get(other, ())}
+        own = [line for line in lines if line not in shared]
+        return next(iter(own or lines), Place())
+
+    def is_alternative(self, parameter: int) -> bool:
+        """Tell whether a parameter that no op reads is one of several that are chosen from.
+
+        Experts, branches, dropped blocks: they were made by the same lines, or are numbered in one
+        list, and of those that are read at all, some are read in one step and not in another.
+        """
+        return self._family(parameter) in self._chosen
+
+    @cached_property
+    def _chosen(self) -> frozenset[object]:
+        read_in: dict[object, set[frozenset[int]]] = {}
+        for parameter, ops in self.used.items():
+            steps = frozenset(bisect_right(self._facts.step_ends, op) for op in ops)
+            read_in.setdefault(self._family(parameter), set()).add(steps)
+        return frozenset(family for family, steps in read_in.items() if len(steps) > 1)
+
+    def _family(self, parameter: int) -> object:
+        shape, lines = self._facts.shape(parameter), self.creation_lines.get(parameter)
+        if lines:
+            return shape, tuple(lines)
+        path = self._facts.path(parameter)
+        return (shape, _NUMBER.sub("#", path)) if _NUMBER.search(path) else parameter

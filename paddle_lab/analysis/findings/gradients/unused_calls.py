@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
-
-import numpy as np
 
 from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
-from paddle_lab.trace.schema import ROLES
+from paddle_lab.analysis.findings.gradients.trained import Trained
 
-_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 _FARTHEST = 5000
 """Tensors after which a call's results are followed no further."""
 
 
 @dataclass
 class UnusedCall:
-    """One call of an outermost layer, or one op beside all layers, and what became of it."""
+    """One call of an outermost layer, or one op outside of layers, and what became of it."""
 
     op: int
     """The first op that read parameters."""
@@ -41,140 +37,100 @@ class UnusedCalls:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._cuts = facts.answer(GradientCuts)
+        # At these tensors ``gradient-cut`` says why no gradient came.
+        self._cut_rows = {cut.source for cut in self._cuts.parameters}
+        self._read = {event.tensor for event in facts.events("read")}
+        self._reached = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
+        eval_calls = set(facts.record.eval_scopes["scope"].tolist())
         self.used_ops: list[int] = []
         """The first ops of the calls whose graphs were used."""
         self.unused: list[UnusedCall] = []
         """The others, in order."""
-        for key, ops in self._calls().items():
-            if facts.reached_ops[ops].any():
+        for (is_layer, key), ops in self._calls().items():
+            call = UnusedCall(ops[0], is_layer, is_layer and key in eval_calls, list(ops))
+            if self._reached[ops].any():
                 self.used_ops.append(ops[0])
-            elif (call := self._followed(key, ops)) is not None:
+            elif self._is_unused(call):
                 self.unused.append(call)
 
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
         """Ops that read trainable parameters and have a gradient, by their outermost layer call.
 
-        Who looks at the weights alone, at a norm, at how far they moved, runs no model.
+        An op that looks at the weights alone, at a norm, at how far they moved, runs no model.
         """
-        facts, record = self._facts, self._facts.record
-        uses, scopes = record.uses, record.ops["scope"]
-        known = (uses["op"] >= 0) & (uses["tensor"] >= 0)
-        op, tensor, role = (uses[name][known] for name in ("op", "tensor", "role"))
-        needs_grad = record.tensors["stop_gradient"][tensor] == 0
-        is_parameter = record.tensors["kind"][tensor] == PARAMETER
-        reading = op[(role == _INPUT) & is_parameter & needs_grad]
-        # What is written into a parameter, under ``no_grad``, has no graph.
-        carrying = op[(role == _OUTPUT) & needs_grad & ~is_parameter]
-        both = np.intersect1d(reading, carrying)
+        facts, scopes = self._facts, self._facts.record.ops["scope"]
+        readers = {op for ops in facts.answer(Trained).used.values() for op in ops}
         calls: dict[tuple[bool, int], list[int]] = {}
-        outermost, weights = facts.outermost_layer_calls, _WeightsAlone(facts)
-        for one in both[record.ops["phase"][both] == FORWARD].tolist():
-            if not facts.is_in_pylayer(one):
-                call = outermost[scopes[one]] if scopes[one] >= 0 else -1
-                if call >= 0 or not weights.reads(one):
-                    calls.setdefault((call >= 0, call if call >= 0 else one), []).append(one)
+        for op in sorted(readers):
+            is_trained = any(
+                facts.needs_grad(one) and facts.tensor_kind(one) == PARAMETER
+                for one in facts.inputs(op)
+            )
+            if is_trained and self._carrying(op) and not facts.is_in_pylayer(op):
+                call = int(facts.layer_calls[scopes[op]])
+                if call >= 0 or not self._reads_weights_alone(op):
+                    calls.setdefault((call >= 0, call if call >= 0 else op), []).append(op)
         return calls
 
-    def _followed(self, key: tuple[bool, int], ops: list[int]) -> UnusedCall | None:
-        """Follow a call's results; None where the graph was used after all."""
-        facts, cuts = self._facts, self._cuts
-        is_call, scope = key
-        call = UnusedCall(ops[0], is_call, is_call and scope in self._eval_scopes, list(ops))
+    def _is_unused(self, call: UnusedCall) -> bool:
+        """Follow a call's results, and note what became of them."""
+        facts, leads_to_loss = self._facts, self._cuts.leads_to_loss
 
         def readers(row: int) -> list[int]:
-            readers = [op for op in facts.consumers(row) if facts.phase(op) == FORWARD]
-            return [op for op in readers if not facts.is_in_pylayer(op)]
+            ops = (op for op in facts.consumers(row) if facts.phase(op) == FORWARD)
+            return [op for op in ops if not facts.is_in_pylayer(op)]
 
         def made_of(row: int) -> list[int]:
             return [out for op in readers(row) for out in self._carrying(op)]
 
-        rows = islice(walk((out for op in ops for out in self._carrying(op)), made_of), _FARTHEST)
-        for row in rows:
-            if row in self._cut_rows or any(facts.reached_ops[op] for op in readers(row)):
-                return None
+        starts = [out for op in call.ops for out in self._carrying(op)]
+        for row in islice(walk(starts, made_of), _FARTHEST):
+            if row in self._cut_rows or any(self._reached[op] for op in readers(row)):
+                return False
             held = (row, *facts.copies(row))
             call.is_living |= row in facts.living
             call.is_looked_at |= not self._read.isdisjoint(held)
-            call.is_in_loss |= any(map(cuts.leads_to_loss, held))
+            call.is_in_loss |= any(map(leads_to_loss, held))
             for op in readers(row):
                 outputs, carrying = facts.outputs(op), self._carrying(op)
                 call.is_looked_at |= bool(outputs) and not carrying
-                call.is_in_loss |= any(map(cuts.leads_to_loss, outputs))
+                call.is_in_loss |= any(map(leads_to_loss, outputs))
                 if carrying:
                     call.ops.append(op)
-        return call
+        return True
 
     def _carrying(self, op: int) -> list[int]:
-        """Return the outputs of an op that carry its graph on."""
-        facts, outputs = self._facts, self._facts.outputs(op)
-        return [
-            one for one in outputs if facts.needs_grad(one) and facts.tensor_kind(one) != PARAMETER
-        ]
+        """Return the outputs of an op that carry its graph on; a parameter written to does not."""
+        facts = self._facts
+        outputs = filter(facts.needs_grad, facts.outputs(op))
+        return [one for one in outputs if facts.tensor_kind(one) != PARAMETER]
 
-    @cached_property
-    def _cut_rows(self) -> frozenset[int]:
-        """Tensors at which ``gradient-cut`` says why no gradient came."""
-        return frozenset(cut.source for cut in self._cuts.parameters)
+    def _reads_weights_alone(self, op: int) -> bool:
+        """Tell whether all that an op reads was made of parameters alone: norms, copies, distances.
 
-    @cached_property
-    def _read(self) -> frozenset[int]:
-        return frozenset(event.tensor for event in self._facts.events("read"))
-
-    @cached_property
-    def _eval_scopes(self) -> frozenset[int]:
-        return frozenset(self._facts.record.eval_scopes["scope"].tolist())
-
-
-class _WeightsAlone:
-    """What was made of parameters without any data: norms, copies, distances of weights."""
-
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-        self._known: dict[int, bool] = {}
-
-    def reads(self, op: int) -> bool:
-        """Tell whether all that an op reads was made of parameters alone.
-
-        What a parameter is subtracted from and has its shape, from before the trace, was one once.
+        A tensor from before the trace that has a parameter's shape counts as its copy where one is
+        subtracted from the other.
         """
-        facts, sources = self._facts, self._sources_of_op(op)
-        others = [one for one in sources if not self._is_of_weights(one)]
-        if not others:
-            return bool(sources)
-        shapes = {facts.shape(one) for one in facts.inputs(op) if one not in others}
-        return facts.op_name(op) == "subtract" and all(
-            self._is_external(one) and {facts.shape(one)} == shapes for one in others
+        facts = self._facts
+        shapes = set(map(facts.shape, facts.inputs(op)))
+        may_be_copy = facts.op_name(op) == "subtract" and len(shapes) == 1
+        made_of = set(walk(facts.inputs(op), self._sources))
+        first = {row for row in made_of if not self._sources(row)}
+        others = {row for row in first if facts.tensor_kind(row) != PARAMETER}
+        return first != others and all(
+            may_be_copy and facts.tensor_kind(row) == EXTERNAL and facts.shape(row) in shapes
+            for row in others
         )
 
-    def _is_of_weights(self, tensor: int) -> bool:
-        known = self._known
-        # What a tensor was made of has an earlier row.
-        for row in sorted(walk([tensor], self._unknown_sources)):
-            if row not in known:
-                sources = self._sources(row)
-                known[row] = self._facts.tensor_kind(row) == PARAMETER or (
-                    bool(sources) and all(known.get(one, False) for one in sources)
-                )
-        return known[tensor]
-
-    def _unknown_sources(self, row: int) -> list[int]:
-        is_known = row in self._known or self._facts.tensor_kind(row) == PARAMETER
-        return [] if is_known else self._sources(row)
-
-    def _is_external(self, row: int) -> bool:
-        while self._facts.detached_from(row) >= 0:
-            row = self._facts.detached_from(row)
-        return self._facts.tensor_kind(row) == EXTERNAL
-
     def _sources(self, row: int) -> list[int]:
-        """Return what a tensor was made of."""
-        if self._facts.detached_from(row) >= 0:
-            return [self._facts.detached_from(row)]
-        op = self._facts.producer(row)
-        return self._sources_of_op(op) if op >= 0 else []
-
-    def _sources_of_op(self, op: int) -> list[int]:
-        written = {self._facts.previous(out) for out in self._facts.outputs(op)}
-        inputs = self._facts.inputs(op)
-        # What is written over is a place, unless it is all there is.
+        """Return what a tensor was made of; none for a parameter."""
+        facts = self._facts
+        if facts.tensor_kind(row) == PARAMETER:
+            return []
+        if facts.detached_from(row) >= 0:
+            return [facts.detached_from(row)]
+        op = facts.producer(row)
+        inputs = facts.inputs(op) if op >= 0 else []
+        # What an op writes over is a place, unless it is all that the op reads.
+        written = set(map(facts.previous, facts.outputs(op))) if op >= 0 else set[int]()
         return [one for one in inputs if one not in written] or inputs

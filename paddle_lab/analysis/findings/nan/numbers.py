@@ -49,8 +49,8 @@ class TensorNumbers:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._nans = facts.entry("value_stats", "nans")
-        self._infs = facts.entry("value_stats", "infs")
+        self._nans = facts.record.value_stats["nans"].tolist().__getitem__
+        self._infs = facts.record.value_stats["infs"].tolist().__getitem__
 
     @cached_property
     def has_bad(self) -> bool:
@@ -119,7 +119,7 @@ class TensorNumbers:
         """The tensor of each row; -1 for what ops made for themselves and no other op read."""
         record = self._facts.record
         uses, tensors = record.uses, record.value_stats["tensor"]
-        ops = np.isin(record.ops["name"], self._facts.codes(_has_scratch))
+        ops = self._facts.is_named([one for one in record.strings if _has_scratch(one)])
         is_second = (uses["role"] == _OUTPUT) & (uses["slot"] > 0) & ops[uses["op"]]
         read = uses["tensor"][uses["role"] == _INPUT]
         scratch = np.setdiff1d(uses["tensor"][is_second], read)

@@ -19,8 +19,7 @@ from paddle_lab.analysis.findings.saved.storages import Storages
 
 Cause = Literal["modified", "twice", "no_double_grad", "pylayer", "python", "unknown"]
 
-_ADDRESS = re.compile(r"(GradNodePyLayer_\w+)\((0x[0-9a-f]+)\)")
-_PYLAYER_NAME = re.compile(r"(GradNodePyLayer_\w+?)(?: :|'s backward function)")
+_PYLAYER_NAME = re.compile(r"(GradNodePyLayer_\w+?)(?: :|'s backward function|\(0x)")
 _VERSIONS = re.compile(r"Its version is (\d+) but the expected version is (\d+)")
 _RUN_BEFORE = re.compile(r"The TensorWrappers of (\w+) do not exist")
 _NO_DOUBLE_GRAD = re.compile(r"The Op (\w+) doesn't have any grad op")
@@ -41,10 +40,8 @@ class FailedBackward:
     cause: Cause
     grad_node: int = -1
     """The grad node that raised, -1 where nothing tells."""
-    saved: int = -1
-    """The value of a tensor that the node had saved and that was modified since."""
     changes: tuple[int, ...] = ()
-    """The ops that modified it, in order."""
+    """The ops that modified a tensor that the node had saved, in order."""
     earlier_call: int = -1
     """The backward call that had freed what the node needs."""
 
@@ -77,11 +74,6 @@ def _explained(facts: Facts, call: int, error: str) -> FailedBackward:
     def named(name: str) -> list[int]:
         return [node for node in order if facts.grad_node_name(node) == name]
 
-    if match := _ADDRESS.search(error):
-        nodes, address = named(match[1]), int(match[2], 16)
-        addresses = facts.record.grad_nodes["address"]
-        nodes = [node for node in nodes if int(addresses[node]) == address] or nodes
-        return FailedBackward(call, "pylayer", _first(nodes))
     if match := _VERSIONS.search(error):
         return _modified(facts, call, order, int(match[1]), int(match[2]))
     if match := _RUN_BEFORE.search(error):
@@ -108,11 +100,7 @@ def _run_order(facts: Facts, call: int) -> list[int]:
     A node runs when all that hand it gradients have run, first come first served; the nodes of
     leaves run before all others. What a failing call did not get to is in the list as well.
     """
-
-    def following(node: int) -> list[int]:
-        return [facts.edge_target(edge) for edge in facts.edges_out(node)]
-
-    roots = facts.roots(call)
+    roots, following = facts.roots(call), facts.next_nodes
     waiting_for = dict.fromkeys(roots, 0)
     for node in walk(roots, following):
         for target in following(node):
@@ -141,16 +129,15 @@ def _modified(
     possible = ((node, op, facts.inputs(op) + facts.outputs(op)) for node, op in made_by_ops)
     for node, op, tensors in (*known, *possible):
         for tensor in tensors:
-            if storages.version(tensor) != expected:
-                continue
-            versions = {
-                change: storages.version_made(tensor, change)
-                for change in storages.changes(tensor)
-                if op < change < before
-            }
-            changes = [one for one, made in versions.items() if expected < made <= version]
-            if changes and versions[changes[-1]] == version:
-                return FailedBackward(call, "modified", node, tensor, tuple(changes))
+            if facts.version(tensor) == expected:
+                changes = [
+                    (change, made)
+                    for change, made in storages.changes(tensor)
+                    if op < change < before and expected < made <= version
+                ]
+                if changes and changes[-1][1] == version:
+                    ops = tuple(change for change, _ in changes)
+                    return FailedBackward(call, "modified", node, ops)
     return FailedBackward(call, "modified")
 
 
@@ -168,10 +155,7 @@ def _last_run(facts: Facts, call: int, nodes: list[int]) -> int:
     """Return the node of the PyLayer whose backward ran last: Paddle complains of that one."""
     parents, ops = (facts.record.scopes[name].tolist() for name in ("parent", "op"))
     calls = facts.record.scopes["backward_call"]
-    ran = [
-        op
-        for op, around in zip(ops, parents, strict=True)
-        if op >= 0 and around >= 0 and int(calls[around]) == call
-    ]
+    inside = zip(ops, parents, strict=True)
+    ran = [op for op, around in inside if op >= 0 and around >= 0 and int(calls[around]) == call]
     of_op = {facts.op_of_node(node): node for node in reversed(nodes)}
     return next((of_op[op] for op in reversed(ran) if op in of_op), _first(nodes))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.place import Place
@@ -39,17 +36,36 @@ class Write(NamedTuple):
 def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
     """Yield, of each line that wrote to saved tensors, a write and the grad node that had saved it.
 
-    They are writes without a count, before that node ran.
+    They are writes without a count, before a backward call ran that node and succeeded.
     """
+    calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
+    # The ops of their grad nodes, and the first of these.
+    nodes_of = {
+        call: nodes
+        for call in calls
+        if (nodes := [node for node in facts.nodes_of_call(call) if facts.op_of_node(node) >= 0])
+    }
+    called = np.array(list(nodes_of), np.int64)
+    before = facts.record.backward_calls["ops_before"][called]
+    first_op = np.array([min(map(facts.op_of_node, nodes)) for nodes in nodes_of.values()])
     named: set[Place] = set()
-    runs = _runs(facts)
-    for writes in _moments(facts, runs):
-        nodes = _waiting_nodes(facts, runs, writes[0]) if writes else []
-        if not nodes:
+    for writes in _moments(facts):
+        if not writes:
+            continue
+        write = writes[0]
+        is_waiting = (before >= write.position) & (first_op < write.position)
+        waiting = {
+            node
+            for call in called[is_waiting].tolist()
+            if write.position < facts.ops_before(call) or _is_line_before(facts, write, call)
+            for node in nodes_of[call]
+            if facts.op_of_node(node) < write.position
+        }
+        if not waiting:
             continue
         storages = facts.answer(Storages)
         saved: dict[int, int] = {}
-        for node in nodes:
+        for node in sorted(waiting):
             op = facts.op_of_node(node)
             for tensor in saved_tensors(facts, op):
                 if _is_needed(facts, op, tensor):
@@ -61,6 +77,20 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
                 yield write, found
 
 
+def _moments(facts: Facts) -> Iterator[list[Write]]:
+    """Yield what each step of an optimizer wrote, and each other write without an op."""
+    for ops in facts.step_ops:
+        yield [
+            Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
+            for op in ops
+            for tensor in facts.outputs(op)
+        ]
+    for event in facts.events("overwritten"):
+        if event.tensor >= 0:
+            place = facts.place_of_stack(event.stack)
+            yield [Write(place, -1, event.tensor, event.stack, event.ops_before)]
+
+
 def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
     """Tell whether an op's grad node computes anything from a value that it saved."""
     if facts.op_name(op) not in _PRODUCTS:
@@ -68,87 +98,16 @@ def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
     return any(facts.needs_grad(other) for other in facts.inputs(op) if other != tensor)
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A backward call that succeeded: when it began, and the ops of its grad nodes."""
+def _is_line_before(facts: Facts, write: Write, call: int) -> bool:
+    """Tell by lines whether a write without an op came before a backward call.
 
-    before: int
-    stack: int
-    nodes: npt.NDArray[np.int64]
-    ops: npt.NDArray[np.int64]
-    first_op: int
-
-
-class _Runs:
-    """Backward calls that succeeded.
-
-    Parameters
-    ----------
-    runs
-        The calls.
+    The innermost function that both ran in has the lines to compare. A step begins with an op, so
+    it was written before only if it has a lower position.
     """
-
-    def __init__(self, runs: list[_Run]) -> None:
-        self._runs = sorted(runs, key=attrgetter("before"))
-        self._before = np.array([run.before for run in self._runs], np.int64)
-        self._first_ops = np.array([run.first_op for run in self._runs], np.int64)
-
-    def around(self, position: int) -> list[_Run]:
-        """Return the backward calls that ran after a position and whose graphs began before it."""
-        start = int(np.searchsorted(self._before, position))
-        has_begun = np.flatnonzero(self._first_ops[start:] < position)
-        return [self._runs[run] for run in (start + has_begun).tolist()]
-
-
-def _runs(facts: Facts) -> _Runs:
-    ops_of_nodes = facts.record.grad_nodes["op"]
-    runs = []
-    for call in facts.user_backward_calls:
-        nodes = np.asarray(facts.nodes_of_call(call), np.int64)
-        nodes = nodes[ops_of_nodes[nodes] >= 0]
-        if len(nodes) and not facts.backward_error(call):
-            ops = ops_of_nodes[nodes].astype(np.int64)
-            stack = int(facts.record.backward_calls["stack"][call])
-            runs.append(_Run(facts.ops_before(call), stack, nodes, ops, int(ops.min())))
-    return _Runs(runs)
-
-
-def _waiting_nodes(facts: Facts, runs: _Runs, write: Write) -> list[int]:
-    """Return the grad nodes that had been made before a write, and that a later call ran."""
-    found: set[int] = set()
-    for run in runs.around(write.position):
-        # With no op between both, the lines tell which came first; a step begins with an op.
-        if write.position < run.before or (
-            write.op < 0 and _is_line_before(facts, write.stack, run.stack)
-        ):
-            found.update(run.nodes[run.ops < write.position].tolist())
-    return sorted(found)
-
-
-def _is_line_before(facts: Facts, stack: int, other: int) -> bool:
-    """Tell by lines which of two stacks came first, in the innermost function that both ran in."""
-    frames, others = (reversed(stack_of(facts.record, one)) for one in (stack, other))
+    stacks = write.stack, int(facts.record.backward_calls["stack"][call])
+    frames, others = (reversed(stack_of(facts.record, one)) for one in stacks)
     for frame, later in zip(frames, others, strict=False):
         if frame.key != later.key:
             is_shared = (frame.file, frame.function) == (later.file, later.function)
-            return is_shared and 0 < frame.line < later.line
+            return write.op < 0 and is_shared and 0 < frame.line < later.line
     return False
-
-
-def _moments(facts: Facts, runs: _Runs) -> Iterator[list[Write]]:
-    """Yield what each step of an optimizer wrote, and each other write without an op.
-
-    Steps before which no later run's graph had been begun are left out, as most are.
-    """
-    for ops in facts.step_ops:
-        # The call right before a step has ended: only what ran after the step's first op counts.
-        if runs.around(ops[0] + 1):
-            yield [
-                Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
-                for op in ops
-                for tensor in facts.outputs(op)
-            ]
-    for event in facts.events("overwritten"):
-        if event.tensor >= 0:
-            place = facts.place_of_stack(event.stack)
-            yield [Write(place, -1, event.tensor, event.stack, event.ops_before)]

@@ -1,18 +1,17 @@
 """Which rows of ``tensors`` are values of one storage, and in which order it was changed.
 
 Paddle counts a storage's changes in place, and all its views share the count: a slice, a
-``reshape``, a ``detach`` of a tensor. The record has that count for each row, so what one of them
-did can be told to have happened to the others.
+``reshape``, a ``detach`` of a tensor. The record has that count for each row, so a change of one
+of them is known to be a change of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.columns import rows_by
+from paddle_lab.analysis.graph.trees import nearest_marked
 
 _VIEWS = frozenset(
     ("reshape", "reshape_", "transpose", "getitem", "slice", "strided_slice", "squeeze", "squeeze_",
@@ -27,66 +26,33 @@ class Storages:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self.version = facts.entry("tensors", "version")
-        """Paddle's count of a storage's changes when a row was its value."""
-
-    def root(self, tensor: int) -> int:
-        """Return the first row of a row's storage: it stands for all of them."""
-        return self._roots[tensor]
+        tensors = facts.record.tensors
+        # An older row of the same storage, for each row that has one.
+        older = np.maximum(tensors["previous"], tensors["detached_from"])
+        for op in facts.ops_named(_VIEWS):
+            for source in facts.inputs(op)[:1]:
+                for made in facts.outputs(op):
+                    # A view starts with its base's count of changes, a copy with none.
+                    if older[made] < 0 and facts.version(made) == facts.version(source):
+                        older[made] = source
+        roots = nearest_marked(older, older < 0)
+        self.root = roots.tolist().__getitem__
+        """The first row of a row's storage: it stands for all of them."""
+        self._members = rows_by(roots, np.arange(len(roots)), len(roots))
 
     def members(self, tensor: int) -> list[int]:
         """Return all rows that are values of a row's storage, in order."""
-        return self._members[self._roots[tensor]]
+        return self._members(self.root(tensor))
 
-    def changes(self, tensor: int) -> list[int]:
-        """Return the ops that modified a row's storage in place, in order.
+    def changes(self, tensor: int) -> list[tuple[int, int]]:
+        """Return the ops that modified a row's storage in place, in order, and its version then.
 
         An op counts if its result has a higher version than the storage had before.
         """
         version, found = 0, []
         for row in self.members(tensor):
             op = self._facts.producer(row)
-            if self.version(row) > version and op >= 0:
-                found.append(op)
-            version = max(version, self.version(row))
+            if self._facts.version(row) > version and op >= 0:
+                found.append((op, self._facts.version(row)))
+            version = max(version, self._facts.version(row))
         return found
-
-    def version_made(self, tensor: int, op: int) -> int:
-        """Return the version that a row's storage had after an op that modified it."""
-        rows = (row for row in self.members(tensor) if self._facts.producer(row) == op)
-        return max(map(self.version, rows))
-
-    @cached_property
-    def _members(self) -> dict[int, list[int]]:
-        members: dict[int, list[int]] = {}
-        for tensor, root in enumerate(self._roots):
-            members.setdefault(root, []).append(tensor)
-        return members
-
-    @cached_property
-    def _roots(self) -> list[int]:
-        roots = list(range(len(self._facts.record.tensors)))
-
-        def root_of(tensor: int) -> int:
-            while roots[tensor] != tensor:
-                roots[tensor] = roots[roots[tensor]]
-                tensor = roots[tensor]
-            return tensor
-
-        for left, right in self._pairs():
-            low, high = sorted((root_of(left), root_of(right)))
-            roots[high] = low
-        return [root_of(tensor) for tensor in range(len(roots))]
-
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield rows that are values of the same storage."""
-        facts, tensors = self._facts, self._facts.record.tensors
-        for column in ("previous", "detached_from"):
-            rows = np.flatnonzero(tensors[column] >= 0)
-            yield from zip(rows.tolist(), tensors[column][rows].tolist(), strict=True)
-        for op in facts.ops_named(_VIEWS).tolist():
-            for source in facts.inputs(op)[:1]:
-                for made in facts.outputs(op):
-                    # A view starts with its base's count of changes, a copy with none.
-                    if self.version(made) == self.version(source):
-                        yield source, made
