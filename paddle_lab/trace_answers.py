@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.tables.ops import OpTable
     from paddle_lab.analysis.tables.summaries import BackwardCall, Region
     from paddle_lab.analysis.tables.tensors import TensorTable
-    from paddle_lab.error_help.known_error import ErrorHelp
+    from paddle_lab.error_help.lookup import ErrorHelp
 
 GraphKind = Literal["forward", "backward"]
 

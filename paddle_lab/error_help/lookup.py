@@ -1,57 +1,105 @@
-"""From an error to advice."""
+"""From an error of Paddle's to advice, by the table ``errors.toml``."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
 
-from paddle_lab.error_help.known_error import ErrorHelp, KnownError, known_errors
-from paddle_lab.words import language
+from paddle_lab.words import language, say
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 _LONGEST_TEXT = 20_000
-"""Paddle's texts can hold whole C++ stacks; what went wrong stands at their beginning or end."""
+"""Paddle's texts can hold whole C++ stacks; the error itself is at their beginning or end."""
+_LONGEST_WORD = 120
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class ErrorHelp:
+    """What to do about the error that ended a trace."""
+
+    id: str
+    """The row of the table: ``"matmul-shape"``."""
+    title: str
+    """What happened, in a few words."""
+    advice: str
+    """What to do."""
+    source: str
+    """Where the advice is from: a page, or the file of Paddle's that raises."""
+
+    def __str__(self) -> str:
+        return say("errors.help", title=self.title, advice=self.advice)
 
 
 def error_help(
     described: str, *, explained: Collection[str] = (), reported: bool = True
 ) -> list[ErrorHelp]:
-    """Return what to do about an error, in the language that findings speak.
+    """Return what to do about an error, in the language of :func:`paddle_lab.language`.
 
     Parameters
     ----------
     described
         The error as a trace keeps it: ``"ValueError: its text"``.
     explained
-        Kinds of findings that are told already; advice that says the same is left out.
+        Kinds of findings that are shown already; advice that says the same is left out.
     reported
-        Whether to return advice on errors for which notebooks show a report of its own.
+        Whether to return advice on errors for which notebooks show a report.
 
     Returns
     -------
     list of ErrorHelp
-        At most one: where two rows of the table fit, the first is meant.
+        At most one.
     """
-    found = _look_up(described)
-    if found is None:
+    row, match = _look_up(described)
+    if match is None or not set(row.get("explained_by", ())).isdisjoint(explained):
         return []
-    known, match = found
-    if not set(known.explained_by).isdisjoint(explained) or (known.is_reported and not reported):
+    if row.get("is_reported") and not reported:
         return []
-    return [known.help(match, language())]
+    words = {name: _word(text) for name, text in match.groupdict().items()}
+    title, advice = (
+        _PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), row[language()][key])
+        for key in ("title", "advice")
+    )
+    return [ErrorHelp(row["id"], title, advice, row["source"])]
 
 
 def kinds_that_explain(described: str) -> Collection[str]:
-    """Return the kinds of findings that say of an error what the table does, and its line."""
-    found = _look_up(described)
-    return () if found is None else found[0].explained_by
+    """Return the kinds of findings that say the same as the table about an error, and its line."""
+    row, _ = _look_up(described)
+    kinds: list[str] = row.get("explained_by", [])
+    return kinds
 
 
-def _look_up(described: str) -> tuple[KnownError, re.Match[str]] | None:
+@cache
+def known_errors() -> list[dict[str, Any]]:
+    """Return the rows of the table. If two fit an error, the first one is better."""
+    text = resources.files(__package__).joinpath("errors.toml").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = tomllib.loads(text)["error"]
+    return rows
+
+
+def _look_up(described: str) -> tuple[dict[str, Any], re.Match[str] | None]:
     type_name, _, text = described.partition(": ")
     if len(text) > _LONGEST_TEXT:
         text = f"{text[: _LONGEST_TEXT // 2]}\n{text[-_LONGEST_TEXT // 2 :]}"
-    for known in known_errors():
-        match = known.match(type_name, text)
-        if match is not None:
-            return known, match
-    return None
+    for row in known_errors():
+        if type_name in row.get("types", (type_name,)):
+            for pattern in row["patterns"]:
+                match = re.search(pattern, text, re.DOTALL)
+                if match is not None:
+                    return row, match
+    return {}, None
+
+
+def _word(text: str | None) -> str:
+    word = " ".join((text or "…").split())
+    return word if len(word) <= _LONGEST_WORD else f"{word[: _LONGEST_WORD - 1]}…"

@@ -8,7 +8,7 @@ from typing import Final
 
 from paddle_lab.analysis.findings.finding import Finding
 from paddle_lab.analysis.findings.sentence_html import sentence_html
-from paddle_lab.error_help.known_error import ErrorHelp
+from paddle_lab.error_help.lookup import ErrorHelp
 from paddle_lab.words import say
 
 # Notebooks' own variables, with what they are in light pages; a box of text is readable in both.
