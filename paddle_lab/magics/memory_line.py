@@ -1,4 +1,4 @@
-"""``%paddle_mem``: the live chart, the report of a session, and letting go."""
+"""``%paddle_mem``: the live chart, the report of a session, and releasing memory."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
-from paddle_lab.magics.options import COMMANDS, HELP, check_height, explained, known_options
+from paddle_lab.magics.options import LINE_MAGIC, explained, parsed
 from paddle_lab.words import say
-from paddle_lab.words.suggestion import suggestion
 
 if TYPE_CHECKING:
     from paddle_lab.capture.memory.living_tensors import LivingTensors
 
-_NAME = "%paddle_mem"
-_LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX = 160, 2000
+_HEIGHTS_PX = 160, 2000
 
 
 def _parser() -> MagicArgumentParser:
-    parser = MagicArgumentParser(_NAME[1:], description=say("magics.help.line"))
+    parser = MagicArgumentParser(LINE_MAGIC[1:], description=say("magics.help.line"))
     parser.add_argument("command", nargs="?", default="on", help=say("magics.help.command"))
     height = say("magics.help.chart_height")
     parser.add_argument("--height", type=int, default=300, metavar="PX", help=height)
@@ -54,10 +52,7 @@ class MemoryLineMagic:
     @explained(lambda: _parser().format_help())
     def run(self, line: str) -> Any:
         """See where memory goes while cells run; ``%%paddle_mem`` shows where one cell's went."""
-        options, unknown = known_options(_NAME, _parser(), line.split())
-        if options.command not in COMMANDS or unknown:
-            raise UsageError(_complaint(options.command, unknown))
-        check_height(_NAME, options.height, least=_LEAST_HEIGHT_PX, most=_LARGEST_HEIGHT_PX)
+        options = parsed(LINE_MAGIC, _parser(), line.split(), _HEIGHTS_PX)
         if options.command == "on":
             self._chart.show(height=options.height, cell=self._keeper.cell_label)
         elif options.command == "off":
@@ -83,16 +78,3 @@ class MemoryLineMagic:
         report = self._memory.report(living, self._memory.ledger)
         display(report)
         show_free_button(self._memory, report.releasable_bytes)
-
-
-def _complaint(command: str, unknown: list[str]) -> str:
-    """Return a sentence on words that are not known, or too many."""
-    word = command if command not in COMMANDS else unknown[0]
-    if word in HELP:
-        return say("magics.shows_commands")
-    if word == command and command in COMMANDS:
-        return say("magics.once", command=command)
-    if command in COMMANDS and word in COMMANDS:
-        return say("magics.one_at_a_time", command=command, word=word)
-    advice = suggestion(word.lower(), (*COMMANDS, "--height"), listed=COMMANDS)
-    return say("magics.no_command", magic=_NAME, word=repr(word), advice=advice)

@@ -1,4 +1,4 @@
-"""A magic's line of options: what it says, or one sentence on what is wrong with it."""
+"""The options of a magic, from its line; one sentence if the line is wrong."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
 from paddle_lab.words import Text, say
 from paddle_lab.words.suggestion import suggestion
 
-_LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX = 240, 4000
+_HEIGHTS_PX = 240, 4000
+LINE_MAGIC = "%paddle_mem"
 COMMANDS = ("on", "off", "report", "free")
-"""What ``%paddle_mem`` does."""
-HELP = ("-h", "--help", "help", "?")
+_HELP = ("-h", "--help", "help", "?")
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
     Parameters
     ----------
     line
-        What was typed after the magic's name.
+        The text after the magic's name.
     backslash_escapes
         Whether a backslash escapes the next character, as in a shell. Otherwise it is a character
         like any other, as in a path of Windows.
@@ -60,27 +60,44 @@ def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
     return list(words)
 
 
-def known_options(
-    magic: str, parser: MagicArgumentParser, words: Sequence[str]
-) -> tuple[Namespace, list[str]]:
-    """Return what a magic's words say, and those that its parser does not know.
+def parsed(
+    magic: str, parser: MagicArgumentParser, words: Sequence[str], heights: tuple[int, int]
+) -> Namespace:
+    """Return the options in a magic's words; ``heights`` are the least and the largest one.
 
     Raises
     ------
     UsageError
-        For an option without its value, or with one that cannot be read.
+        For a word that is not known, an option without its value, or a value that cannot be.
     """
     try:
-        return parser.parse_known_args(words)
+        options, unknown = parser.parse_known_args(words)
     except UsageError as error:
         raise UsageError(say("magics.bad_option", magic=magic, error=error)) from None
+    if getattr(options, "command", COMMANDS[0]) not in COMMANDS:
+        unknown.insert(0, options.command)
+    if unknown:
+        raise UsageError(_complaint(magic, unknown[0], parser))
+    least, most = heights
+    if not least <= options.height <= most:
+        text = say("magics.height", magic=magic, least=least, most=most, height=options.height)
+        raise UsageError(text)
+    return options
 
 
-def check_height(magic: str, height: int, *, least: int, most: int) -> None:
-    """Raise a ``UsageError`` for a height in pixels that is out of bounds."""
-    if not least <= height <= most:
-        told = say("magics.height", magic=magic, least=least, most=most, height=height)
-        raise UsageError(told)
+def _complaint(magic: str, word: str, parser: MagicArgumentParser) -> str:
+    """Return a sentence on a word that is not known, or on a second command."""
+    if word in _HELP:
+        return say("magics.shows_options", magic=magic)
+    is_line = magic == LINE_MAGIC
+    if word in COMMANDS and is_line:
+        return say("magics.one_command", commands=say("lists.between").join(COMMANDS))
+    if word in COMMANDS and magic == f"%{LINE_MAGIC}":
+        return say("magics.line_command", magic=magic, word=word, command=f"{LINE_MAGIC} {word}")
+    known = [text for action in parser._actions for text in action.option_strings]  # noqa: SLF001
+    listed = COMMANDS if is_line else [text for text in known if text.startswith("--")]
+    advice = suggestion(word.lower(), [*known, *listed], listed=listed)
+    return say("magics.no_option", magic=magic, word=word, advice=advice)
 
 
 @dataclass(frozen=True)
@@ -92,37 +109,34 @@ class CellOptions:
     magic
         The magic as typed, such as ``"%%paddle_trace"``.
     views
-        What ``--view`` may be; the first unless given.
+        The values of ``--view``; the first is the default.
     does
-        What the magic is for.
+        What the magic does.
     view_help
-        What ``--view`` chooses.
-    commands
-        What the line magic of the same name does.
+        The help of ``--view``.
     """
 
     magic: str
     views: Sequence[str]
     does: Text
     view_help: Text
-    commands: Sequence[str] = ()
 
     def help(self) -> str:
         """Return what the magic does, and its options."""
         return self._parser().format_help()
 
     def parse(self, line: str) -> Namespace:
-        """Return what a line says.
+        """Return the options in a line.
 
         Parameters
         ----------
         line
-            What was typed behind the magic's name.
+            The text after the magic's name.
 
         Raises
         ------
         UsageError
-            For what it does not know, and for values that cannot be.
+            For an unknown option, and for a value that cannot be.
         """
         from paddle_lab.analysis.findings.registry import chosen
 
@@ -131,20 +145,16 @@ class CellOptions:
             # On Windows a backslash separates folders.
             words = split_line(line, backslash_escapes=os.name != "nt")
         except ValueError as error:
-            told = say("magics.bad_line", magic=magic, error=error, line=repr(line))
-            raise UsageError(told) from None
-        parser = self._parser()
-        options, unknown = known_options(magic, parser, words)
-        if unknown:
-            raise UsageError(self._complaint(unknown[0], parser))
+            text = say("magics.bad_line", magic=magic, error=error, line=repr(line))
+            raise UsageError(text) from None
+        options = parsed(magic, self._parser(), words, _HEIGHTS_PX)
         variable = options.output
         if variable is not None and (not variable.isidentifier() or keyword.iskeyword(variable)):
             raise UsageError(say("magics.no_variable_name", magic=magic, name=repr(variable)))
-        check_height(magic, options.height, least=_LEAST_HEIGHT_PX, most=_LARGEST_HEIGHT_PX)
         if options.view not in self.views:
             advice = suggestion(options.view, self.views, key="errors.one_of")
-            told = say("errors.cannot_be", option="--view", value=repr(options.view), advice=advice)
-            raise UsageError(say("magics.bad_option", magic=magic, error=told))
+            text = say("errors.cannot_be", option="--view", value=repr(options.view), advice=advice)
+            raise UsageError(say("magics.bad_option", magic=magic, error=text))
         try:
             chosen(options.check)
             options.limit = limit_of_text(options.limit, options.keep)
@@ -157,7 +167,7 @@ class CellOptions:
         parser = MagicArgumentParser(self.magic[1:], description=str(self.does))
 
         add = parser.add_argument
-        height = say("magics.help.height", least=_LEAST_HEIGHT_PX, most=_LARGEST_HEIGHT_PX)
+        height = say("magics.help.height", least=_HEIGHTS_PX[0], most=_HEIGHTS_PX[1])
         views = "{" + ",".join(self.views) + "}"
         add("-o", "--output", metavar="NAME", help=say("magics.help.output"))
         add("--view", metavar=views, default=self.views[0], help=str(self.view_help))
@@ -172,17 +182,6 @@ class CellOptions:
         add("--keep", default=KEEPS[0], metavar="WHICH", help=say("magics.help.keep"))
         return parser
 
-    def _complaint(self, word: str, parser: MagicArgumentParser) -> str:
-        if word in HELP:
-            return say("magics.shows_options", magic=self.magic)
-        if word in self.commands:
-            command = f"{self.magic[1:]} {word}"
-            return say("magics.line_command", magic=self.magic, word=word, command=command)
-        known = [text for action in parser._actions for text in action.option_strings]  # noqa: SLF001
-        long = [text for text in known if text.startswith("--")]
-        advice = suggestion(word, known, listed=long)
-        return say("magics.no_option", magic=self.magic, word=word, advice=advice)
-
 
 CELL_MAGICS: Final = {
     "paddle_trace": CellOptions(
@@ -196,7 +195,6 @@ CELL_MAGICS: Final = {
         views=("memory", "forward", "backward", "ladder"),
         does=Text("magics.help.memory"),
         view_help=Text("magics.help.view_memory"),
-        commands=COMMANDS,
     ),
 }
 """The cell magics by name."""
