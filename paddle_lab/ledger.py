@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-_MOST_ENTRIES = 10_000
-
 PeakSource = Literal["allocator", "partial", "counter", "sampled", "unknown"]
 
 
@@ -24,15 +22,15 @@ class Entry:
     before_bytes, after_bytes
         What Paddle had allocated when the cell began and when it ended.
     peak_bytes
-        The most it had allocated meanwhile, -1 where nobody knows.
+        The most it had allocated meanwhile, -1 if that is unknown.
     peak_source
         ``"allocator"``: every allocation was seen. ``"partial"``: some were not, so at least this
         much. ``"counter"``: Paddle's own peak rose in this cell. ``"sampled"``: at least this much.
         ``"unknown"``: less than an earlier peak.
     alive_bytes
-        What the cell allocated and left alive, -1 where nobody recorded it.
+        What the cell allocated and left alive, -1 if memory was not recorded.
     held_by
-        Who holds that: names with their bytes, the largest first.
+        The holders of that: names with their bytes, the largest first.
     """
 
     cell: int
@@ -43,13 +41,3 @@ class Entry:
     peak_source: PeakSource = "unknown"
     alive_bytes: int = -1
     held_by: Sequence[tuple[str, int]] = ()
-
-
-class Ledger(list[Entry]):
-    """The entries of a session, the oldest first; the oldest of very many are let go."""
-
-    def add(self, entry: Entry) -> None:
-        """Add a cell that has ended."""
-        self.append(entry)
-        if len(self) > _MOST_ENTRIES:
-            del self[: _MOST_ENTRIES // 10]

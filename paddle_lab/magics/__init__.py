@@ -1,4 +1,4 @@
-"""The magics: thin, from arguments to the same public calls."""
+"""The magics: from their options to the public calls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.magics.cell_magics import CellMagics
 from paddle_lab.magics.idle_imports import import_when_idle
+from paddle_lab.magics.ledger_keeper import LedgerKeeper
+from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.memory_line import MemoryLineMagic
 from paddle_lab.magics.notebook_memory import NotebookMemory
 
@@ -20,8 +22,12 @@ def register(shell: InteractiveShell) -> None:
     if id(shell) in _REGISTERED:
         return
     memory = NotebookMemory(shell)
-    magics = _REGISTERED[id(shell)] = CellMagics(shell, memory), MemoryLineMagic(shell, memory)
-    for magic in magics:
+    chart = LiveChart(memory)
+    _REGISTERED[id(shell)] = (
+        CellMagics(shell, memory, LedgerKeeper(memory, chart)),
+        MemoryLineMagic(shell, memory, chart),
+    )
+    for magic in _REGISTERED[id(shell)]:
         magic.register()
     import_when_idle()
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.inputtransformer2 import cell_magic
 
+from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import CELL_MAGICS, CellOptions, explained
 from paddle_lab.notebook_cells import NotebookCells
@@ -41,11 +42,16 @@ class CellMagics:
         The shell.
     memory
         The notebook's memory and ledger.
+    keeper
+        Enters all cells into the ledger.
     """
 
-    def __init__(self, shell: InteractiveShell, memory: NotebookMemory) -> None:
+    def __init__(
+        self, shell: InteractiveShell, memory: NotebookMemory, keeper: LedgerKeeper
+    ) -> None:
         self._shell: Any = shell
         self._memory = memory
+        self._keeper = keeper
         self._depth = 0
         self._running: tuple[TracedCell, int] | None = None
 
@@ -151,16 +157,22 @@ class CellMagics:
         return -1
 
     def _enter_cell(self, _info: Any) -> None:
+        shell = self._shell
+        if self._depth == 0:
+            self._keeper.enter_cell(f"[{len(shell.history_manager.input_hist_raw)}]")
         self._depth += 1
-        shell = self._shell  # %reset may have taken it away
-        shell.user_ns_hidden[_BEGIN] = shell.user_ns[_BEGIN] = self.begin
+        shell.user_ns_hidden[_BEGIN] = shell.user_ns[_BEGIN] = self.begin  # %reset removes it
 
     def _leave_cell(self, result: Any) -> None:
         self._depth = max(self._depth - 1, 0)
-        # A cell that runs cells (%run, %%capture) ends later than they do.
-        if self._running is not None and self._depth < max(self._running[1], 1):
-            error = getattr(result, "error_in_exec", None)
-            self._finish(error if isinstance(error, BaseException) else None)
+        try:
+            # A cell that runs cells (%run, %%capture) ends later than they do.
+            if self._running is not None and self._depth < max(self._running[1], 1):
+                error = getattr(result, "error_in_exec", None)
+                self._finish(error if isinstance(error, BaseException) else None)
+        finally:
+            if self._depth == 0:
+                self._keeper.leave_cell(getattr(result, "execution_count", None))
 
     def _finish(self, error: BaseException | None) -> None:
         if self._running is not None:

@@ -9,7 +9,6 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from paddle_lab.magics.free_button import show_free_button
-from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import LINE_MAGIC, explained, parsed
@@ -32,21 +31,18 @@ def _parser() -> MagicArgumentParser:
 class MemoryLineMagic:
     """``%paddle_mem`` in one IPython shell."""
 
-    def __init__(self, shell: Any, memory: NotebookMemory) -> None:
+    def __init__(self, shell: Any, memory: NotebookMemory, chart: LiveChart) -> None:
         self._shell = shell
         self._memory = memory
-        self._chart = LiveChart(memory)
-        self._keeper = LedgerKeeper(shell, memory, self._chart)
+        self._chart = chart
 
     def register(self) -> None:
-        """Make the magic known, and begin the ledger."""
+        """Make the magic known."""
         self._shell.register_magic_function(self.run, magic_kind="line", magic_name="paddle_mem")
-        self._keeper.register()
 
     def unregister(self) -> None:
         """Take the magic away again, and end the chart."""
         self._chart.end(say("magics.unloaded"))
-        self._keeper.unregister()
         self._shell.magics_manager.magics["line"].pop("paddle_mem", None)
 
     @explained(lambda: _parser().format_help())
@@ -54,7 +50,8 @@ class MemoryLineMagic:
         """See where memory goes while cells run; ``%%paddle_mem`` shows where one cell's went."""
         options = parsed(LINE_MAGIC, _parser(), line.split(), _HEIGHTS_PX)
         if options.command == "on":
-            self._chart.show(height=options.height, cell=self._keeper.cell_label)
+            number = len(self._shell.history_manager.input_hist_raw) - 1
+            self._chart.show(height=options.height, cell=f"[{number}]")
         elif options.command == "off":
             if not self._chart.end("%paddle_mem off"):
                 print(say("magics.no_chart_on"))  # noqa: T201  (the answer of a command)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
 from paddle_lab.holders.roots import OUTPUTS_NAME
 from paddle_lab.holders.running import context_roots, is_kernels, task_roots, thread_roots
-from paddle_lab.ledger import Entry, Ledger
+from paddle_lab.ledger import Entry
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 _LIBRARIES_BUDGET_S = 4.0
 """All libraries have some 200,000 objects, half a second; a busy machine takes longer."""
+_MOST_ENTRIES = 10_000
 _UNDERSCORES = ("_", "__", "___")
 
 
@@ -37,7 +39,8 @@ class NotebookMemory:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._counters = PaddleCounters()
-        self.ledger = Ledger()
+        self.ledger: deque[Entry] = deque(maxlen=_MOST_ENTRIES)
+        """One entry for each cell that changed memory, the oldest first."""
 
     @property
     def has_page(self) -> bool:
@@ -94,12 +97,12 @@ class NotebookMemory:
         living.search([Root("container", "get_ipython()", vars(self._shell), is_namespace=True)])
         living.search_unnamed()
 
-    def report(self, living: LivingTensors, ledger: Sequence[Entry] = ()) -> MemoryReport:
+    def report(self, living: LivingTensors, ledger: Iterable[Entry] = ()) -> MemoryReport:
         """Return a report on what is alive, below what the cells of a ledger did."""
         from paddle_lab.views.text.memory_report import MemoryReport
 
         return MemoryReport(
-            ledger,
+            list(ledger),
             living.tensors(),
             allocated={place: counters["allocated"] for place, counters in self.read().items()},
             graphs=living.backward_graphs(),

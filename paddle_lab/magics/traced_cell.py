@@ -97,7 +97,7 @@ class TracedCell:
         has_totals = len(trace.record.memory_totals) > 0
         entry = ledger_entry(trace, self._number, tensors) if has_totals else None
         if entry is not None:
-            memory.ledger.add(entry)
+            memory.ledger.append(entry)
         if is_quiet:
             return
         show_error_note(trace, error, has_page=memory.has_page)

@@ -7,7 +7,7 @@ from html import escape
 
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.roots import Root, RootKind
-from paddle_lab.ledger import Entry, Ledger
+from paddle_lab.ledger import Entry
 from paddle_lab.views.text.memory_report import LedgerLine, MemoryReport
 from paddle_lab.words import say
 
@@ -81,10 +81,11 @@ def test_many_holders_are_cut_short_and_still_add_up() -> None:
 
 
 def test_the_ledger_tells_how_it_knows_a_peak() -> None:
-    ledger = Ledger()
-    ledger.add(Entry(3, "gpu:0", 0, MIB, 4 * MIB, "allocator", MIB, [("loss", MIB)]))
-    ledger.add(Entry(4, "gpu:0", MIB, MIB, 2 * MIB, "sampled"))
-    ledger.add(Entry(5, "gpu:0", MIB, 0))
+    ledger = [
+        Entry(3, "gpu:0", 0, MIB, 4 * MIB, "allocator", MIB, [("loss", MIB)]),
+        Entry(4, "gpu:0", MIB, MIB, 2 * MIB, "sampled"),
+        Entry(5, "gpu:0", MIB, 0),
+    ]
     rows = [
         " ".join(line.split())
         for line in repr(MemoryReport(ledger, [], allocated={})).splitlines()
@@ -128,12 +129,3 @@ def test_names_are_text_in_html() -> None:
     for html in (report._repr_html_(), line._repr_html_()):
         assert "<script" not in html
         assert "&lt;script&gt;" in html
-
-
-def test_a_session_of_days_keeps_a_bounded_ledger() -> None:
-    ledger = Ledger()
-    for cell in range(25_000):
-        ledger.add(Entry(cell, "cpu", 0, 0))
-    assert len(ledger) <= 10_000
-    assert ledger[-1].cell == 24_999
-    assert [entry.cell for entry in ledger] == [entry.cell for entry in ledger[:]]
