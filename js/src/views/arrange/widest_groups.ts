@@ -21,8 +21,8 @@ export interface Wide {
 }
 
 /**
- * The innermost open groups to close first: the widest ones beside which there is too little room, and those built
- * like them.
+ * The open groups to close first: those beside which there is too little room, of these the innermost, of these the
+ * widest, and those built like them.
  *
  * @param room what there is room for, in world px
  * @param most how many, besides those built like them
@@ -53,42 +53,37 @@ export function widestGroups(
     const reach = reachOf(group, scene.frames);
     return reach && reach.right - reach.left <= MAIN_SHARE * room;
   });
-  const innermost = innermostOpen(tree);
-  for (const group of kept) {
-    innermost.delete(group);
-  }
+  const open = tree.items.flatMap(({ isOpen, key }) =>
+    isOpen && !kept.includes(key) ? [key] : [],
+  );
   const [wide, reaching] = [isBesideMuch, reaches].map((asked) => {
     const widths = new Map<number, number>();
     for (const frame of scene.frames) {
-      if (innermost.has(frame.group) && asked(extentOf(frame))) {
+      if (open.includes(frame.group) && asked(extentOf(frame))) {
         widths.set(frame.group, (widths.get(frame.group) ?? 0) + frame.width);
       }
     }
-    return widths;
+    return innermostOf(widths, tree);
   });
   const candidates = [...(wide!.size ? wide! : reaching!)].sort((a, b) => b[1] - a[1]);
   const widest = candidates.slice(0, most).map(([group]) => group);
   const like = new Set(widest.map((group) => structure[group]!).filter((at) => at >= 0));
-  return [...innermost].filter((group) => widest.includes(group) || like.has(structure[group]!));
+  return open.filter((group) => widest.includes(group) || like.has(structure[group]!));
+}
+
+/** Those of the groups in which no other of them is. */
+function innermostOf(widths: Map<number, number>, { items }: VisibleTree): Map<number, number> {
+  const innermost = new Map(widths);
+  for (const { isOpen, key, parent } of items) {
+    for (let at = isOpen && widths.has(key) ? parent : -1; at >= 0; at = items[at]!.parent) {
+      innermost.delete(items[at]!.key);
+    }
+  }
+  return innermost;
 }
 
 function bandsOf(top: number, bottom: number): number[] {
   const first = Math.floor(top / BAND_PX);
   const count = Math.max(0, Math.ceil(bottom / BAND_PX) - first);
   return Array.from({ length: count }, (_, at) => first + at);
-}
-
-function innermostOpen({ items }: VisibleTree): Set<number> {
-  const innermost = new Set<number>();
-  for (const { isOpen, key } of items) {
-    if (isOpen) {
-      innermost.add(key);
-    }
-  }
-  for (const { isOpen, parent } of items) {
-    if (isOpen && parent >= 0) {
-      innermost.delete(items[parent]!.key);
-    }
-  }
-  return innermost;
 }

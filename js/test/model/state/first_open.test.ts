@@ -105,6 +105,24 @@ test("what is wide without any group stays as it is", async () => {
   expect(scenes).toHaveLength(1);
 });
 
+test("what is too wide closes although something narrow is open in it", async () => {
+  const made = new SyntheticTrace();
+  const wide = made.group("wide");
+  const inner = made.group("inner", { parent: wide });
+  let x = [made.tensor("[4]", { kind: "external" })];
+  for (let i = 0; i < 3; i++) x = made.op("tanh", { group: inner, inputs: x }).out;
+  const branches = Array.from({ length: 6 }, () => {
+    return made.op("exp", { group: wide, inputs: x }).out[0]!;
+  });
+  x = made.op("add_n", { group: wide, inputs: branches }).out;
+  for (let i = 0; i < 12; i++) x = made.op("relu", { inputs: x }).out;
+  const { picture, scenes, openNames } = await pictureOf(made);
+  picture.room = NARROW_PX;
+  picture.refresh();
+  expect(openNames()).toEqual([]);
+  expect(scenes[0]!.width * LEGIBLE_SCALE).toBeLessThan(NARROW_PX);
+});
+
 test("what holds most of it stays open where it fits by itself", async () => {
   const made = new SyntheticTrace();
   const net = made.group("net");
