@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import paddle
 import pytest
 
@@ -31,6 +32,39 @@ def test_a_second_run_that_fails_is_said_and_undone(tmp_path):
     assert "the second run ended in FileExistsError" in notice
     assert len(runs) == 1
     assert x.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("is_static_mode", [True, False])
+def test_a_static_program_is_not_run_again(is_static_mode):
+    paddle.enable_static()
+    try:
+        program, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.utils.unique_name.guard(), paddle.static.program_guard(program, startup):
+            loss = paddle.mean(paddle.nn.Linear(4, 3)(paddle.static.data("x", [None, 4])))
+            paddle.optimizer.SGD(0.1).minimize(loss)
+        scope, executor = paddle.static.Scope(), paddle.static.Executor()
+        executor.run(startup, scope=scope)
+        runs = []
+
+        def weights():
+            return np.array(scope.find_var("linear_0.w_0").get_tensor())
+
+        def step():
+            paddle.enable_static()
+            executor.run(program, feed={"x": np.ones([2, 4], "float32")}, scope=scope)
+            runs.append(weights())
+            if not is_static_mode:
+                paddle.disable_static()
+
+        if not is_static_mode:
+            paddle.disable_static()
+        trace = paddle_lab.rerun(step, check=["nondeterminism", "unwritten-output"])
+        np.testing.assert_array_equal(weights(), runs[0])
+    finally:
+        paddle.disable_static()
+    assert len(runs) == 1
+    assert all("a static program cannot run twice" in one for one in trace.record.origin.notices)
+    assert trace.record.origin.notices
 
 
 @pytest.mark.parametrize(

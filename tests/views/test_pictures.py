@@ -120,6 +120,17 @@ def test_a_failure_is_told_above_the_picture():
     assert "Backward failed: (NotFound) something else" in written
 
 
+def test_a_failure_that_ended_the_trace_is_told_once_and_with_its_reason():
+    w = RecordWriter()
+    w.op("pow")
+    error = "OSError: (External) \n{\n  === Error message in backward of X===\n  ValueError: no"
+    w.origin.exception = error
+    w.backward(w.grad_node("PowGradNode", 0), error=error)
+    written = "\n".join(texts(svg_picture(with_answers(w.record()))))
+    assert "Raised OSError: ValueError: no" in written
+    assert "Backward failed" not in written
+
+
 @pytest.mark.parametrize("view", ["ladder", "forward", "backward"])
 def test_an_empty_trace_is_a_picture_with_a_sentence(view):
     written = texts(svg_picture(with_answers(RecordWriter().record()), view=view))

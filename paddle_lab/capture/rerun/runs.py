@@ -8,6 +8,7 @@ from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.recorder.program_log import EXECUTOR
 from paddle_lab.capture.rerun.comparison import Difference, Run, differences, with_differences
 from paddle_lab.capture.rerun.fill import BYTES, filled, is_filled
 from paddle_lab.capture.rerun.reach import Unrepeatable
@@ -47,6 +48,7 @@ def rerun(first: Run, state: StateBefore, code: Code, checks: Sequence[str]) -> 
     for check, look in looks.items():
         if check in checks:
             try:
+                _refuse_executors(first.record)
                 found[check] = look()
             except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
                 first.record.origin.notices.append(refusal([check], reason))
@@ -58,6 +60,11 @@ def refusal(checks: Sequence[str], reason: object) -> str:
     if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
         reason = say("notices.unchecked.fault", fault=_short(reason))
     return say("notices.unchecked.because", kinds=listing(checks), reason=reason)
+
+
+def _refuse_executors(record: Record) -> None:
+    if EXECUTOR in record.programs["kind"]:
+        raise Unrepeatable(say("notices.unchecked.static_program"))
 
 
 def _once_more(first: Run, state: StateBefore, code: Code) -> list[Difference]:

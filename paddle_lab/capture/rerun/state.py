@@ -39,6 +39,8 @@ class StateBefore:
         lacking = DOOR.lacking("reruns", "random_state")
         if lacking:
             raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
+        if not paddle.in_dynamic_mode():  # where a copy of a tensor would be an op of the program
+            raise Unrepeatable(say("notices.unchecked.static_program"))
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)

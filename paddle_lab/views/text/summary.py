@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.findings.saved.failed_backward import reason
 from paddle_lab.analysis.graph.odd_siblings import odd_siblings
 from paddle_lab.analysis.graph.trees import Keys, depths, levels
 from paddle_lab.analysis.tables.ops import OpTable
@@ -19,6 +20,8 @@ from paddle_lab.views.text.memory_text import memory_lines
 from paddle_lab.words import say
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
+_HANDED_ON = "(External)"
+"""How Paddle begins an error that backward met in Python, before all lines of that one."""
 
 
 def one_line(record: Record) -> str:
@@ -69,12 +72,12 @@ def duration(duration_ns: int) -> str:
 def failures(record: Record) -> list[str]:
     """Return a sentence for the exception that ended the trace and for each failed backward."""
     sentences = []
-    if record.origin.exception:
-        error = _first_line(record.origin.exception)
-        sentences.append(say("reports.raised", error=error))
+    raised = record.origin.exception
+    if raised:
+        sentences.append(say("reports.raised", error=_first_line(raised)))
     errors = record.backward_calls["error"].tolist()
     for call, code in enumerate(errors):
-        error = _first_line(record.text(code)) if code else ""
+        error = _first_line(record.text(code)) if record.text(code) != raised else ""
         if error and len(errors) == 1:
             sentences.append(say("reports.backward_failed", error=error))
         elif error:
@@ -167,8 +170,11 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
         kind = PROGRAM_KINDS[int(table["kind"][first])]
         ops, backward_ops = (int(table[column][first]) for column in ("ops", "backward_ops"))
         where = OpTable(record, table["op"][first : first + 1])[0].where
-        counted = (ops, backward_ops, int(table["parameters"][first]), runs)
-        rows.append((where, say(f"page.program.by_{kind}"), *(f"{count:,}" for count in counted)))
+        parameters = int(table["parameters"][first])
+        # Of an Executor's program it is not known which ops are of its backward.
+        backward = "–" if kind == "executor" else f"{backward_ops:,}"
+        by = say(f"page.program.by_{kind}")
+        rows.append((where, by, f"{ops:,}", backward, f"{parameters:,}", f"{runs:,}"))
     if not rows:
         return []
     heading = ("line", "kind", "forward", "backward", "parameters", "runs")
@@ -235,4 +241,6 @@ def _time_by_group(record: Record, depth: Keys) -> npt.NDArray[np.float64]:
 
 
 def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """Return the first line, of an error of Paddle's that only hands on another one its reason."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line.removesuffix(_HANDED_ON) + reason(text) if line.endswith(_HANDED_ON) else line
