@@ -14,20 +14,17 @@ export interface Lane {
 }
 
 export function collectLanes(flow: Flow, proper: Proper, x: Float64Array, middle: number): Lane[] {
-  const laneOfBundle = new Int32Array(flow.bundleCount).fill(-1);
-  const lanes: Lane[] = [];
+  const ofBundle = new Map<number, Lane>();
   for (let f = 0; f < flow.count; f++) {
     if (!proper.lane[f]) continue;
-    const b = flow.bundle[f]!;
-    if (laneOfBundle[b] === -1) {
-      laneOfBundle[b] = lanes.length;
-      lanes.push({ source: flow.from[f]!, edges: [], lastRank: 0, right: true, track: 0 });
-    }
-    const lane = lanes[laneOfBundle[b]!]!;
+    const source = flow.from[f]!;
+    const known = ofBundle.get(flow.bundle[f]!);
+    const lane = known ?? { source, edges: [], lastRank: 0, right: x[source]! >= middle, track: 0 };
+    ofBundle.set(flow.bundle[f]!, lane);
     lane.edges.push(f);
     lane.lastRank = Math.max(lane.lastRank, proper.rank[flow.to[f]!]!);
   }
-  for (const lane of lanes) lane.right = x[lane.source]! >= middle;
+  const lanes = [...ofBundle.values()];
   assignTracks(lanes, proper.rank);
   return lanes;
 }
@@ -43,47 +40,4 @@ function assignTracks(lanes: Lane[], rank: Int32Array): void {
     lane.track = free >= 0 ? free : tracks.length;
     tracks[lane.track] = lane.lastRank;
   }
-}
-
-/** y of the upper and the lower end of each rank. */
-export interface Bands {
-  top: Float64Array;
-  bottom: Float64Array;
-}
-
-/** Horizontal tracks for lanes in the gap below each rank. */
-export interface Channels {
-  count: Int32Array;
-  /** Channel of each lane below its source, and of each flow edge above its target. */
-  leave: Int32Array;
-  arrive: Int32Array;
-  y(bands: Bands, rank: number, channel: number, isLeaving: boolean): number;
-}
-
-export function countChannels(lanes: readonly Lane[], flow: Flow, proper: Proper): Channels {
-  const count = new Int32Array(proper.rankCount);
-  const leave = new Int32Array(lanes.length);
-  const arrive = new Int32Array(flow.count);
-  // Lanes that leave turn above those that arrive: beside their own boxes, where other lines still are upright.
-  lanes.forEach((lane, i) => {
-    leave[i] = count[proper.rank[lane.source]!]!++;
-  });
-  lanes.forEach((lane) => {
-    const ofRank = new Map<number, number>();
-    for (const f of lane.edges) {
-      const gap = proper.rank[flow.to[f]!]! - 1;
-      let channel = ofRank.get(gap);
-      if (channel === undefined) {
-        channel = count[gap]!++;
-        ofRank.set(gap, channel);
-      }
-      arrive[f] = channel;
-    }
-  });
-  const y = (bands: Bands, rank: number, channel: number, isLeaving: boolean): number => {
-    const low = bands.bottom[rank]!;
-    const high = bands.top[rank + 1]!;
-    return low + ((high - low) * (channel + (isLeaving ? 0.5 : 1.5))) / (count[rank]! + 1);
-  };
-  return { count, leave, arrive, y };
 }

@@ -2,7 +2,7 @@
 
 import { PointList } from "../points.ts";
 import type { Boxes, Flow } from "./flow.ts";
-import { type Bands, type Channels, collectLanes, countChannels } from "./lanes.ts";
+import { collectLanes } from "./lanes.ts";
 import { spreadPorts } from "./ports.ts";
 import type { Proper } from "./proper.ts";
 
@@ -40,22 +40,21 @@ export function routeEdges(
     maxX = Math.max(maxX, x[v]! + (v < boxCount ? boxes.right[v]! : 0));
   }
   const lanes = collectLanes(flow, proper, x, (minX + maxX) / 2);
-  const ports = spreadPorts(boxes, flow, proper, lanes, x, gaps.laneGap);
-  const channels = countChannels(lanes, flow, proper);
-  const bands = stackRanks(boxes, proper, x, channels, gaps);
+  const ports = spreadPorts(boxes, flow, proper, x, gaps.laneGap);
+  const bands = stackRanks(boxes, proper, x, gaps);
 
   const y = new Float64Array(boxCount);
   for (let v = 0; v < boxCount; v++) y[v] = (bands.top[rank[v]!]! + bands.bottom[rank[v]!]!) / 2;
 
-  const laneX = lanes.map((lane) =>
-    lane.right ? maxX + (lane.track + 1) * gaps.laneGap : minX - (lane.track + 1) * gaps.laneGap,
-  );
-  const laneOf = new Int32Array(flow.count).fill(-1);
-  lanes.forEach((lane, i) => {
-    for (const f of lane.edges) laneOf[f] = i;
-    minX = Math.min(minX, laneX[i]!);
-    maxX = Math.max(maxX, laneX[i]!);
-  });
+  const laneX = new Float64Array(flow.count);
+  const [left, right] = [minX, maxX];
+  for (const lane of lanes) {
+    const away = (lane.track + 1) * gaps.laneGap;
+    const at = lane.right ? right + away : left - away;
+    for (const f of lane.edges) laneX[f] = at;
+    minX = Math.min(minX, at);
+    maxX = Math.max(maxX, at);
+  }
 
   const points = new PointList(2 * (flow.count + proper.count));
   const start = new Int32Array(flow.count + 1);
@@ -66,16 +65,15 @@ export function routeEdges(
     const to = flow.to[f]!;
     const bottom = y[from]! + boxes.height[from]! / 2;
     const top = y[to]! - boxes.height[to]! / 2;
-    const lane = laneOf[f]!;
-    if (lane >= 0) {
-      const fromX = x[from]! + ports.laneFrom[lane]!;
-      const toX = x[to]! + ports.laneTo[f]!;
-      const outY = channels.y(bands, rank[from]!, channels.leave[lane]!, true);
-      const inY = channels.y(bands, rank[to]! - 1, channels.arrive[f]!, false);
+    if (proper.lane[f]) {
+      const fromX = x[from]! + (flow.fromPort[f]! || 0);
+      const toX = x[to]! + (flow.toPort[f]! || 0);
+      const outY = bands.bottom[rank[from]!]! + gaps.laneGap / 2;
+      const inY = bands.top[rank[to]!]! - gaps.laneGap / 2;
       points.extend(begin, fromX, bottom);
       points.extend(begin, fromX, outY);
-      points.push(laneX[lane]!, outY);
-      points.extend(begin, laneX[lane]!, inY);
+      points.push(laneX[f]!, outY);
+      points.extend(begin, laneX[f]!, inY);
       points.push(toX, inY);
       points.extend(begin, toX, top);
       continue;
@@ -100,16 +98,16 @@ export function routeEdges(
   return { y, height: bands.bottom[proper.rankCount - 1]!, minX, maxX, start, points };
 }
 
+/** y of the upper and the lower end of each rank. */
+interface Bands {
+  top: Float64Array;
+  bottom: Float64Array;
+}
+
 /** Between a frame and the first or last rank in it, the gap is this part of a full one. */
 const FRAME_GAP = 0.75;
 
-function stackRanks(
-  boxes: Boxes,
-  proper: Proper,
-  x: Float64Array,
-  channels: Channels,
-  gaps: Gaps,
-): Bands {
+function stackRanks(boxes: Boxes, proper: Proper, x: Float64Array, gaps: Gaps): Bands {
   const { rankCount, rank, boxCount } = proper;
   const height = new Float64Array(rankCount);
   const sideways = new Float64Array(rankCount);
@@ -133,7 +131,7 @@ function stackRanks(
     y += height[r]!;
     bands.bottom[r] = y;
     const steep = Math.min(MOST_EXTRA_GAP_PX, Math.max(0, (sideways[r]! - 200) * 0.08));
-    y += Math.max(least + steep, (channels.count[r]! + 1) * gaps.laneGap);
+    y += least + steep;
   }
   return bands;
 }

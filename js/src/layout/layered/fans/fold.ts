@@ -89,8 +89,8 @@ export function foldFans(boxes: Boxes, boxGap: number, laneGap: number): FoldedF
     branchOf,
     boxes: {
       count,
-      left: pick(boxes.left, (row) => row.left),
-      right: pick(boxes.right, (row) => row.right),
+      left: pick(boxes.left, (row) => row.half),
+      right: pick(boxes.right, (row) => row.half),
       height: pick(boxes.height, (row) => row.height),
       pin,
       byOrder: Int32Array.from(byOrder),
