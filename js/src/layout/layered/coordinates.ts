@@ -127,57 +127,36 @@ function bound(has: number, need: number): number {
 /** Move what lies too far out as far in as it must; the main path stays at 0. Changes `x`. */
 function limitWidth(proper: Proper, mainPath: MainPath, extents: Extents, x: Float64Array): void {
   const { layer, layerStart, rankCount } = proper;
-  // The least room either side of the main path needs, and what it takes now.
-  let needLeft = 0;
-  let needRight = 0;
-  let hasLeft = 0;
-  let hasRight = 0;
-  let needLoose = 0;
+  // The least room on either side of the main path, without one, and what is taken now.
+  let [needLeft, needRight, needLoose, hasLeft, hasRight] = [0, 0, 0, 0, 0];
   for (let rank = 0; rank < rankCount; rank++) {
-    const first = layerStart[rank]!;
-    const end = layerStart[rank + 1]!;
+    const [first, last] = [layerStart[rank]!, layerStart[rank + 1]! - 1];
     let packed = extents.left[layer[first]!]!;
-    for (let i = first; i < end; i++) {
-      const v = layer[i]!;
-      if (i > first) packed += distance(proper, extents, layer[i - 1]!, v);
-      if (!mainPath.isOn[v]) continue;
-      needLeft = Math.max(needLeft, packed);
-      packed = 0;
-    }
-    packed += extents.right[layer[end - 1]!]!;
-    if (hasMainPath(rank)) needRight = Math.max(needRight, packed);
-    else needLoose = Math.max(needLoose, packed);
-    hasLeft = Math.max(hasLeft, extents.left[layer[first]!]! - x[layer[first]!]!);
-    hasRight = Math.max(hasRight, extents.right[layer[end - 1]!]! + x[layer[end - 1]!]!);
-  }
-  const boundLeft = -bound(hasLeft, needLeft);
-  let boundRight = bound(hasRight, needRight);
-  boundRight = Math.max(boundRight, boundLeft + needLoose);
-  if (-boundLeft >= hasLeft && boundRight >= hasRight) return;
-
-  for (let rank = 0; rank < rankCount; rank++) {
-    const first = layerStart[rank]!;
-    const last = layerStart[rank + 1]! - 1;
-    let most = boundRight - extents.right[layer[last]!]!;
-    for (let i = last; i >= first; i--) {
-      const v = layer[i]!;
-      if (x[v]! <= most) break;
-      x[v] = most;
-      if (i > first) most -= distance(proper, extents, layer[i - 1]!, v);
-    }
-    let least = boundLeft + extents.left[layer[first]!]!;
+    let toMainPath = -1;
     for (let i = first; i <= last; i++) {
-      const v = layer[i]!;
-      if (x[v]! >= least) break;
-      x[v] = least;
-      if (i < last) least += distance(proper, extents, v, layer[i + 1]!);
+      if (i > first) packed += distance(proper, extents, layer[i - 1]!, layer[i]!);
+      if (mainPath.isOn[layer[i]!]) toMainPath = packed;
     }
+    packed += extents.right[layer[last]!]!;
+    if (toMainPath < 0) needLoose = Math.max(needLoose, packed);
+    else needLeft = Math.max(needLeft, toMainPath);
+    if (toMainPath >= 0) needRight = Math.max(needRight, packed - toMainPath);
+    hasLeft = Math.max(hasLeft, extents.left[layer[first]!]! - x[layer[first]!]!);
+    hasRight = Math.max(hasRight, extents.right[layer[last]!]! + x[layer[last]!]!);
   }
-
-  function hasMainPath(rank: number): boolean {
-    for (let i = layerStart[rank]!; i < layerStart[rank + 1]!; i++) {
-      if (mainPath.isOn[layer[i]!]) return true;
+  const left = bound(hasLeft, needLeft);
+  const right = Math.max(bound(hasRight, needRight), needLoose - left);
+  for (let rank = 0; rank < rankCount; rank++) {
+    const [first, last] = [layerStart[rank]!, layerStart[rank + 1]! - 1];
+    let most = right - extents.right[layer[last]!]!;
+    for (let i = last; i >= first && x[layer[i]!]! > most; i--) {
+      x[layer[i]!] = most;
+      if (i > first) most -= distance(proper, extents, layer[i - 1]!, layer[i]!);
     }
-    return false;
+    let least = extents.left[layer[first]!]! - left;
+    for (let i = first; i <= last && x[layer[i]!]! < least; i++) {
+      x[layer[i]!] = least;
+      if (i < last) least += distance(proper, extents, layer[i]!, layer[i + 1]!);
+    }
   }
 }
