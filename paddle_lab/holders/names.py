@@ -1,14 +1,14 @@
-"""How a person writes the way from a name to an object: ``cache.items[3]``."""
+"""The way from a name to an object, in Python's words: ``cache.items[3]``."""
 
 from __future__ import annotations
 
+import gc
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from threading import local
 from types import CellType, FunctionType, MemberDescriptorType, MethodType, TracebackType
-from typing import Any
-from weakref import ReferenceType
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from paddle_lab.holders.frames import CALLS, call_of
 from paddle_lab.holders.references import is_a
 from paddle_lab.words import say
 
+_Part: TypeAlias = tuple[Any, Any, Callable[[Any], str]]
+"""A held object, its key in the holder, and how to write the key."""
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 # Dictionaries of a paddle.nn.Layer whose items are its attributes.
 _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
@@ -23,7 +25,7 @@ _MOST_CHARACTERS = 200
 
 
 class Way:
-    """The way from a root to an object, as near to Python as it gets.
+    """The way from a root to an object.
 
     Parameters
     ----------
@@ -32,8 +34,7 @@ class Way:
     end
         The object at its end.
     owner
-        Whose attributes they are, if the object at the end is a dictionary whose items a person
-        writes as attributes.
+        If the end is a dictionary of attributes: the object that has them.
     call
         Where the path begins, unless at the root: ``" in forward(), last traceback"``.
     """
@@ -50,125 +51,123 @@ class Way:
         return self._path + self._call
 
     @cached_property
-    def _keys(self) -> dict[int, Any]:
-        return _keys(self._end)
+    def _parts(self) -> dict[int, tuple[Any, Callable[[Any], str]]]:
+        """The first key of each held object, by the object's identity."""
+        parts: dict[int, tuple[Any, Callable[[Any], str]]] = {}
+        for held, key, write in _parts(self._end, self._owner):
+            parts.setdefault(id(held), (key, write))
+        return parts
 
     def step(self, held: Any) -> Way:
         """Return the way to an object that the one at the end refers to."""
-        holder, keys = self._end, self._keys
-        if is_a(holder, dict):
-            key = keys.get(id(held))
-            is_attribute = self._owner is not None
-            is_layers = is_attribute and _is_layer(self._owner) and key in _LAYER_DICTIONARIES
-            # A thread's part of a threading.local has attributes as well.
-            if is_layers or (is_attribute and _is_thread(key) and is_a(held, dict)):
-                return self._on("", held, held)
-            return self._on(_item(key, is_attribute=is_attribute), held)
-        if _holds_attributes_in(holder, held):
-            return self._on("", held, holder)
+        holder = self._end
+        key, write = self._parts.get(id(held), (holder, _inside))
         if is_a(holder, CALLS):
             call = say("holders.in_call", function=call_of(holder).function, root=self.text)
-            return Way(keys.get(id(held), say("holders.variable")), held, call=call)
-        if is_a(holder, np.ndarray):
-            return self._on(_array_part(holder, held), held)
-        if is_a(holder, FunctionType):
-            return self._on(_function_part(holder, held), held)
-        if is_a(holder, (TracebackType, CellType)) or is_a(held, TracebackType):
-            return self._on("", held)
-        return self._on(_member(holder, held, keys), held)
-
-    def _on(self, part: str, held: Any, owner: Any = None) -> Way:
-        return Way(self._path + part, held, owner, call=self._call)
+            name = say("holders.variable") if write is _inside else key
+            return Way(name, held, call=call)
+        owner = holder if write is _as_attributes else None
+        return Way(self._path + write(key), held, owner, call=self._call)
 
 
-def _keys(holder: Any) -> dict[int, Any]:
-    """Return the holder's items by identity: keys, indices, names; the first of several."""
-    pairs: Iterable[tuple[Any, Any]] = ()
+def _parts(holder: Any, owner: Any) -> Iterator[_Part]:
+    """Yield the objects that a holder refers to, as far as they have a key."""
     if is_a(holder, dict):
-        pairs = list(dict.items(holder))
+        yield from _items(holder, owner)
     elif is_a(holder, CALLS):
-        pairs = call_of(holder).variables.items()
+        yield from ((value, name, str) for name, value in call_of(holder).variables.items())
+    elif is_a(holder, np.ndarray):
+        yield from _array_parts(holder)
+    elif is_a(holder, (CellType, TracebackType)):
+        yield from ((held, "", str) for held in gc.get_referents(holder))
+    elif is_a(holder, (type, local)):
+        yield from ((held, "", _as_attributes) for held in gc.get_referents(holder))
+    else:
+        yield from _members(holder)
+
+
+def _items(holder: dict[Any, Any], owner: Any) -> Iterator[_Part]:
+    for key, value in list(dict.items(holder)):
+        if owner is None:
+            yield value, key, _item
+        elif is_a(owner, local) or (_is_layer(owner) and key in _LAYER_DICTIONARIES):
+            yield value, "", _as_attributes
+        else:
+            yield value, key, _attribute
+
+
+def _array_parts(array: Any) -> Iterator[_Part]:
+    base = np.ndarray.base.__get__(array)
+    yield base, "" if is_a(base, np.ndarray) else say("holders.shares_memory"), str
+    if np.ndarray.dtype.__get__(array).kind == "O":
+        indices = np.ndindex(np.ndarray.shape.__get__(array))
+        for index, value in zip(indices, np.ndarray.ravel(array).tolist(), strict=True):
+            yield value, ", ".join(map(str, index)), "[{}]".format
+
+
+def _members(holder: Any) -> Iterator[_Part]:
     for sequence in _SEQUENCES:
         if is_a(holder, sequence):
-            pairs = enumerate(sequence.__iter__(holder))
-    keys: dict[int, Any] = {}
-    for key, value in pairs:
-        keys.setdefault(id(value), key)
-    return keys
+            fields = getattr(type(holder), "_fields", ())
+            for index, value in enumerate(sequence.__iter__(holder)):
+                yield (value, fields[index], _attribute) if fields else (value, index, _item)
+    if is_a(holder, (FunctionType, MethodType, BaseException)):
+        yield from _unlisted(holder)
+    own = _attributes(holder)
+    if own is not None:
+        yield own, "", _as_attributes
+        yield from _items(own, holder)
+    for class_ in type(holder).__mro__:
+        for slot, member in vars(class_).items():
+            if type(member) is MemberDescriptorType:
+                yield _slot(member, holder), slot, _attribute
 
 
-def _array_part(array: Any, held: Any) -> str:
-    if is_a(held, np.ndarray):
-        return ""
-    base = np.ndarray.base.__get__(array)
-    if held is base:
-        return say("holders.shares_memory")
-    items = np.ndarray.ravel(array).tolist()
-    position = next((at for at, item in enumerate(items) if item is held), None)
-    if position is None:
-        return say("holders.inside", object=_a(array))
-    shape = np.ndarray.shape.__get__(array)
-    return f"[{', '.join(str(index) for index in np.unravel_index(position, shape))}]"
+def _unlisted(holder: Any) -> Iterator[_Part]:
+    """Yield the parts that are neither in an object's dictionary nor in its slots."""
+    if is_a(holder, FunctionType):
+        cells = holder.__closure__ or ()
+        for name, cell in zip(holder.__code__.co_freevars, cells, strict=True):
+            yield cell, say("holders.closure", name=name), str
+        for name in ("__defaults__", "__kwdefaults__"):
+            yield getattr(holder, name), name, _attribute
+    elif is_a(holder, MethodType):
+        yield holder.__self__, "__self__", _attribute
+    else:
+        tracebacks = (held for held in gc.get_referents(holder) if is_a(held, TracebackType))
+        yield from ((held, "", str) for held in tracebacks)
 
 
-def _a(value: Any) -> str:
-    """Return an object's type with its article: ``"an itertools.cycle"``."""
-    kind = type(value)
+def _as_attributes(_key: Any) -> str:
+    """Write nothing: the held dictionary has the holder's attributes."""
+    return ""
+
+
+def _attribute(key: Any) -> str:
+    return f".{key}" if is_a(key, str) else _item(key)
+
+
+def _item(key: Any) -> str:
+    text = f"<{type(key).__name__}>"
+    if is_a(key, (str, int, float, bool, bytes)):
+        text = repr(key)
+    return f"[{text}]" if len(text) <= 40 else f"[{text[:37]}…]"
+
+
+def _inside(holder: Any) -> str:
+    """Return the part of a way to an object that has no key: ``" (in a set)"``."""
+    if is_a(holder, dict):
+        return " (a key)"
+    kind = type(holder)
     name = kind.__name__
     if type.__getattribute__(kind, "__module__") == "itertools":  # whose names are everyday words
         name = f"itertools.{name}"
-    return say("holders.an" if name[0] in "aeiouAEIOU" else "holders.a", name=name)
-
-
-def _holds_attributes_in(holder: Any, held: Any) -> bool:
-    """Tell whether ``held`` is a dictionary whose items are attributes of ``holder``."""
-    if not is_a(held, dict):
-        return False
-    if is_a(holder, type):  # ``__dict__`` of a class is a read-only proxy
-        return True
-    if is_a(holder, local):  # its dictionaries hold each thread's attributes
-        return True
-    own = _attributes(holder)
-    is_layers = _is_layer(holder) and any(own.get(name) is held for name in _LAYER_DICTIONARIES)
-    return held is own or is_layers
-
-
-def _is_thread(key: Any) -> bool:
-    """Tell whether a key stands for a thread in a ``threading.local``."""
-    # A weak reference before Python 3.13, since then an object of a type that no module names.
-    return is_a(key, ReferenceType) or type(key).__name__ == "_localdummy"
+    object_ = say("holders.an" if name[0] in "aeiouAEIOU" else "holders.a", name=name)
+    return say("holders.inside", object=object_)
 
 
 def _is_layer(holder: Any) -> bool:
     return any("named_sublayers" in vars(class_) for class_ in type(holder).__mro__)
-
-
-def _item(key: Any, *, is_attribute: bool) -> str:
-    if key is None:
-        return " (a key)"
-    return f".{key}" if is_attribute and is_a(key, str) else f"[{_key_text(key)}]"
-
-
-def _key_text(key: Any) -> str:
-    if is_a(key, (str, int, float, bool, bytes)):
-        text = repr(key)
-        return text if len(text) <= 40 else f"{text[:37]}…"
-    return f"<{type(key).__name__}>"
-
-
-def _member(holder: Any, held: Any, keys: dict[int, Any]) -> str:
-    index = keys.get(id(held))
-    if index is not None:
-        fields = getattr(type(holder), "_fields", None)
-        return f".{fields[index]}" if fields else f"[{index}]"
-    for name, value in list(_attributes(holder).items()):
-        if value is held:
-            return f".{name}"
-    for class_ in type(holder).__mro__:
-        for slot, member in vars(class_).items():
-            if type(member) is MemberDescriptorType and _slot(member, holder) is held:
-                return f".{slot}"
-    return ".__self__" if is_a(holder, MethodType) else say("holders.inside", object=_a(holder))
 
 
 def _slot(member: MemberDescriptorType, holder: Any) -> Any:
@@ -178,22 +177,12 @@ def _slot(member: MemberDescriptorType, holder: Any) -> Any:
         return None
 
 
-def _attributes(holder: Any) -> dict[str, Any]:
+def _attributes(holder: Any) -> dict[str, Any] | None:
     try:
         attributes = object.__getattribute__(holder, "__dict__")
     except AttributeError:
-        return {}
-    return attributes if is_a(attributes, dict) else {}
-
-
-def _function_part(function: FunctionType, held: Any) -> str:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if cell is held:
-            return say("holders.closure", name=name)
-    for name in ("__defaults__", "__kwdefaults__"):
-        if getattr(function, name) is held:
-            return f".{name}"
-    return _member(function, held, {})
+        return None
+    return attributes if is_a(attributes, dict) else None
 
 
 def _shortened(text: str) -> str:
