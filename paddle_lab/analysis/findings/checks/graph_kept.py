@@ -66,9 +66,9 @@ def _carried_on(
     """Yield the tensors from which their line goes on in a later step, and who reads them there."""
     for tensor, consumer in crossing[:_MOST_TRIED]:
         made = facts.producer(tensor)
-        if steps.leads_to(tensor, steps.stack(tensor), start=steps.end_after(made)) or (
-            has_failed and steps.has_optimizer_step_between(made, consumer)
-        ):
+        end = next((end for end in steps.ends.tolist() if end > made), facts.op_count)
+        is_past_step = any(made < end <= consumer for end in facts.step_ends)
+        if steps.leads_to(tensor, steps.stack(tensor), start=end) or (has_failed and is_past_step):
             yield tensor, consumer
 
 

@@ -18,17 +18,17 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Severity
 from paddle_lab.analysis.findings.nan.bad_gradients import add_backward_sources, bad_gradients
-from paddle_lab.analysis.findings.nan.causes import Cause, cause_in_backward, cause_in_forward
+from paddle_lab.analysis.findings.nan.causes import cause_in_backward, cause_in_forward
 from paddle_lab.analysis.findings.nan.ends import note_reach, path_marks
 from paddle_lab.analysis.findings.nan.numbers import TensorNumbers
 from paddle_lab.analysis.findings.nan.sentences import (
-    OUTSIDE_ADVICE,
     event_behind,
     message_of,
     place_of,
 )
 from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_optimizers
 from paddle_lab.analysis.findings.place import Place
+from paddle_lab.words import Text
 
 _MOST_LINES = 5
 _SCALER = "check_finite_and_unscale_"
@@ -37,7 +37,7 @@ _SCALER = "check_finite_and_unscale_"
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines where NaN or Inf began."""
     numbers = TensorNumbers(facts)
-    if not numbers.has_bad and not facts.answer(bad_gradients):
+    if not numbers.bad_tensors and not facts.answer(bad_gradients):
         return
     flow = Flow(facts, numbers)
     note_reach(flow)
@@ -56,19 +56,22 @@ def find(facts: Facts) -> Iterator[Found]:
 
 def _found(flow: Flow, source: Source, place: Place, severity: Severity) -> Found:
     facts, numbers = flow.facts, flow.numbers
-    cause, is_data = Cause(), source.kind in ("outside", "gradient")
-    if source.kind == "backward" and source.op >= 0:
-        cause = cause_in_backward(facts, numbers, source.op)
+    why: Text | None = None
+    advice: Text | None = None
+    if source.kind in ("outside", "gradient"):
+        advice = Text("findings.nan.advice.outside")
+    elif source.kind == "backward" and source.op >= 0:
+        why, advice = cause_in_backward(facts, numbers, source.op)
     elif source.kind == "op":
-        cause = cause_in_forward(facts, numbers, source.op, is_nan=source.is_nan)
+        why, advice = cause_in_forward(facts, numbers, source.op, is_nan=source.is_nan)
     return Found(
         place=place,
         op=source.op,
         grad_node=source.grad_node if source.kind == "backward" else -1,
         severity=severity,
-        message=message_of(flow, source, place, cause),
+        message=message_of(flow, source, place, why),
         marks=path_marks(flow, source),
-        advice=OUTSIDE_ADVICE if is_data else cause.advice,
+        advice=advice,
     )
 
 

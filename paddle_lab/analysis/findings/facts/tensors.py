@@ -23,6 +23,7 @@ class TensorFacts(OpFacts):
     tensor_kind = column("tensors", "kind")
     """:data:`ACTIVATION`, :data:`PARAMETER`, …."""
     dtype = text_column("tensors", "dtype")
+    tensor_name = text_column("tensors", "name")
     path = text_column("tensors", "path")
     """A parameter's path in its model, ``""`` where it has none."""
     producer = column("tensors", "producer")

@@ -13,8 +13,7 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 
 FEWEST_STEPS = 3
-"""In how many steps a line does what is called a habit."""
-_NEVER = np.iinfo(np.int64).max
+"""In how many steps a line must do something for it to count as a habit."""
 
 
 class Collected(NamedTuple):
@@ -30,16 +29,34 @@ class Collected(NamedTuple):
 
 def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
     """Yield tensors of one stack and of several steps that were still wanted after the next."""
-    for of_step, late in _made_in_several_steps(facts, steps):
-        tensors = [tensor for made in of_step.values() for tensor in made]
+    made = steps.made_in_forward
+    made = made[facts.record.tensors["stop_gradient"][made] == 0]
+    producer = facts.record.tensors["producer"][made]
+    stack, step = facts.record.ops["stack"][producer], steps.intervals(producer)
+    # Of nearly all stacks no tensor is used in a later step or seen alive between ops.
+    is_kept = (steps.intervals(steps.last_use[made]) > step) | np.isin(made, [*steps.alive_until])
+    is_kept = np.isin(stack, stack[is_kept])
+    by_stack: dict[int, dict[int, list[int]]] = {}
+    for tensor, at in zip(made[is_kept].tolist(), step[is_kept].tolist(), strict=True):
+        by_stack.setdefault(steps.stack(tensor), {}).setdefault(at, []).append(tensor)
+    for of_step in by_stack.values():
+        tensors = [tensor for its_tensors in of_step.values() for tensor in its_tensors]
         together = steps.alive_together({tensor: facts.producer(tensor) for tensor in tensors})
         kept = {steps.interval(facts.producer(tensor)) for tensor in together}
+        late = set(_late(facts, steps, of_step))
         # The last of them has no later step to be used in.
-        if len(kept) < FEWEST_STEPS and len(late) < FEWEST_STEPS - 1:
-            continue
-        if steps.is_inside_graph(tensors[-1]):
+        is_habit = len(kept) >= FEWEST_STEPS or len(late) >= FEWEST_STEPS - 1
+        if is_habit and steps.is_inside_graph(tensors[-1]):
             found = [made[-1] for step, made in of_step.items() if step in kept | late]
             yield Collected(found, *_most_at_once(facts, steps, of_step))
+
+
+def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator[int]:
+    """Yield the steps of whose tensors one was used after the next step had made its first."""
+    following = [facts.producer(tensors[0]) for tensors in of_step.values()][1:]
+    for (step, tensors), begin in zip(of_step.items(), following, strict=False):
+        if any(steps.last_use[tensor] > begin for tensor in tensors):
+            yield step
 
 
 def _most_at_once(
@@ -56,49 +73,3 @@ def _most_at_once(
         if len(pending) > len(most):
             most = list(pending)
     return [tensor for _, tensor in most], most[0][0]
-
-
-def _made_in_several_steps(
-    facts: Facts, steps: Steps
-) -> Iterator[tuple[dict[int, list[int]], set[int]]]:
-    """Yield the tensors of one stack that need a gradient, by step, where steps are enough.
-
-    Left out are those that cannot have been kept: nothing of theirs was used in a later step, and
-    nothing seen alive. These are nearly all, of a training loop that is as it should be.
-
-    Yields
-    ------
-    of_step, late
-        The tensors of each step, and the steps of those that were used after the next had begun.
-    """
-    record = facts.record
-    made = steps.made_in_forward
-    made = made[record.tensors["stop_gradient"][made] == 0]
-    if not len(made):
-        return
-    stack = record.ops["stack"][record.tensors["producer"][made]]
-    order = np.argsort(stack, kind="stable")
-    made, stack = made[order], stack[order]
-    producer = record.tensors["producer"][made].astype(np.int64)
-    step = steps.intervals(producer)
-    is_first = np.append(True, stack[1:] != stack[:-1])
-    is_first_of_step = is_first | np.append(True, step[1:] != step[:-1])
-    group = np.cumsum(is_first) - 1
-    begins = np.flatnonzero(is_first_of_step)
-    # When the next step that has one of the stack made its first.
-    following = np.append(np.where(is_first[begins[1:]], _NEVER, producer[begins[1:]]), _NEVER)
-    is_late = steps.last_use[made] > following[np.cumsum(is_first_of_step) - 1]
-    is_seen = np.isin(made, np.fromiter(steps.alive_until, np.int64, len(steps.alive_until)))
-    groups = int(group[-1]) + 1
-    in_steps, late, seen = (
-        np.bincount(group[rows], minlength=groups) for rows in (begins, is_late, is_seen)
-    )
-    is_wanted = (in_steps >= FEWEST_STEPS) & ((late > FEWEST_STEPS - 2) | (seen >= FEWEST_STEPS))
-    starts = np.append(np.flatnonzero(is_first), len(made))
-    wanted = np.flatnonzero(is_wanted)
-    for one in wanted[np.argsort(made[starts[wanted]])].tolist():
-        rows = slice(starts[one], starts[one + 1])
-        of_step: dict[int, list[int]] = {}
-        for tensor, at in zip(made[rows].tolist(), step[rows].tolist(), strict=True):
-            of_step.setdefault(at, []).append(tensor)
-        yield of_step, set(step[rows][is_late[rows]].tolist())

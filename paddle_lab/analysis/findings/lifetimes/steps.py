@@ -53,25 +53,11 @@ class Steps:
 
     def interval(self, op: int) -> int:
         """Return how many ends lie before an op."""
-        return bisect_right(self._ends, op)
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        ends: list[int] = self.ends.tolist()
-        return ends
+        return bisect_right(self.ends, op)
 
     def intervals(self, ops: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Return how many ends lie before each op."""
         return np.searchsorted(self.ends, ops, side="right")
-
-    def end_after(self, op: int) -> int:
-        """Return how many ops had been called at the first end after an op."""
-        interval = self.interval(op)
-        return int(self.ends[interval]) if interval < len(self.ends) else self._facts.op_count
-
-    def has_optimizer_step_between(self, first: int, second: int) -> bool:
-        """Tell whether an optimizer's step ended between two ops."""
-        return any(first < end <= second for end in self._facts.step_ends)
 
     @cached_property
     def last_use(self) -> npt.NDArray[np.int64]:
@@ -81,9 +67,7 @@ class Steps:
         uses = record.uses
         is_read = (uses["role"] == _INPUT) & (uses["tensor"] >= 0)
         tensor, op = uses["tensor"][is_read], uses["op"][is_read]
-        order = np.argsort(op, kind="stable")
-        # Of several values for one place the last one stays.
-        last[tensor[order]] = op[order]
+        np.maximum.at(last, tensor, op)
         for event in self._facts.events("read"):
             if event.tensor >= 0:
                 last[event.tensor] = max(last[event.tensor], event.ops_before)
@@ -143,16 +127,13 @@ class Steps:
         made
             Tensor to the op that made it.
         """
-        lives = [
-            (tensor, op, self.alive_until[tensor])
-            for tensor, op in made.items()
-            if tensor in self.alive_until
-        ]
-        most: list[int] = []
-        for moment in {until for _, _, until in lives}:
-            together = [tensor for tensor, op, until in lives if op < moment <= until]
-            most = max(most, together, key=len)
-        return most
+        lives = {one: self.alive_until[one] for one in made if one in self.alive_until}
+        moments = set(lives.values())
+        together = (
+            [one for one, until in lives.items() if made[one] < moment <= until]
+            for moment in moments
+        )
+        return max(together, key=len, default=[])
 
     def leads_to(self, tensor: int, stack: int, *, start: int) -> bool:
         """Tell whether an op of a stack computes, by way of any others, from a tensor.

@@ -52,11 +52,6 @@ class TensorNumbers:
         self._nans = facts.record.value_stats["nans"].tolist().__getitem__
         self._infs = facts.record.value_stats["infs"].tolist().__getitem__
 
-    @cached_property
-    def has_bad(self) -> bool:
-        """Whether there is any NaN or Inf."""
-        return bool(with_bad_numbers(self._facts.record.value_stats).any())
-
     def of(self, tensor: int, op: int = 0) -> Numbers | None:
         """Return what was in a tensor when an op was called."""
         row, stats = self._row(tensor, op), self._facts.record.value_stats

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ from paddle_lab.analysis.findings.nan.numbers import TensorNumbers
 SourceKind = Literal["op", "outside", "gradient", "backward"]
 Sources = tuple[int, ...]
 
-_BAD_CONSTANT = re.compile(r"(?<![\w.'])-?(?P<value>inf|nan)\b")
+_BAD_CONSTANT = re.compile(r"(?<![\w.'])-?(inf|nan)\b")
 _UNINITIALISED = frozenset(("empty", "empty_like"))
 _MOST_SOURCES = 8
 """Of one tensor: who wants more has lost the first ones long ago."""
@@ -59,6 +58,10 @@ class Flow:
         self.nan_of: dict[int, Sources] = {}
         """NaN of a tensor to the sources it comes from."""
         self.inf_of: dict[int, Sources] = {}
+        calls = facts.user_backward_calls
+        self._first_backward = min(map(facts.ops_before, calls), default=facts.op_count)
+        is_parameter = facts.record.tensors["kind"] == PARAMETER
+        self._parameter_shapes = set(map(facts.shape, np.flatnonzero(is_parameter).tolist()))
         bad = numbers.bad_tensors
         self.bad_ops = sorted(set(map(facts.producer, bad)) - {-1})
         """Ops that made or handed on NaN or Inf, in order."""
@@ -88,7 +91,11 @@ class Flow:
         if facts.is_pylayer(op):
             return [*facts.inputs(op), *facts.results(op)]
         if facts.op_name(op) == _PROGRAM:
-            return [*facts.inputs(op), *self._parameters_before(op)]
+            # The static program may have read any parameter with NaN that was there before.
+            first = min(facts.outputs(op), default=0)
+            bad = (tensor for tensor in self.numbers.bad_tensors if tensor < first)
+            parameters = [one for one in bad if facts.tensor_kind(one) == PARAMETER]
+            return [*facts.inputs(op), *parameters]
         return facts.inputs(op)
 
     def _follow(self, op: int) -> None:
@@ -117,8 +124,7 @@ class Flow:
 
     def _begin(self, op: int, *, is_nan: bool) -> Sources:
         facts = self.facts
-        written = {match["value"] for match in _BAD_CONSTANT.finditer(facts.attributes(op))}
-        is_written = ("nan" if is_nan else "inf") in written
+        is_written = ("nan" if is_nan else "inf") in _BAD_CONSTANT.findall(facts.attributes(op))
         is_meant = is_written or facts.op_name(op) in _UNINITIALISED
         return (self.add(Source("op", op, is_nan=is_nan, is_meant=is_meant)),)
 
@@ -158,17 +164,6 @@ class Flow:
             return False
         return facts.shape(tensor) in self._parameter_shapes
 
-    @cached_property
-    def _first_backward(self) -> int:
-        calls = self.facts.user_backward_calls
-        return min(map(self.facts.ops_before, calls), default=self.facts.op_count)
-
-    @cached_property
-    def _parameter_shapes(self) -> frozenset[tuple[int, ...]]:
-        facts = self.facts
-        is_parameter = facts.record.tensors["kind"] == PARAMETER
-        return frozenset(facts.shape(tensor) for tensor in np.flatnonzero(is_parameter).tolist())
-
     def _note_nan(self, sources: Sources, op: int) -> None:
         for number in sources:
             source = self.sources[number]
@@ -177,16 +172,6 @@ class Flow:
 
     def _not_meant(self, sources: Sources) -> Sources:
         return tuple(number for number in sources if not self.sources[number].is_meant)
-
-    def _parameters_before(self, op: int) -> list[int]:
-        """Return the parameters with NaN that a static program may have read."""
-        outputs = self.facts.outputs(op)
-        first = min(outputs) if outputs else 0
-        return [
-            tensor
-            for tensor in self.numbers.bad_tensors
-            if tensor < first and self.facts.tensor_kind(tensor) == PARAMETER
-        ]
 
 
 def is_optimizers(facts: Facts, source: Source) -> bool:
