@@ -114,8 +114,11 @@ class Text:
         return say(self.key, **self._values)
 
 
-def listing(items: Sequence[object]) -> str:
-    """Return ``"a, b and c"``; ``""`` for no items."""
+def listing(items: Sequence[object], most: int | None = None) -> str:
+    """Return ``"a, b and c"``, or ``"a, b and 3 more"`` after ``most`` items; ``""`` for none."""
+    if most is not None and len(items) > most:
+        some = say("lists.between").join(map(str, items[:most]))
+        return say("lists.more", some=some, n=len(items) - most)
     if len(items) < 2:
         return "".join(map(str, items))
     some = say("lists.between").join(map(str, items[:-1]))

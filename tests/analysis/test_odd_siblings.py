@@ -52,7 +52,10 @@ def test_of_several_odd_ones_each_is_told():
     [
         (("matmul", "relu"), "lacks add, which its siblings have"),
         (("matmul", "add", "add", "relu"), "has 2 × add where they have 1"),
-        (("add", "matmul", "relu"), "runs the same ops in another order"),
+        (
+            ("add", "matmul", "relu"),
+            "runs the same ops in another order or connects them in another way",
+        ),
         (
             (*USUAL, "a", "b", "c", "d", "e"),
             "has a, b, c and 2 more, which its siblings have not",

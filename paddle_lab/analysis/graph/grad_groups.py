@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths, taken
+from paddle_lab.analysis.graph.trees import Keys, depths, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
@@ -28,19 +28,17 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
         The op beside which each grad node is drawn, as of
         :func:`paddle_lab.analysis.graph.pairing.paired_ops`.
     """
-    group = np.full(len(op), -1, storage_dtype(ANSWER_TABLES["grad_node_groups"]["group"]))
-    is_paired = op >= 0
-    group[is_paired] = op_groups["group"][op[is_paired]]
-    is_of_call = _made_by_a_call(record)
-    is_placed = is_paired & ~is_of_call
-    source, target = record.grad_edges["source"], record.grad_edges["target"]
-    edges = np.flatnonzero((source >= 0) & (target >= 0))
-    source, target = source[edges], target[edges]
-    if is_of_call.any():
-        node = np.concatenate([source, target])
-        beside = np.concatenate([target, source])
-        _place(group, node, beside, is_of_call[node] & is_placed[beside], groups)
-    _place(group, target, source, is_paired[source] & ~is_paired[target], groups)
+    of_op = np.append(op_groups["group"], np.int32(-1))
+    group = of_op[op].astype(storage_dtype(ANSWER_TABLES["grad_node_groups"]["group"]))
+    is_paired, is_of_call = op >= 0, _made_by_a_call(record)
+    ends = record.grad_edges["source"], record.grad_edges["target"]
+    is_known = (ends[0] >= 0) & (ends[1] >= 0)
+    source, target = ends[0][is_known], ends[1][is_known]
+    node, beside = np.concatenate([source, target]), np.concatenate([target, source])
+    is_meant = is_of_call[node] & (is_paired & ~is_of_call)[beside]
+    _place(group, node[is_meant], beside[is_meant], groups["parent"])
+    is_meant = is_paired[source] & ~is_paired[target]
+    _place(group, target[is_meant], source[is_meant], groups["parent"])
     return Table({"group": group})
 
 
@@ -51,27 +49,15 @@ def _made_by_a_call(record: Record) -> npt.NDArray[np.bool_]:
     return is_of_call
 
 
-def _place(
-    group: Keys, nodes: Keys, beside: Keys, is_meant: npt.NDArray[np.bool_], groups: Table
-) -> None:
-    """Put each node that is meant into the lowest group above all groups of those beside it."""
-    pairs = np.flatnonzero(is_meant)
-    pairs = pairs[np.argsort(nodes[pairs], kind="stable")]
-    placed, merged = _merge(nodes[pairs], group[beside[pairs]], groups["parent"])
-    group[placed] = merged
-
-
-def _merge(targets: Keys, groups: Keys, parents: npt.NDArray[np.int32]) -> tuple[Keys, Keys]:
-    """Return the distinct sorted ``targets`` and the lowest group above all groups of each."""
-    depth = depths(parents)
-    while len(targets):
-        is_first = np.append(True, targets[1:] != targets[:-1])
-        rank = np.arange(len(targets)) - np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-        # Neighbours are merged in pairs, which halves what each target has left.
-        is_left = rank % 2 == 0
-        left = np.flatnonzero(is_left[:-1] & ~is_left[1:])
-        if not len(left):
-            break
-        groups[left] = common_ancestors(parents, depth, groups[left], groups[left + 1])
-        targets, groups = targets[is_left], groups[is_left]
-    return targets, groups
+def _place(group: Keys, nodes: Keys, beside: Keys, parents: Keys) -> None:
+    """Put each node into the lowest group above all groups of those beside it."""
+    depth, found = depths(parents), dict[int, int]()
+    for node, other in zip(nodes.tolist(), group[beside].tolist(), strict=True):
+        near, own = other, found.get(node, other)
+        while own != near:
+            if near < 0 or (own >= 0 and depth[own] >= depth[near]):
+                own = int(parents[own])
+            else:
+                near = int(parents[near])
+        found[node] = own
+    group[list(found)] = list(found.values())

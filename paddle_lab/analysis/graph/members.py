@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import rows_by, walk
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import Table
@@ -17,24 +17,12 @@ def backward_members(record: Record) -> Table:
     the user's, but the graphs of tensors that were alive when the trace ended.
     """
     edges, roots = record.grad_edges, record.grad_roots
-    call_count, node_count = len(record.backward_calls), len(record.grad_nodes)
-    edge_starts, by_source = csr(edges["source"], node_count)
-    root_starts, by_call = csr(roots["backward_call"], call_count)
-    first, targets = edge_starts.tolist(), edges["target"][by_source].tolist()
-    last_call = [-1] * node_count
-    members: list[Keys] = []
-    for call in range(call_count):
-        found: list[int] = []
-        ahead = roots["grad_node"][by_call[root_starts[call] : root_starts[call + 1]]].tolist()
-        while ahead:
-            node = ahead.pop()
-            if node >= 0 and last_call[node] != call:
-                last_call[node] = call
-                found.append(node)
-                ahead += targets[first[node] : first[node + 1]]
-        members.append(np.sort(np.array(found, np.int32)))
-    columns = {
-        "backward_call": np.repeat(np.arange(call_count), [len(nodes) for nodes in members]),
-        "grad_node": np.concatenate([np.zeros(0, np.int32), *members]),
+    call_count = len(record.backward_calls)
+    targets = rows_by(edges["source"], edges["target"], len(record.grad_nodes))
+    roots_of = rows_by(roots["backward_call"], roots["grad_node"], call_count)
+    members = [sorted({*walk(roots_of(call), targets)} - {-1}) for call in range(call_count)]
+    columns: dict[str, Any] = {
+        "backward_call": [call for call, nodes in enumerate(members) for _ in nodes],
+        "grad_node": [node for nodes in members for node in nodes],
     }
     return Table.from_sequences(ANSWER_TABLES["backward_members"], columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,48 +49,28 @@ class OddSibling:
 def odd_siblings(record: Record) -> list[OddSibling]:
     """Return the groups that are built unlike their siblings, in the order of their keys.
 
+    The record has answer tables.
+    """
+    table = record.odd_siblings
+    columns = (table[name].tolist() for name in ("group", "siblings", "alike", "typical"))
+    texts = map(record.text, table["difference"].tolist())
+    members = map(OddSibling, *columns, texts)
+    return sorted((one for one in members if one.difference), key=lambda member: member.group)
+
+
+def odd_sibling_table(record: Record, strings: StringPool) -> Table:
+    """Return the ``odd_siblings`` table: the members of the families that have odd ones.
+
     Siblings are members of one list (``blocks.0``, ``blocks.1``, …) that are of one class and that
     one call of a layer has called. At least three of them are equal (see
     `paddle_lab.analysis.graph.structure`), and at most a quarter is not. A layer that ran one op
     is no group to compare.
     """
-    odd = [member for member in _members(record) if member.difference]
-    return sorted(odd, key=lambda member: member.group)
-
-
-def odd_sibling_table(record: Record, strings: StringPool) -> Table:
-    """Return the ``odd_siblings`` table: odd groups, and those that they differ from."""
     table = TableBuilder(ANSWER_TABLES["odd_siblings"])
-    for it in _members(record):
-        table.append(it.group, it.typical, it.siblings, it.alike, strings[it.difference])
-    return table.build()
-
-
-def _members(record: Record) -> Iterator[OddSibling]:
-    """Yield every member of the families that have odd ones."""
-    groups = record.groups
-    kinds, classes = groups["kind"].tolist(), groups["class"].tolist()
-    structures, op_counts = groups["structure"].tolist(), groups["op_count"].tolist()
-    paths = groups["path"].tolist()
-    texts = {code: record.text(code) for code in set(paths)}
-    lists = {
-        code: path.rpartition(".")[0]
-        for code, path in texts.items()
-        if _LIST_MEMBER.fullmatch(path)
-    }
-    families = defaultdict[tuple[int, str, int], list[int]](list)
-    for group, (caller, kind, class_name) in enumerate(
-        zip(_callers(record), kinds, classes, strict=True)
-    ):
-        is_one_op = op_counts[group] == 1 and kind in _PLAIN
-        is_named = paths[group] in lists and record.text(class_name)
-        if is_named and op_counts[group] and not is_one_op:
-            families[caller, lists[paths[group]], class_name].append(group)
-    for members in families.values():
+    structures = record.groups["structure"].tolist()
+    for members in _families(record):
         counts = Counter(structures[group] for group in members if structures[group] >= 0)
-        if not counts:
-            continue
-        structure, alike = counts.most_common(1)[0]
+        structure, alike = counts.most_common(1)[0] if counts else (-1, 0)
         unlike = len(members) - alike
         if alike < _LEAST_ALIKE or not unlike or unlike > _MOST_ODD * len(members):
             continue
@@ -98,61 +78,57 @@ def _members(record: Record) -> Iterator[OddSibling]:
         usual = _content(record, typical)
         for group in members:
             is_odd = structures[group] != structure
-            difference = _difference(*_content(record, group), *usual) if is_odd else ""
-            yield OddSibling(group, len(members), alike, typical, difference)
+            difference = _difference(_content(record, group), usual) if is_odd else ""
+            table.append(group, typical, len(members), alike, strings[difference])
+    return table.build()
 
 
-def _callers(record: Record) -> list[int]:
-    """Return the group that called each: the one around it, beyond turns and functions."""
-    kinds, parents = record.groups["kind"].tolist(), record.groups["parent"].tolist()
+def _families(record: Record) -> Iterable[list[int]]:
+    """Return the groups that are members of one list, of one class and called by one layer."""
+    groups = record.groups
+    names = ("kind", "parent", "op_count", "path", "class")
+    kinds, parents, op_counts, paths, classes = (groups[name].tolist() for name in names)
+    families = defaultdict[tuple[int, str, int], list[int]](list)
     callers: list[int] = []
-    for parent in parents:
+    for group, parent in enumerate(parents):
+        # The group that called it: the one around it, outside turns and functions.
         callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
-    return callers
+        path = record.text(paths[group])
+        is_small = op_counts[group] < 1 + (kinds[group] in _PLAIN)
+        if _LIST_MEMBER.fullmatch(path) and record.text(classes[group]) and not is_small:
+            families[callers[group], path.rpartition(".")[0], classes[group]].append(group)
+    return families.values()
 
 
-def _content(record: Record, group: int) -> tuple[list[str], list[str]]:
-    """Return the names of the ops in a group, in order, and the classes of the groups in it."""
+def _content(record: Record, group: int) -> tuple[Counter[str], Counter[str]]:
+    """Return the names of the ops in a group and the classes of the groups in it, counted."""
     parents = record.groups["parent"]
     is_marked = np.arange(len(parents)) == group
     inside = nearest_marked(parents, is_marked) == group
-    op_groups = record.op_groups["group"]
-    ops = np.flatnonzero((op_groups >= 0) & inside[op_groups])
-    names = [record.text(code) for code in record.ops["name"][ops].tolist()]
-    inner = np.flatnonzero(inside & ~is_marked)
-    classes = [record.text(code) for code in record.groups["class"][inner].tolist()]
-    return names, [name for name in classes if name]
+    ops = np.append(inside, False)[record.op_groups["group"]]
+    names, classes = record.ops["name"][ops], record.groups["class"][inside & ~is_marked]
+    counted = (Counter(map(record.text, codes.tolist())) for codes in (names, classes))
+    of_ops, of_classes = counted
+    del of_classes[""]
+    return of_ops, of_classes
 
 
-def _difference(
-    ops: list[str], classes: list[str], usual_ops: list[str], usual_classes: list[str]
-) -> str:
-    parts = _differences_of_counts(ops, usual_ops)
-    if not parts and ops != usual_ops:
-        return say("page.siblings.order")
-    parts = parts or _differences_of_counts(classes, usual_classes)
-    return say("page.siblings.and").join(parts) or say("page.siblings.connects")
-
-
-def _differences_of_counts(own: list[str], usual: list[str]) -> list[str]:
-    here, there = Counter(own), Counter(usual)
-    added = [name for name in here if name not in there]
-    missing = [name for name in there if name not in here]
-    other = [
-        say("page.siblings.other_count", here=count, name=name, there=there[name])
-        for name, count in here.items()
-        if there[name] not in (0, count)
-    ]
-    return [
-        *([say("page.siblings.has", names=_listed(added))] if added else []),
-        *([say("page.siblings.lacks", names=_listed(missing))] if missing else []),
-        *([say("page.siblings.has_other", names=_listed(other))] if other else []),
-    ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    if more > 0:
-        some = say("page.siblings.between").join(names[:_MOST_NAMED])
-        return say("page.siblings.and_more", some=some, n=more)
-    return listing(names)
+def _difference(own: Iterable[Counter[str]], usual: Iterable[Counter[str]]) -> str:
+    for here, there in zip(own, usual, strict=True):
+        other = [
+            say("page.siblings.other_count", here=count, name=name, there=there[name])
+            for name, count in here.items()
+            if there[name] not in (0, count)
+        ]
+        differences = {
+            "has": [name for name in here if name not in there],
+            "lacks": [name for name in there if name not in here],
+            "has_other": other,
+        }
+        if any(differences.values()):
+            return say("page.siblings.and").join(
+                say(f"page.siblings.{key}", names=listing(names, most=_MOST_NAMED))
+                for key, names in differences.items()
+                if names
+            )
+    return say("page.siblings.connects")

@@ -1,16 +1,19 @@
-"""Trees stored as a column of parents: depths, common ancestors, the nearest marked ancestor.
+"""Trees stored as a column of parents, rows grouped by a key, and walks over what rows lead to.
 
 No function recurses, and none supposes that a parent comes before its children.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Keys = npt.NDArray[np.int32]
+Rows = Callable[[int], list[int]]
+"""From a row to the rows that belong to it, in order."""
 
 
 def depths(parents: npt.NDArray[Any]) -> Keys:
@@ -123,3 +126,22 @@ def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
     starts = np.zeros(row_count + 1, dtype=np.int32)
     np.cumsum(counts, out=starts[1:])
     return starts, order
+
+
+def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) -> Rows:
+    """Return a look-up from a key to its values, in order; a key of -1 has none."""
+    starts, order = csr(keys, key_count)
+    begin, all_values = starts.tolist(), values[order].tolist()
+    return lambda key: all_values[begin[key] : begin[key + 1]]
+
+
+def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:
+    """Yield the starts and all that they lead to, each once, the nearest first."""
+    queue = list(dict.fromkeys(starts))
+    seen = set(queue)
+    for row in queue:
+        yield row
+        for one in onward(row):
+            if one not in seen:
+                seen.add(one)
+                queue.append(one)

@@ -7,14 +7,12 @@ runs and part of the model stands still.
 It is an alarm where parameters that somebody trains were used, no backward call of the whole trace
 reached them, and what they fed goes on through the line into a loss. So it is none for targets of
 a teacher that no optimizer holds, for a generator trained in its own turn, for frozen layers, or
-for a metric beside the loss. Where only the optimizer of a later cell could tell, and what comes
-out of ``no_grad`` is but compared with a trained output, it is a hint.
+for a metric beside the loss. Where no optimizer is known and a ``no_grad`` cuts, it is a hint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
@@ -57,15 +55,11 @@ def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
     leaves_nothing = bool(cuts.rootless) and not cuts.reach.nodes.any()
     is_rootless = any(row in cuts.rootless for each in group for row in each.behind)
     key = "found_dead" if is_rootless or leaves_nothing else "found"
-    severity: Severity = "info"
-    if leaves_nothing and any(map(facts.backward_error, facts.user_backward_calls)):
+    has_raised = any(map(facts.backward_error, facts.user_backward_calls))
+    is_known = cuts.trained.holders or cut.way != "no_grad"
+    severity: Severity = "warning" if is_known else "info"
+    if leaves_nothing and has_raised:
         severity = "error"
-    elif (
-        cuts.trained.holders
-        or cut.way != "no_grad"
-        or any(_feeds_parameters(cuts, facts, one) for one in group)
-    ):
-        severity = "warning"
     return Found(
         place=cut.place,
         op=cut.op,
@@ -73,26 +67,6 @@ def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
         message=Text(f"findings.gradient-cut.{key}", place=cut.place, way=way, names=names),
         advice=Text(f"findings.gradient-cut.advice.{cut.way}") if cut.way in _ADVISED else None,
         marks=_marks(cuts, group),
-    )
-
-
-def _feeds_parameters(cuts: GradientCuts, facts: Facts, cut: Cut) -> bool:
-    """Tell whether trained parameters work on what comes out, or it is the loss itself."""
-
-    def made_beside(row: int) -> Iterator[int]:
-        """Yield what is made of a tensor where no gradient comes to."""
-        readers = (op for op in facts.consumers(row) if not cuts.reach.ops[op])
-        return (made for op in readers for made in facts.outputs(op))
-
-    return any(
-        row in cuts.rootless
-        or any(
-            facts.tensor_kind(one) == PARAMETER
-            for op in facts.consumers(row)
-            if cuts.reach.ops[op]
-            for one in facts.inputs(op)
-        )
-        for row in walk(cut.behind, made_beside)
     )
 
 
@@ -139,9 +113,15 @@ def _idle_calls(facts: Facts) -> Iterator[Found]:
 
 
 def _idle(facts: Facts, backward: Place, loss: int) -> Found:
-    behind = list(walk([loss], partial(_sources, facts)))
-    gradients = [op for op in map(facts.producer, behind) if op >= 0 and _is_paddle_grad(facts, op)]
-    op = max(gradients) if gradients else facts.producer(loss)
+    def sources(tensor: int) -> list[int]:
+        """Return what a tensor was computed from; what ``paddle.grad`` returns has no graph."""
+        op = facts.producer(tensor)
+        return [] if op < 0 or facts.op_name(op) == _PADDLE_GRAD else facts.inputs(op)
+
+    behind = list(walk([loss], sources))
+    makers = [op for op in map(facts.producer, behind) if op >= 0]
+    gradients = [op for op in makers if facts.op_name(op) == _PADDLE_GRAD]
+    op = max(gradients, default=facts.producer(loss))
     frozen = sum(facts.tensor_kind(one) == PARAMETER for one in behind)
     place, advice = backward, "advice"
     if gradients:
@@ -159,16 +139,6 @@ def _idle(facts: Facts, backward: Place, loss: int) -> Found:
         advice=Text(f"findings.idle-backward.{advice}"),
         marks=[Mark("cut", op=op)] if op >= 0 else [],
     )
-
-
-def _is_paddle_grad(facts: Facts, op: int) -> bool:
-    return facts.op_name(op) == _PADDLE_GRAD
-
-
-def _sources(facts: Facts, tensor: int) -> list[int]:
-    """Return what a tensor was computed from; what ``paddle.grad`` returns has no graph."""
-    op = facts.producer(tensor)
-    return [] if op < 0 or _is_paddle_grad(facts, op) else facts.inputs(op)
 
 
 CHECK = Check(

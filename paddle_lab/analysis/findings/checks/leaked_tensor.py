@@ -18,8 +18,7 @@ all, nor is less than 4 kB.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -135,13 +134,8 @@ def _is_bounded(steps: Steps, made: dict[int, int]) -> bool:
     # Iterations go on, and none of them leaves anything behind any more.
     if len(is_kept) - 1 - max(kept, default=0) >= max(gaps, default=len(is_kept)):
         return True
-    ends = sorted((lives[turn] for turn in kept), reverse=True)
-    earliest = lives[-1][1]  # begin of those that ended later
-    for end, ended in groupby(ends, key=itemgetter(0)):
-        if end < ends[0][0] and earliest < end:
-            return True
-        earliest = min(earliest, *(begin for _, begin in ended))
-    return False
+    # One was kept beyond its iteration, and was let go before the newest one was made.
+    return any(lives[turn][0] < lives[-1][1] for turn in kept)
 
 
 def _is_in_comprehension(facts: Facts, op: int) -> bool:

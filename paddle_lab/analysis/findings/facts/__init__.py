@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from paddle_lab.analysis.findings.facts.backward import BackwardFacts
-from paddle_lab.analysis.findings.facts.columns import walk
 from paddle_lab.analysis.findings.facts.ops import BACKWARD, FORWARD, OPTIMIZER
 from paddle_lab.analysis.findings.facts.tensors import (
     ACTIVATION,
@@ -17,6 +16,7 @@ from paddle_lab.analysis.findings.facts.tensors import (
     GRADIENT,
     PARAMETER,
 )
+from paddle_lab.analysis.graph.trees import walk
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EVENT_KINDS
 

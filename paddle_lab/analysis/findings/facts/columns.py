@@ -1,21 +1,19 @@
-"""Columns of a record as look-ups, and walks over what they lead to."""
+"""Columns of a record as look-ups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import csr
+from paddle_lab.analysis.graph.trees import Rows, rows_by
 from paddle_lab.trace.schema import ROLES
 
 Entry = Callable[[int], int]
 """From a row to what is in its cell."""
-Rows = Callable[[int], list[int]]
-"""From a row to the rows that belong to it, in order."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -57,22 +55,3 @@ def rows(
         return rows_by(keys, values, len(facts.record.tables[of]))
 
     return cached_property(make)
-
-
-def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) -> Rows:
-    """Return a look-up from a key to its values, in order; a key of -1 has none."""
-    starts, order = csr(keys, key_count)
-    begin, all_values = starts.tolist(), values[order].tolist()
-    return lambda key: all_values[begin[key] : begin[key + 1]]
-
-
-def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:
-    """Yield the starts and all that they lead to, each once, the nearest first."""
-    queue = list(dict.fromkeys(starts))
-    seen = set(queue)
-    for row in queue:
-        yield row
-        for one in onward(row):
-            if one not in seen:
-                seen.add(one)
-                queue.append(one)

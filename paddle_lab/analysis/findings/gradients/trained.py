@@ -13,7 +13,7 @@ from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.schema import ROLES
-from paddle_lab.words import Text, listing, say
+from paddle_lab.words import listing
 
 _KEEPS_ESTIMATES = re.compile(r"(sync_)?batch_norm_?|spectral_norm_?")
 _ESTIMATES = slice(1, 3)
@@ -103,13 +103,9 @@ class Trained:
         is_step = facts.record.ops["phase"][tensors["producer"][rows]] == OPTIMIZER
         return frozenset(facts.first_values[rows[is_step]].tolist())
 
-    def names(self, parameters: list[int], most: int = 4) -> Text | str:
+    def names(self, parameters: list[int]) -> str:
         """Return parameters as a sentence names them: ```fc.weight`, `fc.bias` and 3 more``."""
-        names = sorted(map(self._name, parameters))
-        shown = [f"`{name}`" for name in names[:most]]
-        if len(names) <= most:
-            return listing(shown)
-        return Text("lists.more", some=say("lists.between").join(shown), n=len(names) - most)
+        return listing([f"`{name}`" for name in sorted(map(self._name, parameters))], most=4)
 
     def _name(self, parameter: int) -> str:
         """Return a parameter's path after the name of its model, or Paddle's name for it."""

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
-from paddle_lab.analysis.findings.facts.columns import Rows, rows_by
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, Rows, nearest_marked, rows_by
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.schema import ROLES
 

@@ -23,7 +23,6 @@ _BAD_CONSTANT = re.compile(r"(?<![\w.'])-?(inf|nan)\b")
 _UNINITIALISED = frozenset(("empty", "empty_like"))
 _MOST_SOURCES = 8
 """Of one tensor: who wants more has lost the first ones long ago."""
-_PROGRAM = "run_program"
 
 
 @dataclass
@@ -90,12 +89,6 @@ class Flow:
         facts = self.facts
         if facts.is_pylayer(op):
             return [*facts.inputs(op), *facts.results(op)]
-        if facts.op_name(op) == _PROGRAM:
-            # The static program may have read any parameter with NaN that was there before.
-            first = min(facts.outputs(op), default=0)
-            bad = (tensor for tensor in self.numbers.bad_tensors if tensor < first)
-            parameters = [one for one in bad if facts.tensor_kind(one) == PARAMETER]
-            return [*facts.inputs(op), *parameters]
         return facts.inputs(op)
 
     def _follow(self, op: int) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.columns import rows_by
-from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.graph.trees import nearest_marked, rows_by
 
 _VIEWS = frozenset(
     ("reshape", "reshape_", "transpose", "getitem", "slice", "strided_slice", "squeeze", "squeeze_",
