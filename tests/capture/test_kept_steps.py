@@ -38,7 +38,7 @@ def test_steps_are_spread_over_the_whole_run() -> None:
     assert distances == {16}
     assert len(trace.ops) <= per_step * 10
     (notice, *_) = trace.record.origin.notices
-    assert "8 of 100 training steps, every 16th and the newest (1, 17, 33, …, 97, 100)." in notice
+    assert "8 of 100 training steps, one in 16 and the newest (1, 17, 33, …, 97, 100)." in notice
 
 
 def test_marks_of_the_users_own_end_steps() -> None:

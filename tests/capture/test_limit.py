@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import paddle_lab
 from paddle_lab.capture.limit import limiter
-from paddle_lab.capture.limit.trimming import op_keys
 from paddle_lab.capture.recorder.recorder import SINKS
+from paddle_lab.capture.tables.op_columns import OpRows
 from paddle_lab.trace.limit import KEEPS, Keep
 from paddle_lab.trace.record import Record
 from tests.capture.kept_rows import KeptRows
@@ -87,7 +87,7 @@ def test_it_trims_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         for step in range(12):
             plain(1)
             (recorder,) = SINKS.active
-            held.append(len(op_keys(recorder)))
+            held.append(len(OpRows(recorder.ops).keys))
             assert step or held == [min(held)]
     assert max(held) < 40
     assert len(trace.ops) == 20

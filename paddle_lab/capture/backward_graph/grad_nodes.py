@@ -14,10 +14,8 @@ call with ``create_graph`` makes in C++, where no op is seen.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.rows.address_table import AddressTable
@@ -25,7 +23,7 @@ from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, NodeCell
 from paddle_lab.capture.rows.counter import Counter
 from paddle_lab.capture.rows.lineage import Lineage
 from paddle_lab.capture.rows.op_names import OP_NAMES
-from paddle_lab.capture.rows.tape import Cells, Tape, rows_of
+from paddle_lab.capture.rows.tape import Tape, rows_of
 
 NO_OP = -1
 NO_TENSOR = -1
@@ -93,37 +91,14 @@ class GradNodePool:
         """Return the op of each grad node."""
         return {key: op for key, _, _, op in rows_of(self.rows, NODE_CELLS)}
 
-    def forget(
-        self, nodes: Cells, edges: Cells, roots: Cells, targets: Cells, *, gone: Cells
-    ) -> None:
-        """Forget grad nodes.
-
-        Parameters
-        ----------
-        nodes, edges, roots, targets
-            The rows of the others.
-        gone
-            The rows of those to forget.
-        """
-        for tape, rows in (
-            (self.rows, nodes),
-            (self.edges, edges),
-            (self.roots, roots),
-            (self.targets, targets),
-        ):
-            tape.replace(len(tape), np.ascontiguousarray(rows).tobytes())
-        for key, _, address, op in gone.tolist():
+    def forget(self, gone: Iterable[list[int]]) -> None:
+        """Forget what is known of grad nodes, by their rows."""
+        for key, _, address, op in gone:
             self.keys.drop(address, op)
             if op == NO_OP:
                 self.held.pop(address, None)
             if self.leaf_keys.get(address) == key:
                 del self.leaf_keys[address]
-
-    def forget_held(self, ops: Container[int]) -> None:
-        """Let go of nodes held for ops that are forgotten."""
-        for address, (_, op) in list(self.held.items()):
-            if op in ops:
-                del self.held[address]
 
 
 def nodes_behind(node: Any) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.backward_graph.grad_walk import walk_grad_nodes
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder.tensors import TensorPool
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NO_KEY, NODE_CELLS
@@ -130,10 +130,14 @@ class BackwardGraphs:
         stops = (tensor for _, tensor in self.stops)
         return [*self.leaf_tensors.values(), *edges[:, 4].tolist(), *stops]
 
-    def forget(self, nodes: Iterable[int]) -> None:
-        """Forget what leaves stand for that the pool has forgotten; their ops are gone as well."""
-        for node in nodes:
-            self.leaf_tensors.pop(node, None)
+    def forget(self, gone: Forgotten) -> None:
+        """Forget what belongs to backward calls, grad nodes and ops that are not kept."""
+        self.stops[:] = [stop for stop in self.stops if stop[0] not in gone.backward_calls]
+        for node in gone.grad_nodes.intersection(self.leaf_tensors):
+            del self.leaf_tensors[node]
+        held = self.grad_nodes.held
+        for address in [address for address, (_, op) in list(held.items()) if op in gone.ops]:
+            del held[address]
         self._has_forgotten = True
 
     def _name_leaves(self) -> None:

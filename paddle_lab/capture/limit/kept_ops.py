@@ -1,102 +1,77 @@
-"""Which ops of a trace are kept, and what follows for what they had to do with."""
+"""Which ops of a trace are kept, and which other rows belong to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from paddle_lab.capture.limit.spans import Keys, Mask, Span, is_inside
+from paddle_lab.capture.limit.step_choice import Span
 from paddle_lab.capture.rows.cells import OpCell
 from paddle_lab.capture.tables.op_columns import OpRows
 
+Keys = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
 
 class KeptOps:
-    """Which ops are kept, and what follows for what they used and what happened between them.
+    """Which ops are kept, and what else is kept with them.
 
     Parameters
     ----------
     ops
-        All ops that are held.
+        All recorded ops.
     spans
-        The ops to keep, ascending.
+        The ops to keep: ascending spans of keys.
     """
 
     def __init__(self, ops: OpRows, spans: Sequence[Span]) -> None:
         self.ops = ops
-        self._spans = spans
-        self.is_kept = is_inside(ops.keys, spans)
+        self._firsts, self._ends = np.array(spans, np.int64).T
+        self.is_kept = self._is_inside(ops.keys)
+        self.keys: Keys = ops.keys[self.is_kept]
+        self.forgotten: Keys = ops.keys[~self.is_kept]
 
-    @cached_property
-    def keys(self) -> Keys:
-        """The ops that are kept."""
-        return self.ops.keys[self.is_kept]
-
-    @cached_property
-    def forgotten(self) -> Keys:
-        """Those that are not."""
-        return self.ops.keys[~self.is_kept]
-
-    def moments(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments lie between kept ops, by how many ops had a key."""
+    def is_between(self, op_counts: Iterable[int]) -> Mask:
+        """Tell which moments lie next to a kept op, by how many ops had a key."""
         counts = np.fromiter(op_counts, np.int64)
-        return is_inside(counts, self._spans) | is_inside(counts - 1, self._spans)
+        return self._is_inside(counts) | self._is_inside(counts - 1)
 
-    def backward_calls(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which backward calls began after a kept op, by how many ops had a key."""
-        return is_inside(np.maximum(np.fromiter(op_counts, np.int64) - 1, 0), self._spans)
-
-    def column(self, number: int) -> Keys:
-        """Return one of the cells that every op has, of the kept ones."""
-        return self.ops.column(number)[self.is_kept]
-
-    def keeps(self, keys: Keys, column: int) -> Mask:
-        """Tell which keys belong to kept ops: used by one, or given while they ran.
-
-        Parameters
-        ----------
-        column
-            The cell in which ops have such a key.
-        """
-        is_used = np.isin(keys, self.column(column))
-        found: Mask = is_used | is_of_kept(keys, self.ops.column(column), self.is_kept)
-        return found
-
-    @cached_property
-    def tensors(self) -> Keys:
-        """The tensors that kept ops read and made, in any order."""
-        parts = []
-        for op, _, tensor in (self.ops.inputs, self.ops.outputs):
-            parts.append(tensor[self.is_kept[op]])
-        found: Keys = np.unique(np.concatenate(parts))
-        return found
+    def is_after(self, op_counts: Iterable[int]) -> Mask:
+        """Tell which moments lie right after a kept op, by how many ops had a key."""
+        return self._is_inside(np.maximum(np.fromiter(op_counts, np.int64) - 1, 0))
 
     def has_time(self, times_ns: Iterable[int]) -> Mask:
         """Tell which moments lie between kept ops, by ``perf_counter_ns``."""
         starts_ns = self.ops.column(OpCell.START)
-        return is_of_kept(np.fromiter(times_ns, np.int64), starts_ns, self.is_kept)
+        return self.keeps(np.fromiter(times_ns, np.int64), np.arange(len(starts_ns)), starts_ns)
 
+    def keeps(self, keys: Keys, op: Keys, used: Keys) -> Mask:
+        """Tell which rows of another table are kept: a kept op uses them, or ran when they began.
 
-def is_of_kept(keys: Keys, used: Keys, is_kept: Mask) -> Mask:
-    """Tell which keys were given while kept ops ran.
+        Keys count upwards. So a row that no op uses began before the first op that uses a higher
+        key.
 
-    What nobody uses has no op, but keys count upwards: such a key came before the first op that
-    used a higher one.
+        Parameters
+        ----------
+        keys
+            The rows' keys, in any order.
+        op, used
+            Pairs of an op, by its position among all ops, and a key that it uses.
 
-    Parameters
-    ----------
-    keys
-        Of scopes, say, in any order.
-    used
-        Of each op, by time, the highest such key that it uses, -1 for none.
-    is_kept
-        Whether the op is kept.
+        Returns
+        -------
+        numpy.ndarray
+            Keys higher than all that ops use are kept.
+        """
+        highest = np.full(len(self.is_kept), -1)
+        np.maximum.at(highest, op, used)
+        next_op = np.searchsorted(np.maximum.accumulate(highest), keys)
+        found: Mask = np.append(self.is_kept, True)[next_op]
+        return found | np.isin(keys, used[self.is_kept[op]])
 
-    Returns
-    -------
-    numpy.ndarray
-        Keys higher than all that ops used are told kept.
-    """
-    position = np.searchsorted(np.maximum.accumulate(used), keys) if len(used) else keys * 0
-    return np.append(is_kept, True)[position]
+    def _is_inside(self, keys: Keys) -> Mask:
+        span = np.searchsorted(self._firsts, keys, side="right") - 1
+        found: Mask = (span >= 0) & (keys < self._ends[span])
+        return found

@@ -8,14 +8,14 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from paddle_lab.capture.limit.notice import first_notice, notice
-from paddle_lab.capture.limit.spans import OPEN, Span
-from paddle_lab.capture.limit.step_choice import StepChoice
-from paddle_lab.capture.limit.trimming import Forgetting, op_keys, trim
+from paddle_lab.capture.limit.step_choice import OPEN, Span, StepChoice
+from paddle_lab.capture.limit.trimming import Forgetting, trim
 from paddle_lab.capture.rows.counter import NEVER
+from paddle_lab.capture.tables.op_columns import OpRows
 from paddle_lab.trace.limit import Limit
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.limit.spans import Keys
+    from paddle_lab.capture.limit.kept_ops import Keys
     from paddle_lab.capture.recorder.recorder import Recorder
 
 _FIRST_SETTLE_OPS = 500
@@ -121,10 +121,10 @@ class Limiter:
         """
         recorder = self._recorder
         recorder.next_op.alarm = NEVER
-        keys = op_keys(recorder)
+        keys = OpRows(recorder.ops).keys
         if len(keys) > self._most or (self._forgotten and self._steps is not None):
             self._forgotten += trim(recorder, self._final_spans(keys), self.forgetting)
-            keys = op_keys(recorder)
+            keys = OpRows(recorder.ops).keys
         if not self._forgotten and self._stopped_ns < 0:
             return ""
         if self._limit.keep == "first":

@@ -79,24 +79,14 @@ def _steps(steps: StepChoice) -> str:
         "numbers": say("lists.between").join(numbers),
     }
     if len(steps.kept) <= 2 or steps.every <= 1:
-        told = say("notices.limit.of_steps", **values)
-    elif steps.every == 2:
-        told = say("notices.limit.of_steps_second", **values)
+        which = say("notices.limit.of_steps", **values)
     else:
-        told = say("notices.limit.of_steps_every", every=steps.every, **values)
-    return say("notices.limit.cut", steps=told) if steps.is_cut else told
+        which = say("notices.limit.of_steps_every", every=steps.every, **values)
+    return say("notices.limit.cut", steps=which) if steps.is_cut else which
 
 
 def _more(ops: int) -> str:
-    """Return how to ask for so many ops, rounded up to a number one writes."""
-    size = 1
-    while size < ops:
-        for factor in (1, 2, 5):
-            if size * factor >= ops:
-                return _asked(size * factor)
-        size *= 10
-    return _asked(size)
-
-
-def _asked(ops: int) -> str:
-    return say("notices.limit.asked", ops=f"{ops:_}", number=ops)
+    """Return how to ask for at least so many ops: 1, 2 or 5 with zeros."""
+    size = 10 ** (len(str(ops)) - 1)
+    asked = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= ops)
+    return say("notices.limit.asked", ops=f"{asked:_}", number=asked)

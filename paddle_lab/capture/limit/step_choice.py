@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from paddle_lab.capture.limit.spans import OPEN, Span
+OPEN: Final = (1 << 63) - 1
+"""The end of a span that still goes on."""
+
+
+class Span(NamedTuple):
+    """Ops that ran one after the other."""
+
+    first: int
+    end: int
+    """The key after the last one's."""
 
 
 class _Step(NamedTuple):

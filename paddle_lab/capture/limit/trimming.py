@@ -1,24 +1,33 @@
 """Forgetting the ops that a trace does not keep, and all that only they had to do with.
 
 Keys stay as they are: the record leaves out what is gone, and says -1 where something referred to
-it. Kept beside the ops are the tensors they use and those that are alive, the calls around them,
-the events between them, and the graphs of the backward calls among them.
+it. Kept with the ops are the tensors they use and those that are alive, the calls around them, the
+events between them, and the graphs of the backward calls among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_lab.capture.evidence.collector import Forgotten
-from paddle_lab.capture.limit.graphs import forget_graphs
-from paddle_lab.capture.limit.kept_ops import KeptOps, is_of_kept
-from paddle_lab.capture.limit.spans import Keys, Span
+from paddle_lab.capture.limit.kept_ops import KeptOps, Keys, Mask
+from paddle_lab.capture.limit.step_choice import Span
 from paddle_lab.capture.recorder.tensors import ACTIVATION, EXTERNAL
-from paddle_lab.capture.rows.cells import OP_CELLS, SCOPE_CELLS, TENSOR_CELLS, TURN_CELLS, OpCell
-from paddle_lab.capture.rows.tape import Tape, cells_of, row_starts
+from paddle_lab.capture.rows.cells import (
+    EDGE_CELLS,
+    NODE_CELLS,
+    ROOT_CELLS,
+    SCOPE_CELLS,
+    TENSOR_CELLS,
+    TURN_CELLS,
+    OpCell,
+)
+from paddle_lab.capture.rows.tape import Tape, cells_of
 from paddle_lab.capture.tables.op_columns import OpRows
 from paddle_lab.trace.record import Record
 
@@ -30,14 +39,6 @@ _RESULT_CELLS = 2
 Forgetting = Callable[[KeptOps, Forgotten], None]
 
 
-def op_keys(recorder: Recorder) -> Keys:
-    """Return the keys of the ops that are held, ascending."""
-    cells = cells_of(recorder.ops)
-    starts = row_starts(recorder.ops, OP_CELLS) - recorder.ops.start
-    keys: Keys = np.sort(cells[starts[starts < len(cells)]])
-    return keys
-
-
 def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = None) -> int:
     """Forget what lies outside of spans of ops.
 
@@ -46,7 +47,7 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
     spans
         The ops to keep, ascending.
     also
-        Told what is forgotten.
+        Called with what is kept and what is forgotten.
 
     Returns
     -------
@@ -58,16 +59,16 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
     kept = KeptOps(OpRows(recorder.ops), spans)
     if not len(kept.forgotten):
         return 0
-    _forget_events(recorder, kept)
-    backward_calls, grad_nodes = forget_graphs(recorder, kept)
+    events = recorder.events.events
+    _keep(events, kept.is_between(event.op_keys for event in events))
+    backward_calls, grad_nodes = _forget_graphs(recorder, kept)
     tensors = _forget_tensors(recorder, kept)
     _forget_scopes(recorder, kept)
-    _forget_attributes(recorder, kept)
     _forget_ops(recorder, kept)
     gone = Forgotten(
         *map(frozenset, (kept.forgotten.tolist(), tensors, grad_nodes, backward_calls))
     )
-    recorder.backward.forget(gone.grad_nodes)
+    recorder.backward.forget(gone)
     recorder.programs.forget(gone.ops)
     for collector in recorder.collectors:
         collector.forget(gone)
@@ -84,100 +85,125 @@ def mark_earlier(record: Record) -> None:
     kind[is_earlier] = EXTERNAL
 
 
-def _forget_events(recorder: Recorder, kept: KeptOps) -> None:
-    events = recorder.events.events
-    keeps = kept.moments(event.op_keys for event in events)
-    events[: len(keeps)] = [event for event, is_kept in zip(events, keeps, strict=False) if is_kept]
+def _forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[int]]:
+    """Forget backward calls, and grad nodes that no other call reaches and no kept op made.
+
+    Returns
+    -------
+    backward_calls, grad_nodes
+        The keys of those that are gone.
+    """
+    calls = recorder.backward_calls
+    is_kept = kept.is_after(call[4] for call in calls)
+    gone = [call[0] for call in compress(calls, ~is_kept)]
+    _keep(calls, is_kept)
+    pool = recorder.backward.grad_nodes
+    nodes, edges = _rows(pool.rows, NODE_CELLS), _rows(pool.edges, EDGE_CELLS)
+    roots, targets = _rows(pool.roots, ROOT_CELLS), _rows(pool.targets, ROOT_CELLS)
+    is_kept_root = ~np.isin(roots[:, 0], gone)
+    made = nodes[np.isin(nodes[:, 3], kept.keys), 0]
+    begin = [*made.tolist(), *roots[is_kept_root, 1].tolist()]
+    reached = _reached(begin, edges[:, 1], edges[:, 2])
+    is_kept_node = np.isin(nodes[:, 0], reached)
+    _keep_rows(pool.rows, nodes, is_kept_node)
+    _keep_rows(pool.edges, edges, np.isin(edges[:, 1], reached))
+    _keep_rows(pool.roots, roots, is_kept_root)
+    _keep_rows(pool.targets, targets, ~np.isin(targets[:, 0], gone))
+    pool.forget(nodes[~is_kept_node].tolist())
+    return gone, nodes[~is_kept_node, 0].tolist()
 
 
 def _forget_tensors(recorder: Recorder, kept: KeptOps) -> list[int]:
     pool = recorder.tensors
-    rows, end = _rows(pool.rows, TENSOR_CELLS)
-    highest = np.full(len(kept.ops.keys), -1, np.int64)
-    for op, _, tensor in (kept.ops.inputs, kept.ops.outputs):
-        np.maximum.at(highest, op, tensor)
+    rows = _rows(pool.rows, TENSOR_CELLS)
+    keys = rows[:, 0]
+    (op, _, tensor), (made_by, _, made) = kept.ops.inputs, kept.ops.outputs
     others = [
-        *(
-            tensor
-            for _, tensor in cells_of(recorder.pylayers.results).reshape(-1, _RESULT_CELLS).tolist()
-        ),
+        *_rows(recorder.pylayers.results, _RESULT_CELLS)[:, 1].tolist(),
         *(key for _, key in pool.living()),
         *(event.tensor for event in recorder.events.events),
         *recorder.backward.tensors(),
         *recorder.optimizers.tensors(),
     ]
-    keys = rows[:, 0]
-    is_kept = np.isin(keys, kept.tensors) | np.isin(keys, others)
-    is_kept |= is_of_kept(keys, highest, kept.is_kept)
-    _replace(pool.rows, end, rows[is_kept])
+    is_kept = kept.keeps(keys, np.append(op, made_by), np.append(tensor, made))
+    is_kept |= np.isin(keys, others)
+    _keep_rows(pool.rows, rows, is_kept)
     gone: list[int] = keys[~is_kept].tolist()
     recorder.tensor_lives.forget(gone)
     return gone
 
 
 def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
-    rows, end = _rows(recorder.scopes, SCOPE_CELLS)
+    rows = _rows(recorder.scopes, SCOPE_CELLS)
     keys, parents = rows[:, 0], rows[:, 3]
-    order = np.argsort(keys, kind="stable")
+    used = kept.ops.column(OpCell.SCOPE)
     others = [
         *(event.scope for event in recorder.events.events),
         *(call[3] for call in recorder.backward_calls),
         *(state.scope for state in recorder.threads.values()),
         *(outer for state in recorder.threads.values() for outer in state.closed_regions),
         # The calls and turns that the latest op is in may go on.
-        *kept.ops.column(OpCell.SCOPE)[-1:].tolist(),
+        *used[-1:].tolist(),
     ]
-    is_kept = kept.keeps(keys, OpCell.SCOPE) | np.isin(keys, others)
+    is_kept = kept.keeps(keys, np.arange(len(used)), used) | np.isin(keys, others)
+    begin = keys[is_kept].tolist()
     # What PyLayers ran backward, and the calls around all that is kept.
-    kept_keys = set(keys[is_kept].tolist())
     forward_of = recorder.pylayers.forward_of
-    needed = [forward_of[scope] for scope in kept_keys if scope in forward_of]
-    is_kept |= np.isin(keys, needed)
-    wanted = parents[is_kept]
-    while len(wanted):
-        at = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
-        fresh = np.unique(at[(keys[at] == wanted) & ~is_kept[at]])
-        is_kept[fresh] = True
-        wanted = parents[fresh]
-    _replace(recorder.scopes, end, rows[is_kept])
-    forgotten = set(keys[~is_kept].tolist())
-    evaluated = cells_of(recorder.eval_scopes)
-    end = len(recorder.eval_scopes)
-    _replace(recorder.eval_scopes, end, evaluated[~np.isin(evaluated, keys[~is_kept])])
-    turns, end = _rows(recorder.turn_rows, TURN_CELLS)
+    forwards = [forward_of[scope] for scope in begin if scope in forward_of]
+    is_kept = np.isin(keys, _reached([*begin, *forwards], keys, parents))
+    _keep_rows(recorder.scopes, rows, is_kept)
+    gone = keys[~is_kept]
+    evaluated = _rows(recorder.eval_scopes, 1)
+    _keep_rows(recorder.eval_scopes, evaluated, ~np.isin(evaluated[:, 0], gone))
+    turns = _rows(recorder.turn_rows, TURN_CELLS)
     is_kept_turn = np.isin(turns[:, 0], keys[is_kept])
     for value in turns[~is_kept_turn, 3].tolist():
         if value >= 0:
             recorder.turn_values[value] = None
-    _replace(recorder.turn_rows, end, turns[is_kept_turn])
+    _keep_rows(recorder.turn_rows, turns, is_kept_turn)
+    forgotten = set(gone.tolist())
     recorder.pylayer_rules.forget(forgotten)
     recorder.pylayers.forget(forgotten)
 
 
-def _forget_attributes(recorder: Recorder, kept: KeptOps) -> None:
-    used = kept.ops.column(OpCell.ATTRIBUTES)
-    # Beyond the highest are those of ops that are still to be written down.
-    still_used = kept.column(OpCell.ATTRIBUTES).tolist()
-    forgotten = set(used[~kept.is_kept].tolist()).difference(still_used, (0,))
-    attributes = recorder.attributes
-    for signature in [one for one, key in list(attributes.items()) if key in forgotten]:
-        del attributes[signature]
-
-
 def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
-    results, end = _rows(recorder.pylayers.results, _RESULT_CELLS)
-    _replace(recorder.pylayers.results, end, results[np.isin(results[:, 0], kept.keys)])
+    results = _rows(recorder.pylayers.results, _RESULT_CELLS)
+    _keep_rows(recorder.pylayers.results, results, np.isin(results[:, 0], kept.keys))
     ops = kept.ops
-    order = np.argsort(ops.starts)  # by key they come, and threads may have written out of turn
+    used = ops.column(OpCell.ATTRIBUTES)
+    # Beyond the highest are those of ops that are still to be written down.
+    unused = set(used[~kept.is_kept].tolist()).difference(used[kept.is_kept].tolist(), (0,))
+    attributes = recorder.attributes
+    for signature in [one for one, key in list(attributes.items()) if key in unused]:
+        del attributes[signature]
+    order = np.argsort(ops.starts)  # ops are by key; threads may have written them in other order
     counts = np.diff(np.append(ops.starts[order], len(ops.cells)))
-    end = recorder.ops.start + len(ops.cells)
-    _replace(recorder.ops, end, ops.cells[np.repeat(kept.is_kept[order], counts)])
+    _keep_rows(recorder.ops, ops.cells, np.repeat(kept.is_kept[order], counts))
 
 
-def _rows(tape: Tape, width: int) -> tuple[Keys, int]:
-    end = len(tape)
-    return cells_of(tape, tape.start, end).reshape(-1, width), end
+def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
+    """Return the keys that some keys lead to by edges, and themselves."""
+    following: dict[int, list[int]] = defaultdict(list)
+    for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+        following[source].append(target)
+    pending, reached = list(begin), set(begin)
+    while pending:
+        fresh = [key for key in following[pending.pop()] if key not in reached]
+        reached.update(fresh)
+        pending += fresh
+    return np.fromiter(reached, np.int64)
 
 
-def _replace(tape: Tape, end: int, cells: Keys) -> None:
-    tape.replace(end, np.ascontiguousarray(cells).tobytes())
+def _keep(rows: list[Any], is_kept: Iterable[bool]) -> None:
+    """Drop rows of a list, to whose end threads may append meanwhile."""
+    keeps = list(is_kept)
+    rows[: len(keeps)] = list(compress(rows, keeps))
+
+
+def _rows(tape: Tape, width: int) -> Keys:
+    return cells_of(tape).reshape(-1, width)
+
+
+def _keep_rows(tape: Tape, rows: Keys, is_kept: Mask) -> None:
+    """Drop rows of a tape that were read as ``rows``; threads may append to it meanwhile."""
+    tape.replace(tape.start + rows.size, np.ascontiguousarray(rows[is_kept]).tobytes())

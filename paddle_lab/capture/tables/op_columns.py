@@ -24,7 +24,8 @@ class OpRows:
 
     def __init__(self, ops: Tape) -> None:
         self.cells = cells_of(ops)
-        self.starts = row_starts(ops, OP_CELLS) - ops.start
+        starts = row_starts(ops, OP_CELLS) - ops.start
+        self.starts = starts[starts < len(self.cells)]  # threads may have added ops meanwhile
         keys = self.cells[self.starts]
         # Threads aside, ops are noted in the order of their keys.
         if np.any(keys[1:] < keys[:-1]):
