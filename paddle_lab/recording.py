@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from paddle_lab.garbage import collection_paused
 from paddle_lab.notebook_cells import NotebookCells, running_cells
 from paddle_lab.options import hints_options
 from paddle_lab.trace.limit import DEFAULT_OPS, Keep, Limit, limit_of
-from paddle_lab.trace.record import Record
+from paddle_lab.trace.record import Origin, Record
 from paddle_lab.words import listing, say
 
 if TYPE_CHECKING:
@@ -175,41 +176,28 @@ class Recording:
         reruns: bool = False,
         limit: Limit = Limit(),  # noqa: B008  (frozen)
     ) -> None:
+        from paddle_lab.analysis.findings.registry import chosen, evidence_for, is_all, rerun_kinds
+
         if title is not None and not isinstance(title, str):
             raise TypeError(say("errors.title_type", title=repr(title)))
         self._title = title
+        self._shown_title = ""
+        self._anchor = anchor
         self._memory = memory
         self._limit = limit
-        from paddle_lab.analysis.findings.registry import chosen, evidence_for, is_all, rerun_kinds
-
         self._checks = chosen(check)
-        self.run: Run | None = None
-        """What a rerun is compared with, once the block has ended."""
         self._notices: list[str] = []
         self._asks_for_cuda = "cuda-error" in self._checks and not is_all(check)
-        if not reruns:
-            # Checks that need a second run are left out, with a notice if they were named.
-            left_out = rerun_kinds(self._checks)
-            self._checks = [kind for kind in self._checks if kind not in left_out]
-            if left_out and not is_all(check):
-                self._notices.append(_unchecked(left_out, "with_block"))
-        evidence = evidence_for(self._checks)
-        self._evidence = evidence | {"gradients"} if grads else evidence
+        left_out = [] if reruns else rerun_kinds(self._checks)
+        self._checks = [kind for kind in self._checks if kind not in left_out]
+        if left_out and not is_all(check):
+            self._notices.append(_unchecked(left_out, "with_block"))
+        self._evidence = {*evidence_for(self._checks), *(("gradients",) if grads else ())}
         self._grad_region = grads if isinstance(grads, str) else None
-        self._anchor = anchor
+        self.run: Run | None = None
+        """What a rerun is compared with, once the block has ended."""
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
-
-    def _drop_partial(self, record: Record) -> None:
-        """Leave out checks that would raise false alarms if the limit left ops out."""
-        from paddle_lab.analysis.findings.registry import needing_more_than
-
-        kept = record.origin.kept
-        dropped = needing_more_than(kept, record.origin.checks) if kept else []
-        if not dropped:
-            return
-        record.origin.checks = [kind for kind in record.origin.checks if kind not in dropped]
-        record.origin.notices.append(_unchecked(dropped, "left_out"))
 
     @property
     def op_count(self) -> int:
@@ -223,17 +211,15 @@ class Recording:
             raise RuntimeError(say("errors.recording_already"))
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         cells = running_cells()
+        self._shown_title = self._title or _place_of(frame, cells)
         self._session = CaptureSession(
-            anchor=frame.f_back if self._anchor is None else self._anchor,
-            keeps_callers=self._anchor is None,
-            title=self._title or _place_of(frame, cells),
+            anchor=self._anchor or frame.f_back,
+            within=None if self._anchor else frame,
             cells=cells,
             memory=self._memory,
-            checks=self._checks,
             evidence=self._evidence,
             grad_region=self._grad_region,
             limit=self._limit,
-            within=frame if self._anchor is None else None,
         )
         self._trace = Trace()
         try:
@@ -264,24 +250,35 @@ class Recording:
         try:
             with collection_paused():
                 record = self._session.close(error)
+        except Exception as fault:  # noqa: BLE001
+            # Whatever goes wrong in here, the user's own error and results come first.
+            self._session.abort()
+            record = Record.empty()
+            notice = say("notices.fault.lost", fault=f"{type(fault).__name__}: {fault}")
+            record.origin.notices.append(notice)
+            warnings.warn(notice, RuntimeWarning, stacklevel=3)
+        else:
+            record.origin.checks = self._checks
             # A part of a run is nothing to compare another run with.
             if self._session.digests is not None and not record.origin.kept:
                 from paddle_lab.capture.rerun.comparison import Run
 
                 self.run = Run(record, self._session.digests)
-        except Exception as fault:  # noqa: BLE001
-            # Whatever goes wrong in here, the user's own error and results come first.
-            self._session.abort()
-            record = Record.empty()
-            record.origin.title = self._title or ""
-            told = f"{type(fault).__name__}: {fault}"
-            record.origin.notices.append(say("notices.fault.lost", fault=told))
-            warnings.warn(record.origin.notices[0], RuntimeWarning, stacklevel=3)
+        record.origin = replace(record.origin, title=self._shown_title)
         record.origin.notices.extend(self._notices)
-        self._drop_partial(record)
+        self._drop_partial(record.origin)
         if self._asks_for_cuda and not _has_cuda():
             record.origin.notices.append(_unchecked(["cuda-error"], "no_cuda"))
         self._trace.complete(record)
+
+    def _drop_partial(self, origin: Origin) -> None:
+        """Leave out checks that would raise false alarms if the limit left ops out."""
+        from paddle_lab.analysis.findings.registry import needing_more_than
+
+        dropped = needing_more_than(origin.kept, origin.checks) if origin.kept else []
+        if dropped:
+            origin.checks = [kind for kind in origin.checks if kind not in dropped]
+            origin.notices.append(_unchecked(dropped, "left_out"))
 
 
 def _unchecked(kinds: Sequence[str], why: str) -> str:

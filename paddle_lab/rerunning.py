@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING
 from paddle_lab.api import Trace
 from paddle_lab.options import hints_options
 from paddle_lab.recording import Recording
-from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.deterministic import Setting
-    from paddle_lab.capture.rerun.comparison import Run
-    from paddle_lab.capture.rerun.runs import Code
-    from paddle_lab.capture.rerun.state import StateBefore
-    from paddle_lab.trace.record import Record
 
 
 @hints_options
@@ -86,6 +81,7 @@ def rerun(
     """
     from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
     from paddle_lab.capture.availability import require_paddle
+    from paddle_lab.capture.rerun.runs import Rerun
     from paddle_lab.capture.rerun.state import StateBefore
 
     kinds = rerun_kinds(chosen(check))
@@ -98,47 +94,3 @@ def rerun(
     if again is not None and recording.run is not None:
         trace.complete(again.finish(recording.run))
     return trace
-
-
-class Rerun:
-    """Code as it is before it runs, so that it can run again.
-
-    Parameters
-    ----------
-    checks
-        The kinds of findings that need a second run.
-    prepare
-        Returns what there is before the code runs, and the code.
-    """
-
-    def __init__(
-        self, checks: Sequence[str], prepare: Callable[[], tuple[StateBefore, Code]]
-    ) -> None:
-        from paddle_lab.capture.rerun.runs import refusal
-
-        self._checks = checks
-        self._refusal = ""
-        try:
-            self._state, self._code = prepare()
-        except Exception as reason:  # noqa: BLE001  (the code itself is to run, whatever we lack)
-            self._refusal = refusal(checks, reason)
-
-    def finish(self, first: Run, error: BaseException | None = None) -> Record:
-        """Run the code again and return the record with what differed.
-
-        Parameters
-        ----------
-        first
-            The run that the user saw.
-        error
-            What ended it.
-        """
-        from paddle_lab.capture.rerun.runs import refusal
-        from paddle_lab.capture.rerun.runs import rerun as run_again
-
-        if error is not None and not self._refusal:
-            self._refusal = refusal(self._checks, say("notices.unchecked.cell_error"))
-        if self._refusal:
-            first.record.origin.notices.append(self._refusal)
-            return first.record
-        return run_again(first, self._state, self._code, self._checks)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.availability import require_paddle
-from paddle_lab.capture.rerun.random_state import RandomState
+from paddle_lab.capture.rerun.contents import put_back, random_restores
 from paddle_lab.words import say
 
 _FLAGS = {"FLAGS_cudnn_deterministic": 1, "FLAGS_embedding_deterministic": 1}
@@ -39,7 +39,7 @@ class Setting:
 def deterministic(seed: int) -> Iterator[list[Setting]]:
     """Set seeds, Paddle's flags, the drivers' variables and DataLoader's defaults; restore all."""
     paddle: Any = require_paddle()
-    generators = RandomState(paddle)
+    generators = random_restores(paddle)
     flags = {name: value for name in _FLAGS if (value := _flag(paddle, name)) is not None}
     environment = {name: os.environ.get(name) for name in (*_AT_START, *_FLAGS)}
     loader = paddle.io.DataLoader
@@ -60,7 +60,7 @@ def deterministic(seed: int) -> Iterator[list[Setting]]:
             else:
                 os.environ[name] = value
         paddle.set_flags(flags)
-        generators.put_back()
+        put_back(generators)
 
 
 def _settings(seed: int, flags: Mapping[str, Any]) -> list[Setting]:

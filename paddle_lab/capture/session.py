@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from sys import _getframe
 from time import perf_counter_ns
 from types import FrameType
@@ -39,25 +39,20 @@ class CaptureSession:
     ----------
     anchor
         A frame that runs as long as the trace does; stacks are walked as far as it.
-    keeps_callers
-        Whether the anchor and its callers belong into stacks.
-    title
-        What is traced, for people.
+    within
+        The frame of the ``with`` statement, whose loops are not part of the trace; then the anchor
+        and its callers belong into stacks.
     cells
         Tells notebook cells by file name; ``None`` outside notebooks.
     memory
         Whether to record allocations as well.
-    checks
-        Kinds of findings the trace is recorded for.
     evidence
-        What to record for them beside what every trace has: ``"values"``, ``"gradients"``,
+        What to record for checks, beside what every trace has: ``"values"``, ``"gradients"``,
         ``"rerun"``, ``"cuda"``.
     grad_region
         The region whose gradients are kept themselves.
     limit
         How many ops are kept, and which; all unless given.
-    within
-        The frame of the ``with`` statement: the loops around that are no part of the trace.
 
     Raises
     ------
@@ -69,20 +64,17 @@ class CaptureSession:
         self,
         *,
         anchor: FrameType | None,
-        keeps_callers: bool = True,
-        title: str = "",
+        within: FrameType | None = None,
         cells: Cells | None = None,
         memory: bool = False,
-        checks: Sequence[str] = (),
         evidence: Collection[str] = (),
         grad_region: str | None = None,
         limit: Limit | None = None,
-        within: FrameType | None = None,
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
-        self._title = title
-        self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=keeps_callers)
+        self._within = within
+        self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=within is not None)
         wanted = {"trace", *evidence, *(("memory",) if memory else ())}
         self._recorder.notices.extend(DOOR.notices(wanted))
         limit = limit or Limit(ops=None)
@@ -96,7 +88,6 @@ class CaptureSession:
         if self._memory is not None:
             self._limiter.forgetting = self._memory.forget
             self._limiter.settle = self._memory.settle
-        self._checks = list(checks)
         collectors = self._recorder.collectors
         if "values" in evidence:
             collectors.append(Values(self._recorder))
@@ -110,7 +101,6 @@ class CaptureSession:
             # After the others, which have on_op to themselves.
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
-        self._within = within
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     @property
@@ -190,7 +180,6 @@ class CaptureSession:
                 (call, REMAINING, NO_STACK, -1, recorder.next_op.next, False, True, "")
             )
         origin = Origin(
-            title=self._title,
             created=self._created,
             paddle=str(self._paddle.__version__),
             python=platform.python_version(),
@@ -200,7 +189,6 @@ class CaptureSession:
             exception="" if error is None else described_with_causes(error),
             **stopped_at(error, self._cells),
             notices=list(recorder.notices),
-            checks=self._checks,
             kept=kept,
         )
         record = assemble(

@@ -10,9 +10,8 @@ from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.rerun.reach import Unrepeatable, names_in
-from paddle_lab.capture.rerun.runs import Code
+from paddle_lab.capture.rerun.runs import Code, Rerun
 from paddle_lab.capture.rerun.state import StateBefore
-from paddle_lab.rerunning import Rerun
 from paddle_lab.words import say
 
 

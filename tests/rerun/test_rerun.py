@@ -67,9 +67,7 @@ def test_a_static_program_is_not_run_again(is_static_mode):
     assert trace.record.origin.notices
 
 
-@pytest.mark.parametrize(
-    "part", ["state.states_of", "runs.differences", "contents.Contents.put_back"]
-)
+@pytest.mark.parametrize("part", ["state.states_of", "runs.differences", "state.put_back"])
 def test_a_fault_of_ours_is_a_sentence(monkeypatch, part):
     def fault(*args):
         raise LookupError("ours")

@@ -1,80 +1,85 @@
-"""What containers and generators hold, so that it can be put back."""
+"""What containers, arrays and random generators hold, so that it can be put back."""
 
 from __future__ import annotations
 
 import contextlib
 import random
 from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from functools import partial
 from types import CellType
 from typing import Any
 
 import numpy as np
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.rerun.reach import Reached
 
-_UNBOUND = object()
+Restore = Callable[[], object]
+"""Puts back what one object held; the object stays the same one."""
+
+_ABSENT = object()
 
 
-class Contents:
-    """What everything but tensors held in one moment.
-
-    Parameters
-    ----------
-    reached
-        Whose contents; the objects themselves stay the same ones.
-    """
-
-    def __init__(self, reached: Reached) -> None:
-        self._containers = [(one, _copied(one)) for one in reached.containers]
-        self._arrays = [
-            (array, array.copy()) for array in reached.arrays if not array.dtype.hasobject
-        ]
-        self._generators = [(one, _state_of(one)) for one in reached.generators]
-
-    def put_back(self) -> None:
-        """Restore the contents of every object."""
-        for container, held in self._containers:
-            _fill(container, held)
-        for array, values in self._arrays:
-            if array.flags.writeable:
-                array[...] = values
-        for generator, state in self._generators:
-            _set_state(generator, state)
+def restores(paddle: Any, reached: Reached) -> list[Restore]:
+    """Return what puts back all that some objects hold now, but for the values of tensors."""
+    return [
+        *map(_restore_container, reached.containers),
+        *map(_restore_array, reached.arrays),
+        *map(_restore_generator, reached.generators),
+        *random_restores(paddle),
+    ]
 
 
-def _copied(container: Any) -> Any:
+def random_restores(paddle: Any) -> list[Restore]:
+    """Return what lets Paddle's, NumPy's and Python's generators go on from their present state."""
+    found: list[Restore] = [
+        partial(random.setstate, random.getstate()),
+        partial(np.random.set_state, np.random.get_state()),
+        partial(paddle.set_rng_state, paddle.get_rng_state()),
+    ]
+    if DOOR.has("random_state"):
+        generator = DOOR.default_cpu_generator()
+        found.append(partial(generator.set_state, generator.get_state()))
+        # Parameters made in a second run would shift the names of all that come later.
+        found.append(_restore_container(DOOR.name_generator.ids))
+    return found
+
+
+def put_back(found: Iterable[Restore]) -> None:
+    """Restore the contents of every object."""
+    for restore in found:
+        restore()
+
+
+def _restore_container(container: Any) -> Restore:
     if isinstance(container, CellType):
-        try:
-            return container.cell_contents
-        except ValueError:
-            return _UNBOUND
+        return _restore_cell(container)
     if isinstance(container, type):
-        return dict(vars(container))
-    # The user's subclass may have a copy() of its own.
-    for kind in (dict, list, set, deque):
-        if isinstance(container, kind):
-            return list(container) if kind is deque else kind(container)
+        return partial(_fill_class, container, dict(vars(container)))
+    # The user's subclass may have methods of its own, such as copy().
+    if isinstance(container, list):
+        return partial(list.__setitem__, container, slice(None), list(container))
+    if isinstance(container, dict):
+        kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict
+        return partial(_fill, container, dict(container), kind.clear, kind.update)
+    if isinstance(container, set):
+        return partial(_fill, container, set(container), set.clear, set.update)
+    if isinstance(container, deque):
+        return partial(_fill, container, list(container), deque.clear, deque.extend)
     raise TypeError(type(container).__name__)
 
 
-def _fill(container: Any, held: Any) -> None:
-    if isinstance(container, CellType):
-        if held is _UNBOUND:
-            del container.cell_contents
-        else:
-            container.cell_contents = held
-    elif isinstance(container, type):
-        _fill_class(container, held)
-    elif isinstance(container, dict):
-        kind = OrderedDict if isinstance(container, OrderedDict) else dict
-        kind.clear(container)
-        kind.update(container, held)
-    elif isinstance(container, list):
-        list.__setitem__(container, slice(None), held)
-    else:
-        kind_of_set: Any = set if isinstance(container, set) else deque
-        kind_of_set.clear(container)
-        (set.update if isinstance(container, set) else deque.extend)(container, held)
+def _fill(container: Any, held: Any, clear: Any, extend: Any) -> None:
+    clear(container)
+    extend(container, held)
+
+
+def _restore_cell(cell: CellType) -> Restore:
+    try:
+        return partial(setattr, cell, "cell_contents", cell.cell_contents)
+    except ValueError:  # nothing is bound
+        return partial(delattr, cell, "cell_contents")
 
 
 def _fill_class(kind: type, held: dict[str, Any]) -> None:
@@ -82,23 +87,20 @@ def _fill_class(kind: type, held: dict[str, Any]) -> None:
     for name in [name for name in present if name not in held]:
         delattr(kind, name)
     for name, value in held.items():
-        if present.get(name, _UNBOUND) is not value:
+        if present.get(name, _ABSENT) is not value:
             with contextlib.suppress(AttributeError, TypeError):  # __dict__ and its like
                 setattr(kind, name, value)
 
 
-def _state_of(generator: Any) -> Any:
+def _restore_array(array: Any) -> Restore:
+    is_plain = array.flags.writeable and not array.dtype.hasobject
+    return partial(np.copyto, array, array.copy()) if is_plain else bool
+
+
+def _restore_generator(generator: Any) -> Restore:
     if isinstance(generator, random.Random):
-        return generator.getstate()
+        return partial(generator.setstate, generator.getstate())
     if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    return generator.get_state()
-
-
-def _set_state(generator: Any, state: Any) -> None:
-    if isinstance(generator, random.Random):
-        generator.setstate(state)
-    elif isinstance(generator, np.random.Generator):
-        generator.bit_generator.state = state
-    else:
-        generator.set_state(state)
+        bits = generator.bit_generator
+        return partial(setattr, bits, "state", bits.state)
+    return partial(generator.set_state, generator.get_state())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.recorder.faults import described
@@ -22,54 +21,97 @@ NONDETERMINISM, UNWRITTEN = "nondeterminism", "unwritten-output"
 Code = Callable[[], object]
 
 
-def rerun(first: Run, state: StateBefore, code: Code, checks: Sequence[str]) -> Record:
-    """Run code once more for each check that needs it, and return the record with what differed.
-
-    Whatever the code does, the state afterwards is the one that the first run left. A check that
-    cannot be made adds a sentence to the record's notices.
+class Rerun:
+    """Code as it is before it runs, so that it can run again.
 
     Parameters
     ----------
-    first
-        The run that was traced.
-    state
-        What there was before it.
-    code
-        Does what the first run did.
     checks
-        Kinds of findings.
+        The kinds of findings that need a second run.
+    prepare
+        Returns the state before the code runs, and the code.
     """
-    paddle = require_paddle()
-    found: dict[str, list[Difference]] = {}
-    looks: dict[str, Callable[[], list[Difference]]] = {
-        NONDETERMINISM: lambda: _once_more(first, state, code),
-        UNWRITTEN: lambda: _with_filled_memory(paddle, state, code),
-    }
-    for check, look in looks.items():
-        if check in checks:
+
+    def __init__(
+        self, checks: Sequence[str], prepare: Callable[[], tuple[StateBefore, Code]]
+    ) -> None:
+        self._checks = checks
+        self._refusal = ""
+        try:
+            self._state, self._code = prepare()
+        except Exception as reason:  # noqa: BLE001  (the code itself is to run, whatever we lack)
+            self._refusal = _refusal(checks, reason)
+
+    def finish(self, first: Run, error: BaseException | None = None) -> Record:
+        """Run the code once more for each check, and return the record with what differed.
+
+        Whatever the code does, the state afterwards is the one that the first run left. A check
+        that cannot be made adds a sentence to the record's notices.
+
+        Parameters
+        ----------
+        first
+            The run that was traced.
+        error
+            What ended it.
+        """
+        notices = first.record.origin.notices
+        if error is not None and not self._refusal:
+            self._refusal = _refusal(self._checks, say("notices.unchecked.cell_error"))
+        if self._refusal:
+            notices.append(self._refusal)
+            return first.record
+        found: dict[str, list[Difference]] = {}
+        looks = {NONDETERMINISM: self._run_again, UNWRITTEN: self._fill_memory}
+        for check, look in looks.items():
+            if check in self._checks:
+                try:
+                    _refuse_executors(first.record)
+                    found[check] = look(first)
+                except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
+                    notices.append(_refusal([check], reason))
+        return with_differences(first.record, found)
+
+    def _run_again(self, first: Run) -> list[Difference]:
+        self._state.refuse_cleared()
+        return _compared(first, self._recorded())
+
+    def _fill_memory(self, _first: Run) -> list[Difference]:
+        paddle = require_paddle()
+        if not is_filled(paddle):
+            raise Unrepeatable(say("notices.unchecked.not_filled"))
+        runs = []
+        for byte in BYTES:
+            with filled(paddle, byte):
+                runs.append(self._recorded())
+        found = _compared(*runs)
+        if found:
+            with filled(paddle, BYTES[0]):
+                again = set(differences(runs[0], self._recorded()))
+            # What differs between equal runs too has another reason.
+            found = [difference for difference in found if difference not in again]
+        return found
+
+    def _recorded(self) -> Run:
+        session = CaptureSession(anchor=sys._getframe(), evidence=("rerun",))
+        with self._state.again():
+            session.open()
             try:
-                _refuse_executors(first.record)
-                found[check] = look()
-            except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
-                first.record.origin.notices.append(refusal([check], reason))
-    return with_differences(first.record, found)
-
-
-def refusal(checks: Sequence[str], reason: object) -> str:
-    """Return the sentence that says why checks were not made: for the code's reasons or ours."""
-    if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
-        reason = say("notices.unchecked.fault", fault=_short(reason))
-    return say("notices.unchecked.because", kinds=listing(checks), reason=reason)
+                self._code()
+            except BaseException as error:
+                session.abort()
+                if isinstance(error, GeneratorExit):
+                    raise
+                sentence = say("notices.unchecked.second_run", fault=_short(error))
+                raise Unrepeatable(sentence) from None
+            record = session.close()
+        assert session.digests is not None
+        return Run(record, session.digests)
 
 
 def _refuse_executors(record: Record) -> None:
     if EXECUTOR in record.programs["kind"]:
         raise Unrepeatable(say("notices.unchecked.static_program"))
-
-
-def _once_more(first: Run, state: StateBefore, code: Code) -> list[Difference]:
-    state.refuse_cleared()
-    return _compared(first, _recorded(state, code))
 
 
 def _compared(first: Run, second: Run) -> list[Difference]:
@@ -78,37 +120,11 @@ def _compared(first: Run, second: Run) -> list[Difference]:
     return differences(first, second)
 
 
-def _with_filled_memory(paddle: Any, state: StateBefore, code: Code) -> list[Difference]:
-    if not is_filled(paddle):
-        raise Unrepeatable(say("notices.unchecked.not_filled"))
-    runs = []
-    for byte in BYTES:
-        with filled(paddle, byte):
-            runs.append(_recorded(state, code))
-    found = _compared(*runs)
-    if found:
-        with filled(paddle, BYTES[0]):
-            again = set(differences(runs[0], _recorded(state, code)))
-        # What differs between equal runs too has another reason.
-        found = [difference for difference in found if difference not in again]
-    return found
-
-
-def _recorded(state: StateBefore, code: Code) -> Run:
-    session = CaptureSession(anchor=sys._getframe(), keeps_callers=False, evidence=("rerun",))
-    with state.again():
-        session.open()
-        try:
-            code()
-        except BaseException as error:
-            session.abort()
-            if isinstance(error, GeneratorExit):
-                raise
-            raise Unrepeatable(say("notices.unchecked.second_run", fault=_short(error))) from None
-        record = session.close()
-    digests = session.digests
-    assert digests is not None
-    return Run(record, digests)
+def _refusal(checks: Sequence[str], reason: object) -> str:
+    """Return the sentence that says why checks were not made: for the code's reasons or ours."""
+    if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
+        reason = say("notices.unchecked.fault", fault=_short(reason))
+    return say("notices.unchecked.because", kinds=listing(checks), reason=reason)
 
 
 def _short(error: BaseException) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
-from paddle_lab.capture.rerun.contents import Contents
-from paddle_lab.capture.rerun.random_state import RandomState
+from paddle_lab.capture.rerun.contents import put_back, restores
 from paddle_lab.capture.rerun.reach import Reached, Unrepeatable
 from paddle_lab.capture.rerun.tensor_state import refuse_entangled, states_of
 from paddle_lab.words import listing, say
@@ -49,8 +48,7 @@ class StateBefore:
         self._reached.containers += [one for one in names if id(one) not in known]
         with HOOKS.suspended(), paddle.no_grad():
             self._tensors = states_of(paddle, self._reached.tensors)
-        self._contents = Contents(self._reached)
-        self._random = RandomState(paddle)
+        self._restores = restores(paddle, self._reached)
 
     def refuse_cleared(self) -> None:
         """Refuse to compare a second run, which would not add to the gradients that were there.
@@ -74,18 +72,17 @@ class StateBefore:
             Where what the first run did cannot be undone for a while; nothing has changed then.
         """
         refuse_entangled(self._tensors)
-        contents, random = Contents(self._reached), RandomState(self._paddle)
+        afterwards = restores(self._paddle, self._reached)
         grad_enabled = self._paddle.is_grad_enabled()
         # Whatever fails on the way back, the rest comes back.
         with ExitStack() as way_back:
             way_back.callback(self._paddle.set_grad_enabled, grad_enabled)
-            way_back.callback(random.put_back)
-            way_back.callback(contents.put_back)
+            for restore in afterwards:
+                way_back.callback(restore)
             for state in self._tensors:
                 way_back.callback(self._quietly, state.end)
                 self._quietly(state.begin)
-            self._contents.put_back()
-            self._random.put_back()
+            put_back(self._restores)
             yield
 
     def _quietly(self, move: Callable[[], None]) -> None:
