@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
-from paddle_lab.capture.evidence.gradients.kept_values import GradientValues
+from paddle_lab.capture.evidence.gradients.kept_values import GradientValues, Kept
 from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch, Edges, HookedNode
 from paddle_lab.capture.evidence.gradients.starts import NO_EDGE, starts
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 
-_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, npt.NDArray[Any] | None]
-"""Backward call, grad node, edge, what was seen there, and the gradient itself where it is kept."""
+_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, Kept]
+"""Backward call, grad node, edge, what was seen there, and the gradient if it is kept."""
 
 
 class Gradients(Collector):
@@ -78,14 +78,14 @@ class Gradients(Collector):
         for tensor, seen in starts(*roots):
             root = self._recorder.backward.node_of(tensor)
             if root >= 0:
-                rows.append((backward_call, root, NO_EDGE, *seen, None))
+                rows.append((backward_call, root, NO_EDGE, *seen, []))
                 begun.append(root)
 
         def take(node: int, edge: int, gradient: Any) -> None:
             seen = look_at(gradient, with_histogram=True)
             if seen is not None:
-                value = None if values is None else values.copy(node, gradient)
-                rows.append((backward_call, node, edge, *seen, value))
+                kept = [] if values is None else values.copy(node, gradient)
+                rows.append((backward_call, node, edge, *seen, kept))
 
         watch = BackwardWatch(take, self._recorder.abandon)
         self._watches = [other for other in self._watches if other.is_open]
@@ -110,7 +110,7 @@ class Gradients(Collector):
             else:
                 unhooked.append(key)
         if self._values is not None:
-            self._values.choose([*hooked, *unhooked], self._edges)
+            self._values.choose([*hooked, *unhooked])
         arriving = self._single_arrivals([*hooked, *unhooked], unhooked, begun)
         for key, node in hooked.items():
             watch.hook(HookedNode(key, node, self._edges.get(key, []), arriving.pop(key, None)))
@@ -178,14 +178,17 @@ class Gradients(Collector):
         cells = statistic_cells([statistics(row[3:7]) for row in self._rows])
         histograms = builders["grad_histograms"]
         for row, place, numbers in zip(self._rows, places, cells, strict=True):
-            *_, shape, dtype, _, scanned, value = row
+            *_, shape, dtype, _, scanned, kept = row
             key = builders["grad_stats"].append(
                 *place,
                 strings["[" + ", ".join(map(str, shape)) + "]"],
                 strings[describe(dtype)[0]],
                 *numbers,
             )
-            if value is not None:
-                self._recorder.grad_values[key] = value
+            if kept:
+                self._recorder.grad_values[key] = kept[0]
             counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)
             histograms.append_cells(np.insert(counts, 0, key, axis=1).ravel().tolist())
+        sizes_bytes = [value.nbytes for value in self._recorder.grad_values.values()]
+        if self._values is not None and sizes_bytes:
+            sys.stderr.write(self._values.kept_notice(sizes_bytes) + "\n")
