@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,25 +37,24 @@ def attribute_columns(
     inputs
         Row of an op and argument position of all inputs, by op.
     """
-    said = {key: signature for signature, key in known.items()}
-    codes = np.full(len(keys), strings[""], np.int64)
+    signatures = {key: signature for signature, key in known.items()}
     defaults: dict[tuple[str, str], str] = {}
-    has = np.flatnonzero(keys)
-    calls = (keys[has], names[has], _masks(inputs, len(keys))[has])
-    first, each = _distinct(calls)
-    texts: list[str] = []
-    for key, name, mask in zip(*(column[first].tolist() for column in calls), strict=True):
-        signature = said[key]
+
+    @cache
+    def text_of(key: int, name: int, mask: int) -> str:
+        signature = signatures[key]
         if isinstance(signature, str):  # of what cannot be hashed, only text is known
-            texts.append(signature)
-            continue
+            return signature
         # The second half are the types, which keep 1, 1.0 and True apart.
-        half = len(signature) // 2
-        attributes: Sequence[Any] = signature[:half]
+        attributes: Sequence[Any] = signature[: len(signature) // 2]
         if name >= 0:
             attributes = with_names(OP_NAMES.name(name), mask, attributes, defaults)
-        texts.append(attribute_text(attributes))
-    codes[has] = np.array(strings.codes(texts), np.int64)[each]
+        return attribute_text(attributes)
+
+    codes = np.full(len(keys), strings[""], np.int64)
+    has = np.flatnonzero(keys)
+    calls = (keys[has], names[has], _masks(inputs, len(keys))[has])
+    codes[has] = strings.codes(map(text_of, *(column.tolist() for column in calls)))
     table = TableBuilder(RECORD_TABLES["attribute_defaults"])
     for (op, parameter), value in defaults.items():
         table.append(strings[op], strings[parameter], strings[value])
@@ -70,19 +70,3 @@ def _masks(inputs: tuple[Cells, Cells], count: int) -> Cells:
         bits = np.left_shift(np.int64(1), np.minimum(slot, _MOST_SLOTS))
         masks[op[starts]] = np.bitwise_or.reduceat(bits, starts)
     return masks
-
-
-def _distinct(columns: tuple[Cells, ...]) -> tuple[Cells, Cells]:
-    """Return the first row of each combination, and each row's combination."""
-    each = np.zeros(len(columns[0]), np.int64)
-    room = 2**62
-    for column in columns:
-        numbers = column - column.min(initial=0)
-        size = int(numbers.max(initial=0)) + 1
-        if size > room:  # argument positions from 62 on, or many of everything
-            numbers = np.unique(numbers, return_inverse=True)[1]
-            size = int(numbers.max(initial=0)) + 1
-        each = each * size + numbers
-        room //= size
-    _, first, each = np.unique(each, return_index=True, return_inverse=True)
-    return first, each

@@ -7,7 +7,9 @@ from numbers import Number
 from typing import Any
 
 from paddle_lab.capture.recorder.attributes import is_keyword
-from paddle_lab.capture.tables.op_signatures import Parameter, Signature, signature_of
+from paddle_lab.capture.tables.op_signatures import Parameter, signature_of
+
+_NOT_GIVEN = {"out": "None", "name": "None"}
 
 
 def with_names(
@@ -25,11 +27,11 @@ def with_names(
     defaults
         By op and name; the defaults of the parameters that were given are added.
     """
-    signature = signature_of(op)
-    names = [] if signature is None else _names(signature, op, input_slots, attributes)
-    if signature is None or not names:
+    parameters = signature_of(op)
+    names = _names(parameters, op, input_slots, attributes)
+    if not names:
         return attributes
-    known = signature.defaults
+    known = {**_NOT_GIVEN, **{one.name: one.default for one in parameters}}
     defaults.update({(op, name): known[name] for name in names if known.get(name)})
     return [
         (name, value) if name and not is_keyword(value) else value
@@ -37,15 +39,17 @@ def with_names(
     ]
 
 
-def _names(signature: Signature, op: str, input_slots: int, attributes: Sequence[Any]) -> list[str]:
-    """Return the attributes' names, ``""`` for operands; none if one does not fit the signature."""
-    free = (at for at in range(len(signature.parameters)) if not input_slots >> at & 1)
+def _names(
+    parameters: Sequence[Parameter], op: str, input_slots: int, attributes: Sequence[Any]
+) -> list[str]:
+    """Return the attributes' names, ``""`` for operands; none if one does not fit."""
+    free = (one for at, one in enumerate(parameters) if not input_slots >> at & 1)
     names: list[str] = []
-    for attribute in attributes:
+    for attribute in attributes if parameters else ():
         if is_keyword(attribute):
             names.append(attribute[0])
             continue
-        parameter = next((signature.parameters[at] for at in free), None)
+        parameter = next(free, None)
         if parameter is None or not _fits(attribute, parameter):
             return []
         # An operand: ``1 - x`` and ``x - 1`` are the same call of ``subtract``.

@@ -24,7 +24,6 @@ _HEADERS = {"api.h": "", "fused_api.h": "", "sparse_api.h": "sparse_"}
 _DECLARATION = re.compile(r"^PADDLE_API [^(]*?(\w+)\((.*)\);$", re.MULTILINE)
 _TENSOR = re.compile(r"\bTensor\b")
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d+)?[fL]?", re.IGNORECASE)
-_NOT_GIVEN = {"out": "None", "name": "None"}
 
 
 @dataclass(frozen=True)
@@ -49,22 +48,13 @@ class Parameter:
         return _TENSOR.search(self.kind) is not None
 
 
-class Signature:
-    """The parameters of an op by position, and the defaults by name."""
-
-    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
-        self.parameters = parameters
-        self.defaults = {**_NOT_GIVEN, **{one.name: one.default for one in parameters}}
-
-
 @cache
-def signature_of(name: str) -> Signature | None:
-    """Return the signature of an op of ``paddle._C_ops``, none where Paddle does not tell."""
+def signature_of(name: str) -> tuple[Parameter, ...]:
+    """Return the parameters of an op of ``paddle._C_ops`` by position; none if not declared."""
     parameters = _python_parameters(name)
     if parameters is None:
-        text = _declarations().get(name)
-        parameters = None if text is None else tuple(_cpp_parameters(text))
-    return None if parameters is None else Signature(parameters)
+        parameters = tuple(_cpp_parameters(_declarations().get(name, "")))
+    return parameters
 
 
 @cache
