@@ -54,8 +54,8 @@ class Hooks:
     def __init__(self) -> None:
         self._op_hooks: OpHooks | None = None
         self._patches: list[Patch] = []
-        self._lasting: list[Patch] = []
-        """Those that stay where the others step aside."""
+        self._lasting: Sequence[Patch] = ()
+        """Those that stay when the others are suspended."""
         self._is_installed = False
         self._suspensions = 0
 
@@ -89,7 +89,7 @@ class Hooks:
         if DOOR.has("backward"):
             GRAD_FN.find_out(paddle)
         # Made anew each time: a class may have been patched by others since.
-        self._lasting = [*made("program_counts", program_layer_patches)]
+        self._lasting = made("program_counts", program_layer_patches)
         self._patches = [*made("ops", op_patches)]
         for feature, make in _FEATURES:
             self._patches += made(feature, make)
@@ -133,7 +133,7 @@ class Hooks:
         for patch in self._patches:
             if isinstance(patch, FunctionPatch):
                 patch.sweep()
-        self._patches, self._lasting = [], []
+        self._patches, self._lasting = [], ()
         self._is_installed = False
         if self._op_hooks is not None:
             self._op_hooks.listen_for(None)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper, wraps
-from sys import _getframe
+from functools import update_wrapper
 from types import FrameType
 from typing import Any
 
-from paddle_lab.capture.evidence.events.noting import Call, noting
+from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.hooks.search import with_subclasses
-from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.native import NATIVE
-from paddle_lab.capture.recorder.recorder import OPTIMIZER_STEP, SINKS, Recorder
+from paddle_lab.capture.recorder.recorder import OPTIMIZER_STEP, Recorder
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 
 
@@ -32,11 +30,7 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patch that sees optimizers made; their steps have hooks of their own."""
-    return [
-        AttributePatch(
-            paddle.optimizer.Optimizer, "__init__", lambda init: noting(init, _note_optimizer)
-        )
-    ]
+    return [noted((paddle.optimizer.Optimizer, "__init__"), _note_optimizer)]
 
 
 def _note_optimizer(recorder: Recorder, call: Call) -> None:
@@ -58,29 +52,11 @@ class _LayerCall(OpenCall):
 
 
 def _around_step(step: Any) -> Callable[..., Any]:
-    @wraps(step)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        frame = _getframe()
-        begun = [
-            recorder.attempt(_Step, recorder, frame, args, kwargs) for recorder in SINKS.active
-        ]
-        del frame  # it holds itself by this name
-        opened = [call for call in begun if call is not None]
-        try:
-            if opened and step.__name__ == "step" and len(args) > 1 and callable(args[1]):
-                args = (args[0], _outside(args[1], opened), *args[2:])
-            return step(*args, **kwargs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        finally:
-            for call in opened:
-                call.leave()
-
-    return wrapper
+    kind = _Step if step.__name__ == "step" else _Minimize
+    return recording(step, kind)
 
 
-class _Step(OpenCall):
+class _Minimize(OpenCall):
     """A step of an optimizer; one that its base class takes for it is a part of it."""
 
     def begin(self, frame: FrameType) -> None:
@@ -100,17 +76,23 @@ class _Step(OpenCall):
             self.recorder.attempt(self.recorder.on_step_end, scope, is_marked=False)
 
 
-def _outside(closure: Callable[..., Any], opened: list[_Step]) -> Callable[..., Any]:
-    """Let a closure that an optimizer evaluates (LBFGS) belong to where ``step`` was called."""
+class _Step(_Minimize):
+    """A call of ``step``, which may have a closure that the optimizer evaluates (LBFGS)."""
 
-    def evaluate(*args: Any, **kwargs: Any) -> Any:
-        within = [call.state.save() for call in opened]
-        for call in opened:
-            call.state.scope, _, call.state.phase, _, _ = call.saved
-        try:
-            return closure(*args, **kwargs)
-        finally:
-            for call, saved in zip(opened, within, strict=True):
-                call.state.restore(saved)
+    def begin(self, frame: FrameType) -> None:
+        super().begin(frame)
+        if len(self.args) > 1 and callable(self.args[1]):
+            self.args = (self.args[0], self._outside(self.args[1]), *self.args[2:])
 
-    return evaluate
+    def _outside(self, closure: Callable[..., Any]) -> Callable[..., Any]:
+        """Let the closure belong to where ``step`` was called."""
+
+        def evaluate(*args: Any, **kwargs: Any) -> Any:
+            within = self.state.save()
+            self.state.scope, _, self.state.phase, _, _ = self.saved
+            try:
+                return closure(*args, **kwargs)
+            finally:
+                self.state.restore(within)
+
+        return evaluate

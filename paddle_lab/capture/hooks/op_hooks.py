@@ -7,8 +7,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_detached
-from paddle_lab.capture.evidence.events.noting import Call, noting
-from paddle_lab.capture.hooks.memory_hooks import noting_copies
+from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch, Patch
 from paddle_lab.capture.recorder.recorder import Recorder
@@ -71,29 +70,22 @@ class OpHooks(OpWrapping):
             if hasattr(self._tensor_type, attribute)
         ]
         methods += [
-            AttributePatch(self._tensor_type, "contiguous", _around_alias),
-            AttributePatch(self._tensor_type, "detach", _around_detach),
+            # What is not contiguous is copied.
+            noted((self._tensor_type, "contiguous"), _note_alias, copies=True),
+            noted((self._tensor_type, "detach"), _note_detach),
         ]
         if DOOR.has("indexing"):
             methods += [DOOR.patch(name, self._around_method(name)) for name in _INDEXING_METHODS]
         if DOOR.has("aliases"):
-            methods += [DOOR.patch(name, _around_alias) for name in _ALIASING_METHODS]
+            methods += [noted(name, _note_alias, copies=True) for name in _ALIASING_METHODS]
         return [self._functions, *methods]
 
     def _around_method(self, name: str) -> Callable[[Any], Callable[..., Any]]:
         return lambda method: self.wrap(method, name, is_method=True)
 
 
-def _around_alias(method: Any) -> Callable[..., Any]:
-    return noting(noting_copies(method), _note_alias)  # what is not contiguous is copied
-
-
 def _note_alias(recorder: Recorder, call: Call) -> None:
     recorder.tensors.alias(call.result, call.args[0])
-
-
-def _around_detach(method: Any) -> Callable[..., Any]:
-    return noting(method, _note_detach)
 
 
 def _note_detach(recorder: Recorder, call: Call) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.noting import Call, noting
+from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.recorder.recorder import PYLAYER, Recorder
@@ -21,7 +21,7 @@ def pylayer_patches(paddle: Any) -> list[AttributePatch]:
     return [
         AttributePatch(paddle.autograd.PyLayer, "apply", lambda _bound: apply),
         # C++ makes the context inside ``apply``, and calls ``backward`` on the same object later.
-        AttributePatch(context, "__init__", lambda init: noting(init, _note_context)),
+        noted((context, "__init__"), _note_context),
         AttributePatch(context, "backward", lambda backward: recording(backward, _BackwardCall)),
     ]
 
@@ -33,8 +33,8 @@ class _ApplyCall(OpenCall):
         recorder = self.recorder
         self._pylayer: type = self.args[0]
         self._name = self._pylayer.__name__
-        self.args = self.args[1:]
-        self._resolved = recorder.begin_op(self.args, self.kwargs)
+        self._given = self.args[1:]
+        self._resolved = recorder.begin_op(self._given, self.kwargs)
         self._scope = recorder.open_scope(self.state, PYLAYER, self._name, frame)
         recorder.anchor(self.state, frame)
         self.state.pylayers.append(self._scope)
@@ -43,13 +43,13 @@ class _ApplyCall(OpenCall):
         """Record a call that returned."""
         recorder = self.recorder
         self._leave()
-        rules, arguments = recorder.pylayer_rules, (*self.args, *self.kwargs.values())
+        rules, arguments = recorder.pylayer_rules, (*self._given, *self.kwargs.values())
         rules.note_call(self._pylayer, self._scope, arguments, self.caller)
         rules.note_result(self._pylayer, self.result, self.caller)
         tensors = [one for one in flat(self.result) if isinstance(one, recorder.tensor_type)]
         made = [key for one in tensors if (key := recorder.tensors.known_key(one)) != NO_KEY]
         op = recorder.end_op(
-            self._name, self.args, self._resolved, self.result, *self.times_ns, self.caller,
+            self._name, self._given, self._resolved, self.result, *self.times_ns, self.caller,
             is_pylayer=True,
         )  # fmt: skip
         recorder.pylayers.results.extend([cell for tensor in made for cell in (op, tensor)])

@@ -23,6 +23,8 @@ class OpenCall:
         The hook's own; it runs as long as the call does. Not to be kept: it holds this object.
     """
 
+    args: tuple[Any, ...]
+    """What the function is called with; a hook may replace them when the call begins."""
     result: Any = None
     error: BaseException
     times_ns = 0, 0
@@ -78,9 +80,13 @@ def recording(
         if not active:
             return function(*args, **kwargs)
         frame = _getframe()
-        begun = [recorder.attempt(kind, recorder, frame, args, kwargs) for recorder in active]
+        opened: list[_Call] = []
+        for recorder in active:
+            call = recorder.attempt(kind, recorder, frame, args, kwargs)
+            if call is not None:
+                opened.append(call)
+                args = call.args
         del frame  # it holds itself by this name, and by its callers all that they hold
-        opened = [call for call in begun if call is not None]
         try:
             with around(opened):
                 start_ns = perf_counter_ns()

@@ -15,8 +15,7 @@ from typing import Any
 
 from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
-from paddle_lab.capture.hooks.memory_hooks import noting_copies
+from paddle_lab.capture.evidence.events.noting import Call, is_floating, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
@@ -26,16 +25,12 @@ from paddle_lab.capture.rows.cells import NO_KEY
 def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``gradient_stopped`` events; ``detach`` has its own hook."""
     tensor = paddle.Tensor
-    patches = [
+    return [
         AttributePatch(tensor, "stop_gradient", _around_stop_gradient),
-        AttributePatch(tensor, "detach_", lambda method: noting(method, before=_before_detach)),
+        noted((tensor, "detach_"), before=_before_detach),
         AttributePatch(tensor, "data", _around_data),
+        *((noted("copy_to", _after_copy, copies=True),) if DOOR.has("copies") else ()),
     ]
-    if DOOR.has("copies"):
-        patches.append(
-            DOOR.patch("copy_to", lambda native: noting(noting_copies(native), _after_copy))
-        )
-    return patches
 
 
 def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
@@ -49,7 +44,7 @@ def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
             recorder.events.note("gradient_on" if mode else "gradient_off", call.frame)
             recorder.tensor_lives.look()
 
-    return [DOOR.patch("set_grad_enabled", lambda function: noting(function, before=note))]
+    return [noted("set_grad_enabled", before=note)]
 
 
 def note_detached(

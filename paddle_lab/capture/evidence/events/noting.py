@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from sys import _getframe
+from time import perf_counter_ns
 from types import FrameType
 from typing import Any, NamedTuple
 
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.tracebacks import drop_frame
+from paddle_lab.capture.memory.capture import OPEN_CAPTURES, note_copy
 from paddle_lab.capture.recorder.recorder import SINKS, Recorder
+from paddle_lab.capture.stacks.frame_kinds import is_own
 
 
 class Call(NamedTuple):
@@ -27,26 +32,71 @@ Note = Callable[[Recorder, Call], object]
 
 
 def noting(
-    function: Any, note: Note | None = None, *, before: Note | None = None
+    function: Any, note: Note | None = None, *, before: Note | None = None, copies: bool = False
 ) -> Callable[..., Any]:
-    """Wrap a function so that ``before`` hears of each call, and ``note`` of each that returned."""
+    """Wrap a function so that its calls are noted.
+
+    Parameters
+    ----------
+    note
+        Called after each call that returned.
+    before
+        Called before each call.
+    copies
+        Whether the function copies a tensor. It allocates without being an op, so traces with
+        memory note its line and its tensor.
+    """
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if before is not None:
             for recorder in SINKS.active:
                 recorder.attempt(before, recorder, Call(_getframe(1), args, kwargs))
+        start_ns = perf_counter_ns()
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
             drop_frame(error)
             raise
+        finally:
+            if copies and OPEN_CAPTURES:
+                note_copy(args[0] if args else None, _caller(), start_ns, perf_counter_ns())
         if note is not None:
             for recorder in SINKS.active:
                 recorder.attempt(note, recorder, Call(_getframe(1), args, kwargs, result))
         return result
 
     return call
+
+
+def noted(
+    place: str | tuple[Any, str],
+    note: Note | None = None,
+    *,
+    before: Note | None = None,
+    copies: bool = False,
+) -> AttributePatch:
+    """Return the patch that puts :func:`noting` around a function.
+
+    Parameters
+    ----------
+    place
+        The function's name in the table of the door, or the class or module that has it and its
+        name there.
+    """
+
+    def around(function: Any) -> Callable[..., Any]:
+        return noting(function, note, before=before, copies=copies)
+
+    return DOOR.patch(place, around) if isinstance(place, str) else AttributePatch(*place, around)
+
+
+def _caller() -> FrameType:
+    """Return the innermost frame outside of this package."""
+    frame = _getframe(2)
+    while frame.f_back is not None and is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
 
 
 def is_floating(tensor: Any) -> bool:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_view
-from paddle_lab.capture.evidence.events.noting import Call, is_floating, noting
-from paddle_lab.capture.hooks.memory_hooks import noting_copies
+from paddle_lab.capture.evidence.events.noting import Call, is_floating, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import NO_KEY
@@ -29,35 +28,30 @@ if TYPE_CHECKING:
 
 def read_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``read`` events."""
-    numpy, item = _read("numpy"), _read("item")
     return [
-        AttributePatch(paddle.Tensor, "numpy", lambda native: noting(noting_copies(native), numpy)),
-        DOOR.patch("item", lambda native: noting(native, item)),
+        noted((paddle.Tensor, "numpy"), _read("numpy"), copies=True),
+        noted("item", _read("item")),
     ]
 
 
 def creation_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``created`` events."""
-    to_tensor, from_dlpack = _created("to_tensor"), _created("from_dlpack")
     return [
         # What paddle.to_tensor, of which many modules hold a binding, calls by name.
-        DOOR.patch("to_tensor", lambda function: noting(noting_copies(function), to_tensor)),
+        noted("to_tensor", _created("to_tensor"), copies=True),
         # paddle.Tensor(array), which to_tensor comes to in the end as well.
-        AttributePatch(paddle.Tensor, "__init__", lambda method: noting(method, _note_constructed)),
-        DOOR.patch("from_dlpack", lambda function: noting(function, from_dlpack)),
-        DOOR.patch("create_parameter", lambda method: noting(method, _note_parameter)),
-        AttributePatch(
-            DOOR.parameter_type, "__deepcopy__", lambda method: noting(method, _note_parameter)
-        ),
+        noted((paddle.Tensor, "__init__"), _note_constructed),
+        noted("from_dlpack", _created("from_dlpack")),
+        noted("create_parameter", _note_parameter),
+        noted((DOOR.parameter_type, "__deepcopy__"), _note_parameter),
     ]
 
 
 def overwrite_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``overwritten`` events."""
-    tensor, set_value, copy = paddle.Tensor, _overwritten("set_value"), _overwritten("copy_")
     return [
-        AttributePatch(tensor, "set_value", lambda method: noting(method, set_value)),
-        AttributePatch(tensor, "copy_", lambda native: noting(noting_copies(native), copy)),
+        noted((paddle.Tensor, "set_value"), _overwritten("set_value")),
+        noted((paddle.Tensor, "copy_"), _overwritten("copy_"), copies=True),
     ]
 
 
