@@ -14,13 +14,12 @@ import pytest
 from paddle import nn
 
 import paddle_lab
-from paddle_lab.capture.running_layer import RunningLayer
+from paddle_lab.capture import running_layer as module
 from tests.capture.twins import on_both_twins
 
 BEFORE_IMPORT = """
 import sys
-from paddle_lab.capture.running_layer import RunningLayer
-running_layer = RunningLayer()
+from paddle_lab.capture.running_layer import running_layer
 assert running_layer() == ""
 assert "paddle" not in sys.modules
 import paddle
@@ -48,7 +47,7 @@ class Watch(nn.Layer):
 
 @pytest.fixture
 def running_layer():
-    return RunningLayer()
+    return module.running_layer
 
 
 def traced(is_traced):
@@ -87,25 +86,6 @@ def test_a_layer_that_is_added_later_is_found(running_layer):
     network(paddle.ones([1]))
 
     assert (first.seen, second.seen) == (["0"] * 2, ["head"])
-
-
-def test_layers_that_no_root_holds_go_by_their_class_and_are_not_searched_for_each_time():
-    searches = []
-
-    class Root(nn.Layer):
-        def named_sublayers(self, *arguments, **options):
-            searches.append(self)
-            return super().named_sublayers(*arguments, **options)
-
-        def forward(self, data):
-            watch = Watch(running_layer)
-            watch(data)
-            return watch.seen
-
-    running_layer, root = RunningLayer(), Root()
-
-    assert [root(paddle.ones([1])) for _ in range(20)] == [["Watch"]] * 20
-    assert len(searches) <= 2
 
 
 def test_asking_keeps_nothing_alive(running_layer):

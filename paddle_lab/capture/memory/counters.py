@@ -107,7 +107,7 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
         If the rate is out of bounds.
     """
     # Whoever only reads Paddle's counters, as the ledger does for each cell, needs none of it.
-    from paddle_lab.capture.running_layer import RunningLayer
+    from paddle_lab.capture.running_layer import running_layer
     from paddle_lab.sampling.nvml import NvmlCounters
     from paddle_lab.sampling.process import ProcessCounters
     from paddle_lab.sampling.sampler import Sampler
@@ -115,7 +115,7 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
     return Sampler(
         [PaddleCounters(), NvmlCounters(), ProcessCounters()],
         rate_hz=rate_hz,
-        running_layer=RunningLayer(),
+        running_layer=running_layer,
     )
 
 
