@@ -5,15 +5,13 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
 from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.backward_graph.grad_walk import walk_grad_nodes
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Forgotten
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder.tensors import TensorPool
-from paddle_lab.capture.rows.cells import EDGE_CELLS, NO_KEY, NODE_CELLS
+from paddle_lab.capture.rows.cells import EDGE_CELLS, NO_KEY
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import cells_of
 
@@ -147,40 +145,6 @@ class BackwardGraphs:
                 leaf = self.grad_nodes.leaf_keys.get(GRAD_FN.address(tensor) or 0)
                 if leaf is not None:
                     self.leaf_tensors.setdefault(leaf, key)
-
-    def name_dead_leaves(self) -> None:
-        """Find the tensors behind accumulation nodes that had died before the graph was walked.
-
-        Such a node is known by what is left: of an op's inputs that came without a grad node, the
-        one that no other leaf accounts for.
-        """
-        leaves = np.fromiter(self.grad_nodes.leaf_keys.values(), np.int64)
-        named = np.fromiter(self.leaf_tensors, np.int64)
-        if np.all(np.isin(leaves, named)):
-            return
-        key, _, _, op = cells_of(self.grad_nodes.rows).reshape(-1, NODE_CELLS).T
-        order = np.argsort(key)
-        _, source, target, _, _ = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS).T
-        source_op = op[order][np.searchsorted(key[order], source)]
-        to_leaf = np.isin(target, leaves) & (source_op != NO_KEY)
-        with_unnamed = np.unique(source_op[to_leaf & ~np.isin(target, named)])
-        to_leaf &= np.isin(source_op, with_unnamed)
-        leaves_of: dict[int, set[int]] = {}
-        for op_key, leaf in zip(source_op[to_leaf].tolist(), target[to_leaf].tolist(), strict=True):
-            leaves_of.setdefault(op_key, set()).add(leaf)
-        for op_key, its_leaves in leaves_of.items():
-            self._name_by_inputs(op_key, its_leaves)
-
-    def _name_by_inputs(self, op: int, leaves: set[int]) -> None:
-        unnamed = [leaf for leaf in leaves if leaf not in self.leaf_tensors]
-        named = {self.leaf_tensors[leaf] for leaf in leaves if leaf in self.leaf_tensors}
-        left = {
-            row
-            for row in self._lineage.inputs(op)[1::2]
-            if self._tensors.grad_address(row) is None and row not in named
-        }
-        if len(unnamed) == 1 and len(left) == 1:
-            self.leaf_tensors[unnamed[0]] = left.pop()
 
 
 def flat(values: Any) -> list[Any]:

@@ -54,8 +54,6 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
     int
         How many ops were forgotten.
     """
-    # Read what is needed from the ops of a graph before they are trimmed.
-    recorder.backward.name_dead_leaves()
     kept = KeptOps(OpRows(recorder.ops), spans)
     if not len(kept.forgotten):
         return 0

@@ -54,7 +54,6 @@ def assemble(
         paddle_folder=os.path.dirname(os.path.abspath(paddle.__file__)),
         cells=cells,
     )
-    recorder.backward.name_dead_leaves()
     ops, tensor_rows = OpRows(recorder.ops), sorted_rows(recorder.tensors.rows, TENSOR_CELLS)
     keys = _keys(recorder, ops, tensor_rows)
     tables: dict[str, Table] = {}
