@@ -1,4 +1,4 @@
-"""How many ops a trace keeps, and which ones where more ran."""
+"""How many ops a trace keeps, and which ones if more ran."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
 DEFAULT_OPS: Final = 200_000
 """While a trace runs it holds up to twice as many, at about 900 bytes an op."""
 ALLOCATIONS_PER_OP: Final = 5
-"""So many allocations are kept for each op of the limit, more than training steps of models make.
+"""The most allocations kept for each op of the limit: more than training steps of models make.
 While a trace runs it holds up to twice as many, at about 150 bytes each."""
 _MORE_THAN_RUN: Final = 1 << 48
 
@@ -53,14 +53,14 @@ def limit_of_text(ops: str, keep: str) -> Limit:
     Parameters
     ----------
     ops
-        Digits, with ``_`` or ``,`` between them where one likes, or ``none``.
+        Digits, optionally with ``_`` or ``,`` between them, or ``none``.
     keep
         Which ops are kept: ``newest``, ``first`` or ``steps``.
 
     Raises
     ------
     ValueError
-        Where no limit is meant by them.
+        If they name no limit.
     """
     which = _keep_of(keep, said="--keep")
     if ops.lower() == "none":
@@ -75,7 +75,7 @@ def limit_of_text(ops: str, keep: str) -> Limit:
 
 
 def _counted(ops: int | None) -> int | None:
-    """Return a limit that 64 bits hold, with what follows from it."""
+    """Return a limit that fits 64 bits, sums with it included."""
     return None if ops is None else min(ops, _MORE_THAN_RUN)
 
 

@@ -1,4 +1,4 @@
-"""What a trace says where it could not record all of its memory."""
+"""The notices of a trace that could not record all of its memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def memory_notice(name: str, seconds: float = 0.0, *, fault: str = "") -> str:
     Parameters
     ----------
     name
-        Which one.
+        The name.
     seconds
-        For how long memory was recorded, where it tells.
+        For how long memory was recorded, if the notice says so.
     fault
-        What Paddle's profiler said, where it tells.
+        The message of Paddle's profiler, if the notice has it.
     """
     values = {"fault": fault} if fault else {}
     return say(f"notices.memory.{name}", seconds=f"{seconds:.3f}", **values)

@@ -44,7 +44,7 @@ _LIMITS = [
 ]
 
 _LARGE_BYTES = 1 << 20
-"""Before compression: a page shows at once what is smaller, however it was compressed."""
+"""Before compression. A page shows a smaller payload at once at any level."""
 
 
 def pack(record: Record, *, level: int | None = None) -> bytes:
@@ -55,8 +55,8 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
     record
         A trace's record, or one with the answer tables that a view needs.
     level
-        zlib's level, 1 (fast) to 9 (small). By default what is large is compressed fast: of a graph
-        of 60,000 nodes level 6 takes 26 ms more and saves 10 % of the bytes.
+        zlib's level, 1 (fast) to 9 (small). By default a large record is compressed fast: for a
+        graph of 60,000 nodes level 6 takes 26 ms more and saves 10 % of the bytes.
     """
     body: list[bytes] = []
     description: dict[str, Any] = {}
@@ -101,7 +101,7 @@ def _narrow(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool]:
     values = column.astype(np.int64, copy=False)
     differences = np.diff(values, prepend=np.int64(0))
     plain, delta = _narrowest(values), _narrowest(differences)
-    # Equal widths: differences still compress better where a column mostly counts upwards.
+    # At equal widths, differences compress better if the column only grows.
     if delta.itemsize < plain.itemsize or (
         delta.itemsize == plain.itemsize and len(values) > 1 and int(differences[1:].min()) >= 0
     ):

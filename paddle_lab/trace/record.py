@@ -1,4 +1,4 @@
-"""The record of one trace: tables, strings and what is known about the run as a whole."""
+"""The record of one trace: tables, strings, and facts about the whole run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Origin:
-    """Where a record comes from; all of it is optional text for people, never interpreted."""
+    """Where a record comes from; all fields are optional text for people, never interpreted."""
 
     title: str = ""
     """What was traced: ``"Cell 4"``, or the ``with`` statement's file and line."""
@@ -26,11 +26,11 @@ class Origin:
     device: str = ""
     duration_ns: int = 0
     exception: str = ""
-    """``"ValueError: …"`` where the traced code raised."""
+    """``"ValueError: …"`` if the traced code raised."""
     stopped_file: str = ""
     """The file, or the kernel's name for the cell, of the user's line that it was raised from."""
     stopped_line: int = 0
-    """That line, from 1; 0 where none is known."""
+    """The line, from 1; 0 if none is known."""
     stopped_cell: int = -1
     """Execution count of the notebook cell, -1 for a file."""
     notices: list[str] = field(default_factory=list)
@@ -38,9 +38,9 @@ class Origin:
     checks: list[str] = field(default_factory=list)
     """Kinds of findings that the trace was recorded for."""
     kept: str = ""
-    """Which ops the record keeps, where more ran (:data:`~paddle_lab.trace.limit.Keep`)."""
+    """Which ops the record keeps, if more ran (:data:`~paddle_lab.trace.limit.Keep`)."""
     language: str = ""
-    """What the views speak, ``"en"`` or ``"zh"``."""
+    """The language of the views, ``"en"`` or ``"zh"``."""
 
     def __post_init__(self) -> None:
         self.title = _encodable(self.title)
@@ -56,7 +56,7 @@ class Record:
     strings: list[str]
     origin: Origin
     grad_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
-    """Row of ``grad_stats`` to the gradient itself, where it was asked for; never saved."""
+    """Row of ``grad_stats`` to the gradient itself, if it was asked for; never saved."""
 
     def __post_init__(self) -> None:
         try:

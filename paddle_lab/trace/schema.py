@@ -18,7 +18,7 @@ FORMAT_VERSION: Final = 1
 
 PHASES: Final = ("forward", "backward", "optimizer")
 ROLES: Final = ("input", "output", "result")
-"""``result`` marks what a PyLayer's own ops hand to the PyLayer's op, which then returns it."""
+"""``result``: a tensor that an op inside a PyLayer made and the PyLayer's op returns."""
 SCOPE_KINDS: Final = (
     "layer",
     "region",
@@ -134,7 +134,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     # One row per tensor *value*: an op that modifies a tensor in place makes a new row.
     "tensors": {
-        "name": "str",  # Paddle's name, "" where it has none
+        "name": "str",  # Paddle's name, "" if it has none
         "dtype": "str",
         "shape": "str",  # "[4, 2, 3]"
         "place": "str",
@@ -177,7 +177,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "scope": "key:scopes",
         "loop": "key:loops",
         "number": "i32",  # from 1, of the run's turns
-        "value": "str",  # the loop's variable in this turn, where it is a number or text
+        "value": "str",  # the loop's variable in this turn, if it is a number or text
     },
     # A prefix tree: a stack is its innermost frame and the stack that called it.
     "stacks": {"frame": "key:frames", "caller": "key:stacks"},
@@ -186,7 +186,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "function": "str",
         "line": "i32",  # from 1
         "end_line": "i32",
-        "column": "i32",  # from 0, in characters; -1 where Python does not tell (before 3.11)
+        "column": "i32",  # from 0, in characters; -1 before Python 3.11, which does not know it
         "end_column": "i32",
         "kind": "enum:frame_kind",
         "cell": "i32",  # execution count of the notebook cell, -1 for a file
@@ -200,7 +200,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "ops_before": "i32",  # how many ops had been recorded when the call began
         "create_graph": "bool",
         "retain_graph": "bool",  # what was saved stays: always so of paddle.grad, which runs a copy
-        "error": "str",  # the exception's text, "" where it succeeded
+        "error": "str",  # the exception's text, "" if it succeeded
     },
     "grad_nodes": {
         "name": "str",
@@ -264,7 +264,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "ops": "i32",  # of its forward: those that compute
         "all_ops": "i32",  # and with its parameters, inputs and outputs: as the program counts
         "backward_ops": "i32",
-        "all_backward_ops": "i32",  # 0 where it has no backward
+        "all_backward_ops": "i32",  # 0 if it has no backward
         "parameters": "i32",  # how many it reads
         "feeds": "str",  # of an Executor: "x [32, 16], y [32]"
         "fetches": "str",
@@ -299,7 +299,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "zeros": "i64",
         "nans": "i64",
         "infs": "i64",
-        "smallest": "f32",  # of the finite values; 0 where there are none
+        "smallest": "f32",  # of the finite values; 0 if there are none
         "largest": "f32",
         "mean": "f32",
         "norm": "f32",  # square root of the sum of squares of the finite values
@@ -360,12 +360,12 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     # ``analysis/graph/odd_siblings.py``. A row for each member.
     "odd_siblings": {
         "group": "key:groups",
-        "typical": "key:groups",  # the first of those that are equal
+        "typical": "key:groups",  # the first of the equal siblings
         "siblings": "i32",  # members of the class in the list, itself included
         "alike": "i32",  # how many of them are equal
         "difference": "str",  # "has dropout, which its siblings have not"; "" for one of the equal
     },
-    # Layers as ``analysis/memory/layer_names.py`` calls them, so that two models are told apart.
+    # Layers as ``analysis/memory/layer_names.py`` names them, so that two models differ.
     "layer_names": {"name": "str"},  # one row per layer
     # The layer that a parameter belongs to, where memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
@@ -402,13 +402,13 @@ FINDING_TABLES: Final[dict[str, Columns]] = {
 }
 
 STAND_IN_TABLES: Final[dict[str, Columns]] = {
-    # Of a copy that a notebook stores: ops and grad nodes that stand for many, and for how many.
-    # Ops and grad nodes that are not here stand for themselves.
+    # In a copy that a notebook stores: ops and grad nodes that replace several, and how many.
+    # Ops and grad nodes without a row replace nothing.
     "stand_ins": {
         "op": "key:ops",
         "grad_node": "key:grad_nodes",
         "count": "i32",
-        "leaves": "i32",  # of the grad nodes: how many accumulate into a parameter
+        "leaves": "i32",  # grad nodes among them that accumulate into a parameter
     },
 }
 
@@ -433,4 +433,4 @@ UNSEEN_TABLES: Final = (
     "counters",
     "samples",
 )
-"""The evidence that findings were made of: no view reads it."""
+"""The evidence of findings: no view reads it."""

@@ -142,7 +142,7 @@ class StringPool:
         return code
 
     def codes(self, texts: Iterable[str]) -> list[int]:
-        """Return the code of each string, as ``pool[text]`` would, one after another."""
+        """Return the code of each string, as ``pool[text]`` does for one string."""
         asked, known = list(texts), self._codes
         new = [text for text in dict.fromkeys(asked) if text not in known]
         known.update(zip(new, count(len(self._strings)), strict=False))

@@ -1,4 +1,4 @@
-"""A record from bytes that anyone may have written.
+"""A record from untrusted bytes.
 
 Reading runs no code and trusts nothing: the header must account for every byte, sizes are checked
 before memory is taken for them, and every key and string code is checked against its table.
@@ -64,7 +64,7 @@ def unpack(data: bytes) -> Record:
     except (
         KeyError,
         TypeError,
-        ValueError,  # of which bad UTF-8 and bad JSON are kinds
+        ValueError,  # also raised for bad UTF-8 and bad JSON
         AttributeError,
         OverflowError,
         RecursionError,  # JSON nested too deep
@@ -76,7 +76,7 @@ def unpack(data: bytes) -> Record:
 
 
 def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the columns' bytes, taking no more memory than the header tells."""
+    """Return the header and the columns' bytes, with no more memory than the header announces."""
     largest = min(_LARGEST_PAYLOAD_BYTES, max(_SMALL_PAYLOAD_BYTES, _LARGEST_RATIO * len(data)))
     stream = zlib.decompressobj()
     start = stream.decompress(data, 4)
@@ -99,7 +99,7 @@ def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
 
 
 def _read_header(data: bytes) -> dict[str, Any]:
-    # Text grows little when it is parsed; "[[],[],…" grows twentyfold.
+    # Parsed text takes little more memory; parsed "[[],[],…" takes twenty times as much.
     structure = _JSON_STRING.sub(b"", data)
     if structure.count(b"[") + structure.count(b"{") > _MOST_HEADER_OBJECTS:
         raise TraceFileError(say("errors.file.absurd"))
@@ -190,7 +190,7 @@ def _read_texts(header: dict[str, Any]) -> tuple[list[str], Origin]:
         *origin.checks,
         *strings,
     ]
-    # Raises where one is no text, or holds half a surrogate pair, which no file can be given.
+    # Raises if one is no text, or holds half a surrogate pair, which no file can store.
     "".join([*texts, *strings]).encode("utf-8")
     return strings, origin
 

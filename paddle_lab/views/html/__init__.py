@@ -1,1 +1,1 @@
-"""Pages and outputs in HTML: the saved page, and what stands where no widget is shown."""
+"""Pages and outputs in HTML: the saved page, and the output that replaces a missing widget."""

@@ -1,4 +1,4 @@
-"""What a notebook shows of a trace where no widget is drawn: no kernel, no extension, nbconvert.
+"""The HTML of a trace for readers without widgets: no kernel, no extension, nbconvert.
 
 JupyterLab and Notebook 7 pass such HTML through a sanitizer, which takes away SVG elements and
 scripts. A picture in an ``<img>``, tables and ``<details>`` stay.

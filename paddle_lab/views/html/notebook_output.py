@@ -1,4 +1,4 @@
-"""A graph as a notebook's output: beside its widget, or where the kernel has no widgets."""
+"""The output of a graph in a notebook, with or without a widget."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from paddle_lab.words import language, say
 
 # Types of output that our JupyterLab plugin shows; as in js/src/labextension/graph_mime.ts.
 GRAPH_MIME_TYPE: Final = "application/vnd.paddle-lab.graph+json"
-"""A graph: drawn as its widget, and where there is none, from the output's own data."""
+"""A graph. The plugin shows its widget, or draws the output's own data if there is no widget."""
 LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
-"""What lives as long as its kernel: drawn as its widget, and where there is none, a text."""
+"""A live chart. The plugin shows its widget, or a text if there is no widget."""
 
 
 class GraphOutput:
@@ -24,9 +24,9 @@ class GraphOutput:
     payload
         A record with its answer tables, packed.
     stored
-        Makes what a notebook stores of it: the payload itself, or less where that is too much.
+        Makes the bytes that a notebook stores: the payload, or a reduced copy if it is too large.
     still_content
-        Makes what a notebook keeps for readers without widgets.
+        Makes the HTML that a notebook keeps for readers without widgets.
     text
         What a terminal shows.
     view
@@ -46,7 +46,7 @@ class GraphOutput:
         height: int,
     ) -> None:
         self.payload = payload
-        # What makes them has the whole trace, and is let go of.
+        # Dropped once called, because they hold the whole trace.
         self._stored: Callable[[], bytes] | bytes = stored
         self._still_content: Callable[[], str] | str = still_content
         self._text = text
@@ -61,7 +61,7 @@ class GraphOutput:
         return self._stored
 
     def still_html(self, note: str) -> str:
-        """Return the HTML that stands for the graph; ``note`` says why, and what to do."""
+        """Return the HTML shown instead of the graph; ``note`` says why, and what to do."""
         if callable(self._still_content):
             self._still_content = self._still_content()
         return still_html(self._still_content, note)
@@ -72,11 +72,11 @@ class GraphOutput:
         Parameters
         ----------
         note
-            What nbconvert shows with the picture, and wherever else no graph can be drawn.
+            The sentence above the picture, for pages that cannot draw the graph, such as nbconvert.
         more
-            What else our JupyterLab plugin is told.
+            More data for our JupyterLab plugin.
         """
-        # Drawn by our JupyterLab plugin where there is no kernel and no widget.
+        # Our JupyterLab plugin draws it if there is no kernel and no widget.
         graph = {
             "payload": base64.b64encode(self.stored).decode("ascii"),
             "height": self.height,
@@ -112,14 +112,14 @@ class StillGraph:
 
 
 def still_html(content: str, note: str) -> str:
-    """Return the HTML that stands for a graph.
+    """Return the HTML shown instead of a graph.
 
     Parameters
     ----------
     content
         As :func:`~paddle_lab.views.html.fallback.still_content` makes it.
     note
-        Why the graph itself is not shown, and what to do; code stands between backticks.
+        Why the graph itself is not shown, and what to do; code is between backticks.
     """
     sentences = sentence_html(say("environments.still", reason=note))
     return f"<div><p><i>{sentences}</i></p>{content}</div>"

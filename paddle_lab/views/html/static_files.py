@@ -31,7 +31,7 @@ def static_file(name: str) -> Path:
 def widget_module(name: str) -> Path | str:
     """Return a widget's built module: its text, or its path where anywidget is to watch it.
 
-    Of a file that it watches, anywidget tells every widget that there ever was, and keeps it alive.
+    anywidget keeps every widget of a watched file alive, to tell it about changes.
 
     Raises
     ------

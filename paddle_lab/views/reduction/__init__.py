@@ -1,1 +1,1 @@
-"""The copy of a trace that a notebook stores, where the whole trace is too large for it."""
+"""The copy of a trace that a notebook stores if the whole trace is too large."""

@@ -1,4 +1,4 @@
-"""Which groups a copy closes, so that no more ops are left than there is room for."""
+"""The groups that a copy closes, so that its ops fit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from paddle_lab.analysis.graph.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
 
 _POINTED_AT, _PLAIN, _COPY = 0, 1, 2
-"""What is opened first: what findings point at; then all but blocks that are built as one before
-them in the same group is; then those."""
+"""The order of opening: first groups that findings point at, then groups unlike their earlier
+siblings, then copies of earlier siblings."""
 _MOST_POINTED_AT = 200
 
 
@@ -30,16 +30,16 @@ def closed_groups(record: Record, *, most_ops: int) -> Keys:
     parent, op_group = record.groups["parent"], record.op_groups["group"]
     depth = depths(parent)
     rank = _ranks(record)
-    # What is in a copy comes as late as the copy.
+    # Groups inside a copy are opened no sooner than the copy.
     for rows in levels(depth)[1:]:
         rank[rows] = np.where(
             rank[rows] == _POINTED_AT, _POINTED_AT, np.maximum(rank[rows], rank[parent[rows]])
         )
     rows_inside = np.bincount(np.append(op_group, parent) + 1, minlength=len(parent) + 1)
     first_op = record.groups["first_op"]
-    # Of copies the first are opened with all that is in them.
+    # The first copies are opened, with all groups inside them.
     order = np.lexsort((depth, first_op, np.where(rank == _COPY, 0, depth), rank))
-    # Opening a group shows what is in it, in the place of one op that stands for it.
+    # Opening a group replaces the one op that represents it by its content.
     seen = rows_inside[0] + np.cumsum(rows_inside[1:][order] - 1)
     is_closed = np.zeros(len(parent), np.bool_)
     is_closed[order[np.maximum.accumulate(seen) > most_ops]] = True
@@ -53,7 +53,7 @@ def closed_groups(record: Record, *, most_ops: int) -> Keys:
 
 
 def _ranks(record: Record) -> npt.NDArray[np.int64]:
-    """Return of which kind each group is by itself, whatever is around it."""
+    """Return the rank of each group by itself, without the groups around it."""
     groups = record.groups
     keys = np.stack([groups[name] for name in ("parent", "structure", "kind")])
     order = np.lexsort((groups["first_op"], *keys[::-1]))

@@ -1,4 +1,4 @@
-"""The inside of groups left out: one op, and one grad node, stands for all that a group holds.
+"""Dropping the inside of groups: one op and one grad node replace the content of a group.
 
 Such an op is a row like any other, named for example ``"22 ops, not stored"``, with the edges that
 led into the group and out of it. The table ``stand_ins`` tells how many it stands for.
@@ -31,18 +31,18 @@ from paddle_lab.words import say
 
 @dataclass
 class _Contracted:
-    """Rows of a table, and which of them become one."""
+    """Rows of a table, and which of them are replaced by one row."""
 
     group: Keys
     """The closed group that each row is in, -1 for a row that stays. Shape ``[rows]``."""
     inside: npt.NDArray[np.intp] = field(init=False)
     """The rows in closed groups."""
     first: npt.NDArray[np.intp] = field(init=False)
-    """The first row of each closed group: it stands for all of them."""
+    """The first row of each closed group: it replaces all rows of the group."""
     number: npt.NDArray[np.intp] = field(init=False)
     """Position in ``first``, for each of ``inside``."""
     image: Keys = field(init=False)
-    """The row that stands for each row."""
+    """The row that replaces each row, or the row itself."""
 
     def __post_init__(self) -> None:
         self.inside = np.flatnonzero(self.group >= 0)
@@ -54,7 +54,7 @@ class _Contracted:
         self.image[self.inside] = self.first[self.number]
 
     def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Return the sum of each group's values, of which there is one for each row."""
+        """Return the sum of ``values``, one for each row, over each group."""
         sums = np.zeros(len(self.first), np.int64)
         np.add.at(sums, self.number, values[self.inside])
         return sums
@@ -64,7 +64,7 @@ class _Contracted:
         return np.bincount(self.number, minlength=len(self.first))
 
     def keep(self, tables: Tables, name: str) -> Flags:
-        """Leave out the other rows; return which of those that stay stand for others."""
+        """Drop the other rows; return which remaining rows replace others."""
         stays = self.image == np.arange(len(self.image))
         keep_rows(tables, name, stays, image=self.image, whole=self.group < 0)
         is_stand_in: Flags = self.group[stays] >= 0
@@ -110,7 +110,7 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
     """Return the closed group that each grad node is in, -1 for one that stays."""
     op = paired_ops(record, record.inner_grad_nodes)
     group: Keys = np.append(ops.group, np.int32(-1))[op]
-    # A grad node that no op made, such as a leaf, goes with the nodes that pass it gradients.
+    # A grad node that no op made, such as a leaf, belongs to the nodes that pass it gradients.
     source, target = (record.grad_edges[name] for name in ("source", "target"))
     most, least = np.full(len(group), -1), np.full(len(group), len(record.groups))
     np.maximum.at(most, target, group[source])
@@ -119,7 +119,7 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
 
 
 def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
-    """Let the op that stands for a closed group say so, with what all of its ops share."""
+    """Name the op of each closed group; it keeps what all ops of the group share."""
     rows, stacks, first = tables["ops"], tables["stacks"], ops.first
     last = np.zeros_like(first)
     np.maximum.at(last, ops.number, ops.inside)
@@ -140,7 +140,7 @@ def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
 
 
 def _name_nodes(tables: Tables, ops: _Contracted, nodes: _Contracted, strings: StringPool) -> None:
-    """Let the grad node that stands for a closed group's say so, beside the group's op."""
+    """Name the grad node of each closed group, and pair it with the group's op."""
     first = nodes.first
     columns = {name: column.copy() for name, column in tables["grad_nodes"].columns.items()}
     columns["name"][first] = [
@@ -159,7 +159,7 @@ def _move_into_groups(tables: Tables, name: str, rows: _Contracted) -> None:
 
 
 def _stand_ins(record: Record, ops: _Contracted, nodes: _Contracted) -> Table:
-    """Return for how many each op and grad node stands that stands for several."""
+    """Return how many ops or grad nodes each op and grad node of a closed group replaces."""
     is_leaf = record.grad_nodes["parameter"] >= 0
     no_op, no_node = np.full(len(nodes.first), -1), np.full(len(ops.first), -1)
     columns = {
@@ -172,7 +172,7 @@ def _stand_ins(record: Record, ops: _Contracted, nodes: _Contracted) -> Table:
 
 
 def _keep_edges(tables: Tables, name: str, is_stand_in: Flags) -> None:
-    """Leave out edges inside closed groups, and all but one between a group and another row."""
+    """Drop edges inside closed groups, and all but one between a group and another row."""
     source, target = tables[name]["source"], tables[name]["target"]
     keep_rows(tables, name, source != target)
     source, target = tables[name]["source"], tables[name]["target"]

@@ -1,4 +1,4 @@
-"""Rows of tables that a copy does without: the keys of all other tables follow."""
+"""Dropping rows of tables: the keys in all other tables are changed with them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def taken(table: Table, rows: npt.NDArray[Any]) -> Table:
 
 
 def changed(table: Table, **columns: npt.NDArray[Any]) -> Table:
-    """Return the table with other columns in the place of some, in the types that it has."""
+    """Return the table with some columns replaced; their types stay."""
     cast = {name: column.astype(table[name].dtype) for name, column in columns.items()}
     return Table({**table.columns, **cast})
 
@@ -53,7 +53,7 @@ def keep_rows(
     image: Keys | None = None,
     whole: Flags | None = None,
 ) -> None:
-    """Leave out rows of a table, and let the other tables refer to those that stay.
+    """Drop rows of a table, and let the other tables refer to the rows that stay.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def keep_rows(
     stays
         Which of its rows stay, shape ``[rows]``.
     image
-        The row that stands for each row, -1 for none; by default each stands for itself.
+        The row that replaces each row, -1 for none; by default each row stays itself.
     whole
         The rows that keep their details; by default all that stay.
     """
@@ -85,7 +85,7 @@ def keep_rows(
 
 
 def keep_distinct(tables: Tables, name: str, *columns: npt.NDArray[Any]) -> None:
-    """Leave out rows that equal an earlier one in all of ``columns``."""
+    """Drop rows that equal an earlier row in all of ``columns``."""
     number = np.zeros(len(tables[name]), np.int64)
     for column in columns:
         pairs = number << 32 | (column.astype(np.int64) + 1)
@@ -96,7 +96,7 @@ def keep_distinct(tables: Tables, name: str, *columns: npt.NDArray[Any]) -> None
 
 
 def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str, ...] = ()) -> None:
-    """Leave out the rows that no other table refers to.
+    """Drop the rows that no other table refers to.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str,
 
 
 def with_parents(used: Flags, parents: npt.NDArray[Any]) -> Flags:
-    """Return ``used`` and all that is above it in a tree."""
+    """Return ``used`` with all ancestors in a tree."""
     kept = used.copy()
     above = parents.astype(np.int32)
     # After round k all that is less than 2^k steps above is marked.
@@ -131,7 +131,7 @@ def with_parents(used: Flags, parents: npt.NDArray[Any]) -> Flags:
 
 
 def with_used_strings(record: Record) -> Record:
-    """Return the record with those strings only that it uses."""
+    """Return the record with only the strings that it uses."""
     tables, used = dict(record.tables), np.zeros(len(record.strings), np.bool_)
     used[0] = True
     coded = [(name, _columns(name, "str")) for name in tables]

@@ -1,8 +1,8 @@
-"""What a notebook stores of a trace: all of it, a copy with less, or one box that stands for all.
+"""What a notebook stores of a trace: the whole trace, a reduced copy, or a single op.
 
-A copy first does without what takes much room and is hardly read; it still has every op. Only where
-that is not enough does it leave out the inside of groups and sum up small blocks of memory, as few
-of both as will do. Where no copy fits, one op stands for all; the still picture has more then.
+A copy first drops data that is large and rarely read; it still has every op. If that is not enough,
+it drops the inside of as few groups as possible, and adds up small blocks of memory. If no copy
+fits, a single op replaces all ops; the static picture then shows more.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ notebook of 2 MB."""
 _LEVEL: Final = 6
 """Of zlib. Level 9 saves 2 to 4 % of a copy of 180,000 ops, and takes four times as long."""
 _LEVEL_SAVES: Final = 1.5
-"""How much larger a payload is that was compressed fast, at most."""
+"""A payload that was compressed fast is at most this many times larger."""
 _DETAIL_SAVES: Final = 5
-"""How much larger a payload is that has what a copy does without, at most."""
+"""A payload with the data that a copy drops is at most this many times larger."""
 _TRIES: Final = 4
 _FULL_ENOUGH: Final = 0.8
 _FIRST_AIM, _AIM = 0.5, 0.93
-"""How much of the room each try is to fill. An op takes more room where fewer are left. So the
+"""The share of the room that each try aims to fill. With fewer ops each op takes more bytes. So the
 first try, which knows only the size of the whole, aims low."""
 _FEWEST: Final = 20
-"""A copy has room for as many ops and as many blocks of memory, or it is none."""
+"""A copy has at least this many ops and this many blocks of memory."""
 _TIME_STEP_NS: Final = 1024
 _LONGEST_SOURCE: Final = 20_000
 _LONGEST_TEXT: Final = 200
@@ -60,15 +60,15 @@ def stored_payload(
     record
         A record with what its views need.
     payload
-        The same, packed for a page.
+        The same record, packed for a page.
     limit_bytes
         How large it may be.
 
     Returns
     -------
     bytes
-        ``payload`` itself where it is small enough, else a packed record that is. Where something
-        is left out that a view would show, its notices say so first.
+        ``payload`` itself where it is small enough, else a packed record that is. If the copy
+        lacks something that a view would show, its first notice says so.
     """
     if len(payload) <= limit_bytes:
         return payload
@@ -87,7 +87,7 @@ def stored_payload(
 
 
 def without_detail(record: Record) -> tuple[Record, list[str]]:
-    """Return the record without what takes much room and is hardly read, and what that is."""
+    """Return the record without large, rarely read data, and the names of the dropped data."""
     tables = dict(record.tables)
     strings = StringPool(record.strings)
     told = ["addresses"] if len(record.grad_nodes) else []
@@ -98,7 +98,7 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
         for name in ("start_ns", "duration_ns")
     }
     tables["ops"] = changed(ops, **times)
-    # They are as random as large.
+    # Addresses hardly compress.
     addresses = np.zeros(len(record.grad_nodes), np.int64)
     tables["grad_nodes"] = changed(record.grad_nodes, address=addresses)
     for name in (*UNSEEN_TABLES, "grad_histograms"):
@@ -114,7 +114,7 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
 
 
 def reduced(record: Record, most: int) -> tuple[Record, list[str]]:
-    """Return the record with about ``most`` ops and blocks of memory, and what it lacks."""
+    """Return the record with about ``most`` ops and blocks, and the names of the dropped data."""
     told = []
     copy = record
     if len(record.ops) > most:
@@ -128,11 +128,11 @@ def reduced(record: Record, most: int) -> tuple[Record, list[str]]:
 
 
 def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> bytes:
-    """Return the packed copy that fills the room best, ``b""`` where none fits."""
+    """Return the largest packed copy that fits, ``b""`` if none fits."""
     low, high = (0, 0), (max(len(record.ops), len(record.allocations)), size)
     best = b""
     for tries_left in range(_TRIES, 0, -1):
-        # As if the size grew evenly with what is left.
+        # The guess assumes that each op takes the same number of bytes.
         aim = _FIRST_AIM if tries_left == _TRIES else _AIM
         share = (limit_bytes * aim - low[1]) / max(1, high[1] - low[1])
         most = low[0] + int((high[0] - low[0]) * min(share, 0.9))
@@ -150,7 +150,7 @@ def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> by
 
 
 def _summary(record: Record) -> bytes:
-    """Return a packed record of the title and one op, which stands for all."""
+    """Return a packed record of the title and one op, which replaces all ops."""
 
     def cut(text: str) -> str:
         return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
@@ -183,7 +183,7 @@ def _summary(record: Record) -> bytes:
 
 
 def _packed(record: Record, told: list[str]) -> bytes:
-    """Return the packed record, with a notice of what its notebook does without."""
+    """Return the packed record, with a notice that names the dropped data."""
     parts = listing([say(f"reports.reduced.{name}") for name in told])
     notices = [say("reports.reduced", parts=parts), *record.origin.notices]
     origin = dataclasses.replace(record.origin, notices=notices)

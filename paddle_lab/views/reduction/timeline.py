@@ -38,7 +38,7 @@ class _Blocks(NamedTuple):
     def curve(self) -> tuple[Numbers, Numbers]:
         """Return the times at which something changes, and the bytes allocated from then on."""
         times, changes = np.append(self.end, self.start), np.append(-self.size, self.size)
-        # At equal times what ends comes first.
+        # At equal times, ends come first.
         order = np.argsort(times, kind="stable")
         return times[order], np.cumsum(changes[order])
 
@@ -49,7 +49,7 @@ class _Blocks(NamedTuple):
         return alive
 
     def highest(self, borders: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the moment of each stretch in which most bytes are allocated, and how many."""
+        """Return the moment with the most allocated bytes in each stretch, and these bytes."""
         inside = (self.start >= borders[0]) & (self.start < borders[-1])
         moments = np.append(borders[:-1], self.start[inside])
         alive = self.alive(moments)
@@ -62,7 +62,7 @@ class _Blocks(NamedTuple):
 def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
     """Return the record with the ``most_blocks`` largest blocks, and sums of the others.
 
-    Large are those of most bytes times duration, and those that someone held at the end.
+    The largest have the most bytes times duration. Blocks that were held at the end stay as well.
     """
     blocks = record.allocations
     stretches = max(_LEAST_STRETCHES, most_blocks // _BLOCKS_A_STRETCH)
@@ -106,7 +106,7 @@ def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
 def _sums(
     lives: _Blocks, kind: npt.NDArray[np.uint8], stays: npt.NDArray[np.bool_], stretches: int
 ) -> Numbers:
-    """Return start, end, bytes and kind of what stands for the blocks that do not stay.
+    """Return start, end, bytes and kind of the sums that replace the blocks that do not stay.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _sums(
     borders, peak_bytes = _borders(lives, stretches)
     small = lives.of(~stays)
     moment, most = small.highest(borders)
-    # With the largest blocks of another moment in the stretch it must not seem to be the peak.
+    # Added to the large blocks of another moment of the stretch, the sum must not exceed the peak.
     room = peak_bytes - lives.of(stays).highest(borders)[1]
     share = np.minimum(1, np.maximum(0, room) / np.maximum(most, 1))
     found = []
@@ -131,9 +131,9 @@ def _sums(
 
 
 def _borders(lives: _Blocks, stretches: int) -> tuple[Numbers, int]:
-    """Return where stretches begin and end, and the peak's bytes.
+    """Return the borders of the stretches, and the peak's bytes.
 
-    There are as many events in each stretch; the peak has its own.
+    Each stretch has the same number of events; the peak has a stretch of its own.
     """
     times, total = lives.curve()
     at = int(np.argmax(total))
@@ -144,7 +144,7 @@ def _borders(lives: _Blocks, stretches: int) -> tuple[Numbers, int]:
 
 
 def _appended(table: Table, columns: dict[str, npt.NDArray[Any]]) -> Table:
-    """Return the table with rows more, whose other columns name nothing."""
+    """Return the table with more rows; their other columns are -1."""
     count = len(next(iter(columns.values())))
     nothing = np.full(count, -1)
     return Table(

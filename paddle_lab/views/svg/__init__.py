@@ -1,1 +1,1 @@
-"""Still pictures of graphs: what is folded, how rows and edges are laid out, and the SVG."""
+"""Static pictures of graphs: folding, the layout of rows and edges, and the SVG."""

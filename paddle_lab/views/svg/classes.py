@@ -31,7 +31,7 @@ def with_classes(picture: str) -> str:
 
 
 def _declarations(run: str) -> str:
-    # A style sheet wants units where an attribute does not.
+    # In a style sheet a font size needs a unit; in an attribute it does not.
     return ";".join(
         f"{name}:{value}px" if name == "font-size" else f"{name}:{value}"
         for name, value in _ATTRIBUTE.findall(run)

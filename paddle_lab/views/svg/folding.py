@@ -1,4 +1,4 @@
-"""What a static picture shows of a trace: rows in execution order, frames around them.
+"""The rows of a static picture, in execution order, and the frames around them.
 
 Groups are opened from the outside in as long as the rows fit. Siblings that are built alike are
 drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
@@ -40,7 +40,7 @@ class Folded:
     row_of_op: Keys = field(default_factory=lambda: np.empty(0, np.int32))
     """Row of each op, int32, shape ``[ops]``; ops of repeated blocks have the first one's rows."""
     is_shown: npt.NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
-    """Whether an op is in its row itself, not a repetition of what is; shape ``[ops]``."""
+    """Whether an op is in its row itself, not in a repeated block; shape ``[ops]``."""
 
 
 def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Folded:
@@ -53,7 +53,7 @@ def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Fo
     depth
         How many levels of groups to open; as many as fit ``most_rows`` by default.
     most_rows
-        Where even the outermost level has more, a gap stands for those in the middle.
+        If even the outermost level has more rows, a gap replaces those in the middle.
     """
     items = GroupItems(record, most_rows)
     folded = _arranged(items, _opened(record, items, depth, most_rows))
@@ -64,7 +64,7 @@ def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Fo
 
 
 def _opened(record: Record, items: GroupItems, depth: int | None, most_rows: int) -> set[int]:
-    """Return the groups to open: the first one of an item stands for all of it."""
+    """Return the groups to open; the first group of an item represents the item."""
     may_open = (record.groups["op_count"] > 1) & (record.groups["kind"] != _OPTIMIZER)
     opened: set[int] = set()
     waiting = deque((item, 0) for item in items.of(-1))
@@ -103,7 +103,7 @@ def _arranged(items: GroupItems, opened: set[int]) -> Folded:
 
 
 def _shorten(folded: Folded, most_rows: int) -> None:
-    """Let one row stand for those in the middle; more of the beginning is kept than of the end."""
+    """Replace the rows in the middle by one; more of the beginning is kept than of the end."""
     rows, start = folded.rows, most_rows * 2 // 3
     end = len(rows) - (most_rows - start - 1)
     hidden, removed = rows[start:end], end - start - 1

@@ -1,4 +1,4 @@
-"""What is directly in a group: its ops, and its groups with those together that are built alike."""
+"""The items directly in a group: ops and groups. Neighbours of one structure are one item."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Item:
     ops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
     is_gap: bool = False
-    """Whether it stands for ops and groups that no picture has room for."""
+    """Whether it replaces ops and groups for which the picture has no room."""
 
 
 class GroupItems:
@@ -34,7 +34,7 @@ class GroupItems:
     record
         A record with answer tables.
     most_rows
-        Of a row of ops that is much longer, so many at each end are items of their own.
+        The most ops at each end of a long run that are items of their own.
     """
 
     def __init__(self, record: Record, most_rows: int) -> None:
@@ -52,7 +52,7 @@ class GroupItems:
         self.of = cache(self._of)
 
     def _of(self, group: int) -> tuple[Item, ...]:
-        """Return what is directly in a group (-1: the top level), alike neighbours together."""
+        """Return the items directly in a group (-1: the top level)."""
         inside = self._inside[self._starts[group + 1] : self._starts[group + 2]].tolist()
         items: list[Item] = []
         for kind, run in groupby(inside, self._kind):
@@ -63,14 +63,14 @@ class GroupItems:
         return tuple(items)
 
     def _kind(self, key: int) -> int | None:
-        """Return what is equal for neighbours that go together, None for ops."""
+        """Return a key that is equal for neighbours of one structure, None for ops."""
         if key < self._first_group:
             return None
         structure: int = self._structure[key - self._first_group]
         return structure if structure >= 0 else -1 - key
 
     def _ops(self, ops: tuple[int, ...]) -> Iterator[Item]:
-        """Yield ops one by one; of very many only those at both ends."""
+        """Yield ops one by one; only those at both ends if there are very many."""
         ends = self._most_rows
         if len(ops) <= 2 * ends + 1:
             yield from (Item((op,)) for op in ops)

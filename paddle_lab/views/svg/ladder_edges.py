@@ -1,4 +1,4 @@
-"""The lines of a ladder: straight between neighbours, bows beside what they pass."""
+"""The lines of a ladder: straight between neighbours, bows around other rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class EdgePainter:
         for edge in edges:
             if abs(edge.target - edge.source) != 1:
                 continue
-            # A shape is written where it changes; gradients have the shape of their values.
+            # A shape is written only if it changes; gradients have the shape of their values.
             is_told = self.side < 0 and edge.shape != last_shape
             self._paint_straight(edge, edge.shape if is_told else "")
             last_shape = edge.shape

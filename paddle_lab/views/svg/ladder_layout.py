@@ -1,4 +1,4 @@
-"""Where the columns, rows and frames of a ladder are, in px."""
+"""The places of a ladder's columns, rows and frames, in px."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LadderLayout:
 
 
 def ladder_layout(folded: Folded, *, view: str, top: float) -> LadderLayout:
-    """Return where rows and frames are, of which the first begins at ``top``."""
+    """Return the places of rows and frames; the first one begins at ``top``."""
     y = top
     row_y: list[float] = []
     tops, bottoms = ([0.0] * len(folded.frames) for _ in range(2))

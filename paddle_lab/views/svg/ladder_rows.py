@@ -25,7 +25,7 @@ class RowPainter:
     layout: LadderLayout
 
     def paint(self, content: RowContent, y: float) -> None:
-        """Paint what is shown of a row: its op or group, its grad nodes."""
+        """Paint a row: its op or group, and its grad nodes, as far as the view shows them."""
         forward, backward = self.layout.forward, self.layout.backward
         if forward is not None:
             self._paint_ops(content, forward, y)
@@ -52,7 +52,7 @@ class RowPainter:
         self._paint_chips(content, chip_x, y, room)
 
     def _paint_grad_nodes(self, content: RowContent, x: float, y: float) -> None:
-        # Without the forward side, its marks are told here, and the leaves that nodes reach.
+        # Without the forward side, its marks and the number of leaves are shown here.
         is_alone = self.layout.forward is None
         told = RowMark.first(content.grad_mark, content.mark) if is_alone else content.grad_mark
         self._paint_box(content, x, y, self.svg.colours.backward, content.grad_label, "", told)
@@ -100,7 +100,7 @@ class RowPainter:
             self._paint_mark(mark, x, top)
 
     def _paint_mark(self, mark: RowMark, x: float, top: float) -> None:
-        """Paint what a finding says on the upper left corner of a box."""
+        """Paint the mark of a finding on the upper left corner of a box."""
         colour = self.svg.colours.of_severity(mark.severity)
         span = Span(mark.text, 10, colour, is_bold=True)
         pill: dict[str, Any] = {"fill": self.svg.colours.ground, "stroke": colour}

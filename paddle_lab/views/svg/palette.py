@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours by what they stand for."""
+    """Colours by their meaning."""
 
     ground: str
     ink: str

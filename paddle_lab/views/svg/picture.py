@@ -43,7 +43,7 @@ def svg_picture(
     depth
         How many levels of groups to open; as many as fit 60 rows by default.
     folded
-        What to draw, where it has been chosen already.
+        The rows to draw; by default they are chosen here.
 
     Raises
     ------

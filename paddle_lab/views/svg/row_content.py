@@ -1,4 +1,4 @@
-"""What is written on and beside a row of a static picture."""
+"""The texts on and beside a row of a static picture."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class RowContent:
     grad_label: str = ""
     leaf_count: int = 0
     mark: RowMark | None = None
-    """What a finding says of its ops."""
+    """The worst finding about its ops."""
     grad_mark: RowMark | None = None
-    """What a finding says of its grad nodes."""
+    """The worst finding about its grad nodes."""
 
 
 class RowReader:
@@ -98,7 +98,7 @@ class RowReader:
         return content
 
     def title(self, item: Item) -> tuple[str, str]:
-        """Return an open group's name and class, with ``×12`` where it stands for several."""
+        """Return an open group's name and class, with ``×12`` if it represents 12 groups."""
         groups = self._record.groups
         names = [self._record.text(int(groups["label"][group])) for group in item.groups]
         count = f"  ×{len(names)}" if len(names) > 1 else ""
@@ -131,7 +131,7 @@ class RowReader:
         return GROUP_KINDS[self._record.groups["kind"][group]]
 
     def _class(self, group: int) -> str:
-        """Return a layer's class, or what else a group is where that is not plain."""
+        """Return a layer's class, or the kind of a group that is a region or a PyLayer."""
         name = self._record.text(int(self._record.groups["class"][group]))
         kind = self._kind(group)
         return name or (say(f"page.group_kind.{kind}") if kind in _NAMED_KINDS else "")

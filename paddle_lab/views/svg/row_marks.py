@@ -1,4 +1,4 @@
-"""Which rows of a static picture findings point at, and what is said there."""
+"""The marks of findings on the rows of a static picture."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paddle_lab.words import say
 
 _NAMED = ("failed", "cut", "origin")
 _ROLES = (*_NAMED, "", "path")
-"""Roles that are drawn, the first before the others; ``""`` is where a finding leads."""
+"""Roles that are drawn, the first before the others; ``""`` is the place of a finding."""
 
 
 @dataclass(frozen=True)
 class RowMark:
-    """What the worst finding says of a row's op, or of its grad node."""
+    """The mark of the worst finding about a row's op, or about its grad node."""
 
     severity: str
     role: str
@@ -30,7 +30,7 @@ class RowMark:
 
     @staticmethod
     def first(*marks: RowMark | None) -> RowMark | None:
-        """Return the one that is drawn before the others, None of none."""
+        """Return the mark that is drawn before the others, None if there is none."""
         return min((mark for mark in marks if mark), key=lambda mark: mark.rank, default=None)
 
     @property
@@ -40,7 +40,7 @@ class RowMark:
 
 
 def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[int, RowMark]]:
-    """Return by row what is said of its ops, and of its grad nodes; empty without findings."""
+    """Return the marks of ops and of grad nodes, each by row; empty without findings."""
     of_ops: dict[int, RowMark] = {}
     of_grad_nodes: dict[int, RowMark] = {}
     if "findings" not in record.tables:
@@ -51,7 +51,7 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
     def put(severity: str, role: str, op: int, grad_node: int) -> None:
         mark = RowMark(severity, role)
         maker = op_of_node[grad_node] if grad_node >= 0 else -1
-        # With both, the grad node is meant; the op says where it comes from.
+        # With both, the mark belongs to the grad node; the op only made it.
         op = -1 if grad_node >= 0 and op == maker and role else op
         for marks, key in ((of_ops, op), (of_grad_nodes, maker)):
             row = row_of_op[key] if key >= 0 else -1
@@ -65,7 +65,7 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
         put(severities[finding], "", op, grad_node)
     columns = (marks[name].tolist() for name in ("finding", "role", "op", "grad_node"))
     for finding, role, op, grad_node in zip(*columns, strict=True):
-        # Other findings' ways would hide the first one's.
+        # The paths of other findings would hide the path of the first one.
         if MARK_ROLES[role] in _NAMED or (MARK_ROLES[role] == "path" and finding == 0):
             put(severities[finding], MARK_ROLES[role], op, grad_node)
     return of_ops, of_grad_nodes

@@ -1,4 +1,4 @@
-"""What stands below a traceback: the cause and its line, then what to do."""
+"""The note below a traceback: the cause and its line, then what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings in words, for pictures and pages that stand still."""
+"""Findings in words, for static pictures and pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FindingText:
     message: str
     advice: str
     where: str
-    """``"Cell 4, line 8"``; ``""`` where no line is known."""
+    """``"Cell 4, line 8"``; ``""`` if no line is known."""
 
     @property
     def sign(self) -> str:
@@ -30,7 +30,7 @@ class FindingText:
 
 
 def finding_texts(record: Record) -> list[FindingText]:
-    """Return a record's findings, the worst first; none where it has no table of them."""
+    """Return a record's findings, the worst first; none if it has no table of findings."""
     table = record.tables.get("findings")
     if table is None:
         return []
@@ -48,7 +48,7 @@ def finding_texts(record: Record) -> list[FindingText]:
 
 
 def finding_counts(record: Record) -> str:
-    """Return ``"1 error, 2 warnings"``, ``""`` where nothing was found."""
+    """Return ``"1 error, 2 warnings"``, ``""`` if nothing was found."""
     severities = [finding.severity for finding in finding_texts(record)]
     counted = [(name, severities.count(name)) for name in SEVERITIES]
     return say("lists.between").join(

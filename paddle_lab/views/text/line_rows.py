@@ -22,7 +22,7 @@ _COLUMNS = ("line", "source", "called_from", "first_op", "ops")
 def line_rows(record: Record) -> list[tuple[str, ...]]:
     """Return, for each stack of the user's frames, where it is and which ops it called.
 
-    Of very many lines the first ones are told. A heading comes first; none without ops.
+    At most 60 lines, the first ones. A heading comes first. Without ops there are no rows.
     """
     if not len(record.ops):
         return []
@@ -49,10 +49,10 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
-    """Return the user's frames of stacks, innermost first: those that are told, and one more.
+    """Return the user's frames of stacks, innermost first: those that are shown, and one more.
 
-    Shape ``[stacks, 5]``, -1 where there are no more; of a stack without the user's code its
-    innermost frame.
+    Shape ``[stacks, 5]``, -1 after the last one. A stack without user code has its innermost
+    frame only.
     """
     frame = np.append(record.stacks["frame"], -1)
     caller = record.stacks["caller"]

@@ -30,7 +30,7 @@ _Table = tuple[str, list[str], list[tuple[str, ...]], tuple[int, ...], list[str]
 
 
 class LedgerLine:
-    """One entry as a line below its cell, and a line on what leaks where something does.
+    """One entry as a line below its cell, and a line about a leak if there is one.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class LedgerLine:
 
 
 class MemoryReport:
-    """What each cell did to memory, and who holds what is alive now.
+    """What each cell did to memory, and the holders of living tensors.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class MemoryReport:
     graphs
         The backward graphs that living tensors keep.
     is_complete
-        Whether there was time to look everywhere for who holds memory.
+        Whether the search for holders of memory was finished in time.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class MemoryReport:
         return "".join([*parts, *(f"<p>{escape(remark)}</p>" for remark in self._remarks())])
 
     def _tables(self) -> Iterator[_Table]:
-        """Yield the ledger, where there is one, and what is alive."""
+        """Yield the ledger, if there is one, and the table of living tensors."""
         if self._ledger:
             columns, rows = header("memory", *_LEDGER_COLUMNS), self._ledger_rows()
             title = say("memory.ledger.title")
@@ -145,7 +145,7 @@ class MemoryReport:
         return say("memory.ledger.alive_now", places=told)
 
     def _signs(self, rows: Sequence[tuple[str, ...]]) -> list[str]:
-        """Say what signs in the ledger's rows stand for, where there are any."""
+        """Explain the signs in the ledger's rows, if there are any."""
         cells = [text for row in rows for text in row[2:6]]
         signs = []
         if any(text.startswith("≥") for text in cells):

@@ -40,7 +40,7 @@ def title_line(record: Record) -> str:
 
 
 def shown_title(record: Record) -> str:
-    """Return the trace's title, or what a trace without one is called."""
+    """Return the trace's title, or a default title."""
     return record.origin.title or say("page.toolbar.trace")
 
 

@@ -21,13 +21,13 @@ _WIDGET_MIME_TYPE: Final = "application/vnd.jupyter.widget-view+json"
 class CellWidget(anywidget.AnyWidget):
     """A widget whose messages all belong to the cell that made it.
 
-    ipykernel 7.4 hands what the page sends to the subshell in whose name the widget spoke last
-    (``BaseComm._reply_subshell_for``). JupyterLab ends a page's subshells with the page, and from
-    a thread one speaks in the name of whatever was asked last: the answer of the next page would go
-    to a subshell that is gone, and be lost. A cell's own shell stays.
+    ipykernel 7.4 passes a page's message to the subshell that was current when the widget last sent
+    something (``BaseComm._reply_subshell_for``). In a thread that is the subshell of the last
+    request. JupyterLab ends a page's subshells with the page, so messages of the next page would be
+    lost. The cell's own shell stays.
 
-    It is closed when it stands below no cell any more (:mod:`shown_widgets`), and opened again when
-    whoever kept it displays it.
+    It is closed when no cell shows it any more (:mod:`shown_widgets`), and opened again when it is
+    displayed again.
     """
 
     # "model_id" of this widget's substitute, and the substitute's "outputs" once a page has loaded
@@ -47,7 +47,7 @@ class CellWidget(anywidget.AnyWidget):
         if self.comm is None:
             return
         super().close()
-        # Which would keep it from being displayed again.
+        # With this attribute it could not be displayed again.
         self.__dict__.pop("_repr_mimebundle_", None)
         self.layout.close()
         if self._substitute is not None:
@@ -55,14 +55,14 @@ class CellWidget(anywidget.AnyWidget):
             self._substitute, self._stand_in = None, {}
 
     def is_at_work(self) -> bool:
-        """Whether it does something though no page shows it."""
+        """Whether it must stay open though no page shows it."""
         return False
 
     def hear(self, content: Any) -> None:
         """Take a message of the page; it arrives between cells."""
 
     def substitute_html(self, note: str) -> str:
-        """Return what a page shows that cannot load the widget; ``note`` says what it lacks."""
+        """Return the HTML for a page that cannot load the widget; ``note`` says what it lacks."""
         raise NotImplementedError
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class CellWidget(anywidget.AnyWidget):
         SHOWN.stand(self, self.close, ask, self.is_at_work)
 
     def _send(self, msg: Any, buffers: Any = None) -> None:
-        # A copy: two threads may speak at once, and a context lets one in at a time.
+        # A copy: two threads may send at once, but only one can enter a context.
         self._cell.copy().run(super()._send, msg, buffers)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -123,7 +123,7 @@ class CellWidget(anywidget.AnyWidget):
         Parameters
         ----------
         html
-            What stands for this widget.
+            The HTML shown instead of this widget.
         """
         view = _view(self.model_id)
         # Colab's page makes a widget when it is to be shown: this one would never be.

@@ -69,7 +69,7 @@ class GraphWidget(CellWidget):
             _view_script=script,
             _view_build=build,
         )
-        # The page has what it draws from by now.
+        # The page has its data by now.
         if output.stored is not output.payload:
             self._stored = {"payload": output.stored}
 
@@ -81,7 +81,7 @@ class GraphWidget(CellWidget):
         self.send({**answer, "kind": "page_begun"})
         try:
             page = self._page_of(self._data["payload"]).encode("utf-8")
-        except Exception as error:  # noqa: BLE001  (whatever it is, who asked is told)
+        except Exception as error:  # noqa: BLE001  (the page shows the error)
             self.send({**answer, "error": f"{type(error).__name__}: {error}"})
         else:
             self.send(answer, [page])

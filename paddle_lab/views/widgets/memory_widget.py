@@ -30,7 +30,7 @@ class LiveMemory(CellWidget):
     Parameters
     ----------
     sampler
-        What is shown; the widget starts and stops it.
+        The sampler to show; the widget starts and stops it.
     height
         Height of the chart, 160 to 2000 pixels.
     free
@@ -52,7 +52,7 @@ class LiveMemory(CellWidget):
     _epoch_ms = traitlets.Float(0.0).tag(sync=True)
     _language = traitlets.Unicode("en").tag(sync=True)
     is_running = traitlets.Bool(default_value=False).tag(sync=True)
-    # Why it stands still, for people.
+    # Why the chart has stopped, in words.
     stopped_because = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
@@ -62,7 +62,7 @@ class LiveMemory(CellWidget):
         if not least <= height <= most:
             raise ValueError(say("errors.chart_height", least=least, most=most, height=height))
         self.sampler = sampler
-        """What is shown."""
+        """The sampler that is shown."""
         self._free = free
         self._answer_limit_s = 0.0
         super().__init__(
@@ -83,12 +83,12 @@ class LiveMemory(CellWidget):
         atexit.register(self.stop, say("reports.live.kernel_ended"))
 
     def stop(self, because: str = "") -> None:
-        """End the sampling; the chart stays and says that it stands still.
+        """End the sampling; the chart stays and says that it has stopped.
 
         Parameters
         ----------
         because
-            What the chart says beside it, such as ``"%paddle_mem off"``.
+            The reason that the chart shows, such as ``"%paddle_mem off"``.
         """
         if not self.is_running:
             return
@@ -111,15 +111,15 @@ class LiveMemory(CellWidget):
         super().close()
 
     def is_at_work(self) -> bool:
-        """Whether it samples: what it saw is asked for where nobody looks, too."""
+        """Whether it samples; it then goes on even if no page shows it."""
         return self.is_running
 
     def substitute_html(self, note: str) -> str:
-        """Return the note alone: of a chart that moves there is no picture."""
+        """Return the note alone: a live chart has no static picture."""
         return f"<p>{sentence_html(note)}</p>"
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
-        """Return what stands for the chart where its kernel is gone."""
+        """Return the output shown instead of the chart when its kernel is gone."""
         return {
             LIVE_MIME_TYPE: {
                 "text": say("reports.live.gone"),
@@ -133,7 +133,7 @@ class LiveMemory(CellWidget):
     # -- with the page ----------------------------------------------------------------------------
 
     def _send_batch(self, batch: Batch) -> None:
-        """Send what is new; called from the sampler's thread."""
+        """Send new samples; called from the sampler's thread."""
         if self._answer_limit_s and time.monotonic() > self._answer_limit_s:
             self.stop(say("reports.live.chart_closed"))
             return

@@ -3,8 +3,8 @@
 ipywidgets keeps every widget for good, since a page may ask for it, and a page keeps every model
 until its widget is closed. So a cell that is run again would leave its earlier widget behind, with
 all that it draws from. It is closed here: when its cell has run again, was deleted or cleared, and
-no page shows it elsewhere (in a view of its own, in another widget). Whoever has a name for the
-widget keeps it, and may display it again.
+no page shows it elsewhere (in a view of its own, in another widget). A widget with
+a name in the notebook stays usable, and can be displayed again.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from IPython import get_ipython
 _ANSWER_LIMIT_S: Final = 5.0
 """How long pages have to say that they show a widget."""
 _LEAST_QUIET_S: Final = 0.5
-"""For so long no cell has run then: what a page has answered waits while one does."""
+"""No cell must have run for this long before the answers count, because answers wait while a cell
+runs."""
 _ELSEWHERE: Final = "elsewhere"
-"""Below no cell that would tell: displayed by a callback of the page."""
+"""Displayed by a callback of the page, so no cell is known."""
 
 
 @dataclass(eq=False)
@@ -34,15 +35,15 @@ class ShownWidget:
     widget: Any
     close: Callable[[], None]
     ask: Callable[[], None] | None
-    """Has the pages say how many views they have of it."""
+    """Asks the pages how many views of it they have."""
     is_at_work: Callable[[], bool]
     cells: set[str] = field(default_factory=set)
     pages: set[str] = field(default_factory=set)
-    """Those that have it and have not said that they do not show it."""
+    """Pages that have it and have not answered that they do not show it."""
     viewing: set[str] = field(default_factory=set)
-    """Those that said, when they were asked, that they show it."""
+    """Pages that answered that they show it."""
     asked_s: float | None = None
-    """When they were asked, by ``time.monotonic``."""
+    """When the pages were asked, by ``time.monotonic``."""
 
     def ask_once(self, ask: Callable[[], None]) -> None:
         """Ask the pages which of them show it, unless they have been asked."""
@@ -53,13 +54,13 @@ class ShownWidget:
 
     @property
     def left_s(self) -> float:
-        """How long those that were asked still have to answer."""
+        """How long the pages still have to answer."""
         return 0.0 if self.asked_s is None else self.asked_s + _ANSWER_LIMIT_S - time.monotonic()
 
     @property
     def is_in_a_box(self) -> bool:
         """Whether another widget shows it."""
-        # Where a newer ipywidgets keeps them elsewhere, boxes are not known.
+        # If a newer ipywidgets keeps them elsewhere, boxes are not known.
         others = list(getattr(ipywidgets.widgets.widget, "_instances", {}).values())
         boxes = [getattr(other, "children", None) for other in others]
         return any(self.widget in box for box in boxes if isinstance(box, (tuple, list)))
@@ -108,7 +109,7 @@ class ShownWidgets:
         self._shown.pop(id(widget), None)
 
     def hear(self, widget: Any, content: Any) -> bool:
-        """Take a message of a page; return whether it was one about where a widget is shown."""
+        """Take a message of a page; return whether it says where a widget is shown."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind not in ("arrived", "views", "cleared"):
             return False
@@ -155,7 +156,7 @@ class ShownWidgets:
         self._settle()
 
     def _settle(self, *, is_quiet: bool = False) -> None:
-        """Close what stands nowhere; ask the pages where they may show it.
+        """Close widgets that no cell shows; first ask pages that may show them.
 
         After some quiet, what no page has said it shows is closed: one that is gone answers no
         more.
@@ -195,7 +196,7 @@ SHOWN: Final = ShownWidgets()
 
 
 def close_whole(widget: Any) -> None:
-    """Close a widget and those that it is made of: its layout, its style, what a box holds."""
+    """Close a widget and its parts: its layout, its style, the children of a box."""
     parts = [getattr(widget, key) for key in widget.keys]
     widget.close()
     for part in parts:
@@ -205,7 +206,7 @@ def close_whole(widget: Any) -> None:
 
 
 def _running_cell(shell: Any) -> str | None:
-    """Return what tells the cell that runs from others; ``None`` where there is no notebook.
+    """Return the identity of the running cell; ``None`` outside of notebooks.
 
     JupyterLab, Notebook 7 and VS Code name it; elsewhere the same text is the same cell.
     """
