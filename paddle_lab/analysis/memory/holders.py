@@ -39,17 +39,33 @@ class HolderTable(Reported, RowList[Holder]):
     def _report(self) -> Report:
         if not len(self):
             return Report(say("memory.no_holders"))
+        alike = self.alike()
         rows = [
             (
                 size_text(holder.bytes),
                 f"{len(holder.allocations):,}",
-                holder.name,
+                name,
                 say(f"page.holder_kind.{holder.kind}"),
             )
-            for holder in self[:ROWS_SHOWN]
+            for name, holder in alike[:ROWS_SHOWN]
         ]
         names = header("memory", "size", "blocks", "held_by", "kind")
-        return Report("", names, rows, numbers=(0, 1), row_count=len(self))
+        return Report("", names, rows, numbers=(0, 1), row_count=len(alike))
+
+    def alike(self) -> list[tuple[str, Holder]]:
+        """Return one holder for each set of blocks, with its name and how many others there are.
+
+        A parameter is in its layer and in its optimizer, and is still one block.
+        """
+        by_blocks: dict[bytes, list[Holder]] = {}
+        for holder in self:
+            by_blocks.setdefault(np.sort(holder.allocations.keys).tobytes(), []).append(holder)
+        return [(_named(held), held[0]) for held in by_blocks.values()]
+
+
+def _named(alike: list[Holder]) -> str:
+    name, others = alike[0].name, len(alike) - 1
+    return say("memory.held_by_several", name=name, n=others) if others else name
 
 
 def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:

@@ -26,8 +26,8 @@ def memory_lines(record: Record) -> list[str]:
         size = size_text(worst.bytes_per_step)
         lines.append(f"  {say('memory.summary.grows', size=size, line=worst.where)}")
     held = [
-        f"{holder.name or say('holders.nobody')} {size_text(holder.bytes)}"
-        for holder in memory.holders()[:_SHARES]
+        f"{name or say('holders.nobody')} {size_text(holder.bytes)}"
+        for name, holder in memory.holders().alike()[:_SHARES]
     ]
     if held:
         names = say("lists.between").join(held)

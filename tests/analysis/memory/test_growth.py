@@ -195,6 +195,19 @@ def test_holders_are_gathered_by_name_largest_first():
     assert "cache.items[3]" in repr(memory.holders())
 
 
+def test_a_block_with_several_names_is_shown_once():
+    w = RecordWriter()
+    weight, other = (w.allocation(size, start_ns=size) for size in (200, 10))
+    for name in ("net.weight", "optimizer._parameter_list[0]", "weights['w']"):
+        w.holder(weight, "container", name)
+    w.holder(other, "variable", "x")
+    trace = Trace(w.record())
+    shown = repr(trace.memory.holders())
+    assert "net.weight (+2 names)" in shown
+    assert "optimizer" not in shown
+    assert "held at the end by net.weight (+2 names) 200 B, x 10 B" in trace.summary()
+
+
 def test_nobody_holds_anything():
     w = RecordWriter()
     w.allocation(8)

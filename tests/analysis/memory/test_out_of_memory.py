@@ -227,6 +227,21 @@ def test_what_the_notebook_holds():
     assert any("3.00 GiB is in Out[5]" in text and "%paddle_mem free" in text for text in sentences)
 
 
+def test_what_a_variable_holds_too_is_not_offered_to_be_released():
+    w = with_kind("activation")
+    w.holder(0, "output", "Out[5]")
+    w.holder(0, "variable", "hidden")
+    assert not any("%paddle_mem free" in text for text in advice(w))
+
+
+def test_what_two_outputs_hold_is_counted_once():
+    w = with_kind("activation")
+    w.holder(0, "output", "Out[5]")
+    w.holder(0, "output", "Out[6][0]")
+    (said,) = [text for text in advice(w) if "%paddle_mem free" in text]
+    assert said.startswith("3.00 GiB is in Out[5], Out[6][0]")
+
+
 def test_an_error_s_own_traceback_is_no_cause_and_comes_last():
     w = with_kind("activation")
     w.holder(0, "traceback", "hidden in forward(), last traceback")

@@ -12,7 +12,7 @@ from paddle_lab.analysis.memory.allocations import Allocation, AllocationTable
 from paddle_lab.analysis.memory.breakdown import Share
 from paddle_lab.analysis.memory.place import PlaceMemory
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.trace.schema import BACKWARD_KINDS
+from paddle_lab.trace.schema import BACKWARD_KINDS, HOLDER_KINDS
 from paddle_lab.words import say
 
 _WORTH = 0.15
@@ -72,11 +72,17 @@ def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None =
 
 
 def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> list[Finding]:
+    table, bytes_of = memory.record.holders, memory.record.allocations["bytes"]
+    notebooks = [HOLDER_KINDS.index(kind) for kind in ("output", "traceback")]
+    # What a variable holds as well stays when the notebook releases it.
+    others = table["allocation"][~np.isin(table["kind"], notebooks)]
     found = []
     for kind in ("output", "traceback"):
-        held = [holder for holder in memory.holders() if holder.kind == kind]
-        size = sum(holder.bytes for holder in held)
-        if size >= _WORTH * total:
+        of_kind = (holder for holder in memory.holders() if holder.kind == kind)
+        held = [one for one in of_kind if not np.isin(one.allocations.keys, others).all()]
+        keys = {key for holder in held for key in holder.allocations.keys.tolist()}
+        size = int(bytes_of[sorted(keys.difference(others.tolist()))].sum())
+        if held and size >= _WORTH * total:
             names = say("lists.between").join(holder.name for holder in held[:3])
             # This error's own traceback did not cause it, but keeps memory from the next try.
             is_own = failed and kind == "traceback"
