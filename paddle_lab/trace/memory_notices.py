@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 from paddle_lab.words import beginnings, say
 
-_MISSING = (
-    "memory.no_profiler", "memory.devices_alone", "memory.stepped_aside", "memory.profiler_failed",
-)  # fmt: skip
+_MISSING = ("memory.no_profiler", "memory.stepped_aside", "memory.profiler_failed")
 
 
 def memory_notice(name: str, seconds: float = 0.0, *, fault: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 from paddle_lab.capture.limit import limiter
@@ -20,7 +21,7 @@ def keep_segments(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
     read = capture.read_segments
 
     def read_and_keep(found, **options):
-        segments.extend(found)
+        segments.extend(map(copy, found))  # reading them lets go of the results
         return read(found, **options)
 
     monkeypatch.setattr(capture, "read_segments", read_and_keep)

@@ -10,13 +10,11 @@ from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
 from paddle_lab.capture.memory.attribution.block_tensors import outputs_of_ops
 from paddle_lab.capture.memory.attribution.innermost import innermost
-from paddle_lab.capture.memory.attribution.missed_frees import end_missed_blocks
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
 from paddle_lab.capture.memory.held.counted_totals import CountedTotals
 from paddle_lab.capture.memory.log.clock import ClockReading, to_perf_ns
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
 from paddle_lab.capture.memory.log.places import HOST
-from paddle_lab.capture.memory.log.segments import Segment
 from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT
 from paddle_lab.capture.recorder.thread_state import FORWARD, OPTIMIZER
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
@@ -41,12 +39,6 @@ def events_of(*rows, allocated=0):
         thread=nothing,
         segment=table[:, 4],
     )
-
-
-def gaps_of(events, segments):
-    counted = CountedTotals()
-    counted.count(events, segments)
-    return counted.gaps
 
 
 def lives(blocks):
@@ -80,27 +72,12 @@ def test_a_block_whose_free_is_missing_ends_where_its_address_is_used_again():
     assert lives(pair_events(events)) == [(7, 4, 10, 30), (7, 8, 30, 50)]
 
 
-def test_frees_that_fell_into_a_cut_end_the_blocks_that_add_up():
-    events = events_of(
-        (10, ALLOCATE, 1, 100, 0), (11, ALLOCATE, 2, 30, 0), (12, ALLOCATE, 3, 40, 0),
-        (13, ALLOCATE, 4, 9, 0), (50, ALLOCATE, 5, 1, 1),
-    )  # fmt: skip
-    events.allocated_bytes[4] -= 70
-    segments = [Segment(None, ClockReading(0, at), ClockReading(0, at + 20)) for at in (0, 40)]
-    gaps = gaps_of(events, segments)
-    assert [(gap.time_ns, gap.bytes) for gap in gaps] == [(40, -70)]
-    blocks = pair_events(events)
-    assert end_missed_blocks(blocks, gaps, held=set()) == 0
-    assert blocks.end_ns.tolist() == [ALIVE, 40, 40, ALIVE, ALIVE]
-
-
-def test_what_adds_up_to_nothing_is_told():
+def test_what_was_freed_while_the_log_was_cut_is_counted():
     events = events_of((10, ALLOCATE, 1, 100, 0), (50, ALLOCATE, 5, 1, 1))
     events.allocated_bytes[1] -= 70
-    segments = [Segment(None, ClockReading(0, at), ClockReading(0, at + 20)) for at in (0, 40)]
-    blocks = pair_events(events)
-    assert end_missed_blocks(blocks, gaps_of(events, segments), held=set()) == 70
-    assert blocks.end_ns.tolist() == [ALIVE, ALIVE]
+    counted = CountedTotals()
+    assert counted.count(events).tolist() == [100, 31]
+    assert counted.missed_bytes == 70
 
 
 def test_the_wall_clock_may_be_corrected_meanwhile():

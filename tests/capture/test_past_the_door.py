@@ -31,8 +31,6 @@ ALLOWED = {
              "mem_node", "timestamp_ns"),
     "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
     "capture/memory/log/reading.py": ("get_data",),
-    # No Paddle up to 3.3 has it. What it takes is asked for with care.
-    "capture/memory/log/history.py": ("_record_memory_history", "_snapshot"),
     # Looks for Paddle without importing it, and has no value where a counter is missing.
     LIVE_CHART: ("paddle.base.core",),
     # How to write what the garbage collector finds; the layers are not asked.

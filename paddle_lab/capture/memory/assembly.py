@@ -14,7 +14,6 @@ from paddle_lab.capture.memory.attribution.block_tensors import (
 )
 from paddle_lab.capture.memory.attribution.kinds import StoredTensors, find_kinds, storage_roots
 from paddle_lab.capture.memory.attribution.lifetimes import find_lifetimes
-from paddle_lab.capture.memory.attribution.missed_frees import end_missed_blocks
 from paddle_lab.capture.memory.attribution.owners import find_owners
 from paddle_lab.capture.memory.attribution.sums import add_sum_scope, sum_rows
 from paddle_lab.capture.memory.capture import MemoryCapture
@@ -44,12 +43,11 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
     strings = StringPool(record.strings)
     memory.hold(memory.waiting)
     left_out = memory.keep_within_limit()
-    events = memory.history or memory.held.events()
+    events = memory.held.events()
     blocks, stored = _stored(memory, events)
-    held = {*stored.block[stored.is_alive].tolist(), *stored.gradients.tolist()}
-    unknown_bytes = end_missed_blocks(blocks, memory.held.counted.gaps, held)
-    if unknown_bytes:
-        record.origin.notices.append(say("notices.memory.missed", size=unknown_bytes))
+    if memory.held.counted.missed_bytes:
+        missed = say("notices.memory.missed", size=memory.held.counted.missed_bytes)
+        record.origin.notices.append(missed)
     columns = _columns(record, memory, keys, blocks, stored)
     if left_out:
         sums = sum_rows(blocks, memory.held)

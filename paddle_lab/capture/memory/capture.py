@@ -18,9 +18,7 @@ from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.held.highs import Interval
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
-from paddle_lab.capture.memory.log.events import AllocatorEvents
-from paddle_lab.capture.memory.log.history import MemoryHistory
-from paddle_lab.capture.memory.log.reading import read_early, read_segments
+from paddle_lab.capture.memory.log.reading import read_segments
 from paddle_lab.capture.memory.log.segments import KeyedSpan, Waiting
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
@@ -90,13 +88,10 @@ class MemoryCapture:
         """Storages of the gradients that living leaves held by then."""
         self.buffers: list[int] = []
         """Tensors that layers held as buffers by then."""
-        self.history: AllocatorEvents | None = None
-        """Events from elsewhere than the log, where that could not record."""
         self._paddle = paddle
         self._limit = limit
         self._windows = windows
         self._reader: Waiting | None = None
-        self._history: MemoryHistory | None = None
         self._familiar = FamiliarCalls(recorder.tensors.rows, recorder.backward.grad_nodes)
         self._is_stopped = False
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
@@ -123,11 +118,8 @@ class MemoryCapture:
             self._reader = ALLOCATOR_LOG.open(self._paddle)
         self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
-            self._history = MemoryHistory.open(self._paddle)
-            which = "no_profiler" if self._history is None else "devices_alone"
-            self.notices.append(memory_notice(which))
-            if self._history is None:
-                self._storages.close()  # there will be no blocks for what it notes
+            self.notices.append(memory_notice("no_profiler"))
+            self._storages.close()  # there will be no blocks for what it notes
 
     def close(self) -> None:
         """Stop recording and keep what there is; doing so twice does no harm."""
@@ -139,20 +131,15 @@ class MemoryCapture:
             OPEN_CAPTURES.remove(self)
         if ALLOCATOR_LOG.keeps_grad_nodes:
             wait_for_others()
-        if self._history is not None:
-            history, self._history = self._history, None
-            self.history = history.close()
-        elif self._reader is None:
+        if self._reader is None:
             return
         self.readings += read_places(self._paddle)
         self.threads.note()
         self.threads.number(self.recorder)
-        reader, self._reader = self._reader, None
-        if reader is not None:
-            ALLOCATOR_LOG.close(reader)
-            self.waiting = reader
-            if ALLOCATOR_LOG.lost_ns >= self.start_ns:
-                self._tell_of_lost_log()
+        self.waiting, self._reader = self._reader, None
+        ALLOCATOR_LOG.close(self.waiting)
+        if ALLOCATOR_LOG.lost_ns >= self.start_ns:
+            self._tell_of_lost_log()
         if DOOR.has("layer_paths"):
             self.buffers = self._storages.living_buffers(self.recorder.layers)
         if DOOR.has("storages"):
@@ -166,7 +153,7 @@ class MemoryCapture:
 
     def stop(self) -> None:
         """Record nothing more; what Paddle's counters say in the end is still read."""
-        if self._reader is not None or self._history is not None:
+        if self._reader is not None:
             seconds = (perf_counter_ns() - self.start_ns) / 1e9
             self.close()
             self._is_stopped = True
@@ -193,7 +180,6 @@ class MemoryCapture:
         if self._reader is None:
             return MOST_SETTLE_OPS
         waiting = ALLOCATOR_LOG.take(self._reader)
-        read_early(waiting.segments, has_devices=self.recorder.tensors.reads_place)
         fresh = self.hold(waiting)
         if self.held.block_count > self._most_held:
             self._forget_blocks()
@@ -206,7 +192,7 @@ class MemoryCapture:
         events, runs = read_segments(waiting.segments, has_devices=has_devices)
         spans = waiting.spans_of(self.recorder)
         runs = self._familiar.complete(events, runs, [span for _, span in spans])
-        self.held.add(events, runs, waiting.segments)
+        self.held.add(events, runs)
         self.backward_spans += spans
         return len(events)
 

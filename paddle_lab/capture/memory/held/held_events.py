@@ -22,7 +22,7 @@ from paddle_lab.capture.memory.log.events import (
     GradNodeRuns,
     Mask,
 )
-from paddle_lab.capture.memory.log.segments import KeyedSpan, Segment
+from paddle_lab.capture.memory.log.segments import KeyedSpan
 
 
 class HeldEvents:
@@ -48,9 +48,9 @@ class HeldEvents:
             self._runs = [GradNodeRuns.joined(self._runs)]
         return self._runs[0]
 
-    def add(self, events: AllocatorEvents, runs: GradNodeRuns, segments: Sequence[Segment]) -> None:
+    def add(self, events: AllocatorEvents, runs: GradNodeRuns) -> None:
         """Hold what was read of segments that follow those of the last call."""
-        totals = self.counted.count(events, segments)
+        totals = self.counted.count(events)
         self._parts.append(replace(events, allocated_bytes=totals))
         self._runs.append(runs)
         self.block_count += int((events.kind == ALLOCATE).sum())

@@ -1,9 +1,10 @@
 """The order of events of several threads: in which Paddle counted them.
 
-Paddle changes its counter, reads it, and takes the time; another thread may do all that in between.
-By their times alone, a block may seem to be allocated before one was freed that made room for it,
-and memory to stand higher than it did. But every event says what the counter was, and a thread has
-only one event on its way. So what is missing from an event's count are next events of others.
+Paddle changes its counter, reads it, and takes the time. Another thread may do all that in between.
+By the times alone, a block may seem to be allocated before the free that made room for it, and the
+memory to be higher than it was. But every event has a value of the counter, and a thread has only
+one event under way. So the difference between an event's count and the sum of the events before it
+comes from the next events of other threads.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ _TIME, _KIND, _BYTES, _ALLOCATED, _PLACE, _THREAD = map(
     COLUMNS.index, ("time_ns", "kind", "bytes", "allocated_bytes", "place", "thread")
 )
 _AHEAD = 256
-"""So many later events are looked at for the next of each other thread."""
-_COUNTS = range(1, 4)
-"""How many events may be on their way."""
+"""How many later events are searched for the next one of each other thread."""
+_MOST_TOGETHER = 3
+"""How many events of other threads one count may include too early."""
 _MOST_UNEXPLAINED = 64
-"""After so many events in a row that no order explains, there is something else that is wrong."""
+"""After so many events in a row that no order explains, the search ends."""
 
 
 def in_counted_order(table: Int64s) -> Int64s:
@@ -61,73 +62,44 @@ def _ordered(events: Int64s) -> Int64s:
     order = list(range(len(events)))
     changes, counts = change.tolist(), counted.tolist()
     threads = events[:, _THREAD].tolist()
-    done = 0
-    while done < len(unlike):
-        start = int(unlike[done])
-        before = int(sums[start]) - changes[start]
-        end = _order_from(start, before, order, changes, counts, threads)
-        if end < 0:
-            break
-        done = int(np.searchsorted(unlike, end))
+    position, unexplained = int(unlike[0]), 0
+    total = int(sums[position]) - changes[position]
+    while position < len(order) and unexplained <= _MOST_UNEXPLAINED:
+        event = order[position]
+        total += changes[event]
+        missing = counts[event] - total
+        others = _on_their_way(position, missing, order, changes, threads) if missing else []
+        for other in others:
+            order.insert(position, order.pop(order.index(other, position)))
+            total += changes[other]
+            position += 1
+        unexplained = unexplained + 1 if missing and not others else 0
+        position += 1
     moved = events[order]
     moved[:, _TIME] = _ascending(moved[:, _TIME].tolist(), change[order].tolist())
     return moved
 
 
-def _order_from(
-    start: int,
-    total: int,
-    order: list[int],
-    changes: list[int],
-    counts: list[int],
-    threads: list[int],
-) -> int:
-    """Put the events from a position on in order, until they are counted as they come.
-
-    Returns
-    -------
-    int
-        The position where that is; -1 if there is none.
-    """
-    unexplained, position, moved_until = 0, start, start
-    while position < len(order):
-        event = order[position]
-        total += changes[event]
-        missing = counts[event] - total
-        if missing:
-            others = _on_their_way(position, missing, order, changes, threads)
-            for other in others:
-                place = order.index(other, position)
-                order[position : place + 1] = [other, *order[position:place]]
-                total += changes[other]
-                position += 1
-                moved_until = max(moved_until, other)
-            unexplained = 0 if others else unexplained + 1
-            if unexplained > _MOST_UNEXPLAINED:
-                return -1
-        elif position >= moved_until:
-            return position + 1
-        position += 1
-    return len(order)
-
-
 def _on_their_way(
     position: int, missing: int, order: list[int], changes: list[int], threads: list[int]
 ) -> list[int]:
-    """Return next events of other threads that a count includes already."""
+    """Return the next events of other threads that explain a difference, none if none do."""
     own = threads[order[position]]
     nexts: dict[int, int] = {}
     for event in order[position + 1 : position + 1 + _AHEAD]:
         if threads[event] != own:
             nexts.setdefault(threads[event], event)
-    few = (some for count in _COUNTS for some in combinations(nexts.values(), count))
-    return next((list(some) for some in few if sum(map(changes.__getitem__, some)) == missing), [])
+    for count in range(1, _MOST_TOGETHER + 1):
+        for some in combinations(nexts.values(), count):
+            if sum(changes[event] for event in some) == missing:
+                return list(some)
+    return []
 
 
 def _ascending(times: list[int], changes: list[int]) -> list[int]:
-    """Return times of events that come in another order: what was put before others is earlier.
+    """Return the events' times, lowered where needed so that they ascend.
 
-    At one and the same time memory is freed first.
+    A free and an allocation may have the same time: views apply the free first.
     """
     for position in range(len(times) - 2, -1, -1):
         frees_first = changes[position] < 0 or changes[position + 1] > 0

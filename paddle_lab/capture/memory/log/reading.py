@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from paddle_lab.capture.memory.log.segments import Segment
 
 
 def read_segments(
-    segments: list[Segment], *, has_devices: bool = True
+    segments: Sequence[Segment], *, has_devices: bool
 ) -> tuple[AllocatorEvents, GradNodeRuns]:
     """Return the events of all segments, and the grad nodes that ran, both by time.
 
@@ -23,9 +23,9 @@ def read_segments(
     segments
         What the profiler recorded.
     has_devices
-        Whether this Paddle has memory but the host's: without, much need not be read.
+        Whether this Paddle has memory other than the host's. Without it, less is read.
     """
-    parts = [segment.part or _read(segment, has_devices=has_devices) for segment in segments]
+    parts = [_read(segment, has_devices=has_devices) for segment in segments]
     tables = [part.events for part in parts]
     table = np.concatenate([np.empty((0, len(COLUMNS)), np.int64), *tables])
     table[:, COLUMNS.index("segment")] = np.repeat(np.arange(len(parts)), list(map(len, tables)))
@@ -37,16 +37,11 @@ def read_segments(
     )
 
 
-def read_early(segments: Iterable[Segment], *, has_devices: bool) -> None:
-    """Read segments now, and let go of the profiler's own objects, which take ten times as much."""
-    for segment in segments:
-        if segment.part is None:
-            segment.part = _read(segment, has_devices=has_devices)
-            segment.result = None
-
-
 def _read(segment: Segment, *, has_devices: bool) -> EventTable:
-    table, runs = read_trees(segment.result.get_data(), has_devices=has_devices)
-    for times in (table[:, 0], runs.start_ns, runs.end_ns):
-        times[:] = to_perf_ns(times, segment.begin, segment.end)
-    return EventTable(in_counted_order(table), runs)
+    """Return a segment's part; its first reader frees the profiler's objects."""
+    if segment.part is None:
+        table, runs = read_trees(segment.result.get_data(), has_devices=has_devices)
+        for times in (table[:, 0], runs.start_ns, runs.end_ns):
+            times[:] = to_perf_ns(times, segment.begin, segment.end)
+        segment.part, segment.result = EventTable(in_counted_order(table), runs), None
+    return segment.part
