@@ -1,12 +1,10 @@
 """Backward calls that repeat earlier ones: which allocator events belong to which grad node.
 
-Recording grad nodes among the events is expensive: the log is cut around the backward call, and
-Paddle builds trees of everything that ran in it. In a step of small ops that takes half as long as
+Recording grad nodes among the events is expensive: in a step of small ops it takes half as long as
 the step. But training repeats the same calls in every step. So two equal calls are recorded with
 their grad nodes. A later call with an equal graph is recorded by the allocator's events alone. If
 its events have the kinds and sizes of the earlier ones, it gets their grad nodes. If one differs,
-its grad nodes stay unknown, and calls like it are recorded in full from then on. Every 32nd call is
-recorded in full as a check.
+its grad nodes stay unknown, and calls like it are recorded in full from then on.
 """
 
 from __future__ import annotations
@@ -23,35 +21,23 @@ from paddle_lab.capture.memory.log.segments import BackwardSpan
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
 from paddle_lab.capture.rows.tape import Tape, cells_of
 
-_CONFIRMED = 2
-"""So many calls must have been alike."""
-_CHECK_EVERY = 32
 _MOST_KINDS = 256
-"""Of calls that are remembered."""
+"""How many kinds of calls are remembered."""
 _TENSOR_COLUMNS = [1, 2, 3, 4, 6]  # shape, dtype, place, stop_gradient, kind
 
 
 @dataclass
 class _Kind:
-    """Backward calls of one signature, and the latest that was recorded with its grad nodes."""
+    """Backward calls of one signature."""
 
-    events: bytes = b""
-    """Kinds and sizes, in turn."""
-    runs: GradNodeRuns | None = None
-    """The grad nodes that ran; as times, how many events were before each began, and ended."""
-    confirmed: int = 0
+    events: bytes
+    """Kinds and sizes of the events of the latest call."""
+    runs: GradNodeRuns
+    """Its grad nodes; as times, how many events were before each began, and ended."""
+    is_confirmed: bool = False
+    """Whether a second call was equal."""
     is_banned: bool = False
-    passed: int = 0
-    """How many were recorded without their grad nodes."""
-
-    def learn(self, events: bytes, runs: GradNodeRuns) -> None:
-        """Store a fully recorded call. If it differs from the one before, ban this kind of call."""
-        if self.runs is not None:
-            columns = zip(vars(self.runs).values(), vars(runs).values(), strict=True)
-            is_like = all(np.array_equal(one, other) for one, other in columns)
-            self.is_banned |= self.events != events or not is_like
-        self.events, self.runs = events, runs
-        self.confirmed += 1
+    """Whether a later call was not."""
 
 
 class FamiliarCalls:
@@ -95,18 +81,15 @@ class FamiliarCalls:
         ends, begins = (
             np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
         )
-        told = blake2b(repr((modes, len(tensors), len(nodes), len(edges))).encode())
+        digest = blake2b(repr((modes, len(tensors), len(nodes), len(edges))).encode())
         for cells in (tensors[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
-            told.update(cells.tobytes())
-        return told.digest()
+            digest.update(cells.tobytes())
+        return digest.digest()
 
     def is_familiar(self, signature: bytes) -> bool:
-        """Tell whether a call need not be recorded with its grad nodes."""
+        """Return whether a call need not be recorded with its grad nodes."""
         kind = self._kinds.get(signature)
-        if kind is None or kind.is_banned or kind.confirmed < _CONFIRMED:
-            return False
-        kind.passed += 1
-        return kind.passed % _CHECK_EVERY != 0
+        return kind is not None and kind.is_confirmed and not kind.is_banned
 
     def complete(
         self, events: AllocatorEvents, runs: GradNodeRuns, spans: Iterable[BackwardSpan]
@@ -127,23 +110,29 @@ class FamiliarCalls:
         """
         parts = [runs]
         for span in spans:
-            is_known = span.signature in self._kinds
-            if not span.signature or (not is_known and len(self._kinds) >= _MOST_KINDS):
+            if not span.signature:
                 continue
-            kind = self._kinds.setdefault(span.signature, _Kind())
-            its_events = _inside(events.time_ns, events.thread, span)
-            # When a device reserves memory is another matter.
-            its_events = its_events[events.kind[its_events] <= FREE]
-            times_ns = events.time_ns[its_events]
-            told = np.stack((events.kind[its_events], events.bytes[its_events])).tobytes()
-            kind.is_banned |= span.has_inner
+            own = _inside(events.time_ns, events.thread, span)
+            # When a device reserves memory varies.
+            own = own[events.kind[own] <= FREE]
+            times_ns = events.time_ns[own]
+            found = np.stack((events.kind[own], events.bytes[own])).tobytes()
+            own_runs = _between_events(
+                runs.chosen(_inside(runs.start_ns, runs.thread, span)), times_ns
+            )
+            kind = self._kinds.get(span.signature)
+            if kind is None:
+                if len(self._kinds) < _MOST_KINDS:
+                    self._kinds[span.signature] = _Kind(found, own_runs, is_banned=span.has_inner)
+                continue
+            is_equal = kind.events == found and not span.has_inner
             if span.has_runs:
-                its_runs = runs.chosen(_inside(runs.start_ns, runs.thread, span))
-                kind.learn(told, _between_events(its_runs, times_ns))
-            elif kind.runs is not None and kind.events == told and not span.has_inner:
+                columns = zip(vars(kind.runs).values(), vars(own_runs).values(), strict=True)
+                is_equal &= all(np.array_equal(one, other) for one, other in columns)
+                kind.is_confirmed = True
+            elif is_equal:
                 parts.append(_replayed(kind.runs, times_ns, span))
-            else:
-                kind.is_banned = True
+            kind.is_banned |= not is_equal
         if len(parts) == 1:
             return runs
         joined = GradNodeRuns.joined(parts)

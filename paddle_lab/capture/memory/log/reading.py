@@ -14,7 +14,7 @@ from paddle_lab.capture.memory.log.segments import Segment
 
 
 def read_segments(
-    segments: Sequence[Segment], *, has_devices: bool
+    segments: Sequence[Segment], *, has_devices: bool = True
 ) -> tuple[AllocatorEvents, GradNodeRuns]:
     """Return the events of all segments, and the grad nodes that ran, both by time.
 
