@@ -101,15 +101,10 @@ def _moments(memory: PlaceMemory) -> npt.NDArray[np.int64]:
     """Return the moments that are drawn, in ns since the trace began."""
     times, total = memory.timeline.time_ns, memory.timeline.allocated_bytes
     if len(times) > _MOST_MOMENTS:
-        starts = np.linspace(0, len(times), _MOST_MOMENTS, endpoint=False).astype(np.int64)
-        ends = np.append(starts[1:], len(times))
-        highest = [
-            start + int(np.argmax(total[start:end]))
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        ]
-        times = times[highest]
-    ends_at = np.array([0, memory.record.origin.duration_ns], np.int64)
-    moments: npt.NDArray[np.int64] = np.unique(np.append(ends_at, times))
+        stretch = np.arange(len(times)) * _MOST_MOMENTS // len(times)
+        order = np.lexsort((-total, stretch))  # the highest of each stretch first
+        times = times[order[np.unique(stretch, return_index=True)[1]]]
+    moments: npt.NDArray[np.int64] = np.unique([0, memory.record.origin.duration_ns, *times])
     return moments
 
 
@@ -128,10 +123,9 @@ def _layers(
 
 def _add_reserved(plot: figure, memory: PlaceMemory) -> None:
     """Draw what Paddle had reserved, where its counter was read."""
-    totals = memory.record.memory_totals
-    places = [memory.record.text(code) for code in totals["place"].tolist()]
-    rows = [row for row, place in enumerate(places) if place == memory.place]
-    if not rows or not totals["reserved_bytes"][rows].any():
+    record, totals = memory.record, memory.record.memory_totals
+    rows = totals["place"] == record.strings.index(memory.place)
+    if not totals["reserved_bytes"][rows].any():
         return
     plot.step(
         x=totals["time_ns"][rows] / 1e6,

@@ -153,10 +153,6 @@ class PlaceMemory:
 
     def fragmentation(self) -> Fragmentation:
         """Return what was reserved and not allocated, over time."""
-        return self._fragmentation
-
-    @cached_property
-    def _fragmentation(self) -> Fragmentation:
         return fragmentation(self.record, self._codes[self.place], self.timeline)
 
     def block_map(self, time_ns: int | None = None) -> BlockMap:
@@ -166,18 +162,10 @@ class PlaceMemory:
 
     def growth(self) -> Growth:
         """Return the lines whose living memory grew from step to step: leaks."""
-        return self._growth
-
-    @cached_property
-    def _growth(self) -> Growth:
         return growth(self.attribution, self.allocations.keys)
 
     def holders(self) -> HolderTable:
         """Return which objects kept blocks alive when the cell ended, largest first."""
-        return self._holders
-
-    @cached_property
-    def _holders(self) -> HolderTable:
         return holders(self.attribution, self.allocations.keys)
 
     def _alive(self, time_ns: int | None) -> Keys:
@@ -220,8 +208,9 @@ class PlaceMemory:
     def __repr__(self) -> str:
         count = len(self.allocations)
         lines = [self.one_line(), say("memory.count", n=count)]
-        if self.fragmentation().is_known:
-            lines.append(repr(self.fragmentation()))
+        known = self.fragmentation()
+        if known.is_known:
+            lines.append(repr(known))
         if len(self.record.steps) > 1:
             lines.append(repr(self.growth()))
         return "\n\n".join(["\n".join(lines), repr(self.by_kind()), repr(self.by_line())])

@@ -41,10 +41,7 @@ class PaddleCounters:
         """Return the bytes that each counter says."""
         if not self._reads and not self._find():
             return [ABSENT] * len(self._counters)
-        try:
-            return [read() for read in self._reads]
-        except Exception:  # noqa: BLE001  (a device that is gone; the others still answer)
-            return [_value(read) for read in self._reads]
+        return [_value(read) for read in self._reads]
 
     def _find(self) -> bool:
         paddle, core = _imported("paddle"), _imported("paddle.base.core")
@@ -53,7 +50,7 @@ class PaddleCounters:
         counters, reads = _counters_of("cpu"), _reads_of(core, "host", 0)
         absence = ""
         try:
-            counts = device_counts(core, paddle)
+            counts = device_counts(paddle)
         except Exception as error:  # noqa: BLE001  (a driver that is too old for this Paddle, say)
             reason = str(error).strip().partition("\n")[0]
             counts, absence = {}, say("devices.paddle_cannot_count", reason=reason)
@@ -62,19 +59,15 @@ class PaddleCounters:
                 counters += _counters_of(f"{kind}:{index}")
                 reads += _reads_of(core, "device", index)
         if not any(counts.values()):
-            absence = absence or _no_device(counts)
+            key = "paddle_sees_none" if counts else "paddle_for_cpu"
+            absence = absence or say(f"devices.{key}")
             counters += (Counter("allocated", "gpu", "paddle", absence=absence),)
             reads.append(lambda: ABSENT)
         self._counters, self._reads = counters, reads
         return True
 
 
-def counted_devices(paddle: Any) -> dict[str, int]:
-    """Return what :func:`device_counts` does, for the Paddle that is imported."""
-    return device_counts(_imported("paddle.base.core"), paddle)
-
-
-def device_counts(core: Any, paddle: Any) -> dict[str, int]:
+def device_counts(paddle: Any) -> dict[str, int]:
     """Return how many devices Paddle counts the memory of, by their kind, such as ``"gpu"``.
 
     Raises
@@ -82,6 +75,7 @@ def device_counts(core: Any, paddle: Any) -> dict[str, int]:
     OSError
         If the driver does not fit this Paddle.
     """
+    core = _imported("paddle.base.core")
     if paddle.is_compiled_with_cuda():
         counts = {"gpu": core.get_cuda_device_count()}
     elif paddle.is_compiled_with_xpu():
@@ -122,7 +116,7 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
 def _value(read: Callable[[], int]) -> int:
     try:
         return read()
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001  (a device that is gone; the others still answer)
         return ABSENT
 
 
@@ -148,9 +142,3 @@ def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
 
 def _absent(_counter: str, _index: int) -> int:
     return ABSENT
-
-
-def _no_device(counts: dict[str, int]) -> str:
-    if counts:
-        return say("devices.paddle_sees_none")
-    return say("devices.paddle_for_cpu")

@@ -7,7 +7,7 @@ from time import perf_counter_ns, sleep
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.memory.counters import counted_devices
+from paddle_lab.capture.memory.counters import device_counts
 
 # Other threads are taken to have ended when the counter stands still for so many looks.
 _LOOK_S, _STILL_LOOKS, _MOST_LOOKS = 2e-4, 4, 40
@@ -31,7 +31,7 @@ def read_places(paddle: Any) -> list[Reading]:
     host, time_ns = DOOR.host_counter, perf_counter_ns()
     readings = [Reading(time_ns, "cpu", host("Allocated", 0), host("Reserved", 0))]
     try:
-        counts = counted_devices(paddle)
+        counts = device_counts(paddle)
     except (AttributeError, OSError):  # the driver does not fit this Paddle, or Paddle cannot tell
         return readings
     device = DOOR.device_counter

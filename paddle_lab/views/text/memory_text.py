@@ -19,10 +19,11 @@ def memory_lines(record: Record) -> list[str]:
     memory = Memory(Attribution(record))
     lines = [say("memory.summary", line=memory.one_line())]
     lines += [f"  {_shares(part)}" for part in (memory.by_kind(), memory.by_line())]
-    if memory.fragmentation().is_known:
-        lines.append(f"  {memory.fragmentation()!r}")
-    if memory.growth():
-        worst = memory.growth()[0]
+    known, growing = memory.fragmentation(), memory.growth()
+    if known.is_known:
+        lines.append(f"  {known!r}")
+    if growing:
+        worst = growing[0]
         size = size_text(worst.bytes_per_step)
         lines.append(f"  {say('memory.summary.grows', size=size, line=worst.where)}")
     held = [

@@ -9,7 +9,7 @@ early), the run gets the first node of its name that has not run.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -56,35 +56,38 @@ class GradNodeOrder:
         """
         names, following = self._names, self._following
         waiting_for = self._in_degrees(roots)
-        running: Iterable[int] = waiting_for
+        running: Collection[int] = waiting_for
         if wanted is not None:
-            running = self._leading_to(wanted, waiting_for)
-        left: defaultdict[str, dict[int, None]] = defaultdict(dict)
-        ready: defaultdict[str, deque[int]] = defaultdict(deque)
-        for node in running:
-            left[names[node]][node] = None
-            if not waiting_for[node]:
-                ready[names[node]].append(node)
+            running = dict.fromkeys(self._leading_to(wanted, waiting_for))
+        ready = deque(node for node in running if not waiting_for[node])
+        left: dict[str, dict[int, None]] = {}
         found: list[int] = []
         for name in runs:
-            of_name, first = left[name], ready[name]
-            while first and first[0] not in of_name:  # it has run early
-                first.popleft()
-            node = first.popleft() if first else next(iter(of_name), NO_NODE)
+            for node in ready:
+                if names[node] == name:
+                    ready.remove(node)
+                    break
+            else:
+                left = left or self._by_name(running, set(found))  # which is seldom needed
+                node = next(iter(left.get(name, ())), NO_NODE)
             found.append(node)
-            if node == NO_NODE:
-                continue
-            del of_name[node]
-            for target in following[node]:
+            left.get(name, {}).pop(node, None)
+            for target in following[node] if node != NO_NODE else ():
                 waiting_for[target] -= 1
-                if not waiting_for[target] and target in left[names[target]]:
-                    if names[target] == LEAF_NAME:
-                        ready[LEAF_NAME].appendleft(target)
-                    else:
-                        ready[names[target]].append(target)
+                if not waiting_for[target] and target in running:
+                    add = ready.appendleft if names[target] == LEAF_NAME else ready.append
+                    add(target)
         return found
 
-    def _leading_to(self, wanted: Sequence[int], nodes: Iterable[int]) -> list[int]:
+    def _by_name(self, nodes: Iterable[int], without: set[int]) -> dict[str, dict[int, None]]:
+        """Return the other nodes, in their order, by name."""
+        found: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        for node in nodes:
+            if node not in without:
+                found[self._names[node]][node] = None
+        return found
+
+    def _leading_to(self, wanted: Sequence[int], nodes: Collection[int]) -> list[int]:
         """Return which of the nodes run so that gradients reach ``wanted``."""
         sources: defaultdict[int, list[int]] = defaultdict(list)
         for node in nodes:

@@ -24,7 +24,6 @@ from typing import Any
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks
-from paddle_lab.capture.memory.log.profiler_hooks import profiler_patches
 from paddle_lab.capture.memory.log.segments import BackwardSpan, Segment, Waiting
 from paddle_lab.capture.recorder.faults import described
 
@@ -57,7 +56,7 @@ class AllocatorLog:
         self._backward_depth = 0
         self._outermost: BackwardSpan | None = None
         self._process = -1
-        self._patches: list[AttributePatch] = []
+        self._patch: AttributePatch | None = None
         self._user_flags: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -90,9 +89,9 @@ class AllocatorLog:
                 self._start()
                 if self._profiler is None:
                     return None
-                self._patches = profiler_patches(self.step_aside)
-                for patch in self._patches:
-                    patch.apply()
+                patch = DOOR.patch("profiler_of_users", lambda kind: _UsersProfiler(kind, self))
+                patch.apply()
+                self._patch = patch
             elif self._profiler is None:
                 return None
             else:
@@ -127,9 +126,9 @@ class AllocatorLog:
             finally:
                 self._readers.remove(reader)
                 if not self._readers:
-                    for patch in self._patches:
-                        patch.revert()
-                    self._patches = []
+                    if self._patch is not None:
+                        self._patch.revert()
+                        self._patch = None
                     self._restore_flags()  # an interrupt may have hit between a stop and a start
                     self._backward_depth, self._outermost = 0, None
                     self.keeps_grad_nodes = False
@@ -256,6 +255,22 @@ class AllocatorLog:
     def _restore_flags(self) -> None:
         with suppress(Exception):  # no flags were read, or Paddle has them no more
             self._paddle.set_flags({_MEMORY_FLAG: self._user_flags[_MEMORY_FLAG]})
+
+
+class _UsersProfiler:
+    """Paddle's ``_Profiler`` class for the user: the log stops before a profiler is made."""
+
+    def __init__(self, native: Any, log: AllocatorLog) -> None:
+        self._native = native
+        self._log = log
+
+    def create(self, *args: Any) -> Any:
+        """Make a profiler; ``None`` if there still is another."""
+        self._log.step_aside()
+        return self._native.create(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
 
 
 ALLOCATOR_LOG = AllocatorLog()

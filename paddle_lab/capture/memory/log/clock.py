@@ -12,25 +12,17 @@ _TRIES = 8
 
 
 class ClockReading(NamedTuple):
-    """One moment, as both clocks tell it."""
+    """One moment on both clocks."""
 
     wall_ns: int
     perf_ns: int
 
 
 def read_clocks() -> ClockReading:
-    """Read both clocks as close together as they can be; an interruption costs a try."""
-    best: ClockReading | None = None
-    shortest_ns = 0
-    for _ in range(_TRIES):
-        before_ns = perf_counter_ns()
-        wall_ns = time_ns()
-        after_ns = perf_counter_ns()
-        if best is None or after_ns - before_ns < shortest_ns:
-            best = ClockReading(wall_ns, (before_ns + after_ns) // 2)
-            shortest_ns = after_ns - before_ns
-    assert best is not None
-    return best
+    """Read both clocks as close together as they can be: the shortest of several tries."""
+    tries = [(perf_counter_ns(), time_ns(), perf_counter_ns()) for _ in range(_TRIES)]
+    before_ns, wall_ns, after_ns = min(tries, key=lambda one: one[2] - one[0])
+    return ClockReading(wall_ns, (before_ns + after_ns) // 2)
 
 
 def to_perf_ns(
