@@ -3,5 +3,5 @@
 export * from "./contract.ts";
 export { type CurveSink, traceEdge } from "./curve.ts";
 export { GapRemoval, type Span } from "./gap_removal.ts";
-export { type LadderInput, type LadderOptions, type LadderResult, layoutLadder } from "./ladder.ts";
+export { gradientPaths } from "./ladder.ts";
 export { layoutNested } from "./nested.ts";

@@ -8,7 +8,7 @@ import { RowsByKey } from "../../trace/csr.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
-import { Runs } from "./runs.ts";
+import { findRuns, type Runs } from "./runs.ts";
 import { standInsOf } from "./stand_ins.ts";
 
 const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((kind) =>
@@ -74,7 +74,7 @@ export class Hierarchy {
       this.groupOfGradNode.map((group) => group + 1),
       count + 1,
     );
-    this.#runs = new Runs(trace, {
+    this.#runs = findRuns(trace, {
       groups: this.#groups,
       ops: this.#ops,
       order: this.#order,
@@ -108,12 +108,12 @@ export class Hierarchy {
 
   /** Members of the run that begins with `first`, in execution order; none if it begins no run. */
   runMembers(first: number): Int32Array {
-    return this.#runs.members(first);
+    return this.#runs.members.get(first) ?? new Int32Array(0);
   }
 
   /** The first group of each run. */
   runFirsts(): number[] {
-    return this.#runs.firsts();
+    return [...this.#runs.members.keys()];
   }
 
   /** Position of a group among ops: that of its first op. */

@@ -17,75 +17,61 @@ export interface Siblings {
   readonly isTransparent: Uint8Array;
 }
 
-export class Runs {
+export interface Runs {
   /** First group of the run that a group belongs to, -1 for none. */
   readonly runOf: Int32Array;
-  readonly #groups: RowsByKey;
-  /** Where the run that begins with a group lies among the rows of `groups`, and how long it is. */
-  readonly #start: Int32Array;
-  readonly #length: Int32Array;
+  /** The members of each run in execution order, by the first of them. */
+  readonly members: ReadonlyMap<number, Int32Array>;
+}
 
-  constructor(trace: Trace, siblings: Siblings) {
-    this.runOf = new Int32Array(trace.groupCount).fill(-1);
-    this.#start = new Int32Array(trace.groupCount);
-    this.#length = new Int32Array(trace.groupCount);
-    this.#groups = siblings.groups;
-    const table = trace.table("groups");
-    const structure = table.column("structure");
-    const kind = table.column("kind");
-    const opCount = table.column("op_count");
-    const { groups, ops, order } = siblings;
-    const close = (start: number, end: number): void => {
-      const first = groups.rows[start]!;
-      const least = opCount[first]! > 1 ? RUN_OF_BLOCKS : RUN_OF_SINGLES;
-      if (end - start >= least && !siblings.isTransparent[first]) {
-        this.#start[first] = start;
-        this.#length[first] = end - start;
-        for (let at = start; at < end; at++) {
-          this.runOf[groups.rows[at]!] = first;
-        }
-      }
-    };
-    for (let parent = 0; parent <= trace.groupCount; parent++) {
-      const end = groups.starts[parent + 1]!;
-      let start = groups.starts[parent]!;
-      let opAt = ops.starts[parent]!;
-      const lastOp = ops.starts[parent + 1]!;
-      for (let at = start; at < end; at++) {
-        const group = groups.rows[at]!;
-        // An op between two members would lie both after and before the folded box.
-        const before = opAt;
-        while (opAt < lastOp && ops.rows[opAt]! < order[group]!) {
-          opAt++;
-        }
-        const previous = groups.rows[at - 1]!;
-        const repeats =
-          at > start &&
-          opAt === before &&
-          structure[group]! >= 0 &&
-          structure[group] === structure[previous] &&
-          kind[group] === kind[previous];
-        if (at > start && !repeats) {
-          close(start, at);
-          start = at;
-        }
-      }
-      if (start < end) {
-        close(start, end);
+export function findRuns(trace: Trace, siblings: Siblings): Runs {
+  const runOf = new Int32Array(trace.groupCount).fill(-1);
+  const members = new Map<number, Int32Array>();
+  const table = trace.table("groups");
+  const structure = table.column("structure");
+  const kind = table.column("kind");
+  const opCount = table.column("op_count");
+  const { groups, ops, order } = siblings;
+  const close = (start: number, end: number): void => {
+    const first = groups.rows[start]!;
+    const least = opCount[first]! > 1 ? RUN_OF_BLOCKS : RUN_OF_SINGLES;
+    if (end - start >= least && !siblings.isTransparent[first]) {
+      const run = groups.rows.subarray(start, end);
+      members.set(first, run);
+      for (const group of run) {
+        runOf[group] = first;
       }
     }
+  };
+  for (let parent = 0; parent <= trace.groupCount; parent++) {
+    const end = groups.starts[parent + 1]!;
+    let start = groups.starts[parent]!;
+    let opAt = ops.starts[parent]!;
+    const lastOp = ops.starts[parent + 1]!;
+    for (let at = start; at < end; at++) {
+      const group = groups.rows[at]!;
+      // An op between two members would lie both after and before the folded box.
+      const before = opAt;
+      while (opAt < lastOp && ops.rows[opAt]! < order[group]!) {
+        opAt++;
+      }
+      const previous = groups.rows[at - 1]!;
+      const repeats =
+        at > start &&
+        opAt === before &&
+        structure[group]! >= 0 &&
+        structure[group] === structure[previous] &&
+        kind[group] === kind[previous];
+      if (at > start && !repeats) {
+        close(start, at);
+        start = at;
+      }
+    }
+    if (start < end) {
+      close(start, end);
+    }
   }
-
-  /** Members of the run that begins with `first`, in execution order; none if it begins no run. */
-  members(first: number): Int32Array {
-    const start = this.#start[first]!;
-    return this.#groups.rows.subarray(start, start + this.#length[first]!);
-  }
-
-  /** The first group of each run. */
-  firsts(): number[] {
-    return [...this.#length.keys()].filter((group) => this.#length[group]! > 0);
-  }
+  return { runOf, members };
 }
 
 /** "layers.0–11" from "layers.0" … "layers.11"; "a … b" where the names differ otherwise. */

@@ -201,27 +201,17 @@ export class Store {
   }
 
   setOpen(group: number, isOpen: boolean): void {
-    this.update(this.withOpen(group, isOpen));
-  }
-
-  /** What of the state is another once a group is open, or closed. */
-  withOpen(group: number, isOpen: boolean): Partial<ViewState> {
     const open = new Set(this.#state.open);
     if (isOpen) {
       open.add(group);
     } else {
       open.delete(group);
     }
-    return { open };
+    this.update({ open });
   }
 
   /** Show the run of repeats that a group is in member by member, or as one box. */
   setUnfolded(group: number, isUnfolded: boolean): void {
-    this.update(this.withUnfolded(group, isUnfolded));
-  }
-
-  /** What of the state is another once a run is shown member by member, or as one box. */
-  withUnfolded(group: number, isUnfolded: boolean): Partial<ViewState> {
     const run = this.hierarchy.runOf[group]!;
     const unfolded = new Set(this.#state.unfolded);
     if (isUnfolded) {
@@ -230,7 +220,7 @@ export class Store {
       unfolded.delete(run);
     }
     const taken = [...this.#state.taken].filter((member) => this.hierarchy.runOf[member] !== run);
-    return { unfolded, taken: new Set(taken) };
+    this.update({ unfolded, taken: new Set(taken) });
   }
 
   /** Show one member of a folded run open, beside the box of the rest. */

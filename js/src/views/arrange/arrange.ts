@@ -93,22 +93,12 @@ export function nestedGraph(
 
 /** Place of each item in the order in which things ran; of equals, the first listed comes first. */
 function placesInOrder(items: readonly VisibleItem[]): Int32Array {
-  const count = items.length;
-  // Orders are halves of integers: with the position behind them, plain numbers are sorted.
-  const keys = new Float64Array(count);
-  let isSorted = true;
-  for (let at = 0; at < count; at++) {
-    keys[at] = 2 * items[at]!.order * count + at;
-    isSorted &&= at === 0 || keys[at]! > keys[at - 1]!;
-  }
-  if (!isSorted) {
-    keys.sort();
-  }
-  const places = new Int32Array(count);
-  for (let place = 0; place < count; place++) {
-    // The order of a tensor that is made before the first op is negative.
-    places[((keys[place]! % count) + count) % count] = place;
-  }
+  const places = new Int32Array(items.length);
+  [...items.keys()]
+    .sort((a, b) => items[a]!.order - items[b]!.order)
+    .forEach((at, place) => {
+      places[at] = place;
+    });
   return places;
 }
 

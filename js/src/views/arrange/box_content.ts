@@ -21,12 +21,6 @@ import { ChipWriter, NO_CHIPS } from "./chips.ts";
 const GROUP_HEIGHT_PX = 42;
 const TENSOR_HEIGHT_PX = 22;
 
-/**
- * Where a box is that has no place yet. It is no whole number: fields that begin as one are made anew, object by
- * object, when fractions come.
- */
-const NOWHERE = Number.NaN;
-
 /** A box that has no place yet. */
 export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
@@ -89,18 +83,12 @@ export class BoxWriter {
     const sublabel = [through, programNote(trace, op)].filter(Boolean).join(" · ");
     const line = boxLine(this.measure, trace.text(columns.name[op]!), sublabel);
     return {
-      x: NOWHERE,
-      y: NOWHERE,
-      width: line.width,
-      height: line.height,
-      label: line.label,
-      sublabel,
+      ...EMPTY,
+      ...line,
       kind: columns.isPylayer[op] === 1 ? "pylayer" : "op",
       phase: PHASES[columns.phase[op]!]!,
       op,
-      gradNode: -1,
       group: columns.group[op]!,
-      tensor: -1,
       chips: this.showsParameters
         ? NO_CHIPS
         : this.#chips.given(givenTensors(trace, op), line.width),
@@ -224,8 +212,8 @@ export function halfWidthOf(box: BoxContent): number {
 }
 
 const EMPTY: BoxContent = {
-  x: NOWHERE,
-  y: NOWHERE,
+  x: Number.NaN,
+  y: Number.NaN,
   width: NARROWEST_PX,
   height: BOX_HEIGHT_PX,
   label: "",

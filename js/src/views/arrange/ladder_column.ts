@@ -1,5 +1,5 @@
 /** The right column of a ladder, at the heights of the left one, before it finds its place beside it. */
-import { layoutLadder, type NestedResult } from "../../layout/index.ts";
+import { gradientPaths, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
 import { extentOf } from "../scene/extent.ts";
 import type { SceneBox, SceneEdge } from "../scene/scene.ts";
@@ -21,14 +21,12 @@ export interface Column {
 /**
  * Grad nodes where the ops that made them are on the left.
  *
- * @param shown 1 for each item that the column shows
  * @param first position of the column's first box among all of the scene
  */
 export function rightColumn(
   store: Pictured,
   { tree, graph, rows, gradEdges }: LadderArrangement,
   result: NestedResult,
-  shown: Uint8Array,
   first: number,
 ): Column {
   const boxes: SceneBox[] = [];
@@ -56,18 +54,13 @@ export function rightColumn(
     });
   });
   // The column lies on the left one for now.
-  const paths = layoutLadder(
+  const paths = gradientPaths(
+    result,
+    { source: graph.edgeSource, target: graph.edgeTarget },
     {
-      forward: result,
-      parent: graph.parent,
-      open: graph.open,
-      edgeSource: graph.edgeSource,
-      edgeTarget: graph.edgeTarget,
-      paired: shown,
-      gradSource: Int32Array.from(gradEdges, ({ source }) => source),
-      gradTarget: Int32Array.from(gradEdges, ({ target }) => target),
+      source: gradEdges.map(({ source }) => source),
+      target: gradEdges.map(({ target }) => target),
     },
-    { gutterPx: -result.totalWidth },
   );
   const inScene = (box: number): number => (box < 0 ? -1 : first + box);
   const backward = sceneEdges(

@@ -30,7 +30,7 @@ export function composeLadder(
   const left = compose(store, arrangement, result);
   const shown = shownItems(arrangement);
   const isWide = spanning(arrangement, result, shown);
-  const right = rightColumn(store, arrangement, result, shown, left.boxes.length);
+  const right = rightColumn(store, arrangement, result, left.boxes.length);
 
   const frames = columnFrames(store, arrangement, result, isWide, shown);
   const placing = (side: ColumnFrame["side"], { boxes, edges }: Pick<Scene, "boxes" | "edges">) => {
