@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
 from paddle_lab.analysis.findings.finding import Found, Severity
 from paddle_lab.analysis.findings.nan.bad_gradients import add_backward_sources, bad_gradients
 from paddle_lab.analysis.findings.nan.causes import cause_in_backward, cause_in_forward
@@ -36,10 +37,10 @@ _SCALER = "check_finite_and_unscale_"
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines where NaN or Inf began."""
-    numbers = TensorNumbers(facts)
-    if not numbers.bad_tensors and not facts.answer(bad_gradients):
+    has_bad = with_bad_numbers(facts.record.value_stats).any()
+    if not has_bad and not facts.answer(bad_gradients):
         return
-    flow = Flow(facts, numbers)
+    flow = Flow(facts, TensorNumbers(facts))
     note_reach(flow)
     add_backward_sources(flow)
     told: dict[Place, int] = {}

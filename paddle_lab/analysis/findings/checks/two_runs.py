@@ -17,8 +17,7 @@ is no alarm, nor is a tensor that is written before it is read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import GRADIENT, Facts
@@ -27,113 +26,93 @@ from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
 _MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))
-"""Ops whose outputs are anything until somebody writes them."""
+"""Ops whose outputs are undefined until something is written to them."""
 _MOST_MARKS = 200
 
-Reason = Literal["op", "unwritten", "data", "gradient", "path"]
-"""Where a difference began: in what an op computed, in memory that nobody wrote, in data that no op
-made, in a gradient, or in which ops were called from there on."""
+
+class _Origin(NamedTuple):
+    """An op from which a difference spread."""
+
+    op: int
+    place: Place
+    reason: str
+    """In what it began: ``"op"``, an op's computation; ``"unwritten"`` memory; ``"data"`` that no
+    op made; a ``"gradient"``; or ``"path"``, in which ops were called from there on."""
+    reader: int = -1
+    """The first op that read what differs into something new, -1 for none."""
 
 
 def find_nondeterminism(facts: Facts) -> Iterator[Found]:
     """Yield each op from which a difference spread."""
     differences = _Differences(facts, "nondeterminism")
     for origin in differences.origins():
-        place, key = origin.place, f"findings.nondeterminism.{origin.reason}"
-        values: dict[str, object] = {}
-        if origin.reason in ("op", "data"):
-            values["count"] = differences.op_count
-        if origin.reason == "op":
-            values["name"] = facts.op_name(origin.op)
-        elif origin.reason == "unwritten":
-            values["reader"] = facts.place(origin.reader)
-        yield differences.found(origin, Text(key, place=place, **values))
+        yield differences.found(origin, origin.reason)
 
 
 def find_unwritten_output(facts: Facts) -> Iterator[Found]:
     """Yield each op that made something of unwritten memory."""
     differences = _Differences(facts, "unwritten-output")
     for origin in differences.origins():
-        place = origin.place
-        if origin.reason == "unwritten":
-            reader = facts.place(origin.reader)
-            message = Text("findings.unwritten-output.unwritten", place=place, reader=reader)
-        elif origin.reason == "op":
-            name = facts.op_name(origin.op)
-            message = Text("findings.unwritten-output.op", place=place, name=name)
-        else:
-            message = Text("findings.unwritten-output.elsewhere", place=place)
-        yield differences.found(origin, message)
-
-
-@dataclass(frozen=True)
-class _Origin:
-    """An op from which a difference spread."""
-
-    op: int
-    place: Place
-    reason: Reason
-    reader: int = -1
-    """The first op that read what differs into something new, -1 for none."""
+        is_here = origin.reason in ("op", "unwritten")
+        yield differences.found(origin, origin.reason if is_here else "elsewhere")
 
 
 class _Differences:
     """What differed between two runs, by one check's rows."""
 
     def __init__(self, facts: Facts, check: str) -> None:
-        self._facts = facts
-        table, text = facts.record.rerun_differences, facts.record.text
+        self._facts, self._check = facts, check
         self._outputs: dict[int, set[int]] = {}
         self._external: dict[int, list[int]] = {}
         self._paths: list[int] = []
+        table, text = facts.record.rerun_differences, facts.record.text
         columns = (table[name].tolist() for name in ("op", "slot", "check", "detail"))
-        for op, slot, row_check, detail in zip(*columns, strict=True):
-            if text(row_check) != check or op < 0:
+        for op, slot, of_check, detail in zip(*columns, strict=True):
+            if text(of_check) != check or op < 0:
                 continue
-            what = text(detail)
-            if what == "output":
+            if text(detail) == "output":
                 self._outputs.setdefault(op, set()).add(slot)
-            elif what == "external":
+            elif text(detail) == "external":
                 self._external.setdefault(op, []).append(slot)
             else:
                 self._paths.append(op)
         self._tensors = {one for op in self._outputs for one in self._differing(op)}
 
-    @property
-    def op_count(self) -> int:
-        """How many ops made something else."""
-        return len(self._outputs)
-
-    def found(self, origin: _Origin, message: Text) -> Found:
+    def found(self, origin: _Origin, key: str) -> Found:
         """Return a finding that marks where a difference began and the ops it reached after."""
-        later = [op for op in sorted(self._outputs) if op > origin.op][:_MOST_MARKS]
-        marks = [Mark("origin", op=origin.op), *(Mark("path", op=op) for op in later)]
-        return Found(origin.place, message, "warning", origin.op, marks=marks)
+        facts, op = self._facts, origin.op
+        message = Text(
+            f"findings.{self._check}.{key}",
+            place=origin.place,
+            name=facts.op_name(op),
+            count=len(self._outputs),
+            reader=facts.place(origin.reader if origin.reader >= 0 else op),
+        )
+        later = [one for one in sorted(self._outputs) if one > op][:_MOST_MARKS]
+        marks = [Mark("origin", op=op), *(Mark("path", op=one) for one in later)]
+        return Found(origin.place, message, "warning", op, marks=marks)
 
     def origins(self) -> Iterator[_Origin]:
         """Yield where differences began, in order."""
         facts = self._facts
         first = min(self._outputs, default=facts.op_count)
         for op in sorted({*self._outputs, *self._external}):
-            external = self._external_of(op)
-            if external >= 0:
-                is_gradient = facts.tensor_kind(external) == GRADIENT
+            inputs = facts.inputs(op)
+            external = [inputs[slot] for slot in self._external.get(op, ()) if slot < len(inputs)]
+            if external:
+                is_gradient = facts.tensor_kind(external[0]) == GRADIENT
                 # After a forward that differed a gradient does; that is no news.
                 if not is_gradient or op <= first:
-                    place = self._made_at(external) or facts.place(op)
+                    place = self._made_at(external[0]) or facts.place(op)
                     yield _Origin(op, place, "gradient" if is_gradient else "data")
-            elif op in self._outputs and self._tensors.isdisjoint(facts.inputs(op)):
+            elif op in self._outputs and self._tensors.isdisjoint(inputs):
                 reader = self._reader(op)
                 is_unwritten = facts.op_name(op) in _MAKES_NOTHING
                 if reader >= 0 or (not is_unwritten and 0 in self._outputs[op]):
-                    reason: Reason = "unwritten" if is_unwritten else "op"
+                    reason = "unwritten" if is_unwritten else "op"
                     yield _Origin(op, facts.place(op), reason, reader)
         for op in self._paths:
             yield _Origin(op, facts.place(op), "path")
-
-    def _external_of(self, op: int) -> int:
-        slots, inputs = self._external.get(op, ()), self._facts.inputs(op)
-        return next((inputs[slot] for slot in slots if slot < len(inputs)), -1)
 
     def _reader(self, op: int) -> int:
         """Return the first op that read what differs into something new.
@@ -155,11 +134,9 @@ class _Differences:
         return [tensor for slot, tensor in enumerate(self._facts.outputs(op)) if slot in slots]
 
     def _made_at(self, tensor: int) -> Place | None:
-        for event in self._facts.events("created"):
-            if event.tensor == tensor:
-                place = self._facts.place_of_stack(event.stack)
-                return place if place.line else None
-        return None
+        made = (event for event in self._facts.events("created") if event.tensor == tensor)
+        place = next((self._facts.place_of_stack(event.stack) for event in made), Place())
+        return place if place.line else None
 
 
 NONDETERMINISM = Check(
