@@ -108,7 +108,7 @@ def test_region_roles():
     ("arguments", "options", "sentence"),
     [
         (("sideways",), {}, r'no .sideways. graph; ask for "forward" or "backward"'),
-        (("backward",), {"call": 2}, "no backward call 2; there is 0 to 1"),
+        (("backward",), {"call": 2}, "no backward call 2; this trace has 2, counted from 0"),
         (("backward",), {"call": -1}, "no backward call -1"),
         (("backward",), {"region": "tail"}, "no region 'tail'; there are: head, inner"),
         (("forward",), {"call": 0}, r'options of graph\("backward"\)'),

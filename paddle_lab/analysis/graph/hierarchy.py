@@ -93,31 +93,27 @@ def _texts(
     paths, classes = record.layers["path"].tolist(), record.layers["class"].tolist()
     words = record.loops["words"][turns["loop"]].tolist()
     values = zip(words, turns["number"].tolist(), turns["value"].tolist(), strict=True)
-    between = {
-        code: " " if texts[code].replace(", ", "").isidentifier() else " · " for code in set(words)
-    }
     turn_of_scope = dict(zip(turns["scope"].tolist(), values, strict=True))
     rows: list[tuple[str, ...]] = []
     layer_above: list[str] = []
     for kind, scope, parent in zip(kinds, scopes, parents, strict=True):
         above = layer_above[parent] if parent >= 0 else ""
         text, class_name, value, alike = texts[names[scope]], "", "", ""
-        if kind == _LAYER and layers[scope] >= 0:
-            layer = layers[scope]
-            text, class_name = texts[paths[layer]], texts[classes[layer]]
-            alike = class_name
+        is_layer = kind == _LAYER
+        if is_layer and layers[scope] >= 0:
+            text = texts[paths[layers[scope]]]
+            alike = class_name = texts[classes[layers[scope]]]
         elif kind == _TURN:
             loop, number, code = turn_of_scope[scope]
             alike, value = texts[loop], texts[code]
-            text = f"{alike}{between[loop]}{number}"
+            between = " " if alike.replace(", ", "").isidentifier() else " · "
+            text = f"{alike}{between}{number}"
         elif kind == _CALL:
             text, alike = f"{text}(…)", text
-        if kind == _LAYER:
-            label, path = text.removeprefix(f"{above}." if above else ""), text
-        else:
-            label, path = text, f"{above} / {text}" if above else text
-        layer_above.append(text if kind == _LAYER else above)
-        rows.append((label, path, class_name, value, f"{kind} {alike}"))
+        within = "" if is_layer or not above else f"{above} / "
+        label = text.removeprefix(f"{above}.") if is_layer and above else text
+        layer_above.append(text if is_layer else above)
+        rows.append((label, within + text, class_name, value, f"{kind} {alike}"))
     columns = zip(*rows, strict=True) if rows else ((),) * 5
     return dict(zip(("label", "path", "class", "value", "alike"), map(list, columns), strict=True))
 

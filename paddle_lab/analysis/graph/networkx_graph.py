@@ -94,28 +94,28 @@ def backward_graph(
         If there is no such backward call or region.
     """
     kept = _members(record, call)
-    roles = _region_roles(record, region) if region is not None else None
     nodes, ops = record.grad_nodes, OpTable(record)
     op_of_node, leaf_of_node = nodes["op"].tolist(), nodes["parameter"].tolist()
     graph = nx.MultiDiGraph()
     for node in np.flatnonzero(kept).tolist():
         op = ops[op_of_node[node]] if op_of_node[node] >= 0 else None
-        leaf = leaf_of_node[node]
+        leaf = Tensor(record, leaf_of_node[node]) if leaf_of_node[node] >= 0 else None
         graph.add_node(
             node,
             name=record.text(int(nodes["name"][node])),
-            layer=op.layer if op else _layer_of_leaf(record, leaf),
+            layer=op.layer if op else leaf.path.rpartition(".")[0] if leaf else "",
             op=op.key if op else None,
-            parameter=(Tensor(record, leaf).name or None) if leaf >= 0 else None,
+            parameter=(leaf.name or None) if leaf else None,
             address=int(nodes["address"][node]),
             region=op.region if op else None,
             **_place_in_code(op),
-            **({"region_role": roles[node]} if roles is not None else {}),
         )
+    if region is not None:
+        roles = dict(enumerate(_region_roles(record, region)))
+        nx.set_node_attributes(graph, roles, "region_role")
     edges = record.grad_edges
     is_kept = np.append(kept, False)
-    rows = np.flatnonzero(is_kept[edges["source"]] & is_kept[edges["target"]]).tolist()
-    for row in rows:
+    for row in np.flatnonzero(is_kept[edges["source"]] & is_kept[edges["target"]]).tolist():
         graph.add_edge(
             int(edges["source"][row]),
             int(edges["target"][row]),
@@ -128,14 +128,11 @@ def backward_graph(
 
 def _members(record: Record, call: int | None) -> npt.NDArray[np.bool_]:
     """Return which grad nodes are wanted, bool, shape ``[grad nodes]``."""
-    count = len(record.backward_calls)
     if call is None:
         return np.ones(len(record.grad_nodes), bool)
+    count, members = len(record.backward_calls), record.backward_members
     if not 0 <= call < count:
-        if not count:
-            raise ValueError(say("errors.no_call_at_all", call=call))
-        raise ValueError(say("errors.no_call", call=call, last=count - 1))
-    members = record.backward_members
+        raise ValueError(say("errors.no_call", call=call, n=count))
     kept = np.zeros(len(record.grad_nodes), bool)
     kept[members["grad_node"][members["backward_call"] == call]] = True
     return kept
@@ -160,18 +157,12 @@ def _made_inside(record: Record, region: str) -> npt.NDArray[np.bool_]:
     is_region = scopes["kind"] == SCOPE_KINDS.index("region")
     texts = np.array(record.strings, object)[scopes["name"]]
     names = set(texts[is_region])
-    if not names:
-        raise ValueError(say("errors.no_region_at_all", region=repr(region)))
     if region not in names:
-        known = ", ".join(sorted(names))
+        known = ", ".join(sorted(names)) or "–"
         raise ValueError(say("errors.no_region", region=repr(region), known=known))
     nearest = nearest_marked(scopes["parent"], is_region & (texts == region))
     of_op = taken(nearest, record.ops["scope"])
     return taken(of_op, record.grad_nodes["op"]) >= 0
-
-
-def _layer_of_leaf(record: Record, tensor: int) -> str:
-    return Tensor(record, tensor).path.rpartition(".")[0] if tensor >= 0 else ""
 
 
 def _place_in_code(op: Op | None) -> dict[str, Any]:
