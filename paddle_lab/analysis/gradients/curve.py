@@ -76,18 +76,15 @@ class GradientCurve(Reported, Framed, RowList[DepthPoint]):
         return found if isinstance(found, DepthPoint) else GradientCurve(found)
 
     def _frame(self, pandas: Any) -> pandas.DataFrame:
-        columns: dict[str, list[Any]] = {
-            "layer": [point.label for point in self],
-            "layer_class": [point.layer_class for point in self],
-            "op": [point.first_op for point in self],
-        }
-        for prefix, amounts in (
-            ("", [point.flowing for point in self]),
-            ("parameter_", [point.parameters for point in self]),
-        ):
-            columns[f"{prefix}norm"] = [amount.norm if amount else math.nan for amount in amounts]
-            columns[f"{prefix}rms"] = [amount.rms if amount else math.nan for amount in amounts]
-        return pandas.DataFrame(columns)
+        names = ("layer", "layer_class", "op", "norm", "rms", "parameter_norm", "parameter_rms")
+        unknown = (math.nan, math.nan)
+        rows = [
+            (point.label, point.layer_class, point.first_op)
+            + ((point.flowing.norm, point.flowing.rms) if point.flowing else unknown)
+            + ((point.parameters.norm, point.parameters.rms) if point.parameters else unknown)
+            for point in self
+        ]
+        return pandas.DataFrame(rows, columns=names)
 
     def _report(self) -> Report:
         names = header(
@@ -115,6 +112,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
     names = np.array(record.strings, object)[record.grad_nodes["name"]]
     is_leaf = (names == _LEAF).astype(bool)
     starts, order = csr(point[source], len(record.scopes) + len(record.ops))
+    labels, path, classes = record.ops["name"], record.layers["path"], record.layers["class"]
     points = []
     for own in np.unique(point[source][order]).tolist():
         of_point = order[starts[own] : starts[own + 1]]
@@ -125,21 +123,14 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
             layer = int(record.scopes["layer"][own]) if own < len(record.scopes) else -1
             points.append(
                 DepthPoint(
-                    *_named(record, layer, first),
+                    record.text(int(labels[first])) if layer < 0 else record.text(int(path[layer])),
+                    "" if layer < 0 else record.text(int(classes[layer])),
                     first,
                     _amount(record, rows[of_point[flows]]),
                     _amount(record, rows[of_point[leaves]]),
                 )
             )
     return sorted(points, key=lambda point: point.first_op)
-
-
-def _named(record: Record, layer: int, op: int) -> tuple[str, str]:
-    """Return the label and the class of a layer's call, or of an op for layer -1."""
-    if layer < 0:
-        return record.text(int(record.ops["name"][op])), ""
-    path, layer_class = (int(record.layers[column][layer]) for column in ("path", "class"))
-    return record.text(path), record.text(layer_class)
 
 
 def _amount(record: Record, rows: npt.NDArray[Any]) -> Amount | None:

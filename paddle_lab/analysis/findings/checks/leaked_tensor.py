@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts
@@ -33,8 +32,6 @@ from paddle_lab.analysis.graph.dataflow import producers
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.words import Text
-
-Rows = npt.NDArray[np.int64]
 
 _FEWEST_ITERATIONS = 3
 _COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -76,36 +73,30 @@ def find(facts: Facts) -> Iterator[Found]:
 
 def _by_line(facts: Facts, steps: Steps) -> Iterator[dict[int, int]]:
     """Yield what one line made in enough iterations: the last tensor of each, and its op."""
-    record, (tensors, ops) = facts.record, _seen_activations(facts, steps)
-    layers = np.append(record.scopes["layer"], -1)[record.ops["scope"][ops]]
-    lines = zip(record.ops["stack"][ops].tolist(), layers.tolist(), strict=True)
+    record = facts.record
+    layer = np.append(record.scopes["layer"], -1)[record.ops["scope"]].tolist()
+    producer, iteration = producers(record)[0].tolist(), _iterations(facts, steps)
     groups: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
-    columns = (lines, _iterations(facts, steps, ops), tensors.tolist(), ops.tolist())
-    for line, iteration, tensor, op in zip(*columns, strict=True):
-        groups.setdefault(line, {})[iteration] = tensor, op
+    for tensor in sorted(steps.alive_until):
+        op = producer[tensor]
+        if facts.tensor_kind(tensor) == ACTIVATION and op >= 0 and facts.phase(op) == FORWARD:
+            line = facts.stack(op), layer[op]
+            groups.setdefault(line, {})[iteration[op]] = tensor, op
     for made in groups.values():
         if len(made) >= _FEWEST_ITERATIONS:
             yield dict(made.values())
 
 
-def _seen_activations(facts: Facts, steps: Steps) -> tuple[Rows, Rows]:
-    """Return the activations of a forward that were seen alive, and the ops that made them."""
-    record = facts.record
-    tensors = np.array(sorted(steps.alive_until), np.int64)
-    tensors = tensors[record.tensors["kind"][tensors] == ACTIVATION]
-    op = producers(record)[0][tensors].astype(np.int64)
-    is_forward = (op >= 0) & (record.ops["phase"][op] == FORWARD)
-    return tensors[is_forward], op[is_forward]
-
-
-def _iterations(facts: Facts, steps: Steps, ops: Rows) -> list[int]:
+def _iterations(facts: Facts, steps: Steps) -> list[int]:
+    """Return the iteration of each op."""
+    ops = np.arange(facts.op_count)
     if len(steps.ends):
-        steps_of: list[int] = steps.intervals(ops).tolist()
-        return steps_of
+        in_steps: list[int] = steps.intervals(ops).tolist()
+        return in_steps
     call = facts.layer_calls[facts.record.ops["scope"]]
     # What comes after a layer's call, and before the next one, belongs to it.
-    newest = np.maximum.accumulate(np.where(call < 0, -1, np.arange(len(call))))
-    iterations: list[int] = np.where(newest < 0, -1, call[newest])[ops].tolist()
+    newest = np.maximum.accumulate(np.where(call < 0, -1, ops))
+    iterations: list[int] = np.where(newest < 0, -1, call[newest]).tolist()
     return iterations
 
 

@@ -199,12 +199,12 @@ class GradientCuts:
             op = facts.producer(row)
             if op >= 0:
                 yield from facts.inputs(op)
-                yield from (trip.source for trip in trips.of_op.get(op, ()))
+                yield from (trip.read.tensor for trip in trips.of_op.get(op, ()))
             elif facts.previous(row) >= 0:
                 yield facts.previous(row)
             if facts.detached_from(row) >= 0:
                 yield facts.detached_from(row)
-            yield from (trip.source for trip in trips.of_row.get(row, ()))
+            yield from (trip.read.tensor for trip in trips.of_row.get(row, ()))
 
         read = (row for op in self.reach.ops.nonzero()[0].tolist() for row in facts.inputs(op))
         return set(walk((*self.rootless, *read), sources))

@@ -31,8 +31,6 @@ class RoundTrip(NamedTuple):
     """A value's way through Python."""
 
     read: Event
-    source: int
-    """The tensor that was read."""
     row: int
     """The tensor that was made or written to, -1 for a number."""
     op: int
@@ -49,7 +47,7 @@ class RoundTrips:
         self._reads = [event for event in facts.events("read") if event.tensor >= 0]
         trips = [*self._to_tensors(), *self._to_numbers()] if self._reads else []
         self.of_source, self.of_row, self.of_op = (
-            _by(attrgetter(end), trips) for end in ("source", "row", "op")
+            _by(attrgetter(end), trips) for end in ("read.tensor", "row", "op")
         )
 
     def _to_tensors(self) -> Iterator[RoundTrip]:
@@ -64,13 +62,13 @@ class RoundTrips:
             near = [read for read in reads[first:last] if read.thread == event.thread]
             for read in self._alike(near, event.tensor, facts.place_of_stack(event.stack)):
                 if facts.first_value(read.tensor) != facts.first_value(event.tensor):
-                    yield RoundTrip(read, read.tensor, event.tensor, -1, event)
+                    yield RoundTrip(read, event.tensor, -1, event)
         # The array argument of an op, such as ``paddle.assign``.
         for op in facts.ops_named(_TAKE_ARRAYS):
             last = bisect_right(reads, op, key=attrgetter("ops_before"))
             for row in facts.outputs(op)[:1]:
                 for read in self._alike(reads[max(last - _NEAR, 0) : last], row, facts.place(op)):
-                    yield RoundTrip(read, read.tensor, row, -1, None)
+                    yield RoundTrip(read, row, -1, None)
 
     def _alike(self, before: list[Event], row: int, place: Place) -> list[Event]:
         """Return the reads, of those before, whose values a tensor made at a place may hold."""
@@ -95,7 +93,7 @@ class RoundTrips:
             if value and not taken and self._takes_at_once(read):
                 taken = [read.ops_before]
             for op in taken:
-                yield RoundTrip(read, read.tensor, -1, op, None)
+                yield RoundTrip(read, -1, op, None)
 
     def _takes_at_once(self, read: Event) -> bool:
         """Tell whether the op right after a read took a number on the same line."""

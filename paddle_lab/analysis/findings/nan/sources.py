@@ -106,8 +106,9 @@ class Flow:
                 sources = nan_in or self._not_meant(inf_in) or made
                 if not sources:
                     made = sources = self._begin(op, is_nan=True)
-                if not nan_in:
-                    self._note_nan(sources, op)
+                for source in () if nan_in else map(self.sources.__getitem__, sources):
+                    if not source.is_nan and source.became_nan < 0:
+                        source.became_nan = op
                 self.nan_of[tensor] = sources
             if numbers.has_inf(tensor):
                 sources = inf_in or nan_in or self.nan_of.get(tensor, ()) or made
@@ -156,12 +157,6 @@ class Flow:
         if facts.tensor_kind(tensor) == PARAMETER or op < self._first_backward:
             return False
         return facts.shape(tensor) in self._parameter_shapes
-
-    def _note_nan(self, sources: Sources, op: int) -> None:
-        for number in sources:
-            source = self.sources[number]
-            if not source.is_nan and source.became_nan < 0:
-                source.became_nan = op
 
     def _not_meant(self, sources: Sources) -> Sources:
         return tuple(number for number in sources if not self.sources[number].is_meant)
