@@ -106,6 +106,6 @@ def _causes(one: Finding, other: Finding) -> bool:
 
 def _things(finding: Finding) -> set[tuple[str, int]]:
     """Return the ops and grad nodes that a finding points at."""
-    ops = [finding.op, *(mark.op for mark in finding.marks)]
-    nodes = [finding.grad_node, *(mark.grad_node for mark in finding.marks)]
-    return {("op", op) for op in ops if op >= 0} | {("grad_node", one) for one in nodes if one >= 0}
+    points = (finding, *finding.marks)
+    things = {("op", one.op) for one in points} | {("grad_node", one.grad_node) for one in points}
+    return things - {("op", -1), ("grad_node", -1)}
