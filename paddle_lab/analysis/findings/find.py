@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Finding, Found
+from paddle_lab.analysis.findings.finding import Finding, Found, Mark
 from paddle_lab.analysis.findings.registry import checks, depth
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
@@ -106,6 +106,6 @@ def _causes(one: Finding, other: Finding) -> bool:
 
 def _things(finding: Finding) -> set[tuple[str, int]]:
     """Return the ops and grad nodes that a finding points at."""
-    points = (finding, *finding.marks)
+    points: list[Finding | Mark] = [finding, *finding.marks]
     things = {("op", one.op) for one in points} | {("grad_node", one.grad_node) for one in points}
     return things - {("op", -1), ("grad_node", -1)}

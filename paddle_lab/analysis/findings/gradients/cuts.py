@@ -50,11 +50,14 @@ class GradientCuts:
         self.trained = facts.answer(Trained)
         self.reach = GradientReach(facts)
         self._modes = GradientModes(facts)
-        self._trips = RoundTrips(facts)
         self.rootless = {event.tensor: event for event in facts.events("rootless_backward")}
         """Tensors without a gradient that a backward call began at, and the events."""
         stops = reversed(facts.events("gradient_stopped"))
         self._stops = {event.tensor: event for event in stops}
+
+    @cached_property
+    def _trips(self) -> RoundTrips:
+        return RoundTrips(self._facts)
 
     @cached_property
     def unreached(self) -> frozenset[int]:

@@ -10,6 +10,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -107,6 +108,7 @@ class RoundTrips:
         )
 
 
+@lru_cache(maxsize=4096)
 def _numbers(attributes: str) -> list[str]:
     """Return the numbers with a fraction or an exponent in an op's arguments."""
     return [text for text in _FRACTION.findall(attributes) if not text.lstrip("-").isdigit()]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import Event, Facts
 from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.saved.storages import Storages
@@ -28,9 +28,6 @@ class Write(NamedTuple):
     op: int
     """The op of an optimizer that wrote, -1 for what is no op."""
     tensor: int
-    stack: int
-    position: int
-    """How many ops had been called."""
 
 
 def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
@@ -49,17 +46,19 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
     before = facts.record.backward_calls["ops_before"][called]
     first_op = np.array([min(map(facts.op_of_node, nodes)) for nodes in nodes_of.values()])
     named: set[Place] = set()
-    for writes in _moments(facts):
-        if not writes:
-            continue
-        write = writes[0]
-        is_waiting = (before >= write.position) & (first_op < write.position)
+    moments: list[tuple[int, list[int], Event | None]] = [
+        *((ops[0], ops, None) for ops in facts.step_ops),
+        *((one.ops_before, [], one) for one in facts.events("overwritten") if one.tensor >= 0),
+    ]
+    for position, ops, event in moments:
+        # With no op between a write and a call, the lines tell which came first.
+        is_waiting = (before > position) | ((before == position) & (event is not None))
         waiting = {
             node
-            for call in called[is_waiting].tolist()
-            if write.position < facts.ops_before(call) or _is_line_before(facts, write, call)
+            for call in called[is_waiting & (first_op < position)].tolist()
+            if facts.ops_before(call) > position or _is_line_before(facts, event, call)
             for node in nodes_of[call]
-            if facts.op_of_node(node) < write.position
+            if facts.op_of_node(node) < position
         }
         if not waiting:
             continue
@@ -70,25 +69,14 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
             for tensor in saved_tensors(facts, op):
                 if _is_needed(facts, op, tensor):
                     saved.setdefault(storages.root(tensor), node)
+        writes = [Write(facts.place(op), op, one) for op in ops for one in facts.outputs(op)]
+        if event is not None:
+            writes = [Write(facts.place_of_stack(event.stack), -1, event.tensor)]
         for write in writes:
             found = saved.get(storages.root(write.tensor))
             if found is not None and write.place not in named:
                 named.add(write.place)
                 yield write, found
-
-
-def _moments(facts: Facts) -> Iterator[list[Write]]:
-    """Yield what each step of an optimizer wrote, and each other write without an op."""
-    for ops in facts.step_ops:
-        yield [
-            Write(facts.place(op), op, tensor, facts.stack(op), ops[0])
-            for op in ops
-            for tensor in facts.outputs(op)
-        ]
-    for event in facts.events("overwritten"):
-        if event.tensor >= 0:
-            place = facts.place_of_stack(event.stack)
-            yield [Write(place, -1, event.tensor, event.stack, event.ops_before)]
 
 
 def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
@@ -98,16 +86,12 @@ def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
     return any(facts.needs_grad(other) for other in facts.inputs(op) if other != tensor)
 
 
-def _is_line_before(facts: Facts, write: Write, call: int) -> bool:
-    """Tell by lines whether a write without an op came before a backward call.
-
-    The innermost function that both ran in has the lines to compare. A step begins with an op, so
-    it was written before only if it has a lower position.
-    """
-    stacks = write.stack, int(facts.record.backward_calls["stack"][call])
+def _is_line_before(facts: Facts, event: Event | None, call: int) -> bool:
+    """Tell by lines whether a write came before a call, in the innermost function of both."""
+    stacks = event.stack if event else -1, int(facts.record.backward_calls["stack"][call])
     frames, others = (reversed(stack_of(facts.record, one)) for one in stacks)
     for frame, later in zip(frames, others, strict=False):
         if frame.key != later.key:
             is_shared = (frame.file, frame.function) == (later.file, later.function)
-            return write.op < 0 and is_shared and 0 < frame.line < later.line
+            return is_shared and 0 < frame.line < later.line
     return False
