@@ -3,7 +3,6 @@
 //   paddle_lab/static/widget_view.js          what that module runs, unless the plugin has it
 //   paddle_lab/static/live.js                 the live chart's module
 //   paddle_lab/static/standalone.js           the same views for a page without Jupyter
-//   paddle_lab/static/carried_bokeh.js        the part of BokehJS that such a page carries
 //   paddle_lab/labextension/                  the prebuilt JupyterLab plugin, with BokehJS beside it
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -13,7 +12,6 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
-import { inlineWorker } from "./inline_worker.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "../paddle_lab/static");
@@ -24,14 +22,7 @@ const PLUGIN = join(HERE, "lib/labextension");
 // Every saved widget carries its module, so each byte is in every notebook.
 const BUDGETS_BYTES = { "widget.js": 10_000, "live.js": 60_000 };
 
-const SIZED = [
-  "widget.js",
-  "widget_view.js",
-  "widget.css",
-  "live.js",
-  "standalone.js",
-  "carried_bokeh.js",
-];
+const SIZED = ["widget.js", "widget_view.js", "widget.css", "live.js", "standalone.js"];
 
 const watch = process.argv.includes("--watch");
 
@@ -45,7 +36,6 @@ const views = {
   charset: "utf8",
   legalComments: "none",
   logLevel: "info",
-  plugins: [inlineWorker({ minify: !watch, style: STYLE })],
 };
 
 /** All styles of the views in one file: the page without Jupyter inlines it, scripts import it. */
@@ -101,38 +91,6 @@ const standalone = {
   format: "iife",
 };
 
-/**
- * BokehJS's modules as its own bundle takes them. What another imports when it is needed, WebGL and
- * mathematics, stays outside. Fields without a value are none: a constructor that ran before has set
- * them.
- *
- * @type {esbuild.Plugin}
- */
-const bokehModules = {
-  name: "bokeh-modules",
-  setup(build) {
-    build.onResolve({ filter: /.*/ }, ({ kind, path }) =>
-      kind === "dynamic-import" ? { path, external: true } : undefined,
-    );
-    build.onLoad({ filter: /@bokeh.bokehjs.build.js.lib.*\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, "utf8"),
-      loader: "ts",
-    }));
-  },
-};
-
-/** @type {esbuild.BuildOptions} */
-const carriedBokeh = {
-  ...views,
-  entryPoints: ["src/charts/carried_bokeh.ts"],
-  outfile: join(STATIC, "carried_bokeh.js"),
-  format: "iife",
-  // Whoever passes BokehJS on passes on its licence.
-  banner: { js: `/*!\n${bokehLicence()}*/` },
-  tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
-  plugins: [bokehModules],
-};
-
 /** @type {esbuild.BuildOptions} */
 const labextension = {
   ...views,
@@ -179,11 +137,6 @@ function buildLabextension() {
   });
 }
 
-function bokehLicence() {
-  const file = createRequire(import.meta.url).resolve("@bokeh/bokehjs/LICENSE");
-  return readFileSync(file, "utf8");
-}
-
 /** Charts fetch BokehJS from the plugin's files (see `src/charts/bokeh_loader.ts`). */
 function copyBokeh() {
   const require = createRequire(import.meta.url);
@@ -195,9 +148,7 @@ function copyBokeh() {
   }
   const folder = join(LABEXTENSION, `static/bokeh-${version}`);
   mkdirSync(folder, { recursive: true });
-  for (const name of ["bokeh.esm.min.js", "bokeh-gl.esm.min.js"]) {
-    copyFileSync(join(scripts, name), join(folder, name));
-  }
+  copyFileSync(join(scripts, "bokeh.esm.min.js"), join(folder, "bokeh.esm.min.js"));
 }
 
 /** Tells builds of the view apart: Python computes the same of the same file. */
@@ -226,7 +177,7 @@ function reportSizes() {
 
 if (watch) {
   await Promise.all([style, liveStyle].map((options) => esbuild.build(options)));
-  for (const options of [widget, widgetView, live, standalone, carriedBokeh]) {
+  for (const options of [widget, widgetView, live, standalone]) {
     const context = await esbuild.context(options);
     await context.watch();
   }
@@ -235,7 +186,7 @@ if (watch) {
   // The others take it in.
   await Promise.all([style, liveStyle].map((options) => esbuild.build(options)));
   await Promise.all(
-    [widget, widgetView, live, standalone, carriedBokeh].map((options) => esbuild.build(options)),
+    [widget, widgetView, live, standalone].map((options) => esbuild.build(options)),
   );
   await esbuild.build({ ...labextension, define: { VIEW_BUILD: JSON.stringify(viewBuild()) } });
   buildLabextension();

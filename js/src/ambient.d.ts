@@ -1,9 +1,3 @@
-/** A bundled script, as base64 of a zlib stream (see `inline_worker.mjs`). */
-declare module "packed-script:*" {
-  const packed: string;
-  export default packed;
-}
-
 /** Styles: written beside the bundle; in the JupyterLab plugin, the text itself. */
 declare module "*.css" {
   const text: string;

@@ -2,12 +2,10 @@
 import { showFailure } from "./dom/failure.ts";
 import { nextTask } from "./dom/next_task.ts";
 import { readFont } from "./dom/theme.ts";
-import { readMemoryAhead } from "./loading/load_memory.ts";
-import type { Inflated } from "./loading/reader.ts";
 import { Store } from "./model/state/store.ts";
 import type { Mode } from "./model/state/view_state.ts";
 import { Trace } from "./trace/trace.ts";
-import { readInflated, unpack } from "./trace/unpack.ts";
+import { unpack } from "./trace/unpack.ts";
 import { type App, type AppOptions, mountApp, type Prepared } from "./views/app.ts";
 import { Picture } from "./views/picture/picture.ts";
 import { TextMeasure } from "./views/scene/measure.ts";
@@ -19,15 +17,9 @@ import { speak } from "./words/say.ts";
  * @param view the graph to show first
  * @throws Error with one sentence for people, if the bytes are no trace or are damaged.
  */
-async function prepare(
-  payload: Uint8Array | Promise<Uint8Array | Inflated>,
-  view?: Mode,
-): Promise<Prepared> {
-  const given = await payload;
-  const isRaw = given instanceof Uint8Array;
-  const trace = new Trace(isRaw ? await unpack(given) : readInflated(given.bytes));
+async function prepare(payload: Uint8Array | Promise<Uint8Array>, view?: Mode): Promise<Prepared> {
+  const trace = new Trace(await unpack(await payload));
   speak(trace.origin.language);
-  readMemoryAhead(trace, isRaw ? undefined : given.reader);
   // In between the page answers.
   await nextTask();
   const store = new Store(trace);
@@ -47,7 +39,7 @@ async function prepare(
  */
 export async function showPayload(
   root: HTMLElement,
-  payload: Uint8Array | Promise<Uint8Array | Inflated>,
+  payload: Uint8Array | Promise<Uint8Array>,
   options: AppOptions & { readonly view?: Mode },
   signal?: AbortSignal,
 ): Promise<App | undefined> {

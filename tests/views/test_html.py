@@ -94,22 +94,6 @@ def test_a_page_holds_all_it_needs_and_may_load_nothing(tmp_path):
 
 
 @needs_front_end
-def test_a_page_runs_bokeh_when_a_chart_needs_it(tmp_path):
-    w = RecordWriter()
-    w.op("full")
-    w.allocation(1024, op=0)
-    page = Elements(Trace(w.record()).to_html(tmp_path / "page.html").read_text(encoding="utf-8"))
-    kinds = [(a.get("id"), a.get("type")) for a in page.named("script")]
-    # Browsers run no text, but the page's policy lets its own script run this one.
-    data = (None, "application/x-paddle-lab")
-    assert kinds == [("pdl-bokeh", "text/plain"), (None, None), data]
-    assert "Bokeh Contributors" in page.raw["script"][0]
-    policy = next(a["content"] for a in page.named("meta") if a.get("http-equiv"))
-    digest = base64.b64encode(hashlib.sha256(page.raw["script"][0].encode()).digest()).decode()
-    assert f"'sha256-{digest}'" in policy
-
-
-@needs_front_end
 def test_a_page_has_a_picture_for_browsers_without_scripts(tmp_path):
     text = large_trace(40).to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     still = re.search(r"<noscript>(.*?)</noscript>", text, re.DOTALL)

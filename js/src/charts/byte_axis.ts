@@ -1,9 +1,9 @@
 /** Axes whose ticks are round in bytes: 256 KiB, 1.5 GiB. */
 import { formatBytes } from "../words/quantities.ts";
-import type { CarriedModels } from "./bokeh_loader.ts";
+import type { BokehModels } from "./bokeh_loader.ts";
 
 /** A ticker and a formatter for an axis of bytes. */
-export function byteTicks(models: CarriedModels, desired_num_ticks = 5) {
+export function byteTicks(models: BokehModels, desired_num_ticks = 5) {
   // Bokeh's own way to a formatter of one's own compiles text, which pages may forbid.
   class ByteFormatter extends models.TickFormatter {
     static override __name__ = "ByteFormatter";

@@ -2,7 +2,7 @@
 import type * as documentModule from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { CanvasView } from "@bokeh/bokehjs/build/js/lib/models/canvas/canvas";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
-import type { BokehModels, CarriedBokeh } from "./bokeh_loader.ts";
+import type { BokehModels, BokehNamespace } from "./bokeh_loader.ts";
 import { endListenersWithViews } from "./viewport_listeners.ts";
 
 type Plot = InstanceType<BokehModels["Plot"]>;
@@ -16,7 +16,7 @@ export interface MountedFigure {
 
 /** Draw `root` in `element`. */
 export async function mountFigure(
-  bokeh: CarriedBokeh,
+  bokeh: BokehNamespace,
   root: Root,
   element: HTMLElement,
 ): Promise<MountedFigure> {
@@ -34,7 +34,7 @@ export async function mountFigure(
 }
 
 /** Make a document for a figure; BokehJS keeps each there ever was, with all its models, until it is closed. */
-export function openDocument(bokeh: CarriedBokeh): {
+function openDocument(bokeh: BokehNamespace): {
   document: documentModule.Document;
   close: () => void;
 } {
@@ -57,8 +57,8 @@ export function openDocument(bokeh: CarriedBokeh): {
  * Bokeh has Tab stop at every figure, where nothing says so and no key does anything: the keys are
  * those of the element that the figure is in, or lies under.
  */
-export function takeFromTabOrder(
-  views: Awaited<ReturnType<CarriedBokeh["embed"]["add_document_standalone"]>>,
+function takeFromTabOrder(
+  views: Awaited<ReturnType<BokehNamespace["embed"]["add_document_standalone"]>>,
 ): void {
   for (const view of views.query((each) => "events_el" in each)) {
     (view as CanvasView).events_el.tabIndex = -1;

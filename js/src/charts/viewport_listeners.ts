@@ -3,13 +3,13 @@
  * listener goes with the plot's view.
  */
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
-import { type CarriedBokeh, carriedModels } from "./bokeh_loader.ts";
+import { type BokehNamespace, bokehModels } from "./bokeh_loader.ts";
 
 const mended = new WeakSet<object>();
 
 /** Call it before a plot is drawn; BokehJS is changed once, and only the one that is loaded here. */
-export function endListenersWithViews(bokeh: CarriedBokeh): void {
-  const { default_view } = carriedModels(bokeh).Plot.prototype;
+export function endListenersWithViews(bokeh: BokehNamespace): void {
+  const { default_view } = bokehModels(bokeh).Plot.prototype;
   const prototype = default_view?.prototype as PlotView;
   if (mended.has(prototype)) return;
   mended.add(prototype);

@@ -1,11 +1,10 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
-import { loadBokeh } from "../charts/bokeh_loader.ts";
 import { installStyle } from "../dom/install_style.ts";
 import { offerView } from "../offered_view.ts";
 import { reportCleared } from "./cleared_output.ts";
-import { onFirstUse, SHOWS_MEMORY, TRACES } from "./first_use.ts";
+import { onFirstUse } from "./first_use.ts";
 import { GRAPH_MIME_TYPE, LIVE_MIME_TYPE } from "./graph_mime.ts";
 import { GraphRenderer } from "./graph_renderer.ts";
 import { LiveRenderer } from "./live_renderer.ts";
@@ -34,9 +33,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
     // Code that shows a graph loads it again, and reports a failure.
-    onFirstUse(tracker, TRACES, () => void load().catch(() => {}));
-    // Running BokehJS for the first time blocks the page: it is better done before the cell ends.
-    onFirstUse(tracker, SHOWS_MEMORY, () => void loadBokeh().catch(() => {}));
+    onFirstUse(tracker, () => void load().catch(() => {}));
     for (const factory of [
       rendererFactory(GRAPH_MIME_TYPE, () => new GraphRenderer(page)),
       rendererFactory(LIVE_MIME_TYPE, () => new LiveRenderer(page)),

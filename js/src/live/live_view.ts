@@ -1,6 +1,6 @@
 /** The live chart as a widget: the kernel, the controls, and the figure between them. */
 import type { AnyModel } from "@anywidget/types";
-import { type BokehNamespace, loadWholeBokeh } from "../charts/bokeh_loader.ts";
+import { type BokehNamespace, loadBokeh } from "../charts/bokeh_loader.ts";
 import { watchTheme } from "../dom/theme.ts";
 import { t } from "../words/live.ts";
 import { speak, speakIn } from "../words/say.ts";
@@ -31,7 +31,7 @@ export async function showLive(
   signal: AbortSignal,
 ): Promise<void> {
   speak(model.get("_language"));
-  const bokeh = await loadWholeBokeh();
+  const bokeh = await loadBokeh();
   if (signal.aborted) return;
   const stopSpeaking = speakIn(el, model.get("_language"));
   const view = new LiveView(model, el, bokeh);

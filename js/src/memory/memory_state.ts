@@ -1,10 +1,9 @@
 /** What of the memory a person has chosen to see; beside the store, which every view shares. */
 import type { Trace } from "../trace/trace.ts";
-import type { Blocks } from "./blocks/blocks.ts";
+import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";
 import { type Moment, momentOf } from "./blocks/moment.ts";
 import { type Grouping, groupAllocations } from "./grouping/grouping.ts";
 import type { Groups } from "./grouping/groups.ts";
-import { type Ledger, ledgerOf } from "./ledger.ts";
 
 export interface MemoryChoice {
   /** Which device. */
@@ -23,16 +22,13 @@ export class MemoryState {
   readonly #groups = new Map<Grouping, Groups>();
   #moment: Moment | undefined;
 
-  constructor(
-    readonly trace: Trace,
-    readonly ledger: Ledger = ledgerOf(trace),
-  ) {
+  /** By device, that with the most memory first. */
+  readonly places: readonly Blocks[];
+
+  constructor(readonly trace: Trace) {
+    this.places = blocksByPlace(trace);
     const { peak_ns } = this.places[0]!.events;
     this.#choice = { place: 0, from_ns: peak_ns, to_ns: peak_ns, grouping: "op", kind: -1 };
-  }
-
-  get places(): readonly Blocks[] {
-    return this.ledger.places;
   }
 
   get choice(): MemoryChoice {
@@ -53,7 +49,7 @@ export class MemoryState {
   groups(grouping: Grouping): Groups {
     let groups = this.#groups.get(grouping);
     if (!groups) {
-      groups = groupAllocations(this.trace, grouping, this.ledger.ops);
+      groups = groupAllocations(this.trace, grouping);
       this.#groups.set(grouping, groups);
     }
     return groups;

@@ -1,40 +1,17 @@
 /** Unpacks zlib streams with what the browser has. */
 
-const FIRST_BYTES = 1 << 22;
-
+/**
+ * The content of a zlib stream.
+ *
+ * @throws TypeError if the stream is cut short or altered
+ */
 export function inflate(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const inflating = new Inflating(8 * bytes.length);
-  inflating.add(bytes as Uint8Array<ArrayBuffer>);
-  return inflating.end();
-}
-
-/** Unpacks a stream that arrives in parts. */
-export class Inflating {
-  readonly #writer: WritableStreamDefaultWriter<BufferSource>;
-  readonly #reading: Promise<Uint8Array<ArrayBuffer>>;
-
-  /** @param expected_bytes what the stream holds, about */
-  constructor(expected_bytes = FIRST_BYTES) {
-    const { readable, writable } = new DecompressionStream("deflate");
-    this.#writer = writable.getWriter();
-    this.#reading = readAll(readable, expected_bytes);
-    // The code that waits for the end gets the error; do not also report it as unhandled.
-    this.#reading.catch(() => {});
-  }
-
-  add(part: Uint8Array<ArrayBuffer>): void {
-    this.#writer.write(part).catch(() => {});
-  }
-
-  /**
-   * Resolves with all of it, once no more is added.
-   *
-   * @throws TypeError if the stream is cut short or altered
-   */
-  end(): Promise<Uint8Array<ArrayBuffer>> {
-    this.#writer.close().catch(() => {});
-    return this.#reading;
-  }
+  const { readable, writable } = new DecompressionStream("deflate");
+  const writer = writable.getWriter();
+  // The reader gets the error; do not also report it as unhandled.
+  writer.write(bytes as Uint8Array<ArrayBuffer>).catch(() => {});
+  writer.close().catch(() => {});
+  return readAll(readable, 8 * bytes.length);
 }
 
 /** What has been read grows in place: a Blob or a Response would take half as long again. */

@@ -36,9 +36,6 @@ export function hasMemory(trace: Trace): boolean {
   return trace.table("allocations").length > 0;
 }
 
-/** From so many on a worker reads them. */
-const MANY_ALLOCATIONS = 50_000;
-
 /** Rows of a table by a key in one of its columns, the table it points into; of `uses`, those of one role. */
 const INDEXES = {
   inputs: ["uses", "op", "ops", "input"],
@@ -88,21 +85,14 @@ export class Trace {
     return this.#rows("programs", op);
   }
 
-  /** The allocations, where none has asked for them yet and there are many. */
-  get unreadAllocations(): UnreadTable | undefined {
-    const { allocations } = this.#tables;
-    const isMany = allocations.length >= MANY_ALLOCATIONS;
-    return isMany && allocations instanceof UnreadTable ? allocations : undefined;
-  }
-
   /**
-   * Read, and so check, what nobody has asked for yet, one table a step. Many allocations are left to a worker.
+   * Read, and so check, what nobody has asked for yet, one table a step.
    *
    * @throws Error in a sentence for people, if a column points at what is not there
    */
   *readRest(): Generator<void> {
     for (const table of Object.values(this.#tables)) {
-      if (table instanceof UnreadTable && table !== this.unreadAllocations) {
+      if (table instanceof UnreadTable) {
         table.readRest();
         yield;
       }

@@ -53,23 +53,15 @@ const ALIGNMENT_BYTES = 8;
  *   cut short or altered.
  */
 export async function unpack(bytes: Uint8Array): Promise<Packed> {
-  const start = streamStart(bytes);
-  let payload: Uint8Array<ArrayBuffer>;
+  checkStart(bytes);
   try {
-    payload = await inflate(bytes.subarray(start));
+    return readPayload(await inflate(bytes.subarray(HEADER_START_BYTES)));
   } catch (error) {
     throw damaged(error);
   }
-  return readInflated(payload);
 }
 
-/**
- * Position of a packed record's zlib stream.
- *
- * @param bytes the record's first ones
- * @throws Error with one sentence for people, if it is no trace or of another format
- */
-export function streamStart(bytes: Uint8Array): number {
+function checkStart(bytes: Uint8Array): void {
   if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
     throw new Error(t("no_trace"));
   }
@@ -79,20 +71,6 @@ export function streamStart(bytes: Uint8Array): number {
   const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
   if (version !== FORMAT_VERSION) {
     throw new Error(t("other_format", { version, known: FORMAT_VERSION }));
-  }
-  return HEADER_START_BYTES;
-}
-
-/**
- * Read what the zlib stream of a packed record holds.
- *
- * @throws Error with one sentence for people, if it was cut short or altered
- */
-export function readInflated(payload: Uint8Array<ArrayBuffer>): Packed {
-  try {
-    return readPayload(payload);
-  } catch (error) {
-    throw damaged(error);
   }
 }
 

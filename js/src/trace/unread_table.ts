@@ -1,4 +1,4 @@
-/** A table whose columns are read, and checked, when they are first asked for, or by a worker. */
+/** A table whose columns are read, and checked, when they are first asked for. */
 
 import type { Column, Table } from "./columns.ts";
 import { type PackedColumn, readColumn } from "./packed_column.ts";
@@ -28,7 +28,6 @@ export class UnreadTable implements Table {
   /** Those columns that were asked for. */
   readonly read: Record<string, Column> = Object.create(null);
   #unread: UnreadColumns | undefined;
-  #isTaken = false;
 
   constructor(unread: UnreadColumns) {
     this.length = unread.rows;
@@ -40,21 +39,6 @@ export class UnreadTable implements Table {
         get: () => this.#column(name),
       });
     }
-  }
-
-  /** What there is to read, for a worker; undefined where one has read what it needs. */
-  get unread(): UnreadColumns | undefined {
-    return this.#isTaken ? undefined : this.#unread;
-  }
-
-  /** Have columns that were read elsewhere; what is none of them is read when it is asked for. */
-  take(columns: Readonly<Record<string, Column>>): void {
-    for (const [name, column] of Object.entries(columns)) {
-      if (!this.read[name]) {
-        this.#put(name, column);
-      }
-    }
-    this.#isTaken = true;
   }
 
   /** Read what nobody has asked for yet; the payload is let go. */

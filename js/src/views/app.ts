@@ -222,15 +222,15 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   let memory: MemoryView | undefined;
   function showMode(): void {
     const isMemory = store.state.mode === "memory" && hasMemory(trace);
-    if (isMemory) {
-      memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
-    }
     const focused = document.activeElement;
     // The outline that is not shown stands for the picture, and goes with it.
     const standsIn = parts.outline.classList.contains("pdl-visually-hidden");
     const hadFocus =
       parts.canvas.contains(focused) || (standsIn && parts.outline.contains(focused));
     parts.app.classList.toggle("pdl-shows-memory", isMemory);
+    if (isMemory) {
+      memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
+    }
     if (hadFocus) {
       // What had it is hidden now; without the focus inside, the next key would be the page's.
       const timeline = parts.canvas.querySelector<HTMLElement>("[role=slider]");

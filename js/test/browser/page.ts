@@ -35,7 +35,6 @@ export class BrowserOfTests {
 
   async start(): Promise<void> {
     this.#folder = mkdtempSync(join(tmpdir(), "pdl-browser-"));
-    const { inlineWorker } = await import(pathToFileURL(join(ROOT, "inline_worker.mjs")).href);
     const style = join(this.#folder, "style.css");
     await build({
       absWorkingDir: ROOT,
@@ -52,7 +51,6 @@ export class BrowserOfTests {
       format: "esm",
       target: "es2022",
       logLevel: "warning",
-      plugins: [inlineWorker({ minify: true, style })],
     });
     await build({
       absWorkingDir: ROOT,
@@ -66,7 +64,6 @@ export class BrowserOfTests {
       logLevel: "warning",
       loader: { ".css": "text" },
       alias: { "built-widget.css": style },
-      plugins: [inlineWorker({ minify: true, style })],
     });
     this.#view = deflateSync(readFileSync(join(this.#folder, "widget_view.js"))).toString("base64");
     this.#script = readFileSync(join(this.#folder, "standalone.js"), "utf8");

@@ -26,16 +26,11 @@ function made(count: number): SyntheticTrace {
 test("columns of many allocations are read one by one, as they were", PATIENCE, async () => {
   const written = made(MANY);
   const trace = new Trace(await unpack(written.bytes()));
-  expect(trace.unreadAllocations?.unread).toBeDefined();
   for (const name of Object.keys(TABLES.allocations) as ColumnName<"allocations">[]) {
     const column = trace.table("allocations").column(name);
     expect(String(column)).toBe(String(written.tables.allocations[name]));
     expect(trace.table("allocations").column(name)).toBe(column);
   }
-});
-
-test("few allocations are read at once", async () => {
-  expect(new Trace(await unpack(made(20).bytes())).unreadAllocations).toBeUndefined();
 });
 
 test("what points nowhere is refused when it is read", PATIENCE, async () => {
@@ -44,25 +39,6 @@ test("what points nowhere is refused when it is read", PATIENCE, async () => {
   const table = new Trace(await unpack(written.bytes())).table("allocations");
   expect(table.column("kind")[1]).toBe(4);
   expect(() => table.column("op")).toThrow("cut short or altered");
-});
-
-test("columns that were read elsewhere take the payload's place", PATIENCE, async () => {
-  const trace = new Trace(await unpack(made(MANY).bytes()));
-  const bytes = trace.table("allocations").column("bytes");
-  const names = Object.keys(TABLES.allocations);
-  const columns = Object.fromEntries(names.map((name) => [name, new Int32Array(1)]));
-  trace.unreadAllocations!.take(columns);
-  expect(trace.unreadAllocations!.unread).toBeUndefined();
-  expect(trace.table("allocations").column("bytes")).toBe(bytes);
-  expect(trace.table("allocations").column("op")).toBe(columns.op);
-});
-
-test("what a worker had no need of is read when it is asked for", PATIENCE, async () => {
-  const written = made(MANY);
-  const trace = new Trace(await unpack(written.bytes()));
-  trace.unreadAllocations!.take({ bytes: new Float64Array(MANY) });
-  const start_ns = trace.table("allocations").column("start_ns");
-  expect(String(start_ns)).toBe(String(written.tables.allocations.start_ns));
 });
 
 test("what nobody asks for is read in the end, and refused if it points nowhere", async () => {

@@ -11,16 +11,12 @@ const ALLOWED: Readonly<Record<string, RegExp>> = {
   // JupyterLab's list of plugins, which is English for all of them.
   "labextension/index.ts": /^Shows the /,
   // Caught where they are thrown for: the page then goes another way.
-  "layout/contract.ts": /^The layout was cancelled\.$/,
-  "loading/reader.ts": /^the page's policy/,
-  "views/memory/view.ts": /^the memory is shown no more$/,
   // Caught, and told to a developer's console.
   "labextension/source/open_file.ts": /is no text\.$/,
   // A fault that `damaged` is the cause of, for a developer's console.
   "trace/unpack.ts": /^(?:header longer|strings are|a number of|a column|… and … differ) /,
   "trace/references.ts": /^… points /,
   "trace/packed_column.ts": /^unknown column type$/,
-  "charts/carried_bokeh.ts": /^this page carries no /,
   // As Python itself prints a traceback.
   "views/names/stack_order.ts": /^Traceback \(|^Cell …$|^File "…"$|^ {2}…, line /,
   // Shapes of the legend's samples, and what they look like.

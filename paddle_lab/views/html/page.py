@@ -1,7 +1,6 @@
 """One HTML file with the interactive graph: scripts, styles and data inside, no network.
 
-The data comes last and in pieces (``js/src/loading/page_pieces.ts``): a page with a million
-allocations takes a second to arrive, and its script reads them meanwhile.
+The data comes last, in pieces (``js/src/loading/page_payload.ts``).
 """
 
 from __future__ import annotations
@@ -44,22 +43,14 @@ def html_page(record: Record, *, payload: bytes) -> str:
     """
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
-    # Only the memory's charts need BokehJS, which is large and styles what it draws itself. The
-    # page has the part of it that they use (js/src/charts/carried_models.ts).
-    has_charts = len(record.allocations) > 0
-    bokeh = _escaped(_static("carried_bokeh.js")) if has_charts else ""
-    # Text until a chart needs it (js/src/charts/bokeh_loader.ts): it takes a while to run.
-    carried = f'<script type="text/plain" id="pdl-bokeh">{bokeh}</script>' if has_charts else ""
-    styles = "'unsafe-inline'" if has_charts else _hash(style)
     title = full_title(record)
     # The page may load nothing and run nothing but its own script, whatever a trace's text holds.
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(_hash, filter(None, (bokeh, script))))}",
-            f"style-src {styles}",
+            f"script-src {_hash(script)}",
+            f"style-src {_hash(style)}",
             "img-src data: blob:",
-            "worker-src blob:",
             "base-uri 'none'",
             "form-action 'none'",
         )
@@ -79,7 +70,6 @@ def html_page(record: Record, *, payload: bytes) -> str:
 <p>{say("reports.no_scripts")}</p>
 {svg_picture(record)}
 </noscript></div>
-{carried}
 <script>{script}</script>
 {_pieces(payload)}
 </body>

@@ -1,5 +1,4 @@
-/** What was alive at a moment, or most in a span: at the cost of what was alive, not of all blocks. */
-import { searchAlive } from "./alive_index.ts";
+/** What was alive at a moment, or most in a span. */
 import type { Blocks } from "./blocks.ts";
 import { highestWithin } from "./events.ts";
 import { countBefore, countUntil } from "./time_order.ts";
@@ -32,17 +31,14 @@ export function momentOf(blocks: Blocks, from_ns: number, to_ns: number): Moment
 
 /** Blocks that were alive at a moment, by start. */
 export function aliveAt(blocks: Blocks, time_ns: number): Int32Array {
-  const { start_ns, end_ns, bounds } = blocks;
+  const { start_ns, end_ns } = blocks;
   const alive = new Int32Array(aliveCount(blocks, time_ns));
-  let count = 0;
-  const wanted = { after_ns: time_ns, least_bytes: 0, least_ns: 0 };
-  searchAlive(bounds, countUntil(start_ns, time_ns), wanted, (first, end) => {
-    for (let block = first; block < end; block++) {
-      if (end_ns[block]! > time_ns) {
-        alive[count++] = block;
-      }
+  const started = countUntil(start_ns, time_ns);
+  for (let block = 0, count = 0; block < started; block++) {
+    if (end_ns[block]! > time_ns) {
+      alive[count++] = block;
     }
-  });
+  }
   return alive;
 }
 

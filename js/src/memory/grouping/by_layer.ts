@@ -3,13 +3,11 @@ import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
 import { layersOfScopes, layersOfTensors } from "./layer_names.ts";
-import { Numbers } from "./numbering.ts";
 
 /** Layers by name, all their calls in one; a parameter from before the trace is its layer's. */
 export function byLayer(trace: Trace): Groups {
   const ofScope = layersOfScopes(trace);
   const ofTensor = layersOfTensors(trace);
-  const numbers = new Numbers(trace.strings.length);
   const table = trace.table("allocations");
   const scopeOfOp = trace.table("ops").column("scope");
   const parameterOf = trace.table("grad_nodes").column("parameter");
@@ -23,20 +21,21 @@ export function byLayer(trace: Trace): Groups {
     const parameter = parameterOf[gradNodeOf[row]!] ?? -1;
     const tensor = parameter >= 0 ? parameter : tensorOf[row]!;
     const ofOp = ofScope[scopeOfOp[opOf[row]!] ?? -1];
-    groupOf[row] = numbers.of(ofOp || ofScope[scopeOf[row]!] || ofTensor[tensor] || 0);
+    // A group is the string code of its layer's name.
+    groupOf[row] = ofOp || ofScope[scopeOf[row]!] || ofTensor[tensor] || 0;
   }
   const firstGroups = firstGroupsOf(trace, ofScope);
-  const groupNamed = (number: number): number => firstGroups.get(numbers.keys[number]!) ?? -1;
+  const groupNamed = (name: number): number => firstGroups.get(name) ?? -1;
   return {
     groupOf,
-    count: numbers.keys.length,
-    label: (number) => trace.text(numbers.keys[number]!) || t("memory.outside_layers"),
-    note: (number) => {
-      const group = groupNamed(number);
+    count: trace.strings.length,
+    label: (name) => trace.text(name) || t("memory.outside_layers"),
+    note: (name) => {
+      const group = groupNamed(name);
       return group >= 0 ? trace.textAt("groups", "class", group) : "";
     },
-    selection: (number) => {
-      const group = groupNamed(number);
+    selection: (name) => {
+      const group = groupNamed(name);
       return group >= 0 ? { kind: "group", group } : { kind: "none" };
     },
   };

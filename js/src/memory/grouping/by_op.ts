@@ -6,48 +6,32 @@ import { t } from "../../words/page.ts";
 import { kindLabel } from "../blocks/kinds.ts";
 import type { Groups } from "./groups.ts";
 import { layersOfTensors } from "./layer_names.ts";
-import { Numbers } from "./numbering.ts";
 
-/** Which op, grad node or tensor each block is counted with, as columns alone. */
-export interface OpNumbers {
-  /** Group by row of `allocations`. */
-  readonly groupOf: Int32Array;
-  /** By group: an op, behind the ops a grad node, behind those a tensor; -1 for none. */
-  readonly keys: readonly number[];
-  /** By group: a tensor with a name that the op made, where there is one. */
-  readonly made: readonly (number | undefined)[];
-}
-
-export function opNumbers(trace: Trace): OpNumbers {
+/**
+ * Ops; in the backward, grad nodes; of blocks from before, their tensors.
+ *
+ * A group is the number of an op; behind the ops follow the grad nodes, the tensors, and one group for all else.
+ */
+export function byOp(trace: Trace): Groups {
   const table = trace.table("allocations");
-  const opOf = table.column("op");
-  const gradNodeOf = table.column("grad_node");
+  const [opOf, gradNodeOf] = [table.column("op"), table.column("grad_node")];
   const tensorOf = table.column("tensor");
   const paths = trace.table("tensors").column("path");
   const opEnd = trace.opCount;
   const gradEnd = opEnd + trace.gradNodeCount;
-  const numbers = new Numbers(gradEnd + paths.length);
+  const none = gradEnd + paths.length;
   const groupOf = new Int32Array(table.length);
-  const made: (number | undefined)[] = [];
+  /** By group: the first tensor with a name that the op made, -1 for none. */
+  const made = new Int32Array(none + 1).fill(-1);
   for (let row = 0; row < groupOf.length; row++) {
-    const gradNode = gradNodeOf[row]!;
-    const op = opOf[row]!;
-    const tensor = tensorOf[row]!;
-    const group = numbers.of(
-      gradNode >= 0 ? opEnd + gradNode : op >= 0 ? op : tensor >= 0 ? gradEnd + tensor : -1,
-    );
+    const [gradNode, op, tensor] = [gradNodeOf[row]!, opOf[row]!, tensorOf[row]!];
+    const group =
+      gradNode >= 0 ? opEnd + gradNode : op >= 0 ? op : tensor >= 0 ? gradEnd + tensor : none;
     groupOf[row] = group;
-    if (tensor >= 0 && paths[tensor]! > 0) {
-      made[group] ??= tensor;
+    if (tensor >= 0 && paths[tensor]! > 0 && made[group]! < 0) {
+      made[group] = tensor;
     }
   }
-  return { groupOf, keys: numbers.keys, made };
-}
-
-/** Ops; in the backward, grad nodes; of blocks from before, their tensors. */
-export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
-  const opEnd = trace.opCount;
-  const gradEnd = opEnd + trace.gradNodeCount;
   let layers: Int32Array | undefined;
   const pathOf = (tensor: number): string => {
     const path = trace.textAt("tensors", "path", tensor);
@@ -60,15 +44,9 @@ export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
       .join(".");
   };
   const selection = (group: number): Selection => {
-    const key = keys[group]!;
-    if (key < 0) {
-      return { kind: "none" };
-    }
-    return key < opEnd
-      ? { kind: "op", op: key }
-      : key < gradEnd
-        ? { kind: "grad_node", gradNode: key - opEnd }
-        : { kind: "tensor", tensor: key - gradEnd };
+    if (group < opEnd) return { kind: "op", op: group };
+    if (group < gradEnd) return { kind: "grad_node", gradNode: group - opEnd };
+    return group < none ? { kind: "tensor", tensor: group - gradEnd } : { kind: "none" };
   };
   let kinds: ReadonlyMap<number, number> | undefined;
   /** The graph calls an optimizer's state a buffer, and an input external. */
@@ -81,7 +59,7 @@ export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
   };
   return {
     groupOf,
-    count: keys.length,
+    count: none + 1,
     label(group) {
       const chosen = selection(group);
       if (chosen.kind === "tensor") {
@@ -95,13 +73,11 @@ export function byOp(trace: Trace, { groupOf, keys, made }: OpNumbers): Groups {
     },
     note(group) {
       // A tensor with a name says more than where it was made.
-      const [chosen, tensor] = [selection(group), made[group]];
+      const [chosen, tensor] = [selection(group), made[group]!];
       if (chosen.kind === "tensor") {
         return hasName(trace, chosen.tensor) ? kindAndShapeOf(chosen.tensor) : "";
       }
-      return (
-        (chosen.kind === "op" && tensor !== undefined && pathOf(tensor)) || noteOf(trace, chosen)
-      );
+      return (chosen.kind === "op" && tensor >= 0 && pathOf(tensor)) || noteOf(trace, chosen);
     },
     selection,
   };

@@ -4,17 +4,16 @@ import type { Trace } from "../../trace/trace.ts";
 import { kindLabel, MEMORY_KINDS } from "../blocks/kinds.ts";
 import { byLayer } from "./by_layer.ts";
 import { byLine } from "./by_line.ts";
-import { byOp, type OpNumbers, opNumbers } from "./by_op.ts";
+import { byOp } from "./by_op.ts";
 import type { Groups } from "./groups.ts";
 
 export const GROUPINGS = ["op", "layer", "line", "kind"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** @param ops what is known of the grouping by op */
-export function groupAllocations(trace: Trace, grouping: Grouping, ops?: OpNumbers): Groups {
+export function groupAllocations(trace: Trace, grouping: Grouping): Groups {
   switch (grouping) {
     case "op":
-      return byOp(trace, ops ?? opNumbers(trace));
+      return byOp(trace);
     case "layer":
       return byLayer(trace);
     case "line":

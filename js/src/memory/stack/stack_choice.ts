@@ -1,5 +1,4 @@
 /** Which blocks of a window are worth an area of their own, and in which order they are stacked. */
-import { searchAlive } from "../blocks/alive_index.ts";
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
 import { countUntil } from "../blocks/time_order.ts";
@@ -19,24 +18,22 @@ export interface Choice {
 
 /** @param least_px lower blocks are not chosen */
 export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): Choice {
-  const { start_ns, end_ns, bytes, isSum, bounds } = blocks;
+  const { start_ns, end_ns, bytes, isSum } = blocks;
   const { from_ns, to_ns, width_px, height_px, height_bytes } = window;
   const least_bytes = (least_px * height_bytes) / height_px;
   const least_ns = (LEAST_WIDTH_PX * (to_ns - from_ns)) / width_px;
   const started = countUntil(start_ns, to_ns);
   const found: number[] = [];
-  searchAlive(bounds, started, { after_ns: from_ns, least_bytes, least_ns }, (first, end) => {
-    for (let block = first; block < end; block++) {
-      // Drawn one by one, what follows upon another as a sum would jump up and down.
-      if (bytes[block]! < least_bytes || isSum?.[block]) {
-        continue;
-      }
-      const [start, stop] = [start_ns[block]!, end_ns[block]!];
-      if ((stop < to_ns ? stop : to_ns) - (start > from_ns ? start : from_ns) >= least_ns) {
-        found.push(block);
-      }
+  for (let block = 0; block < started; block++) {
+    // Sums that follow each other would jump up and down if each was drawn.
+    if (bytes[block]! < least_bytes || isSum?.[block]) {
+      continue;
     }
-  });
+    const until_ns = Math.min(to_ns, end_ns[block]!);
+    if (until_ns - Math.max(from_ns, start_ns[block]!) >= least_ns) {
+      found.push(block);
+    }
+  }
   const inWindow = aliveCount(blocks, from_ns) + started - countUntil(start_ns, from_ns);
   const most = window.shown ? mostWhere(blocks, window) : MOST_BLOCKS;
   return { blocks: stacked(largest(Int32Array.from(found), bytes, most), bytes, window), inWindow };

@@ -4,8 +4,9 @@
  * so the outline is the exact total whatever is drawn one by one.
  */
 import type { Blocks } from "../blocks/blocks.ts";
-import { highestWithin, kindsBefore } from "../blocks/events.ts";
+import { highestWithin } from "../blocks/events.ts";
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
+import { aliveAt } from "../blocks/moment.ts";
 import { countBefore, countUntil, timeOrder } from "../blocks/time_order.ts";
 import { Band } from "./stack_band.ts";
 import { chooseBlocks, MOST_BLOCKS } from "./stack_choice.ts";
@@ -37,20 +38,27 @@ function sweep(
   window: Window,
   chosen: Int32Array,
 ): Omit<StackPicture, "bandCount"> | undefined {
-  const { bytes, kinds } = blocks;
-  const { events } = blocks;
+  const { bytes, kinds, events } = blocks;
   const { times_ns } = events;
   const { from_ns, to_ns } = window;
+  const first = countUntil(times_ns, from_ns);
   const stack = new Stack(chosen, bytes, window.shown);
   const band = new Band();
   const changes = changesOf(blocks, window, chosen);
-  const stacked_bytes = new Float64Array(MEMORY_KINDS.length);
+  /** Bytes by kind that are alive before `nextEvent`, without those in the stack. */
   const band_bytes = new Float64Array(MEMORY_KINDS.length);
-  /** What of all that is alive after an event is not in the stack. */
+  for (const block of aliveAt(blocks, from_ns)) {
+    band_bytes[kinds[block]!]! += bytes[block]!;
+  }
+  let nextEvent = first;
   const bandAfter = (event: number): Float64Array => {
-    kindsBefore(events, blocks, event + 1, band_bytes);
-    for (let kind = 0; kind < band_bytes.length; kind++) {
-      band_bytes[kind]! -= stacked_bytes[kind]!;
+    for (; nextEvent <= event; nextEvent++) {
+      const block = events.blocks[nextEvent]!;
+      if (block < 0) {
+        band_bytes[kinds[~block]!]! -= bytes[~block]!;
+      } else {
+        band_bytes[kinds[block]!]! += bytes[block]!;
+      }
     }
     return band_bytes;
   };
@@ -58,14 +66,13 @@ function sweep(
     const block = chosen[slot < 0 ? ~slot : slot]!;
     if (slot < 0) {
       stack.remove(~slot, time_ns);
-      stacked_bytes[kinds[block]!]! -= bytes[block]!;
+      band_bytes[kinds[block]!]! += bytes[block]!;
     } else {
       stack.add(slot, time_ns);
-      stacked_bytes[kinds[block]!]! += bytes[block]!;
+      band_bytes[kinds[block]!]! -= bytes[block]!;
     }
   };
 
-  const first = countUntil(times_ns, from_ns);
   for (const slot of changes.first) {
     change(slot, from_ns);
   }

@@ -130,12 +130,10 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     return [
       memory !== undefined &&
         item(t("export.copy_alive"), async () =>
-          refuseUnless(await copyText(tabbedOf(await memory.alive()), root)),
+          refuseUnless(await copyText(tabbedOf(memory.alive()), root)),
         ),
       memory !== undefined &&
-        item(t("export.save_alive"), async () =>
-          save(spreadsheet(await memory.alive()), "text/csv", "csv"),
-        ),
+        item(t("export.save_alive"), () => save(spreadsheet(memory.alive()), "text/csv", "csv")),
     ];
   }
 

@@ -4,7 +4,6 @@ import { button, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
 import type { Cell } from "../../dom/table_text.ts";
 import { reservedSteps } from "../../memory/blocks/marks.ts";
-import { expectedLedger } from "../../memory/ledger.ts";
 import { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
@@ -23,7 +22,7 @@ export interface MemoryView {
   /** The timeline as PNG; rejects where it cannot be drawn. */
   picture(): Promise<Blob>;
   /** What was alive in the chosen moment, as the table has it. */
-  alive(): Promise<Cell[][]>;
+  alive(): Cell[][];
   dispose(): void;
 }
 
@@ -39,58 +38,17 @@ export function mountMemory(
 ): MemoryView {
   const section = element("section", { class: "pdl-memory", "aria-label": t("mode.memory") });
   root.append(section);
-  const ahead = expectedLedger(store.trace);
-  if (!ahead) {
+  try {
     return mountParts(section, store, new MemoryState(store.trace), options);
-  }
-  const count = store.trace.table("allocations").length;
-  section.append(
-    element("p", { class: "pdl-soft", role: "status" }, t("memory.reading", { n: count })),
-  );
-  let isDisposed = false;
-  const takesFocus = keepFocus(root, section);
-  const mounting = ahead.then((ledger) => {
-    if (isDisposed) {
-      throw new Error("the memory is shown no more");
-    }
-    const memory = new MemoryState(store.trace, ledger);
-    const parts = mountParts(section, store, memory, options);
-    takesFocus();
-    return parts;
-  });
-  mounting.catch((error: unknown) => {
+  } catch (error) {
     showFailure(section, error);
     section.dataset.state = "failed";
-  });
-  return {
-    picture: async () => (await mounting).picture(),
-    alive: async () => (await mounting).alive(),
-    dispose() {
-      isDisposed = true;
-      void mounting.then((parts) => parts.dispose()).catch(() => {});
-      section.remove();
-    },
-  };
-}
-
-/**
- * While blocks are read there is nothing to press, but keys are still this view's.
- *
- * @returns gives the focus on, once there is what takes it
- */
-function keepFocus(root: HTMLElement, section: HTMLElement): () => void {
-  section.tabIndex = -1;
-  if (root.contains(document.activeElement)) {
-    // Not before it is on screen.
-    queueMicrotask(() => section.focus({ preventScroll: true }));
+    return {
+      picture: () => Promise.reject(error),
+      alive: () => [],
+      dispose: () => section.remove(),
+    };
   }
-  return () => {
-    if (document.activeElement === section) {
-      section.querySelector<HTMLElement>("[role=slider]")?.focus({ preventScroll: true });
-    }
-    // Not sooner: what cannot have the focus loses it.
-    section.removeAttribute("tabindex");
-  };
 }
 
 function mountParts(
@@ -145,9 +103,8 @@ function mountParts(
   ];
   summarize();
   turnTo("timeline");
-  void timeline.draw().then(() => {
-    section.dataset.state = "ready";
-  });
+  timeline.draw();
+  section.dataset.state = "ready";
 
   function turnTo(name: Page): void {
     takeDown();
@@ -187,7 +144,7 @@ function mountParts(
 
   return {
     picture: () => timeline.picture(),
-    alive: async () => table.cells(),
+    alive: () => table.cells(),
     dispose() {
       for (const end of dispose) {
         end();

@@ -1,77 +1,80 @@
 /** Axes of the timeline: bytes upwards, time to the right. */
-import type { CarriedModels } from "../../../charts/bokeh_loader.ts";
-import { byteTicks } from "../../../charts/byte_axis.ts";
+import { formatBytes } from "../../../words/quantities.ts";
+import type { Frame, Places } from "./frame.ts";
+import type { MemoryPalette } from "./palette.ts";
 
-type Axis = InstanceType<CarriedModels["LinearAxis"]>;
-type NoOverlap = InstanceType<CarriedModels["NoOverlap"]>;
-type Grid = InstanceType<CarriedModels["Grid"]>;
-
-/** Between times: less looks like one number. */
+const FONT_PX = 11;
+/** Between a label and the frame. */
+const STANDOFF_PX = 5;
+/** Between two times: with less room they look like one number. */
 const LABEL_GAP_PX = 12;
+const TICK_PX = 4;
+const BYTE_TICKS = 5;
+const TIME_TICKS = 6;
 
-/**
- * Each with its side of the figure and its grid; they have no colours yet.
- *
- * @param width_px of the figure, once it is laid out
- */
-export function memoryAxes(
-  models: CarriedModels,
-  width_px: () => number | null,
-): readonly (readonly [side: "below" | "left", axis: Axis, grid: Grid])[] {
-  class TimeFormatter extends models.TickFormatter {
-    static override __name__ = "TimeFormatter";
-    override doFormat(ticks: string[] | number[]): string[] {
-      return timeTicks(ticks.map(Number));
+export function paintAxes(
+  context: CanvasRenderingContext2D,
+  frame: Frame,
+  { x, y }: Places,
+  { line, soft, font }: MemoryPalette,
+): void {
+  const { left_px, top_px, width_px, height_px } = frame;
+  const bottom_px = top_px + height_px;
+  context.save();
+  context.font = `${FONT_PX}px ${font}`;
+  context.fillStyle = soft;
+  context.strokeStyle = line;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  let last_px = Infinity;
+  for (const bytes of byteTicks(frame.from_bytes, frame.to_bytes)) {
+    const at_px = y(bytes);
+    context.moveTo(left_px, at_px);
+    context.lineTo(left_px + width_px, at_px);
+    if (last_px - at_px > FONT_PX) {
+      context.fillText(formatBytes(bytes), left_px - STANDOFF_PX, at_px);
+      last_px = at_px;
     }
   }
-  class LabelsInside extends models.NoOverlap {
-    static override __name__ = "LabelsInside";
-    // Bokeh would push the last one inside, into its neighbour.
-    override filter(...[labels, places, distance]: Parameters<NoOverlap["filter"]>) {
-      for (const at of labels) {
-        if (places[at]!.right > (width_px() ?? Infinity)) {
-          labels.unset(at);
-        }
-      }
-      return super.filter(labels, places, distance);
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  let right_px = 0;
+  for (const [time_ns, label] of timeTicks(frame.from_ns, frame.to_ns)) {
+    const at_px = x(time_ns);
+    context.moveTo(at_px, bottom_px);
+    context.lineTo(at_px, bottom_px + TICK_PX);
+    const half_px = context.measureText(label).width / 2;
+    const isInside = at_px + half_px <= context.canvas.clientWidth;
+    if (isInside && at_px - half_px > right_px + LABEL_GAP_PX) {
+      context.fillText(label, at_px, bottom_px + TICK_PX + STANDOFF_PX);
+      right_px = at_px + half_px;
     }
   }
-  const look = {
-    axis_line_color: null,
-    minor_tick_line_color: null,
-    major_tick_in: 0,
-    major_label_text_font_size: "11px",
-    major_label_standoff: 5,
-  };
-  // A small view has no room for all labels.
-  const time = new models.LinearAxis({
-    ...look,
-    ticker: new models.BasicTicker({ desired_num_ticks: 6 }),
-    formatter: new TimeFormatter(),
-    major_label_policy: new LabelsInside({ min_distance: LABEL_GAP_PX }),
-    major_tick_out: 4,
-  });
-  const bytes = new models.LinearAxis({
-    ...look,
-    ...byteTicks(models),
-    major_label_policy: new models.NoOverlap({ min_distance: 1 }),
-    major_tick_out: 0,
-  });
-  return [
-    ["below", time, new models.Grid({ axis: time, dimension: 0, visible: false })],
-    ["left", bytes, new models.Grid({ axis: bytes, dimension: 1, level: "underlay" })],
-  ];
+  context.stroke();
+  context.restore();
 }
 
-/** "12.5 ms", all in one unit, with as many digits as neighbouring ticks differ in. */
-function timeTicks(ticks_ns: readonly number[]): string[] {
-  const largest_ns = Math.max(...ticks_ns.map(Math.abs));
-  const step_ns = ticks_ns.length > 1 ? Math.abs(ticks_ns[1]! - ticks_ns[0]!) : largest_ns;
+/** Multiples of a power of two: 256 KiB, 1.5 GiB. */
+function byteTicks(from_bytes: number, to_bytes: number): number[] {
+  const step = 2 ** Math.max(0, Math.round(Math.log2((to_bytes - from_bytes) / BYTE_TICKS)));
+  return multiples(step, from_bytes, to_bytes);
+}
+
+/** Times and their labels, such as "12.5 ms": all in one unit, with as many digits as they differ in. */
+function timeTicks(from_ns: number, to_ns: number): [time_ns: number, label: string][] {
+  const least_ns = (to_ns - from_ns) / TIME_TICKS;
+  const decade = 10 ** Math.floor(Math.log10(least_ns));
+  const step_ns = [1, 2, 5, 10].map((by) => by * decade).find((step) => step >= least_ns)!;
+  const ticks_ns = multiples(step_ns, from_ns, to_ns);
+  const largest_ns = ticks_ns.at(-1) ?? 0;
   const [unit_ns, unit] = UNITS.find(([size_ns]) => largest_ns >= size_ns) ?? [1, "ns"];
-  const digits = Math.max(0, Math.ceil(-Math.log10(step_ns / unit_ns) - 1e-9));
-  return ticks_ns.map((time_ns) =>
-    time_ns === 0 ? "0" : `${(time_ns / unit_ns).toFixed(Math.min(9, digits))} ${unit}`,
-  );
+  const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step_ns / unit_ns) - 1e-9)));
+  return ticks_ns.map((time_ns) => [
+    time_ns,
+    time_ns === 0 ? "0" : `${(time_ns / unit_ns).toFixed(digits)} ${unit}`,
+  ]);
 }
 
 const UNITS: readonly (readonly [size_ns: number, name: string])[] = [
@@ -79,3 +82,8 @@ const UNITS: readonly (readonly [size_ns: number, name: string])[] = [
   [1e6, "ms"],
   [1e3, "µs"],
 ];
+
+function multiples(step: number, from: number, to: number): number[] {
+  const [first, last] = [Math.ceil(from / step), Math.floor(to / step)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * step);
+}

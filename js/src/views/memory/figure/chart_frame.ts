@@ -1,40 +1,34 @@
 /**
- * What the timeline and the map share: a figure, over it what takes the pointer and the keys, a tooltip,
+ * What the timeline and the map share: a canvas, over it what takes the pointer and the keys, a tooltip,
  * and one drawing a frame however much has changed.
  */
 import { element } from "../../../dom/element.ts";
 import { watchTheme } from "../../../dom/theme.ts";
 import { TooltipBox } from "../../tooltip_box.ts";
+import { type MemoryPalette, readMemoryPalette } from "./palette.ts";
 
 export interface ChartFrameOptions {
-  /** Class of the element that the figure is drawn in. */
-  readonly figure: string;
-  /** Of the element over it; it is a slider, which keys move. */
+  /** Class of the canvas. */
+  readonly canvas: string;
+  /** Attributes of the element over it; it is a slider, which keys move. */
   readonly pointer: Readonly<Record<string, unknown>>;
-  /** Draw what has changed. */
   draw(): void;
-  /** Other colours are in force. */
-  recolour(): void;
 }
 
 export class ChartFrame {
-  readonly figure: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
   readonly pointer: HTMLElement;
   readonly #tooltip: TooltipBox;
   readonly #ends: (() => void)[];
+  #palette: MemoryPalette | undefined;
   #frame = 0;
-  #isDisposed = false;
 
-  /**
-   * @param app the view's root, which the tooltip stays inside of
-   * @param resized the figure has another size
-   */
+  /** @param app the view's root, which the tooltip stays inside of */
   constructor(
     readonly app: HTMLElement,
     readonly options: ChartFrameOptions,
-    resized: () => void,
   ) {
-    this.figure = element("div", { class: options.figure });
+    this.canvas = element("canvas", { class: options.canvas });
     this.pointer = element("div", {
       role: "slider",
       tabindex: 0,
@@ -42,18 +36,23 @@ export class ChartFrame {
       ...options.pointer,
     });
     this.#tooltip = new TooltipBox(app);
-    const observer = new ResizeObserver(resized);
+    const observer = new ResizeObserver(() => this.schedule());
     observer.observe(this.pointer);
     this.#ends = [
-      watchTheme(options.recolour),
+      watchTheme(() => {
+        this.#palette = undefined;
+        this.schedule();
+      }),
       () => observer.disconnect(),
       () => cancelAnimationFrame(this.#frame),
       () => this.#tooltip.dispose(),
     ];
   }
 
-  get isDisposed(): boolean {
-    return this.#isDisposed;
+  /** The colours in force. */
+  get palette(): MemoryPalette {
+    this.#palette ??= readMemoryPalette(this.app);
+    return this.#palette;
   }
 
   /** Zero while it is not on screen. */
@@ -61,19 +60,12 @@ export class ChartFrame {
     return { width_px: this.pointer.clientWidth, height_px: this.pointer.clientHeight };
   }
 
-  /** Have something end with this; at once where it has ended. */
+  /** Have something end with this. */
   own(...ends: (() => void)[]): void {
-    if (this.#isDisposed) {
-      for (const end of ends) {
-        end();
-      }
-    } else {
-      this.#ends.push(...ends);
-    }
+    this.#ends.push(...ends);
   }
 
   dispose(): void {
-    this.#isDisposed = true;
     for (const end of this.#ends) {
       end();
     }
@@ -85,12 +77,6 @@ export class ChartFrame {
       this.#frame = 0;
       this.options.draw();
     });
-  }
-
-  /** Say in the figure's place why there is none. */
-  fail(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
-    this.figure.replaceChildren(element("p", { class: "pdl-timeline-failure" }, text));
   }
 
   /** Where the pointer is, as fractions of the frame from its upper left. */
@@ -109,4 +95,20 @@ export class ChartFrame {
   hush(): void {
     this.#tooltip.hide();
   }
+}
+
+/** Empty a canvas, and make it as large as it is shown; it is drawn on in CSS px. */
+export function emptied(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const pixels = window.devicePixelRatio || 1;
+  const context = canvas.getContext("2d")!;
+  const [width, height] = [canvas.clientWidth * pixels, canvas.clientHeight * pixels].map(
+    Math.round,
+  );
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width!;
+    canvas.height = height!;
+  }
+  context.reset();
+  context.scale(pixels, pixels);
+  return context;
 }

@@ -2,7 +2,7 @@
 import type { PhaseSpan } from "../../../memory/blocks/phases.ts";
 import { PHASES } from "../../../trace/protocol.ts";
 import { t } from "../../../words/page.ts";
-import type { Frame, Places } from "./painted_layer.ts";
+import type { Frame, Places } from "./frame.ts";
 import type { MemoryPalette } from "./palette.ts";
 
 const TINT_ALPHA = 0.07;
@@ -23,14 +23,6 @@ export interface Marks {
   readonly end_ns: number;
   readonly peak: { readonly time_ns: number; readonly bytes: number };
 }
-
-export const NO_MARKS: Marks = {
-  phases: [],
-  stepEnds_ns: [],
-  reserved: { times_ns: [], bytes: [] },
-  end_ns: 0,
-  peak: { time_ns: Number.NaN, bytes: 0 },
-};
 
 type Context = CanvasRenderingContext2D;
 

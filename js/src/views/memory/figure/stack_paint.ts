@@ -2,7 +2,7 @@
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
 import { countUntil } from "../../../memory/blocks/time_order.ts";
 import type { StackPicture } from "../../../memory/stack/stack_window.ts";
-import type { Frame, Places } from "./painted_layer.ts";
+import type { Frame, Places } from "./frame.ts";
 import { faded, type MemoryPalette } from "./palette.ts";
 
 /** What of the picture is meant: by block. */

@@ -9,8 +9,8 @@ import type { Store } from "../../../model/state/store.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
 import { blockLine } from "../../details/allocation.ts";
-import { ChartFrame } from "../figure/chart_frame.ts";
-import { faded, readMemoryPalette } from "../figure/palette.ts";
+import { ChartFrame, emptied } from "../figure/chart_frame.ts";
+import { faded } from "../figure/palette.ts";
 
 const ROW_PX = 30;
 
@@ -18,7 +18,6 @@ export class BlockMapView {
   readonly element: HTMLElement;
   readonly #text = element("p", { class: "pdl-soft" });
   readonly #frame: ChartFrame;
-  readonly #canvas = element("canvas");
   #map: BlockMap | undefined;
 
   constructor(
@@ -26,30 +25,23 @@ export class BlockMapView {
     readonly memory: MemoryState,
     app: HTMLElement,
   ) {
-    const schedule = (): void => this.#frame.schedule();
-    this.#frame = new ChartFrame(
-      app,
-      {
-        figure: "pdl-map-figure",
-        pointer: {
-          class: "pdl-map-pointer",
-          "aria-label": t("map.label"),
-          "aria-valuenow": 0,
-          onclick: (event: MouseEvent) => this.#click(event),
-          onkeydown: (event: KeyboardEvent) => this.#press(event),
-          onpointermove: (event: PointerEvent) => this.#hover(event),
-          onpointerleave: () => this.#frame.hush(),
-        },
-        draw: () => this.#refresh(),
-        // While JupyterLab changes its theme it hides all.
-        recolour: () => this.#paint(),
+    this.#frame = new ChartFrame(app, {
+      canvas: "pdl-map-figure",
+      pointer: {
+        class: "pdl-map-pointer",
+        "aria-label": t("map.label"),
+        "aria-valuenow": 0,
+        onclick: (event: MouseEvent) => this.#click(event),
+        onkeydown: (event: KeyboardEvent) => this.#press(event),
+        onpointermove: (event: PointerEvent) => this.#hover(event),
+        onpointerleave: () => this.#frame.hush(),
       },
-      schedule,
-    );
-    const { figure, pointer } = this.#frame;
-    figure.append(this.#canvas);
-    const main = element("div", { class: "pdl-map-main" }, figure, pointer);
+      draw: () => this.#draw(),
+    });
+    const { canvas, pointer } = this.#frame;
+    const main = element("div", { class: "pdl-map-main" }, canvas, pointer);
     this.element = element("div", { class: "pdl-map" }, this.#text, main);
+    const schedule = (): void => this.#frame.schedule();
     this.#frame.own(
       memory.subscribe(schedule),
       store.subscribe((state, previous) => {
@@ -62,9 +54,9 @@ export class BlockMapView {
     this.#frame.dispose();
   }
 
-  #refresh(): void {
+  #draw(): void {
     const { width_px, height_px } = this.#frame.size;
-    if (!width_px || this.#frame.isDisposed) {
+    if (!width_px) {
       return;
     }
     const { blocks, moment, trace } = this.memory;
@@ -93,27 +85,18 @@ export class BlockMapView {
     ]
       .filter(Boolean)
       .join(" · ");
-    const pixels = window.devicePixelRatio || 1;
-    this.#canvas.width = Math.round(width_px * pixels);
-    this.#canvas.height = Math.round(height_px * pixels);
-    this.#paint();
+    this.#paint(map);
     this.#tellBlock(map);
   }
 
   /** Rows of blocks by address; a block that is -1 is free memory. */
-  #paint(): void {
-    const map = this.#map;
-    const context = this.#canvas.getContext("2d");
-    if (!map || !context) {
-      return;
-    }
-    const { kinds, bg, chip, select } = readMemoryPalette(this.#frame.app);
+  #paint(map: BlockMap): void {
+    const { canvas, palette, size } = this.#frame;
+    const { kinds, bg, chip, select } = palette;
     const { blocks, choice } = this.memory;
     const lit = litAllocations(this.store);
-    const { width, height } = this.#canvas;
-    const [px_bytes, row_px] = [width / map.row_bytes, height / map.rowCount];
-    context.clearRect(0, 0, width, height);
-    context.lineWidth = window.devicePixelRatio || 1;
+    const [px_bytes, row_px] = [size.width_px / map.row_bytes, size.height_px / map.rowCount];
+    const context = emptied(canvas);
     map.blocks.forEach((block, piece) => {
       const isLit = block >= 0 && lit?.[blocks.rows[block]!] === 1;
       const isOther = lit ? !isLit : choice.kind >= 0 && blocks.kinds[block] !== choice.kind;

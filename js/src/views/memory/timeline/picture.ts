@@ -15,15 +15,14 @@ const SWATCH_PX = 10;
 
 /**
  * @param canvases the figures, from the top down
- * @throws Error if they are not drawn yet, or the browser cannot draw it
+ * @throws Error if the browser cannot draw it
  */
 export function memoryPicture(
   memory: MemoryState,
-  canvases: readonly HTMLCanvasElement[],
+  canvases: readonly [HTMLCanvasElement, ...HTMLCanvasElement[]],
   palette: MemoryPalette,
 ): Promise<Blob> {
   const [first] = canvases;
-  if (!first) throw new Error(t("memory.not_drawn"));
   const picture = document.createElement("canvas");
   const context = picture.getContext("2d");
   if (!context) throw new Error(t("export.no_picture"));

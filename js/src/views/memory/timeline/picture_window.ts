@@ -1,23 +1,25 @@
 /** Which picture of the stack serves what is on screen. */
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
 import type { Window } from "../../../memory/stack/stack_window.ts";
-import type { Frame } from "../figure/painted_layer.ts";
+import type { Frame } from "../figure/frame.ts";
 
 /** The picture reaches as far beyond what is on screen, so that moving need not wait for it. */
 const BEYOND = 0.5;
 /** A picture made for another scale serves until it is off by this factor. */
 const COARSER = 1.3;
 
-/** A figure's frame: what it shows, on how many pixels. */
+/** What the frame shows, on how many pixels. */
 export type OnScreen = Omit<Frame, "left_px" | "top_px">;
 
 export function serves(
-  { from_ns, to_ns, width_px, shown }: Window,
+  { from_ns, to_ns, width_px, height_px, height_bytes, shown }: Window,
   on: OnScreen,
   { first_ns, last_ns }: Blocks,
 ): boolean {
   const scale = (to_ns - from_ns) / width_px / pixel_ns(on);
   return (
+    height_px === on.height_px &&
+    height_bytes === on.to_bytes - on.from_bytes &&
     from_ns <= Math.max(first_ns, on.from_ns) &&
     to_ns >= Math.min(last_ns, on.to_ns) &&
     scale < COARSER &&
@@ -51,6 +53,6 @@ export function windowFor(
 }
 
 /** Time of one pixel. */
-export function pixel_ns({ from_ns, to_ns, width_px }: OnScreen): number {
+function pixel_ns({ from_ns, to_ns, width_px }: OnScreen): number {
   return (to_ns - from_ns) / width_px;
 }

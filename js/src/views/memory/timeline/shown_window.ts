@@ -3,27 +3,24 @@ import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { windowAround } from "../../../memory/stack/locate.ts";
 import type { Selection } from "../../../model/state/view_state.ts";
-import type { MemoryFigure } from "../figure/figure.ts";
+import type { Shown } from "../figure/frame.ts";
 
 const LEAST_SPAN_NS = 20;
 const HEADROOM = 1.08;
 
-type Ranges = Pick<MemoryFigure, "x_range" | "y_range">;
-
 /** Places are fractions of the frame, from its upper left. */
 export class ShownWindow {
-  /** The figure's, once there is one. */
-  ranges: Ranges | undefined;
+  #shown: Shown;
 
-  /** @param changed whether the picture has to be made anew */
   constructor(
     readonly memory: MemoryState,
-    readonly changed: (isNeeded: boolean) => void,
-  ) {}
+    readonly changed: () => void,
+  ) {
+    this.#shown = this.#whole();
+  }
 
-  get span(): { start: number; end: number } {
-    const { first_ns, last_ns } = this.memory.blocks;
-    return this.ranges?.x_range ?? { start: first_ns, end: last_ns };
+  get shown(): Shown {
+    return this.#shown;
   }
 
   /** Bytes over the whole height when nothing is magnified. */
@@ -44,61 +41,47 @@ export class ShownWindow {
   }
 
   timeAt(x: number): number {
-    const { start, end } = this.span;
-    return start + x * (end - start);
+    const { from_ns, to_ns } = this.#shown;
+    return from_ns + x * (to_ns - from_ns);
   }
 
   /** Show the whole run. */
   fit(): void {
-    const { first_ns, last_ns } = this.memory.blocks;
-    this.#show(this.floor_bytes, this.whole_bytes);
-    this.goTo(first_ns, last_ns);
-    this.changed(true);
+    this.#shown = this.#whole();
+    this.changed();
   }
 
-  /** By `factor` around a place; of the height too where `isBoth`. */
+  /** Zoom by `factor` around a place; in the height too if `isBoth`. */
   zoom(x: number, y: number, factor: number, isBoth: boolean): void {
-    const { start, end } = this.span;
-    const span_ns = Math.max(LEAST_SPAN_NS, (end - start) / factor);
-    const from_ns = this.timeAt(x) - x * span_ns;
-    this.goTo(from_ns, from_ns + span_ns);
-    if (isBoth && this.ranges) {
-      const { start: low, end: high } = this.ranges.y_range;
-      const whole = this.whole_bytes;
-      const height = Math.min(whole, (high - low) / factor);
-      const at = high - y * (high - low);
-      const bottom = Math.max(0, Math.min(whole - height, at - (1 - y) * height));
-      this.#show(bottom, bottom + height);
-      this.changed(true);
+    const { from_ns, to_ns, from_bytes, to_bytes } = this.#shown;
+    if (isBoth) {
+      const height_bytes = Math.min(this.whole_bytes, (to_bytes - from_bytes) / factor);
+      const at_bytes = to_bytes - y * (to_bytes - from_bytes);
+      this.#lift(at_bytes - (1 - y) * height_bytes, height_bytes);
     }
+    const span_ns = Math.max(LEAST_SPAN_NS, (to_ns - from_ns) / factor);
+    const start_ns = from_ns + x * (to_ns - from_ns - span_ns);
+    this.goTo(start_ns, start_ns + span_ns);
   }
 
   /** By a fraction of the frame. */
   pan(dx: number, dy: number): void {
-    const { start, end } = this.span;
-    const by_ns = dx * (end - start);
-    this.goTo(start - by_ns, end - by_ns);
-    if (dy && this.ranges) {
-      const { start: low, end: high } = this.ranges.y_range;
-      const height = high - low;
-      const bottom = Math.max(0, Math.min(this.whole_bytes - height, low + dy * height));
-      this.#show(bottom, bottom + height);
-      this.changed(false);
+    const { from_ns, to_ns, from_bytes, to_bytes } = this.#shown;
+    const by_ns = dx * (to_ns - from_ns);
+    const height_bytes = to_bytes - from_bytes;
+    if (dy) {
+      this.#lift(from_bytes + dy * height_bytes, height_bytes);
     }
+    this.goTo(from_ns - by_ns, to_ns - by_ns);
   }
 
-  /** A span of time, as far as the run goes; and of bytes where they are given. */
+  /** Show a span of time, as far as the run goes; and of bytes if they are given. */
   goTo(from_ns: number, to_ns: number, bytes?: { from_bytes: number; to_bytes: number }): void {
     const { first_ns, last_ns } = this.memory.blocks;
-    const span_ns = Math.min(to_ns - from_ns, last_ns - first_ns);
-    const start = Math.max(first_ns, Math.min(last_ns - span_ns, from_ns));
-    if (bytes) {
-      this.#show(bytes.from_bytes, bytes.to_bytes);
-    }
-    this.ranges?.x_range.setv({ start, end: start + span_ns });
-    if (bytes) {
-      this.changed(true);
-    }
+    const span_ns = Math.min(Math.max(LEAST_SPAN_NS, to_ns - from_ns), last_ns - first_ns);
+    const start_ns = Math.max(first_ns, Math.min(last_ns - span_ns, from_ns));
+    this.#shown = { ...this.#shown, ...bytes, from_ns: start_ns, to_ns: start_ns + span_ns };
+    this.changed();
   }
 
   /**
@@ -107,7 +90,7 @@ export class ShownWindow {
    * @param by fraction of what is on screen
    */
   step(by: number, isSpan: boolean): void {
-    const { start, end } = this.span;
+    const { from_ns: start, to_ns: end } = this.#shown;
     const { first_ns, last_ns } = this.memory.blocks;
     const { from_ns, to_ns } = this.memory.choice;
     const wanted_ns = (isSpan || by > 0 ? to_ns : from_ns) + by * (end - start);
@@ -125,7 +108,7 @@ export class ShownWindow {
     const { first_ns, last_ns, events } = this.memory.blocks;
     const time_ns = { first: first_ns, last: last_ns, peak: events.peak_ns }[to];
     this.memory.update({ from_ns: time_ns, to_ns: time_ns });
-    const { start, end } = this.span;
+    const { from_ns: start, to_ns: end } = this.#shown;
     if (time_ns < start || time_ns > end) {
       this.goTo(time_ns - (end - start) / 2, time_ns + (end - start) / 2);
     }
@@ -146,7 +129,7 @@ export class ShownWindow {
       return true;
     }
     const block = "allocation" in selected ? blocks.rows.indexOf(selected.allocation) : -1;
-    if (block < 0 || !this.ranges || !size.width_px || !size.height_px) {
+    if (block < 0 || !size.width_px || !size.height_px) {
       return false;
     }
     const near = windowAround(blocks, block, { ...size, whole_bytes: this.whole_bytes });
@@ -154,7 +137,19 @@ export class ShownWindow {
     return true;
   }
 
-  #show(from_bytes: number, to_bytes: number): void {
-    this.ranges?.y_range.setv({ start: from_bytes, end: to_bytes });
+  #whole(): Shown {
+    const { first_ns, last_ns } = this.memory.blocks;
+    return {
+      from_ns: first_ns,
+      to_ns: last_ns,
+      from_bytes: this.floor_bytes,
+      to_bytes: this.whole_bytes,
+    };
+  }
+
+  /** Show a stretch of the height, within what there is. */
+  #lift(from_bytes: number, height_bytes: number): void {
+    const start = Math.max(0, Math.min(this.whole_bytes - height_bytes, from_bytes));
+    this.#shown = { ...this.#shown, from_bytes: start, to_bytes: start + height_bytes };
   }
 }

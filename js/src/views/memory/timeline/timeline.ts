@@ -1,9 +1,8 @@
 /** The timeline: its figure, what the pointer and the keys do on it, and which picture it shows. */
-import { loadBokeh } from "../../../charts/bokeh_loader.ts";
 import { button, element } from "../../../dom/element.ts";
-import { nextTask } from "../../../dom/next_task.ts";
+import { totalColumns } from "../../../memory/blocks/moment.ts";
 import { litAllocations } from "../../../memory/lit.ts";
-import type { MemoryState } from "../../../memory/memory_state.ts";
+import type { MemoryChoice, MemoryState } from "../../../memory/memory_state.ts";
 import { hitAt, type TimelineHit } from "../../../memory/stack/hit.ts";
 import type { StackPicture } from "../../../memory/stack/stack_window.ts";
 import { stackBlocks } from "../../../memory/stack/stacking.ts";
@@ -11,29 +10,32 @@ import type { Store } from "../../../model/state/store.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
 import { iconButton } from "../../controls.ts";
-import { ChartFrame } from "../figure/chart_frame.ts";
-import { FRAME, type MemoryFigure, memoryFigure } from "../figure/figure.ts";
-import { readMemoryPalette } from "../figure/palette.ts";
+import { ChartFrame, emptied } from "../figure/chart_frame.ts";
+import { paintFigure } from "../figure/figure.ts";
+import { MARGINS } from "../figure/frame.ts";
+import type { Marks } from "../figure/marks.ts";
+import { listenToOverview, paintOverview, type Totals } from "../figure/overview.ts";
 import type { LitBlocks } from "../figure/stack_paint.ts";
 import { memoryPicture } from "./picture.ts";
-import { pixel_ns, serves, windowFor } from "./picture_window.ts";
+import { serves, windowFor } from "./picture_window.ts";
 import { listenToTimeline, type TimelineMoves, ZOOM_STEP } from "./pointer.ts";
-import { markRun, markWindow } from "./run_marks.ts";
+import { marksOf } from "./run_marks.ts";
 import { ShownWindow } from "./shown_window.ts";
 import { tooltipLines } from "./tooltip.ts";
+
+const OVERVIEW_COLUMNS = 1000;
 
 export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
   readonly #frame: ChartFrame;
-  readonly #overview = element("div", { class: "pdl-timeline-overview" });
+  readonly #overview = element("canvas", { class: "pdl-timeline-overview" });
+  /** The chosen moment: an element of its own, because it moves with the pointer while nothing else changes. */
+  readonly #moment = element("div", { class: "pdl-timeline-moment" });
   readonly #window: ShownWindow;
-  #figure: MemoryFigure | undefined;
-  #picture: StackPicture | undefined;
-  /** Of the frame when the picture was made. */
-  #pictured_px = { width_px: 0, height_px: 0 };
-  /** Whether the picture is made anew though it would serve. */
-  #mustRefresh = false;
-  #lightFrame = 0;
+  #totals: Totals;
+  /** What was made for a window, and serves as long as that is about what is shown. */
+  #made: { readonly picture: StackPicture; readonly marks: Marks } | undefined;
+  #lit: LitBlocks | undefined;
 
   constructor(
     readonly store: Store,
@@ -41,52 +43,56 @@ export class Timeline implements TimelineMoves {
     app: HTMLElement,
     options: { ownsPage: boolean },
   ) {
-    this.#frame = new ChartFrame(
-      app,
-      {
-        figure: "pdl-timeline-figure",
-        pointer: {
-          class: "pdl-timeline-pointer",
-          "aria-label": t("memory.moment"),
-          style: `inset:${FRAME.top}px ${FRAME.right}px ${FRAME.bottom}px ${FRAME.left}px`,
-        },
-        draw: () => this.#refresh(),
-        recolour: () => this.#figure?.setTheme(readMemoryPalette(app)),
+    const { top, right, bottom, left } = MARGINS;
+    this.#frame = new ChartFrame(app, {
+      canvas: "pdl-timeline-figure",
+      pointer: {
+        class: "pdl-timeline-pointer",
+        "aria-label": t("memory.moment"),
+        style: `inset:${top}px ${right}px ${bottom}px ${left}px`,
       },
-      () => {
-        // It is told of its first size too, which the picture may have been made for.
-        const { width_px, height_px } = this.#frame.size;
-        const pictured = this.#pictured_px;
-        this.#schedule(width_px !== pictured.width_px || height_px !== pictured.height_px);
-      },
-    );
-    this.#window = new ShownWindow(memory, (isNeeded) => this.#schedule(isNeeded));
-    const { figure, pointer } = this.#frame;
+      draw: () => this.draw(),
+    });
+    this.#window = new ShownWindow(memory, () => this.#frame.schedule());
+    this.#totals = totalColumns(memory.blocks, OVERVIEW_COLUMNS);
+    this.#lit = this.#litBlocks();
+    const { canvas, pointer } = this.#frame;
+    pointer.append(this.#moment);
     this.element = element(
       "div",
       { class: "pdl-timeline" },
-      element("div", { class: "pdl-timeline-main" }, figure, pointer, this.#buttons()),
+      element("div", { class: "pdl-timeline-main" }, canvas, pointer, this.#buttons()),
       this.#overview,
+    );
+    listenToOverview(
+      this.#overview,
+      () => ({ from_ns: memory.blocks.first_ns, to_ns: memory.blocks.last_ns }),
+      () => this.#window.shown,
+      (from_ns, to_ns) => this.#window.goTo(from_ns, to_ns),
     );
     this.#frame.own(
       listenToTimeline(pointer, this, options),
       memory.subscribe((choice, previous) => {
         if (choice.place !== previous.place) {
-          this.#showPlace();
-        } else if (choice.kind !== previous.kind) {
-          this.#light();
+          this.#made = undefined;
+          this.#totals = totalColumns(memory.blocks, OVERVIEW_COLUMNS);
+          this.#window.fit();
         }
-        this.#showMoment();
+        if (choice.place !== previous.place || choice.kind !== previous.kind) {
+          this.#lit = this.#litBlocks();
+          this.#frame.schedule();
+        }
+        this.#placeMoment();
+        this.#tellMoment();
       }),
       store.subscribe((state, previous) => {
         if (state.selection !== previous.selection) {
-          this.#light();
+          this.#lit = this.#litBlocks();
+          this.#frame.schedule();
         }
       }),
-      () => cancelAnimationFrame(this.#lightFrame),
-      () => this.#figure?.dispose(),
     );
-    this.#showMoment();
+    this.#tellMoment();
   }
 
   #buttons(): HTMLElement {
@@ -99,37 +105,57 @@ export class Timeline implements TimelineMoves {
     );
   }
 
-  /** Resolves once it is drawn. */
-  async draw(): Promise<void> {
-    try {
-      const bokeh = await loadBokeh();
-      if (this.#frame.isDisposed) {
-        return;
-      }
-      const figure = memoryFigure(bokeh, readMemoryPalette(this.#frame.app));
-      this.#figure = figure;
-      this.#window.ranges = figure;
-      this.#showPlace();
-      this.#showMoment();
-      figure.x_range.on_change(
-        [figure.x_range.properties.start, figure.x_range.properties.end],
-        () => this.#schedule(),
-      );
-      // Its picture took its time, and Bokeh's views take theirs: the page answers in between.
-      await nextTask();
-      if (!this.#frame.isDisposed) {
-        await figure.mount({ main: this.#frame.figure, overview: this.#overview });
-      }
-    } catch (error) {
-      // The table needs no figure.
-      this.#frame.fail(error);
+  /** Draw what is shown, if it is on screen. */
+  draw(): void {
+    const { size, palette } = this.#frame;
+    if (!size.width_px || !size.height_px) {
+      return;
     }
+    const { blocks } = this.memory;
+    const { shown } = this.#window;
+    const on = { ...shown, ...size };
+    this.element.dataset.span = `${shown.from_ns} ${shown.to_ns}`;
+    if (!this.#made || !serves(this.#made.picture.window, on, blocks)) {
+      const window = windowFor(on, blocks, this.#window.whole_bytes);
+      this.#made = { picture: stackBlocks(blocks, window), marks: marksOf(this.memory, window) };
+      this.element.dataset.drawn = String(this.#made.picture.drawn.length);
+    }
+    const overview = {
+      width_px: this.#overview.clientWidth,
+      height_px: this.#overview.clientHeight,
+    };
+    paintOverview(emptied(this.#overview), overview, this.#totals, shown, palette);
+    this.#paint();
+    this.#placeMoment();
+  }
+
+  #paint(chosen?: MemoryChoice): void {
+    if (!this.#made) {
+      return;
+    }
+    const { canvas, palette, size } = this.#frame;
+    const frame = { ...this.#window.shown, ...size, left_px: MARGINS.left, top_px: MARGINS.top };
+    const { blocks } = this.memory;
+    const figure = { ...this.#made, blocks, lit: this.#lit, ...(chosen && { chosen }) };
+    paintFigure(emptied(canvas), frame, figure, palette);
+  }
+
+  #placeMoment(): void {
+    const { from_ns: first_ns, to_ns: last_ns } = this.#window.shown;
+    const { from_ns, to_ns } = this.memory.choice;
+    const share = (time_ns: number): number => (time_ns - first_ns) / (last_ns - first_ns);
+    const { style } = this.#moment;
+    style.left = `${100 * share(from_ns)}%`;
+    style.width = `${100 * (share(to_ns) - share(from_ns))}%`;
   }
 
   /** The timeline as PNG, as it is shown. */
   picture(): Promise<Blob> {
-    const canvases = this.#figure?.canvases() ?? [];
-    return memoryPicture(this.memory, canvases, readMemoryPalette(this.#frame.app));
+    this.#paint(this.memory.choice);
+    const { canvas, palette } = this.#frame;
+    const picture = memoryPicture(this.memory, [canvas, this.#overview], palette);
+    this.#paint();
+    return picture;
   }
 
   dispose(): void {
@@ -193,26 +219,11 @@ export class Timeline implements TimelineMoves {
     return this.#window.zoomToChoice(this.store.state.selection, this.#frame.size);
   }
 
-  #showPlace(): void {
-    const figure = this.#figure;
-    if (!figure) {
-      return;
-    }
-    markRun(figure, this.memory);
-    const { first_ns, last_ns } = this.memory.blocks;
-    const { floor_bytes, whole_bytes } = this.#window;
-    figure.y_range.setv({ start: floor_bytes, end: whole_bytes });
-    figure.x_range.setv({ start: first_ns, end: last_ns });
-    this.#mustRefresh = true;
-    this.#refresh();
-  }
-
-  #showMoment(): void {
-    const { from_ns, to_ns } = this.memory.choice;
+  /** Say which moment is chosen to people who do not see it. */
+  #tellMoment(): void {
     const { blocks, moment } = this.memory;
     const { time_ns: at_ns, total_bytes } = moment;
     const { pointer } = this.#frame;
-    this.#figure?.setMoment(from_ns, to_ns);
     const text = t("memory.alive_at", {
       size: formatBytes(total_bytes),
       time: formatDuration(Math.round(at_ns)),
@@ -222,44 +233,7 @@ export class Timeline implements TimelineMoves {
     pointer.setAttribute("aria-valuetext", text);
   }
 
-  #light(): void {
-    this.#lightFrame ||= requestAnimationFrame(() => {
-      this.#lightFrame = 0;
-      this.#figure?.setLit(this.#lit());
-    });
-  }
-
-  #schedule(isNeeded = false): void {
-    this.#mustRefresh ||= isNeeded;
-    this.#frame.schedule();
-  }
-
-  /** Make the picture anew where it does not serve any more. */
-  #refresh(): void {
-    const figure = this.#figure;
-    const must = this.#mustRefresh;
-    this.#mustRefresh = false;
-    const { width_px, height_px } = this.#frame.size;
-    if (!figure || width_px === 0 || height_px === 0) {
-      return;
-    }
-    const { blocks } = this.memory;
-    const { start: from_ns, end: to_ns } = figure.x_range;
-    const { start: from_bytes, end: to_bytes } = figure.y_range;
-    this.element.dataset.span = `${from_ns} ${to_ns}`;
-    const shown = { from_ns, to_ns, from_bytes, to_bytes, width_px, height_px };
-    if (!must && this.#picture && serves(this.#picture.window, shown, blocks)) {
-      return;
-    }
-    const window = windowFor(shown, blocks, this.#window.whole_bytes);
-    this.#pictured_px = { width_px, height_px };
-    this.#picture = stackBlocks(blocks, window);
-    figure.setStack(blocks, this.#picture, this.#lit());
-    markWindow(figure, this.memory, window, pixel_ns(shown));
-    this.element.dataset.drawn = String(this.#picture.drawn.length);
-  }
-
-  #lit(): LitBlocks | undefined {
+  #litBlocks(): LitBlocks | undefined {
     const { blocks, choice } = this.memory;
     const rows = litAllocations(this.store);
     if (rows) {
@@ -269,11 +243,11 @@ export class Timeline implements TimelineMoves {
   }
 
   #hit(x: number, y: number): TimelineHit | undefined {
-    if (!this.#figure || !this.#picture) {
+    if (!this.#made) {
       return undefined;
     }
-    const { start, end } = this.#figure.y_range;
-    const height_bytes = end - y * (end - start);
-    return hitAt(this.memory.blocks, this.#picture, this.#window.timeAt(x), height_bytes);
+    const { from_bytes, to_bytes } = this.#window.shown;
+    const height_bytes = to_bytes - y * (to_bytes - from_bytes);
+    return hitAt(this.memory.blocks, this.#made.picture, this.#window.timeAt(x), height_bytes);
   }
 }
