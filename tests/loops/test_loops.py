@@ -9,6 +9,7 @@ import pytest
 import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.capture.native import NATIVE
+from paddle_lab.capture.turns.turns import Place
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
 from tests.loops.ledger import Ledger, Turns
@@ -55,8 +56,13 @@ NEED_COLUMNS = {
     NATIVE is None and sys.version_info < (3, 13),
     reason="functions' variables are read natively before Python 3.13",
 )
+@pytest.mark.parametrize("keeps_answers", [True, False])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_turns_are_those_of_the_program(name: str) -> None:
+def test_turns_are_those_of_the_program(
+    name: str, keeps_answers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not keeps_answers:  # then Python is asked at each op
+        monkeypatch.setattr(Place, "telling_names", lambda _: None)
     if name in NEED_COLUMNS and sys.version_info < (3, 11):
         pytest.skip("Python 3.10 tells no columns")
     ledger = Ledger()

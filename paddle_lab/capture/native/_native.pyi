@@ -3,6 +3,7 @@
 Most names have a twin in Python, named behind them, which documents parameters and results in full.
 """
 
+from array import array
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, final
@@ -13,7 +14,7 @@ from paddle_lab.capture.evidence.values.statistics import Seen
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.lineage import Upstream
-from paddle_lab.capture.turns.loops import CodeLoops
+from paddle_lab.capture.turns.turns import CallMark
 
 @final
 class Tape:
@@ -128,34 +129,24 @@ class Lineage:
         """Return where gradients of an op's inputs go."""
 
 @final
-class TurnTracker:
-    """Scopes of calls and of turns of loops: ``capture/turns/turns.py``."""
+class LastScope:
+    """The last answer of ``TurnTracker.scope_at`` in ``capture/turns/turns.py``."""
 
-    def __init__(
+    def __init__(self, codes: AddressTable, /) -> None: ...
+    def find(self, frame: FrameType | None, anchor: FrameType | None, inside: int, /) -> int | None:
+        """Return the scope at a frame, or None if nothing says that it is still the same."""
+
+    def keep(
         self,
-        scopes: Tape,
-        next_scope: Counter,
-        rows: Tape,
-        values: list[Any],
-        describe: Callable[[CodeType], CodeLoops | None],
+        inside: int,
+        scope: int,
+        calls: list[tuple[FrameType, CallMark, array[int], tuple[str, ...]]],
         /,
-    ) -> None: ...
-    def scope_at(
-        self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int, /
-    ) -> int:
-        """Return the innermost scope that is open at a frame."""
+    ) -> None:
+        """Keep an answer: what was asked, the scope found, and the calls, innermost first."""
 
-    def begin(self, frame: FrameType, /) -> None:
-        """Keep the loops that a frame is already in out of the trace."""
-
-    def end(self, frame: FrameType | None, /) -> None:
-        """Take the marks from the calls that go on after the trace."""
-
-@final
-class CallMark:
-    """The mark of a call: the twin stands in ``capture/turns/turns.py``."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+    def take(self) -> list[tuple[CallMark, int]]:
+        """Drop the answer. Return for each call its mark and its instruction at the last op."""
 
 @final
 class OpFunction:
@@ -216,6 +207,9 @@ def look_at_host(
     tensor: Any, kinds: dict[int, tuple[int, Any]], with_histogram: bool, /
 ) -> Seen | None:
     """Look at a tensor in the memory of this process: ``capture/evidence/values/statistics.py``."""
+
+def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
+    """Return a variable of a frame: ``capture/turns/turns.py``."""
 
 def thread_frame(ident: int, /) -> FrameType | None:
     """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""

@@ -10,6 +10,8 @@ PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords);
 
 PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
 
+PyObject *read_variable(PyObject *module, PyObject *const *args, Py_ssize_t given); /* variable.c */
+
 static PyMethodDef functions[] = {
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
@@ -19,6 +21,8 @@ static PyMethodDef functions[] = {
      "Tell what is in a tensor of the usual sort."},
     {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
      "Record what is reachable from grad nodes."},
+    {"frame_variable", (PyCFunction)(void (*)(void))read_variable, METH_FASTCALL,
+     "Return a variable of a frame."},
     {"thread_frame", thread_frame, METH_O, "Return the frame that a thread runs, or None."},
     {NULL, NULL, 0, NULL},
 };
@@ -28,8 +32,7 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_nativ
 PyMODINIT_FUNC PyInit__native(void) {
     PyTypeObject *types[] = {&TapeType,         &ObjectTableType, &CounterType,    &StackPoolType,
                              &ThreadCellsType,  &SinksType,       &OpFunctionType, &OpMethodType,
-                             &AddressTableType, &LineageType,     &LayerCallType,  &TurnTrackerType,
-                             &CallMarkType};
+                             &AddressTableType, &LineageType,     &LayerCallType,  &LastScopeType};
     if (PyType_Ready(&OwnerType) < 0) {
         return NULL;
     }

@@ -99,17 +99,13 @@ typedef struct {
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
 
-/* One variable of a call that goes on: variable.c. A new reference, or NULL without an exception.
- */
-PyObject *frame_variable(PyObject *frame, PyCodeObject *code, PyObject *name);
+/* One variable of a frame: variable.c. A new reference, or NULL without an exception. */
+PyObject *frame_variable(PyObject *frame, PyObject *name);
+int frame_lasti(PyObject *frame); /* -1 and an exception where it fails */
 
-/* Calls of the user's functions and turns of their loops: capture/turns/turns.py. */
-typedef struct TurnTracker TurnTracker;
-extern PyTypeObject TurnTrackerType;
-extern PyTypeObject CallMarkType;
-/* The innermost scope that is open; -1 with an exception where it fails. */
-int64_t TurnTracker_scope_at(TurnTracker *tracker, PyObject *frame, PyObject *anchor, int64_t scope,
-                             int64_t thread);
+/* The last answer of capture/turns/turns.py. */
+typedef struct LastScope LastScope;
+extern PyTypeObject LastScopeType;
 
 /* What one thread is doing: capture/recorder/thread_state.py. */
 typedef struct {
@@ -151,7 +147,8 @@ typedef struct {
     Tape *ops;
     Counter *next_op;
     StackPool *stacks;
-    TurnTracker *turns;
+    PyObject *turns;
+    LastScope *last_scope;
     PyObject *threads;
     unsigned long thread_identity;
     ThreadState *thread; /* borrowed from threads: of thread_identity */
@@ -170,6 +167,8 @@ ThreadState *Owner_thread(Owner *owner);
 int Owner_abandon(Owner *owner); /* 0: the recorder knows of the exception, which is cleared; -1: it
                                     must be raised */
 int64_t now_ns(void);
+/* The innermost scope that is open at a frame; -1 and an exception if it fails: last_scope.c. */
+int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state);
 
 /* Rows of tensors: tensor_rows.c. */
 /* -1 and an exception where it fails. */

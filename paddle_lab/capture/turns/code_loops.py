@@ -5,7 +5,6 @@ from __future__ import annotations
 import dis
 import linecache
 import os
-from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -57,6 +56,7 @@ class CodeDescriber:
             self._place_loops(code, found)
         except Exception:  # noqa: BLE001  (a source that has changed; the op is recorded all the same)
             found.loops.clear()
+            del found.units[:]
         return found if found.loops or is_group else None
 
     def _place_loops(self, code: CodeType, found: CodeLoops) -> None:
@@ -73,15 +73,9 @@ class CodeDescriber:
             return
         innermost = _loops_at(loops, spans, code)
         orders = _orders(source, spans)
-        found.loop = array("i", (loop for loop, _ in innermost))
-        found.order = array("i", orders)
-        found.flags = array(
-            "i",
-            (
-                IS_HEADER * is_header + IS_REPEATING * (span in source.repeating)
-                for (_, is_header), span in zip(innermost, spans, strict=True)
-            ),
-        )
+        for (loop_number, is_header), order, span in zip(innermost, orders, spans, strict=True):
+            flags = IS_HEADER * is_header + IS_REPEATING * (span in source.repeating)
+            found.units.extend((loop_number, order, flags))
         for number, loop in enumerate(loops):
             parent = _loop_around(loops, number)
             inside = (

@@ -89,14 +89,17 @@ class CodeLoops:
     ----------
     name
         Key of the name that scopes of its calls have; -1 where calls are no scopes.
-    loop, order, flags
-        One entry per instruction (``f_lasti // 2``): the innermost loop whose turn it belongs to,
-        -1 for none; its place among the others of the code as a turn comes by them; and
-        :data:`IS_HEADER`, :data:`IS_REPEATING`.
+    units
+        Three integers per instruction (``f_lasti // 2``): the innermost loop whose turn it belongs
+        to, -1 for none; its place among the others of the code as a turn comes by them; and
+        :data:`IS_HEADER`, :data:`IS_REPEATING`. Empty if the code has no loop.
     """
 
     name: int
-    loop: array[int] = field(default_factory=lambda: array("i"))
-    order: array[int] = field(default_factory=lambda: array("i"))
-    flags: array[int] = field(default_factory=lambda: array("i"))
+    units: array[int] = field(default_factory=lambda: array("i"))
     loops: list[Loop] = field(default_factory=list)
+
+    def at(self, unit: int) -> tuple[int, int, int]:
+        """Return the loop, the place and the flags of an instruction."""
+        loop, order, flags = self.units[3 * unit : 3 * unit + 3] or (-1, 0, 0)
+        return loop, order, flags

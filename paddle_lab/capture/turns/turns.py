@@ -16,7 +16,8 @@ from itertools import count
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.native import NATIVE, native_twin
+from paddle_lab.capture.rows.address_table import AddressTable
 from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
 from paddle_lab.trace.schema import SCOPE_KINDS
 
@@ -61,9 +62,10 @@ class CallMark:
     the mark for each line, and the mark returns ``None``.
     """
 
-    __slots__ = ("hidden_levels", "next_mark", "scope", "tracker", "turns")
+    __slots__ = ("hidden_levels", "loops", "next_mark", "scope", "tracker", "turns")
 
     def __init__(self, tracker: int, next_mark: CallMark | None) -> None:
+        self.loops: CodeLoops | None = None
         self.tracker = tracker
         """Its serial number: a mark may live longer than the trace."""
         self.next_mark = next_mark
@@ -93,28 +95,36 @@ class Place:
     def __init__(
         self, mark: CallMark, frame: FrameType, inner: FrameType | None, loops: CodeLoops
     ) -> None:
-        unit = frame.f_lasti // 2
         self.frame = frame
         self.inner = inner
-        self.path = _path(loops, loops.loop[unit], mark.hidden_levels)
+        innermost, order, flags = loops.at(frame.f_lasti // 2)
+        self.path = _path(loops, innermost, mark.hidden_levels)
         """The loops around, outermost first."""
         # On each level, where the call is: in the loop inside, on the last one at the instruction.
-        self.orders = [*(loop.order for loop in self.path[1:]), loops.order[unit]]
-        self.is_header = bool(self.path) and bool(loops.flags[unit] & IS_HEADER)
-        self.is_repeating = bool(loops.flags[unit] & IS_REPEATING)
+        self.orders = [*(loop.order for loop in self.path[1:]), order]
+        self.is_header = bool(self.path) and bool(flags & IS_HEADER)
+        self.is_repeating = bool(flags & IS_REPEATING)
 
     def is_last(self, level: int) -> bool:
         """Tell the innermost loop."""
         return level == len(self.path) - 1
+
+    def telling_names(self) -> tuple[str, ...] | None:
+        """Return the variables that change where a turn begins, None if they do not tell it."""
+        if self.is_header or not all(_variables(self.frame, loop) for loop in self.path):
+            return None
+        return tuple(name for loop in self.path for name in (*loop.names, *loop.around))
 
     def is_in_generator(self) -> bool:
         """Tell whether what was called goes on later."""
         return self.inner is not None and bool(self.inner.f_code.co_flags & _CO_SUSPENDS)
 
 
-@native_twin
 class TurnTracker:
     """Opens a scope for each call and turn in which something runs that is recorded.
+
+    The native part keeps the last answer, and asks again when something has changed
+    (``native/stacks/last_scope.c``). So this code runs about once per turn, not once per op.
 
     Parameters
     ----------
@@ -145,6 +155,9 @@ class TurnTracker:
         self._describe = describe
         self.serial = next(_SERIALS)
         self._codes: dict[int, tuple[CodeType, CodeLoops | None]] = {}
+        self._is_watched = AddressTable()
+        """For the native part: whether anything is known of the code at an address."""
+        self.last_scope: Any = NATIVE and NATIVE.LastScope(self._is_watched)
 
     def scope_at(
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
@@ -164,23 +177,51 @@ class TurnTracker:
         """
         if sys.gettrace() is not None:  # a debugger, which needs the attribute itself
             return scope
-        watched: list[tuple[FrameType, CodeLoops, FrameType | None]] = []
-        inner = None
+        known = self.last_scope and self.last_scope.find(frame, anchor, scope)
+        return self.find_scope(frame, anchor, scope, thread) if known is None else known
+
+    def find_scope(
+        self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
+    ) -> int:
+        """Do what :meth:`scope_at` does, without the last answer."""
+        calls = self._watched_calls(frame, anchor)
+        if self.last_scope and calls:
+            for mark, unit in self.last_scope.take():
+                if mark.turns:
+                    _, mark.turns[-1].order, _ = mark.loops.at(unit)
+        found = scope
+        kept: list[Any] = []
+        for at, loops, inner in calls:
+            mark, _ = self._mark_of(at)
+            if mark is None:
+                kept.append(None)
+                continue
+            mark.loops = loops
+            if mark.scope == _NONE and loops.name >= 0:
+                mark.scope = self._open(_CALL, loops.name, found, thread)
+            found = max(found, mark.scope)
+            names: tuple[str, ...] | None = ()
+            if loops.loops:
+                place = Place(mark, at, inner, loops)
+                found = self._turn_at(mark, place, found, thread)
+                names = place.telling_names()
+            kept.append(None if names is None else (at, mark, loops.units, names))
+        if self.last_scope and calls and None not in kept:
+            self.last_scope.keep(scope, found, kept[::-1])
+        return found
+
+    def _watched_calls(
+        self, frame: FrameType | None, anchor: FrameType | None
+    ) -> list[tuple[FrameType, CodeLoops, FrameType | None]]:
+        """Return the calls of the user's functions, outermost first, and what each has called."""
+        calls: list[tuple[FrameType, CodeLoops, FrameType | None]] = []
+        called = None
         while frame is not anchor and frame is not None:
             loops = self._loops_of(frame.f_code)
             if loops is not None:
-                watched.append((frame, loops, inner))
-            inner, frame = frame, frame.f_back
-        for at, loops, inner in reversed(watched):
-            mark, _ = self._mark_of(at)
-            if mark is None:
-                continue
-            if mark.scope == _NONE and loops.name >= 0:
-                mark.scope = self._open(_CALL, loops.name, scope, thread)
-            scope = max(scope, mark.scope)
-            if loops.loops:
-                scope = self._turn_at(mark, Place(mark, at, inner, loops), scope, thread)
-        return scope
+                calls.append((frame, loops, called))
+            called, frame = frame, frame.f_back
+        return calls[::-1]
 
     def begin(self, frame: FrameType) -> None:
         """Let the loops that a frame is in be none of the trace's, which began inside of them."""
@@ -190,7 +231,7 @@ class TurnTracker:
         mark, _ = self._mark_of(frame)
         if mark is not None:
             mark.scope = _BEGAN_BEFORE
-            innermost = loops.loop[frame.f_lasti // 2] if loops.loops else _NONE
+            innermost, _, _ = loops.at(frame.f_lasti // 2)
             mark.hidden_levels = 0 if innermost < 0 else loops.loops[innermost].level + 1
 
     def end(self, frame: FrameType | None) -> None:
@@ -204,6 +245,7 @@ class TurnTracker:
         known = self._codes.get(id(code))
         if known is None:
             known = self._codes[id(code)] = code, self._describe(code)
+            self._is_watched.note(id(code), 0, int(known[1] is not None))
         return known[1]
 
     def _mark_of(self, frame: FrameType) -> tuple[CallMark | None, bool]:
@@ -352,12 +394,20 @@ def _variables(frame: FrameType, loop: Loop) -> list[Any]:
     return [] if _MISSING in values[:1] else values
 
 
-def _variable(frame: FrameType, name: str) -> Any:
-    # Before Python 3.13 a function's variables could be read only into a copy, which keeps what it
-    # shows alive. The native twin reads them one by one.
+@native_twin
+def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
+    """Return a variable of a frame, or a default if it has none.
+
+    Before Python 3.13 a function's variables could be read only into a copy, which keeps them
+    alive. So this returns the default there. The native part reads them one by one.
+    """
     if frame.f_code.co_flags & _CO_OPTIMIZED and not _CAN_READ_LOCALS:
-        return _MISSING
-    return frame.f_locals.get(name, _MISSING)
+        return default
+    return frame.f_locals.get(name, default)
+
+
+def _variable(frame: FrameType, name: str) -> Any:
+    return frame_variable(frame, name, _MISSING)
 
 
 def _shown(frame: FrameType, loop: Loop) -> int | float | str | None:

@@ -54,10 +54,7 @@ static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *fr
         return -1;
     }
     int64_t stack = StackPool_key_of(owner->stacks, frame, state->anchor, state->anchor_stack);
-    const int64_t parent =
-        PyErr_Occurred()
-            ? NO_KEY
-            : TurnTracker_scope_at(owner->turns, frame, state->anchor, state->scope, state->number);
+    const int64_t parent = PyErr_Occurred() ? NO_KEY : scope_at(owner, frame, state);
     int64_t *row = PyErr_Occurred() ? NULL : Tape_reserve(owner->scopes, SCOPE_CELLS);
     if (row == NULL) {
         return -1;

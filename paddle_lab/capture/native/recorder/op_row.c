@@ -107,9 +107,7 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
         stack =
             StackPool_key_of(owner->stacks, present_frame(), state->anchor, state->anchor_stack);
         attributes = PyErr_Occurred() ? -1 : attributes_key(owner, resolved->attributes);
-        scope = PyErr_Occurred() ? -1
-                                 : TurnTracker_scope_at(owner->turns, present_frame(),
-                                                        state->anchor, state->scope, state->number);
+        scope = PyErr_Occurred() ? -1 : scope_at(owner, present_frame(), state);
         failed = PyErr_Occurred() != NULL;
     }
     int64_t *row =

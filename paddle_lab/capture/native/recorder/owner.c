@@ -82,6 +82,7 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->next_op);                                                                         \
     VISIT(owner->stacks);                                                                          \
     VISIT(owner->turns);                                                                           \
+    VISIT(owner->last_scope);                                                                      \
     VISIT(owner->threads);                                                                         \
     VISIT(owner->known_layers);                                                                    \
     VISIT(owner->layer_pool);                                                                      \
@@ -139,7 +140,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->attributes = part(recorder, "attributes", &PyDict_Type);
     owner->on_op = part(recorder, "on_op", NULL);
     owner->stacks = part(recorder, "stacks", &StackPoolType);
-    owner->turns = part(recorder, "turns", &TurnTrackerType);
+    owner->turns = part(recorder, "turns", NULL);
     owner->threads = part(recorder, "threads", &PyDict_Type);
     owner->alone = part(recorder, "alone", &PyTuple_Type);
     owner->tensor_pool = part(recorder, "tensors", NULL);
@@ -147,6 +148,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     if (PyErr_Occurred()) {
         return -1;
     }
+    owner->last_scope = part(owner->turns, "last_scope", &LastScopeType);
     owner->known = part(owner->tensor_pool, "known", &ObjectTableType);
     owner->tensor_rows = part(owner->tensor_pool, "rows", &TapeType);
     owner->shapes = part(owner->tensor_pool, "shapes", &PyDict_Type);

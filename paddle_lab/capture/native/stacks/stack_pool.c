@@ -4,17 +4,6 @@
 
 #define SHORT_STACK 64 /* frames whose signature needs no memory of its own */
 
-static int lasti_of(PyObject *frame) {
-#if PY_VERSION_HEX >= 0x030B0000
-    return PyFrame_GetLasti((PyFrameObject *)frame);
-#else
-    PyObject *lasti = PyObject_GetAttrString(frame, "f_lasti");
-    int value = lasti == NULL ? -1 : (int)PyLong_AsLong(lasti);
-    Py_XDECREF(lasti);
-    return value;
-#endif
-}
-
 static uint64_t hash_of(const int64_t *signature, Py_ssize_t length) {
     uint64_t hash = 0x9E3779B97F4A7C15u;
     for (Py_ssize_t i = 0; i < length; i++) {
@@ -123,7 +112,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
         }
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
         signature[length++] = (int64_t)(intptr_t)code;
-        signature[length++] = lasti_of(at);
+        signature[length++] = frame_lasti(at);
         Py_DECREF(code); /* the frame holds it */
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
         Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));

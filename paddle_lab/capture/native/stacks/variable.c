@@ -1,4 +1,4 @@
-/* One variable of a call that goes on.
+/* One variable of a frame that runs, and the instruction at which it is.
  *
  * From Python 3.12 on PyFrame_GetVar() does it. Before, what Python offers copies all variables
  * into a dictionary that the frame keeps, and with it all that they had: memory would seem to leak.
@@ -47,7 +47,9 @@ static PyObject *fast_variable(PyObject *frame, PyCodeObject *code, PyObject *na
 }
 #endif
 
-PyObject *frame_variable(PyObject *frame, PyCodeObject *code, PyObject *name) {
+PyObject *frame_variable(PyObject *frame, PyObject *name) {
+    PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
+    Py_DECREF(code); /* the frame holds it */
     PyObject *value = NULL;
     if (!(code->co_flags & CO_OPTIMIZED)) {
         PyObject *variables = PyObject_GetAttrString(frame, "f_locals");
@@ -64,4 +66,20 @@ PyObject *frame_variable(PyObject *frame, PyCodeObject *code, PyObject *name) {
         PyErr_Clear(); /* it has none yet */
     }
     return value;
+}
+
+PyObject *read_variable(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
+    if (given != 3 || !PyFrame_Check(args[0]) || !PyUnicode_Check(args[1])) {
+        return PyErr_Format(PyExc_TypeError, "frame_variable() takes frame, name, default");
+    }
+    PyObject *value = frame_variable(args[0], args[1]);
+    return value == NULL ? Py_NewRef(args[2]) : value;
+}
+
+int frame_lasti(PyObject *frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return PyFrame_GetLasti((PyFrameObject *)frame);
+#else
+    return (int)taken_integer(PyObject_GetAttrString(frame, "f_lasti"));
+#endif
 }

@@ -1,0 +1,221 @@
+/* The last answer of capture/turns/turns.py, which holds as long as nothing has changed.
+ *
+ * Python finds the scope of an op. Until the next question it would find the same scope again if
+ *
+ * - the same calls of the user's functions are on the stack, which their marks tell,
+ * - each of them is in the body of the same loop, at the same or a later place, and
+ * - the variables of the loops around are the same objects.
+ *
+ * Python keeps no answer for which this is not enough: in the header of a loop, and in a loop
+ * without a variable.
+ */
+#include "../native.h"
+
+#define UNKNOWN INT64_MIN
+#define MOST_CALLS 16
+#define MOST_VARIABLES 16 /* of one call */
+
+/* One call of a user's function. A frame is not held: it would keep its variables alive. */
+typedef struct {
+    PyObject *mark;
+    Py_buffer units; /* CodeLoops.units: three int per instruction */
+    PyObject *names; /* a tuple: the variables of the loops around */
+    PyObject *values[MOST_VARIABLES];
+    int unit; /* the instruction of the last op */
+} Call;
+
+struct LastScope {
+    PyObject_HEAD AddressTable *codes;
+    Call calls[MOST_CALLS]; /* innermost first */
+    int count;              /* 0: no answer is kept */
+    int64_t inside;         /* what was asked: the innermost scope that is no call and no turn */
+    int64_t scope;
+};
+
+static PyObject *f_trace;
+
+/* Integers are held. A new one may else have the address of one that is gone. */
+static void drop_values(Call *call) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->names); i++) {
+        if (call->values[i] != NULL && PyLong_CheckExact(call->values[i])) {
+            Py_CLEAR(call->values[i]);
+        }
+    }
+}
+
+static void empty(LastScope *last) {
+    while (last->count > 0) {
+        Call *call = &last->calls[--last->count];
+        drop_values(call);
+        Py_CLEAR(call->mark);
+        PyBuffer_Release(&call->units);
+        Py_CLEAR(call->names);
+    }
+}
+
+/* Tell whether a call is in the body of the same loop, and not before the last op. */
+static int has_moved_on(const Call *call, int unit) {
+    const Py_ssize_t units = call->units.len / (Py_ssize_t)(3 * sizeof(int));
+    if (units == 0) {
+        return 1; /* a function without loops */
+    }
+    if (unit < 0 || unit >= units) {
+        return 0;
+    }
+    const int *now = (const int *)call->units.buf + 3 * unit;
+    const int *before = (const int *)call->units.buf + 3 * call->unit;
+    return now[0] == before[0] && now[1] >= before[1] && !((now[2] ^ before[2]) & IS_HEADER);
+}
+
+static int has_same_values(const Call *call, PyObject *frame) {
+    int is_same = 1;
+    for (Py_ssize_t i = 0; is_same && i < PyTuple_GET_SIZE(call->names); i++) {
+        PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(call->names, i));
+        is_same = value == call->values[i];
+        Py_XDECREF(value);
+    }
+    return is_same;
+}
+
+static int is_same_call(Call *call, PyObject *frame) {
+    PyObject *mark = PyObject_GetAttr(frame, f_trace);
+    Py_XDECREF(mark); /* the frame has it */
+    const int unit = frame_lasti(frame) / 2;
+    if (mark != call->mark || !has_moved_on(call, unit) || !has_same_values(call, frame)) {
+        PyErr_Clear();
+        return 0;
+    }
+    call->unit = unit;
+    return 1;
+}
+
+/* Return the scope at a frame; UNKNOWN if Python has to find it. */
+static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor, int64_t inside) {
+    int count = 0, is_same = 1;
+    PyObject *at = Py_NewRef(frame);
+    while (is_same && at != Py_None && at != anchor) {
+        PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
+        const int64_t is_watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
+        Py_DECREF(code); /* the frame holds it */
+        if (is_watched != 0) {
+            is_same = is_watched == 1 && inside == last->inside && count < last->count &&
+                      is_same_call(&last->calls[count++], at);
+        }
+        PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
+        Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));
+    }
+    Py_DECREF(at);
+    if (is_same && count == 0) {
+        return inside; /* no function of the user's */
+    }
+    return is_same && count == last->count ? last->scope : UNKNOWN;
+}
+
+int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
+    if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger, which needs the attribute */
+        return state->scope;
+    }
+    const int64_t scope = scope_if_same(owner->last_scope, frame, state->anchor, state->scope);
+    if (scope != UNKNOWN) {
+        return scope;
+    }
+    return taken_integer(PyObject_CallMethod(owner->turns, "find_scope", "OOLL", frame,
+                                             state->anchor, (long long)state->scope,
+                                             (long long)state->number));
+}
+
+static PyObject *find(PyObject *self, PyObject *args) {
+    PyObject *frame, *anchor;
+    long long inside;
+    if (!PyArg_ParseTuple(args, "OOL", &frame, &anchor, &inside)) {
+        return NULL;
+    }
+    const int64_t scope = scope_if_same((LastScope *)self, frame, anchor, inside);
+    return scope == UNKNOWN ? Py_NewRef(Py_None) : PyLong_FromLongLong(scope);
+}
+
+static PyObject *take(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+    LastScope *last = (LastScope *)self;
+    PyObject *calls = PyList_New(0);
+    for (int i = 0; calls != NULL && i < last->count; i++) {
+        PyObject *call = Py_BuildValue("(Oi)", last->calls[i].mark, last->calls[i].unit);
+        if (call == NULL || PyList_Append(calls, call) < 0) {
+            Py_CLEAR(calls);
+        }
+        Py_XDECREF(call);
+    }
+    empty(last);
+    return calls;
+}
+
+static PyObject *keep(PyObject *self, PyObject *args) {
+    LastScope *last = (LastScope *)self;
+    long long inside, scope;
+    PyObject *calls;
+    if (!PyArg_ParseTuple(args, "LLO!", &inside, &scope, &PyList_Type, &calls)) {
+        return NULL;
+    }
+    empty(last);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
+        PyObject *frame, *mark, *names;
+        Py_buffer units;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!", &frame, &mark, &units,
+                              &PyTuple_Type, &names)) {
+            empty(last);
+            return NULL;
+        }
+        if (i == MOST_CALLS || PyTuple_GET_SIZE(names) > MOST_VARIABLES) {
+            PyBuffer_Release(&units);
+            empty(last);
+            break;
+        }
+        Call *call = &last->calls[last->count++];
+        *call = (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, 0};
+        call->unit = frame_lasti(frame) / 2;
+        for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
+            PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(names, name));
+            call->values[name] = value;
+            if (value != NULL && !PyLong_CheckExact(value)) {
+                Py_DECREF(value); /* compared, never used */
+            }
+        }
+    }
+    last->inside = inside;
+    last->scope = scope;
+    Py_RETURN_NONE;
+}
+
+static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {
+    PyObject *codes;
+    if ((f_trace == NULL && (f_trace = PyUnicode_InternFromString("f_trace")) == NULL) ||
+        !PyArg_ParseTuple(args, "O!", &AddressTableType, &codes)) {
+        return NULL;
+    }
+    LastScope *last = (LastScope *)type->tp_alloc(type, 0);
+    if (last != NULL) {
+        last->codes = (AddressTable *)Py_NewRef(codes);
+    }
+    return (PyObject *)last;
+}
+
+static void dealloc(PyObject *self) {
+    LastScope *last = (LastScope *)self;
+    empty(last);
+    Py_XDECREF(last->codes);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef methods[] = {
+    {"find", find, METH_VARARGS, "Return the scope at a frame, or None."},
+    {"keep", keep, METH_VARARGS, "Keep an answer."},
+    {"take", take, METH_NOARGS, "Drop the answer, and return where its calls were last."},
+    {NULL, NULL, 0, NULL},
+};
+PyTypeObject LastScopeType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.LastScope",
+    .tp_basicsize = sizeof(LastScope),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = new,
+    .tp_dealloc = dealloc,
+    .tp_methods = methods,
+};
