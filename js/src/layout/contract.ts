@@ -40,8 +40,6 @@ export interface NestedGraph {
   edgeSource: Int32Array;
   edgeTarget: Int32Array;
   order?: Int32Array;
-  /** Open groups with a key >= 0 may take their layout from the cache (after a check that the content is equal). */
-  structure?: Int32Array;
 }
 
 export interface NestedResult extends EdgePaths {

@@ -60,7 +60,7 @@ export function layoutGroup(
   for (const l of own) if (links.to[l] === EXIT) exitBox.set(links.tensor[l]!, count++);
 
   const boxes = makeBoxes(graph, children, own, links, frames, entryBox, exitBox, count, scratch);
-  const cache = !isTop && (graph.structure?.[group] ?? -1) >= 0 ? options.cache : undefined;
+  const cache = isTop ? undefined : options.cache;
   const layout = cache ? layoutCached(boxes, settings, cache) : layoutBoxes(boxes, settings);
 
   const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);

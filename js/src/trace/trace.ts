@@ -86,7 +86,7 @@ export class Trace {
   }
 
   /**
-   * Read, and so check, what nobody has asked for yet, one table a step.
+   * Read, and so check, the columns that were not asked for, one table a step.
    *
    * @throws Error in a sentence for people, if a column points at what is not there
    */

@@ -41,7 +41,7 @@ export class UnreadTable implements Table {
     }
   }
 
-  /** Read what nobody has asked for yet; the payload is let go. */
+  /** Read the columns that were not asked for, and release the payload. */
   readRest(): void {
     for (const name of Object.keys(this.columns)) {
       if (!this.read[name]) {

@@ -36,11 +36,11 @@ export interface AppOptions {
   /** Height of the whole in CSS px; a page of its own is filled. */
   readonly height?: number;
   readonly onSelect?: (selection: Selection, trace: Trace) => void;
-  /** Makes a page of the graph, to be saved; none where nobody is there who could. */
+  /** Makes a page of the graph, to be saved. Without a kernel there is none. */
   readonly page?: () => Promise<Blob>;
   /** Whether the view has a page to itself. */
   readonly isStandalone: boolean;
-  /** What is said of this view, beside what is said of the trace. */
+  /** Notices about this view, shown before those of the trace. */
   readonly notices?: readonly string[];
 }
 

@@ -8,8 +8,8 @@ import { baseName } from "./names/file_names.ts";
 
 /**
  * @param root the `.pdl-banner` element; it stays empty where there is nothing to say
- * @param isPage whether it is a page of its own: no traceback stands beside it that tells the error
- * @param more said of this view alone, before what is said of the trace
+ * @param isPage whether it is a page of its own. Then no traceback beside it shows the error.
+ * @param more notices about this view, shown before those of the trace
  * @returns what takes the banner down
  */
 export function mountBanner(
@@ -71,14 +71,14 @@ interface ErrorRow {
   /** The error's name and its line. */
   readonly place?: HTMLElement;
   readonly message: string;
-  /** Whether a finding has told it already. */
+  /** Whether a finding says the same. */
   readonly isQuiet: boolean;
-  /** Whether the message is told elsewhere, and only kept at hand. */
+  /** Whether the message is shown elsewhere too: here it is folded. */
   readonly isFolded: boolean;
   readonly action: HTMLElement | false;
 }
 
-/** What is told at once, the rest on request: Paddle's messages run over many lines. */
+/** One line of the error, and the rest on request: Paddle's messages have many lines. */
 function errorRow({ title, place, message, isQuiet, isFolded, action }: ErrorRow): HTMLElement {
   const lines = message.trim().split("\n");
   const summary = summaryLine(lines);

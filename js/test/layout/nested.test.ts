@@ -150,11 +150,4 @@ describe("the cache", () => {
     const wider = { ...graph, width: graph.width.map((width) => width + 10) };
     expect(layoutNested(wider, { cache })).toEqual(layoutNested(wider));
   });
-
-  test("is not used for groups without a structure key", () => {
-    const { graph } = decoder(2).nested(everything);
-    const cache: LayoutCache = new Map();
-    layoutNested({ ...graph, structure: new Int32Array(graph.itemCount).fill(-1) }, { cache });
-    expect(cache.size).toBe(0);
-  });
 });

@@ -131,7 +131,7 @@ export class Findings {
     return this.#cutBehind.get(gradNode);
   }
 
-  /** Who reads what a cut op made: their grad nodes are where gradients end. */
+  /** Gradients end at the grad nodes of the ops that read the outputs of a cut op. */
   #noteCut(op: number, mark: Mark): void {
     const { trace } = this;
     const leaving = [...trace.edgesFrom(op)];

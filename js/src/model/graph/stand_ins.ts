@@ -1,6 +1,6 @@
 /**
  * Ops and grad nodes that stand for many: a notebook stores of a large trace a reduced copy
- * (`paddle_lab/views/reduction/`), and what is told of how many there were stays true.
+ * (`paddle_lab/views/reduction/`), and the counts in it stay those of the whole trace.
  */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";

@@ -1,4 +1,4 @@
-/** The state of the view, shared by all its parts: who changes it, and who is told. */
+/** The state of the view, shared by all its parts. It calls its listeners after each change. */
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -79,7 +79,7 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The finding that is told above the graph. */
+  /** The finding that is shown above the graph. */
   get finding(): Finding | undefined {
     return this.findings.all[this.#state.finding];
   }
@@ -95,7 +95,7 @@ export class Store {
     return this.#state.mode === "ladder" ? groupOnRow : groupOfGradNode;
   }
 
-  /** Change the state; listeners are told once, before this returns. */
+  /** Change the state. Each listener is called once, before this returns. */
   update(change: Partial<ViewState>): void {
     const previous = this.#state;
     const isOther = change.mode !== undefined && change.mode !== previous.mode;
@@ -108,7 +108,7 @@ export class Store {
     this.#become(next);
   }
 
-  /** Whether nobody has opened or closed anything, or looks at something that must not be closed. */
+  /** Whether the person has neither opened, closed nor selected anything. */
   get isAsAtFirst(): boolean {
     const { unfolded, selection } = this.#state;
     return !unfolded.size && selection.kind === "none" && this.#firstOpen.is(this.#state);

@@ -24,7 +24,7 @@ export function givenTensors(trace: Trace, op: number): number[] {
   return [...given];
 }
 
-/** 1 for tensors that an op of the trace made, and no optimizer's: data flow says so to whoever reads them. */
+/** 1 for tensors that an op of the trace made, other than an optimizer's: an edge shows where they come from. */
 function madeTensors(trace: Trace): Uint8Array {
   return kept(trace, "made tensors", () => {
     const phase = trace.table("ops").column("phase");

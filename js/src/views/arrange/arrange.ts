@@ -60,10 +60,8 @@ export function nestedGraph(
 ): NestedGraph {
   const { items } = tree;
   const count = items.length;
-  const structures = store.trace.table("groups").column("structure");
   const parent = new Int32Array(count);
   const open = new Uint8Array(count);
-  const structure = new Int32Array(count).fill(-1);
   const [width, height] = [new Float64Array(count), new Float64Array(count)];
   for (let at = 0; at < count; at++) {
     const item = items[at]!;
@@ -75,7 +73,6 @@ export function nestedGraph(
     } else {
       open[at] = 1;
       width[at] = titleRoom(frameContent(store, item.key, side, item.leafCount), measure);
-      structure[at] = structures[item.key]!;
     }
   }
   return {
@@ -87,7 +84,6 @@ export function nestedGraph(
     edgeSource: Int32Array.from(edges, ({ source }) => source),
     edgeTarget: Int32Array.from(edges, ({ target }) => target),
     order: placesInOrder(items),
-    structure,
   };
 }
 

@@ -32,7 +32,7 @@ export function pairedToTheRight(
   return Number.isFinite(pairedLeft) && gain > LEAST_GAIN_PX ? mirrored(result) : result;
 }
 
-/** Whether turns of a loop stand beside each other: read from the left, they are in order. */
+/** Whether iterations of a loop are side by side. They are read from the left, so they keep their order. */
 function hasTurnsInARow(
   trace: Trace,
   items: readonly VisibleItem[],

@@ -6,7 +6,7 @@ import type { Scene } from "../scene/scene.ts";
 
 /** Height of the bands in which a picture's width is taken. */
 const BAND_PX = 24;
-/** What a picture is mostly about fits by itself, with some room to leave out what stands beside it. */
+/** A main group that takes up at most this share of the room stays open. */
 const MAIN_SHARE = 0.9;
 /** What comes so near to a side of the picture makes it wide. */
 const NEAR_PX = 40;

@@ -1,4 +1,4 @@
-/** Where the arrow keys lead: along edges up and down, to what stands beside left and right. */
+/** Where the arrow keys lead: up and down along edges, left and right to the next box. */
 import type { Scene, SceneBox } from "../scene/scene.ts";
 
 export type Direction = "up" | "down" | "left" | "right";

@@ -86,7 +86,7 @@ export class Outline {
     this.#follow(this.store.selectionInGraph);
   }
 
-  /** Note where the picture shows each row: the way from a row to its place for whoever asks. */
+  /** Write into each row where the picture shows it, in world px. */
   place(scene: Scene): void {
     this.#scene = scene;
     this.#placeRows();

@@ -32,7 +32,7 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   if (box.kind === "fold") {
     paintCards(brush, box, colour);
   }
-  // Without text a box has to be told from what is around it by its colour.
+  // Without text the colour alone distinguishes a box from its surroundings.
   const isBare = !withText && !isLit && !mark && box.state === "normal";
   const fill = isBare
     ? mix(theme.bg, theme[colourOfBox(box)], 0.25)

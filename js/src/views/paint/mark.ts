@@ -32,7 +32,7 @@ export function paintMarks(brush: Brush, boxes: readonly SceneBox[], withText: b
     if (mark && withText) {
       paintPill(brush, box, mark);
     } else if (mark && mark.role !== "path" && mark.role !== "related") {
-      // From afar a way is told by its colour: signs at every step would cover it.
+      // From afar the colour shows a path: signs at every step would cover it.
       const scale = Math.max(1, LEAST_SIGN_PX / SIGN_PX / brush.camera.scale);
       paintSign(brush, box.x - box.width / 2, box.y - box.height / 2, mark, scale);
     }

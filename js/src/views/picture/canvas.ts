@@ -215,7 +215,7 @@ export class GraphCanvas {
   }
 
   #onPointer({ click, doubleClick, hover }: CanvasActions): PointerActions {
-    // What is said of a place does not stay behind when the picture moves.
+    // The tooltip disappears when the picture moves.
     const leave = (): void => {
       this.#hover(undefined);
       hover(undefined, 0, 0);

@@ -1,4 +1,4 @@
-/** Mouse, touch and wheel on the picture, told as what the person wants. */
+/** Turns events of mouse, touch and wheel on the picture into actions. */
 
 export interface PointerActions {
   pan(dx: number, dy: number): void;

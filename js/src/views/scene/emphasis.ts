@@ -94,7 +94,7 @@ export class Emphasis {
   /** The mark of the finding in view where the edge is part of its way. */
   wayAlong(edge: SceneEdge, boxes: readonly SceneBox[]): Mark | undefined {
     const { finding } = this.store;
-    // A pair's mark is told at both, but the way went along one.
+    // A mark is shown at both halves of a pair, but the path of the finding goes through one of them.
     const side = edge.phase === "backward" ? "grad_nodes" : "ops";
     const onTheWay = (at: number): Mark | undefined => {
       const box = boxes[at];

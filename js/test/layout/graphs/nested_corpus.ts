@@ -26,12 +26,10 @@ export class ScopedBuilder extends Builder {
     const parent: number[] = [];
     const open: number[] = [];
     const labels: string[] = [];
-    const structure: number[] = [];
     const items = new Map<string, number>();
     const add = (label: string, key: string, within: number, isGroup: boolean): number => {
       parent.push(within);
       open.push(isGroup ? 1 : 0);
-      structure.push(isGroup ? 1 : -1);
       items.set(key, labels.length);
       return labels.push(label) - 1;
     };
@@ -65,7 +63,6 @@ export class ScopedBuilder extends Builder {
       height: new Float64Array(labels.length).fill(28),
       edgeSource: Int32Array.from(edges, ([source]) => source),
       edgeTarget: Int32Array.from(edges, ([, target]) => target),
-      structure: Int32Array.from(structure),
     };
     return { graph, labels };
   }
