@@ -7,7 +7,7 @@ import { absences, busiestDevice, paddleDevices, panelsOf } from "./counters/lin
 import type { Span } from "./counters/messages.ts";
 import type { Received } from "./counters/received.ts";
 import { clockTime, localOffset } from "./figure/clock.ts";
-import { type Figure, makeFigure } from "./figure/figure.ts";
+import { Figure } from "./figure/figure.ts";
 import { TimeWindow, type Window } from "./figure/time_window.ts";
 
 export interface LiveFigureOptions {
@@ -129,7 +129,7 @@ export class LiveFigure {
     this.#figure?.dispose();
     this.#figure = undefined;
     if (panels.length === 0) return;
-    this.#figure = await makeFigure(this.#bokeh, this.#controls.chart, {
+    const figure = new Figure(this.#bokeh, {
       theme: readTheme(this.#controls.root),
       panels,
       height_px: this.#options.height_px,
@@ -139,6 +139,8 @@ export class LiveFigure {
         this.draw();
       },
     });
+    await figure.mount(this.#bokeh, this.#controls.chart);
+    this.#figure = figure;
     this.draw();
   }
 

@@ -34,17 +34,6 @@ export interface Picture {
   readonly hidden: ReadonlySet<number>;
 }
 
-/** Make the figure in `element`. */
-export async function makeFigure(
-  bokeh: BokehNamespace,
-  element: HTMLElement,
-  options: FigureOptions,
-): Promise<Figure> {
-  const figure = new Figure(bokeh, options);
-  await figure.mount(bokeh, element);
-  return figure;
-}
-
 export class Figure {
   readonly #theme: Theme;
   readonly #panels: readonly Panel[];

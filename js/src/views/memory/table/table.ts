@@ -23,8 +23,7 @@ import {
   formatShare,
 } from "../../../words/quantities.ts";
 import { type Segments, segments } from "../../controls.ts";
-import { shareBarStyle } from "../figure/swatch.ts";
-import { aliveRow, type RowContent } from "./rows.ts";
+import { shareBarStyle, swatch } from "../figure/swatch.ts";
 import { TableHead } from "./table_head.ts";
 
 const PAGE_ROWS = 100;
@@ -146,7 +145,7 @@ export class MemoryTable {
     const focused = document.activeElement?.closest<HTMLElement>("tr[data-group]");
     const hadFocus = !!focused && this.#body.contains(focused);
     const rows = positions.map((at, i) =>
-      aliveRow(this.#content(groups, sums, at, shareBarStyle(kinds[i]!, largest_bytes))),
+      this.#row(groups, sums, at, shareBarStyle(kinds[i]!, largest_bytes)),
     );
     const colspan = this.#head.columnCount;
     const nothing = element("td", { colspan, class: "pdl-soft" }, t("memory.nothing"));
@@ -163,23 +162,41 @@ export class MemoryTable {
     this.#foot.querySelector("td")!.colSpan = colspan;
   }
 
-  #content(groups: Groups, sums: GroupSums, at: number, barStyle: string): RowContent {
+  #row(groups: Groups, sums: GroupSums, at: number, barStyle: string): HTMLTableRowElement {
     const { choice, moment } = this.memory;
     const group = sums.groups[at]!;
     const isUnmet = group === UNMET;
     const isKind = choice.grouping === "kind";
-    return {
-      group,
-      label: labelOf(groups, group),
-      note: isUnmet ? "" : groups.note(group),
-      isLink: !isUnmet && (isKind || groups.selection(group).kind !== "none"),
-      swatch: isKind ? (isUnmet ? EARLIER : group) : -1,
-      size: formatBytes(sums.bytes[at]!),
-      barStyle,
-      share: formatShare(sums.bytes[at]!, moment.total_bytes),
-      count: formatCount(sums.counts[at]!),
-      allocated: moment.isSpan ? formatBytes(sums.allocated_bytes[at]!) : "",
-    };
+    const isLink = !isUnmet && (isKind || groups.selection(group).kind !== "none");
+    const label = labelOf(groups, group);
+    const note = isUnmet ? "" : groups.note(group);
+    const bytes = sums.bytes[at]!;
+    const number = (text: string): HTMLElement => element("td", { class: "pdl-number" }, text);
+    const bar = element("span", { class: "pdl-share-bar", "aria-hidden": "true" });
+    bar.append(element("span", { style: barStyle }));
+    return element(
+      "tr",
+      { "data-group": group },
+      element(
+        "td",
+        { class: "pdl-alive-name" },
+        isKind && swatch(isUnmet ? EARLIER : group),
+        isLink
+          ? button(label, () => {}, { class: "pdl-link", title: label })
+          : element("span", {}, label),
+        !!note && " ",
+        !!note && element("small", { title: note }, note),
+      ),
+      number(formatBytes(bytes)),
+      element(
+        "td",
+        { class: "pdl-share" },
+        bar,
+        element("span", {}, formatShare(bytes, moment.total_bytes)),
+      ),
+      number(formatCount(sums.counts[at]!)),
+      moment.isSpan && number(formatBytes(sums.allocated_bytes[at]!)),
+    );
   }
 
   #sortBy(by: SortColumn): void {
