@@ -11,9 +11,10 @@ Importing this package imports nothing heavy; Paddle is needed only to record, n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace, load
+from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.trace.errors import TraceFileError
@@ -69,11 +70,3 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "PaddleUnavailableError":
-        from paddle_lab.capture.availability import PaddleUnavailableError
-
-        return PaddleUnavailableError
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

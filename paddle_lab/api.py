@@ -35,14 +35,14 @@ class Trace(TraceAnswers):
     """
 
     _packed_of: Record | None = None
-    """What was packed: another one where another language was chosen."""
+    """The record in the payload; another language has another record."""
     _payload: bytes = b""
     _stored_payload: bytes | None = None
 
     def save(self, path: PathLike) -> Path:
         """Write the trace to a file that :func:`paddle_lab.load` opens; return its path.
 
-        The file is written beside its final place and then moved there, so that an interrupted
+        The file is written under another name and then moved, so that an interrupted
         save leaves an older file as it was.
 
         Raises
@@ -133,7 +133,7 @@ class Trace(TraceAnswers):
     def to_memory_csv(
         self, path: PathLike, *, time_ns: int | None = None, place: str | None = None
     ) -> Path:
-        """Write what was alive in a moment as comma-separated values, largest first.
+        """Write the blocks that were alive in a moment as comma-separated values, largest first.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class Trace(TraceAnswers):
         return html_page(self._shown_record, payload=self.payload())
 
     def fallback_html(self) -> str:
-        """Return the HTML that replaces the graph where no widget can be drawn."""
+        """Return the HTML that replaces the graph if no widget can be drawn."""
         from paddle_lab.views.html.fallback import fallback_html
 
         return fallback_html(self._shown_record)

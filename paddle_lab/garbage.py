@@ -1,4 +1,4 @@
-"""Python's garbage collector, kept out of the way where it costs much or may stop everything."""
+"""Pauses of Python's garbage collector, which may cost much time or never end."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from types import FrameType
 def collection_paused() -> Iterator[None]:
     """Pause the collection of cycles for a block that makes many objects and no cycles.
 
-    Of 20,000 ops it would take a third of the time from the cell's end to the graph, for nothing:
-    it visits every object that lives, and finds none to free.
+    With 20,000 ops, collections would take a third of the time from the cell's end to the graph:
+    they visit every living object and find none to free.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -18,7 +18,7 @@ class Entry:
     cell
         Execution count, ``"Cell 7"``'s 7.
     place
-        ``"cpu"``, ``"gpu:0"``: where most was allocated.
+        ``"cpu"``, ``"gpu:0"``: the place with the most allocated memory.
     before_bytes, after_bytes
         What Paddle had allocated when the cell began and when it ended.
     peak_bytes

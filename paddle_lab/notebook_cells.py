@@ -1,6 +1,6 @@
-"""Which code is a notebook cell: its number and the text that the user sees.
+"""Notebook cells: which code is a cell, its number, and the text that the user sees.
 
-Beside the widgets and the magics the only module that imports Jupyter's packages: cells have to be
+Except for the widgets and the magics, only this module imports Jupyter's packages: cells must be
 known without the magics too, in ``with paddle_lab.trace():``.
 """
 
@@ -24,14 +24,14 @@ class NotebookCells:
         self._shell = shell
 
     def number(self, file: str) -> int:
-        """Return a cell's execution count, -1 for what is no cell."""
+        """Return a cell's execution count, -1 for a file that is no cell."""
         names: dict[str, int] = getattr(self._shell.compile, "_filename_map", {})
         return names.get(file, -1)
 
     def text(self, file: str) -> str | None:
-        """Return a cell's text as typed, with its magics; ``None`` for what is no cell.
+        """Return a cell's text as typed, with its magics; ``None`` for other files.
 
-        IPython drops leading empty lines before it counts lines, so the text comes without them.
+        IPython drops leading empty lines before it counts lines, and so does the text.
         """
         number = self.number(file)
         if number < 0:
@@ -42,7 +42,7 @@ class NotebookCells:
         lines = typed.splitlines(keepends=True)
         while lines and not lines[0].strip():
             del lines[0]
-        # A cell that runs other code under its number (%run, get_ipython().run_cell) typed less.
+        # If a cell runs other code under its number (%run), the typed text has fewer lines.
         return "".join(lines if len(lines) == len(ran) else ran)
 
 

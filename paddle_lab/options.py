@@ -1,4 +1,4 @@
-"""Keyword-only options whose misspelling is answered with the right name."""
+"""Errors for misspelled keyword options that name the nearest option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace answers: its ops, tensors, gradients and memory, what is wrong, its graphs."""
+"""The answers of a trace: its ops, tensors, gradients, memory, findings and graphs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TraceAnswers:
 
     @cached_property
     def view_record(self) -> Record:
-        """The record with the answer tables that the views need beside its own."""
+        """The record with the answer tables that the views also need."""
         from paddle_lab.analysis.answers import with_answers
 
         record = self.record
@@ -69,7 +69,7 @@ class TraceAnswers:
 
     @property
     def _shown_record(self) -> Record:
-        """The record with what its views need and what the checks found."""
+        """The record with the answer tables of the views and with the findings."""
         from paddle_lab.analysis.findings.tables import with_findings
         from paddle_lab.words import language
 
@@ -96,7 +96,7 @@ class TraceAnswers:
 
     @property
     def error_help(self) -> list[ErrorHelp]:
-        """What to do about the error that ended the trace, where it is one of Paddle's known ones.
+        """What to do about the error that ended the trace, if it is a known error of Paddle's.
 
         In the language of :func:`paddle_lab.language`. :attr:`findings` name the line.
         """

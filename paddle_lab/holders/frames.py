@@ -1,7 +1,7 @@
-"""The variables of calls, read so that none of them lives longer for it.
+"""The variables of calls, read without keeping them alive.
 
-Before Python 3.13, ``f_locals`` of a call that goes on is a dictionary that the frame keeps: what
-it shows stays alive until the call ends.
+Before Python 3.13, ``f_locals`` of a running call is a dictionary that the frame keeps. It keeps
+its values alive until the call ends.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, Final
 
 GENERATORS: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _CO_OPTIMIZED: Final = 1
-# Those of the frame, of the variable here, and of the question itself.
-_REFERENCES_WHERE_NOBODY_ELSE_HAS_IT: Final = 3
+# One is the frame's, one the local variable's, one the argument's of getrefcount().
+_OUR_REFERENCES: Final = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Call:
     variables
         Its variables by name.
     snapshot
-        Identity of the dictionary in which the frame showed them, which holds nothing of its own.
+        Identity of the dictionary in which the frame showed them; it is no holder itself.
     """
 
     function: str
@@ -39,15 +39,14 @@ class Call:
 
 
 CALLS: Final = (FrameType, Call, *GENERATORS)
-"""Types of what holds a call's variables."""
+"""Types of the objects that hold a call's variables."""
 
 
 def call_of(holder: Any) -> Call:
     """Return the call whose variables an object of :data:`CALLS` holds.
 
-    Of a frame it is a call that has ended, of a generator one that waits; of others there are no
-    variables. The collector sees nothing in the frame of a call that goes on, which tells them
-    apart.
+    Variables are returned for the frame of a call that has ended, and for a generator that waits.
+    A frame whose references the collector does not see belongs to a running call.
     """
     kind = type(holder)
     if issubclass(kind, Call):
@@ -64,10 +63,10 @@ def call_of(holder: Any) -> Call:
 
 
 def open_call(frame: FrameType) -> Call:
-    """Return a call that is suspended, or goes on in another thread, with its variables.
+    """Return a suspended call, or a running call of another thread, with its variables.
 
-    Not for calls of a thread that a debugger or a profiler follows: Python may write back what it
-    showed them.
+    If a debugger or a profiler follows the thread, there are no variables: Python may write back
+    the values that it showed them.
     """
     code = frame.f_code
     is_followed = frame.f_trace or threading.gettrace() or threading.getprofile()
@@ -75,10 +74,7 @@ def open_call(frame: FrameType) -> Call:
         return Call(code.co_name, {})
     shown = frame.f_locals
     variables = dict(shown)
-    if (
-        sys.version_info < (3, 13)
-        and sys.getrefcount(shown) <= _REFERENCES_WHERE_NOBODY_ELSE_HAS_IT
-    ):
+    if sys.version_info < (3, 13) and sys.getrefcount(shown) <= _OUR_REFERENCES:
         # No caller kept the dict of locals(), so the frame may empty it.
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             shown.pop(name, None)

@@ -1,4 +1,4 @@
-"""What a search for living tensors found: references, the memory behind them, who keeps it."""
+"""The results of a search for living tensors: references, their memory, and its holders."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ class Storage:
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold it, which nobody asked to be kept."""
+        """Whether only kept outputs and tracebacks hold it, not the user's names."""
         return not self.is_in_scope and all(
             tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors
         )
 
     @property
     def is_in_scope(self) -> bool:
-        """Whether a static program's scope holds it, which Paddle keeps whoever else lets go."""
+        """Whether a static program's scope holds it, which Paddle keeps."""
         return any(tensor.kind == "scope" for tensor in self.tensors)
 
     @property
@@ -108,7 +108,7 @@ class Holder:
     root
         The variable, kept output, traceback or module.
     storages
-        What it keeps, as far as no name before it does.
+        What it keeps, without storages that an earlier name keeps.
     """
 
     root: Root
@@ -121,12 +121,12 @@ class Holder:
 
     @property
     def viewed_bytes(self) -> int:
-        """How much of it is kept by views that show less."""
+        """How many bytes are kept by views that are smaller than their storage."""
         return sum(storage.bytes for storage in self.storages if storage.is_viewed_only)
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether all of it would go with kept outputs and tracebacks."""
+        """Whether only kept outputs and tracebacks hold all of it."""
         return all(storage.is_notebooks_alone for storage in self.storages)
 
 
@@ -143,7 +143,7 @@ def storages(tensors: Iterable[LivingTensor]) -> list[Storage]:
 
 
 def holders(found: Sequence[Storage]) -> list[Holder]:
-    """Return who holds storages, the largest first; each storage once, by who was found first."""
+    """Return the holders of storages, the largest first; each storage has the first one found."""
     by_root: dict[tuple[str, str], Holder] = {}
     for storage in found:
         root = storage.tensors[0].root
@@ -152,5 +152,5 @@ def holders(found: Sequence[Storage]) -> list[Holder]:
 
 
 def releasable_bytes(found: Sequence[Storage]) -> int:
-    """Return how much only kept outputs and tracebacks hold."""
+    """Return how many bytes only kept outputs and tracebacks hold."""
     return sum(storage.bytes for storage in found if storage.is_notebooks_alone)

@@ -18,7 +18,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import say
 
 _MOST_HOLDERS = 8
-"""Of one block; who reads further lets these go first."""
+"""Holders of one block."""
 
 _Keys = npt.NDArray[np.int64]
 
@@ -28,8 +28,8 @@ def with_holders(
 ) -> Record:
     """Return the record with one row for each holder of each block that is still allocated.
 
-    A block that no living tensor lies in belongs to the backward graphs that reach its op; one
-    that none of these explains has a row of kind ``"unknown"``.
+    If no living tensor lies in a block, its holders are the backward graphs that reach its op. A
+    block without any holder has a row of kind ``"unknown"``.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def unexplained_bytes(record: Record) -> int:
 def held_by(
     record: Record, keys: npt.NDArray[np.integer[Any]], tensors: Sequence[LivingTensor]
 ) -> list[tuple[str, int]]:
-    """Return who holds blocks, with their bytes, the largest first; each block counts once.
+    """Return the holders of blocks with their bytes, the largest first; each block counts once.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def held_by(
     keys
         The blocks.
     tensors
-        The references the holders were found by: what a variable leads to is the variable's.
+        The references by which the holders were found. A block counts for the root of a reference.
     """
     roots = {tensor.name: tensor.root.label for tensor in tensors}
     rows = record.holders
@@ -106,7 +106,7 @@ def held_by(
 
 
 def _block_of(record: Record, alive: _Keys, tensors: Sequence[LivingTensor]) -> list[int]:
-    """Return the living block in which each tensor's storage lies, -1 where it is none's."""
+    """Return the living block in which each tensor's storage lies, -1 if there is none."""
     if not len(alive):
         return [-1] * len(tensors)
     starts = record.allocations["address"][alive]

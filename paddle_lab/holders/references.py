@@ -1,7 +1,7 @@
-"""What an object refers to.
+"""The references of an object to others.
 
-Nothing here runs code of the searched objects: types are asked by ``type()``, since ``isinstance``
-may ask an object for its ``__class__``, and attributes are read from dictionaries and slots.
+No code of the searched objects runs: types come from ``type()``, because ``isinstance`` may read an
+object's ``__class__``, and attributes come from dictionaries and slots.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def references(holder: Any) -> list[Any]:
 
 
 def reader(kind: type) -> Callable[[Any], list[Any]]:
-    """Return the function that returns what an object of a type refers to."""
+    """Return the function that returns the references of an object of a type."""
     for base, read in _READERS:
         if issubclass(kind, base):
             return read
@@ -72,7 +72,7 @@ def _with_attributes(holder: Any) -> list[Any]:
 
 
 def _hides_attributes(kind: type) -> bool:
-    """Tell whether the collector does not know objects' attributes: tensors', and parameters'."""
+    """Tell whether the collector does not see objects' attributes, as those of tensors."""
     return any(
         base.__dictoffset__ != 0 and not base.__flags__ & _HAS_COLLECTED_REFERENCES
         for base in kind.__mro__
@@ -89,13 +89,13 @@ def _array_references(array: Any) -> list[Any]:
 
 
 _HAS_COLLECTED_REFERENCES: Final = 1 << 14
-"""CPython's flag of types that the collector knows."""
+"""CPython's flag of types whose objects the collector tracks."""
 _READERS: Final[Sequence[tuple[Any, Callable[[Any], list[Any]]]]] = (
     (list, _list_items),
     (FunctionType, _function_references),
     (GENERATORS, _generator_references),
     (CALLS, _call_references),
-    # What lies behind a module is found from its own name.
+    # A module's objects are found from the module's own name.
     ((ModuleType, CodeType, MemberDescriptorType), _nothing),
     (np.ndarray, _array_references),
 )

@@ -41,7 +41,7 @@ def saved_by(
         allocations["tensor"][blocks].tolist(),
         strict=True,
     ):
-        # What backward itself made, its graph has not saved.
+        # The graph has not saved the blocks that backward itself made.
         ops = [op] if grad_node < 0 else []
         ops += ops_of_tensor.get(tensor, ())
         found = dict.fromkeys(graph for one in ops for graph in graphs_of_op.get(one, ()))
@@ -68,7 +68,7 @@ def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int,
 
 
 def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
-    """Yield the ops that PyLayers called, whose contexts may keep anything, with the PyLayer's."""
+    """Yield the ops that PyLayers called, each with the PyLayer's op: its context may keep any."""
     scopes = record.scopes
     is_pylayer = scopes["op"] >= 0
     if not is_pylayer.any():
@@ -85,7 +85,7 @@ def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
 
 
 def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[int, list[int]]:
-    """Return which of the ops used each of the tensors, or what lies in its memory."""
+    """Return which of the ops used each tensor, or another tensor in its memory."""
     uses = record.uses
     is_sought = np.zeros(len(record.tensors) + 1, bool)
     is_sought[tensors] = True
@@ -102,9 +102,9 @@ def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[in
 
 
 def _in_whose_memory(record: Record) -> Keys:
-    """Return of each tensor the one whose block it lies in; itself where that is not known.
+    """Return the tensor in whose block each tensor lies; itself if that is not known.
 
-    An op that makes no memory, such as ``reshape``, hands on that of its first input.
+    The output of an op that allocates nothing, such as ``reshape``, lies in its first input.
     """
     tensors, uses = record.tensors, record.uses
     rows = np.arange(len(tensors))
@@ -117,7 +117,7 @@ def _in_whose_memory(record: Record) -> Keys:
     for before in (first_input[tensors["producer"]], tensors["detached_from"], tensors["previous"]):
         memory = np.where(before >= 0, before, memory)
     memory = np.where(has_block[:-1], rows, memory)
-    # Each round goes twice as far back; a record that is damaged may go in circles.
+    # Each round goes twice as far back. A damaged record may have a cycle.
     for _ in range(len(rows).bit_length() + 1):
         memory = memory[memory]
     return memory

@@ -18,9 +18,9 @@ from paddle_lab.holders.unnamed import unnamed_roots
 _ATOMS = (int, float, complex, bool, str, bytes, bytearray, type(None), type(...), range, slice)
 # A class's own dictionary, whatever its metaclass says.
 _CLASS_ATTRIBUTES = vars(type)["__dict__"]
-# What is done with objects of a type; the last, after a question to each.
+# How objects of a type are handled; with the last one, each object is asked.
 _SOUGHT, _ENTERED, _ASKED = 1, 2, 4
-# How many objects are visited between two looks at the clock.
+# The search looks at the clock after this many objects.
 _PACE = 512
 _Answer = TypeVar("_Answer")
 
@@ -49,7 +49,7 @@ class Holding:
 
 
 class _ByType(dict[type, _Answer]):
-    """What a function says of types, each asked once."""
+    """The answers of a function about types; it is called once for each type."""
 
     def __init__(self, ask: Callable[[type], _Answer]) -> None:
         super().__init__()
@@ -63,9 +63,9 @@ class _ByType(dict[type, _Answer]):
 def _handled(
     is_target: Callable[[type], bool], is_excluded: Callable[[type], bool]
 ) -> Callable[[type], int]:
-    """Return the function that tells what to do with objects of a type.
+    """Return the function that tells how to handle objects of a type.
 
-    It knows no search: one in a cycle of references would keep all it found until a collection.
+    It has no reference to the search: a cycle would keep all that was found until a collection.
     """
 
     def handled(kind: type) -> int:
@@ -78,17 +78,17 @@ def _handled(
 
 
 class HolderSearch:
-    """Finds sought objects below roots; each call of :meth:`walk` goes on where the last ended.
+    """Finds sought objects below roots; each call of :meth:`walk` adds to the earlier ones.
 
-    An object that two roots lead to belongs to the first, so the order of roots says whose it is;
-    a sought object itself is found again by every reference to it.
+    If two roots lead to a container, it belongs to the first root. A sought object is found again
+    by every reference to it.
 
     Parameters
     ----------
     is_target
         Tells by type whether objects are sought.
     excluded
-        Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
+        Objects that are never looked into, such as a shell, which keeps all names.
     excluded_types
         Tells by type whether objects are never looked into.
     budget_s
@@ -105,7 +105,7 @@ class HolderSearch:
     ) -> None:
         self._end_s = monotonic() + budget_s
         self._enters_libraries = False
-        # Objects, and for each the position of the one through which it was found.
+        # The objects found, and for each the position of the object that refers to it.
         self._found: list[Any] = []
         self._origins: list[int] = []
         self._ways: dict[int, Way] = {}
@@ -118,7 +118,7 @@ class HolderSearch:
         self._readers = _ByType(reader)
         self.holdings: list[Holding] = []
         self.is_complete = True
-        """Whether all was searched; not, if time ran out."""
+        """False if time ran out."""
 
     def allow(self, budget_s: float) -> None:
         """Give the search more time, in seconds from now."""
@@ -135,15 +135,12 @@ class HolderSearch:
             Whether to look into the attributes of classes that are not the user's.
         """
         self._enters_libraries = enters_libraries
-        # What is noted on the way would have all that lives visited again and again.
+        # The search makes many objects, so the collector would visit all living ones repeatedly.
         with collection_paused():
             self._walk(roots)
 
     def walk_unnamed(self) -> None:
-        """Search what no root led to, and say what it is.
-
-        It takes longer, the less was searched before.
-        """
+        """Search the objects that no root led to, and name them by their types."""
         if not self._has_time():
             return
         own: list[Any] = [self._found, self._origins, self._ways, self.holdings, vars(self)]
@@ -197,7 +194,7 @@ class HolderSearch:
         self.holdings += [Holding(kind, way.step(held).text, root, held) for held in targets]
 
     def _way(self, root: Root, position: int) -> Way:
-        """Return the way to a found object. Ways to its holders are kept, as others share them."""
+        """Return the way to a found object; the ways to its holders are kept for other objects."""
         ways, ahead = self._ways, []
         while position >= 0 and position not in ways:
             ahead.append(position)

@@ -107,7 +107,7 @@ def _slice(record: Record, ops: OpTable, part: Slice) -> Event:
 
 
 def _counters(memory: Memory) -> Iterator[str]:
-    """Give what was allocated on one place over time, in all and by kind, and reserved."""
+    """Give the allocated bytes of a place over time, in all and by kind, and the reserved ones."""
     yield from _total(f"allocated {memory.place}", memory.timeline)
     known = memory.fragmentation()
     yield from _counter(f"reserved {memory.place}", known.time_ns, known.reserved_bytes)

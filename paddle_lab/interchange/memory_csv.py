@@ -1,4 +1,4 @@
-"""What was alive in a moment, as comma-separated values."""
+"""The blocks that were alive in a moment, as comma-separated values."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def memory_csv(memory: PlaceMemory, *, time_ns: int | None = None) -> str:
     """Return one line for each block that was alive, largest first, after a line of column names.
 
-    What was there before the trace and not used in it is known as a sum only, which comes last: so
-    the sizes add up to what was allocated.
+    Only the sum is known of memory from before the trace that was not used in it. It comes last, so
+    that the sizes add up to the allocated memory.
 
-    What is unknown is empty. A text that a spreadsheet would take for a formula gets an apostrophe
+    An unknown value is empty. A text that a spreadsheet would take for a formula gets an apostrophe
     before it, as a trace may come from someone else.
 
     Parameters

@@ -8,6 +8,7 @@ it; nothing here opens one.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS
 _PROTOCOL = 4
 """The newest that the viewer reads."""
 _UNSEEN_ADDRESS = 1 << 12
-"""Where the sum of what the trace knows no blocks of is drawn: below any address in use."""
+"""Where memory without known blocks is drawn, as one block: below any address in use."""
 
 Frames = list[dict[str, Any]]
 
@@ -47,7 +48,7 @@ def memory_snapshot(attribution: Attribution) -> bytes:
 
 
 def _snapshot(main: Memory) -> dict[str, Any]:
-    frames = _FrameLists(main.attribution)
+    frames = _frames_of(main.attribution)
     devices = _device_numbers(list(main.places))
     traces: list[list[dict[str, Any]]] = [[] for _ in range(max(devices.values()) + 1)]
     segments: list[dict[str, Any]] = []
@@ -77,24 +78,16 @@ def _device_numbers(places: list[str]) -> dict[str, int]:
     return numbers
 
 
-class _FrameLists:
-    """The viewer's frames of blocks; blocks of one stack, op and kind share one list."""
-
-    def __init__(self, attribution: Attribution) -> None:
-        self._attribution = attribution
-        self._lists: dict[tuple[int, ...], Frames] = {}
-        blocks = attribution.record.allocations
-        self._identity = np.stack(
-            [blocks["stack"], blocks["op"], blocks["grad_node"], blocks["kind"]], axis=1
-        )
-
-    def of(self, key: int) -> Frames:
-        """Return the frames of a block."""
-        identity = tuple(self._identity[key].tolist())
-        frames = self._lists.get(identity)
-        if frames is None:
-            frames = self._lists[identity] = _frames(Allocation(self._attribution, key))
-        return frames
+def _frames_of(attribution: Attribution) -> Callable[[int], Frames]:
+    """Return the function from a block to its frames; equal blocks share one list."""
+    blocks = attribution.record.allocations
+    parts = [blocks[name] for name in ("stack", "op", "grad_node", "kind")]
+    _, first, group = np.unique(
+        np.stack(parts, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    lists = [_frames(Allocation(attribution, key)) for key in first.tolist()]
+    groups = group.ravel().tolist()
+    return lambda key: lists[groups[key]]
 
 
 def _frames(block: Allocation) -> Frames:
@@ -115,7 +108,7 @@ def _frames(block: Allocation) -> Frames:
     ]
 
 
-def _events(memory: Memory, frames: _FrameLists) -> list[dict[str, Any]]:
+def _events(memory: Memory, frames: Callable[[int], Frames]) -> list[dict[str, Any]]:
     """Return allocations and releases in order; a release is two events, as in PyTorch."""
     blocks = memory.record.allocations
     time_ns, keys, is_end = changes(memory.record, memory.allocations.keys)
@@ -132,7 +125,7 @@ def _events(memory: Memory, frames: _FrameLists) -> list[dict[str, Any]]:
         actions = ("free_requested", "free_completed") if frees else ("alloc",)
         for action in actions:
             category = ALLOCATION_KINDS[kind]
-            events.append(_event(action, address, size, time_us, frames.of(key), category))
+            events.append(_event(action, address, size, time_us, frames(key), category))
     failure = memory.out_of_memory
     if failure is not None and failure.requested_bytes is not None:
         oom = _event("oom", 0, failure.requested_bytes, failure.time_ns // 1000, [], "unknown")
@@ -154,7 +147,7 @@ def _event(
     }
 
 
-def _segments(memory: Memory, device: int, frames: _FrameLists) -> list[dict[str, Any]]:
+def _segments(memory: Memory, device: int, frames: Callable[[int], Frames]) -> list[dict[str, Any]]:
     """Return the ranges of addresses with the blocks that are alive at the end of the trace."""
     table, keys = memory.record.allocations, memory.allocations.keys
     begins, ends = address_ranges(table["address"][keys], table["bytes"][keys])
@@ -177,7 +170,7 @@ def _segments(memory: Memory, device: int, frames: _FrameLists) -> list[dict[str
 
 
 def _blocks(
-    memory: Memory, begin: int, end: int, alive: npt.NDArray[Any], frames: _FrameLists
+    memory: Memory, begin: int, end: int, alive: npt.NDArray[Any], frames: Callable[[int], Frames]
 ) -> list[dict[str, Any]]:
     """Return the blocks and holes that fill a range, in order."""
     blocks = []
@@ -189,7 +182,7 @@ def _blocks(
             blocks.append(_block("inactive", reached, block.address - reached, 0, []))
         size = max(block.bytes, 1)
         blocks.append(
-            _block("active_allocated", block.address, size, block.bytes, frames.of(block.key))
+            _block("active_allocated", block.address, size, block.bytes, frames(block.key))
         )
         reached = block.address + size
     if reached < end:

@@ -1,4 +1,4 @@
-"""Who holds what a cell left behind: the search at its end, and the cell's entry in the ledger."""
+"""The holders of memory that a cell left allocated, and the cell's entry in the ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST_UNEXPLAINED_BYTES = 1024 * 1024
 
 
 def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
-    """Ask who holds what a cell left behind; write it into the cell's trace, and return it."""
+    """Find the holders of memory that a cell left allocated, and add them to its trace."""
     try:
         living = memory.living()
         tensors = living.tensors()
@@ -29,7 +29,7 @@ def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
             record = with_holders(trace.record, tensors, living.backward_graphs())
         trace.complete(record)
     except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
-        # The search meets whatever objects the user has, and the trace is worth more.
+        # The search meets any objects of the user; if it fails, the trace must remain.
         said = say("notices.memory.holders_not_found", fault=type(fault).__name__)
         trace.record.origin.notices.append(said)
         return []

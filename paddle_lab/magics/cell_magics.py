@@ -79,7 +79,7 @@ class CellMagics:
         shell.user_ns_hidden.pop(_BEGIN, None)
 
     def _run_of(self, name: str, options: CellOptions) -> Callable[[str, str], None]:
-        """Return what runs a cell that did not pass the transformation, as by run_cell_magic()."""
+        """Return a function for cells that were not transformed, as of run_cell_magic()."""
 
         @explained(options.help)
         def run(line: str, cell: str) -> None:
@@ -181,7 +181,7 @@ class CellMagics:
 
 
 def _show_magic_line(file: str, magic_line: str, number: int) -> None:
-    """Let tracebacks show what was typed on a line of the cell, not the call it became."""
+    """Let tracebacks show a line of the cell as it was typed, not the call that replaced it."""
     entry = linecache.cache.get(file)
     if entry is None or len(entry) != 4 or len(entry[2]) < number:
         return

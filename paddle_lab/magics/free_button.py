@@ -32,7 +32,7 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
 
 
 def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
-    """Return the button as an output's data; nothing where the kernel has no widgets."""
+    """Return the button as an output's data; nothing if the kernel has no widgets."""
     try:
         import ipywidgets
     except ImportError:
@@ -45,8 +45,8 @@ def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
         tooltip=say("magics.free.button_title"),
         layout=ipywidgets.Layout(width="auto"),
     )
-    # A label shows text as text; what it will say has names of the user's in it. How much a kept
-    # tensor's backward graph holds shows only when it is gone.
+    # A label shows names of the user's as text, never as HTML. The size of a kept tensor's backward
+    # graph is known only after its release.
     answer = ipywidgets.Label(say("magics.free.at_least", size=size_text(releasable_bytes)))
 
     def free(_button: Any) -> None:

@@ -1,4 +1,4 @@
-"""What ``%paddle_mem free`` says when it has let go."""
+"""The answer of ``%paddle_mem free``."""
 
 from __future__ import annotations
 

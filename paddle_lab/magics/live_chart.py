@@ -30,7 +30,7 @@ class LiveChart:
 
     @property
     def running(self) -> LiveMemory | None:
-        """The chart, where memory is being sampled."""
+        """The chart, if it is sampling memory."""
         return self._widget if self._widget is not None and self._widget.is_running else None
 
     def show(self, *, height: int, cell: str) -> None:
@@ -64,7 +64,7 @@ class LiveChart:
         return was_on
 
     def sampled_peak_bytes(self, place: str, start_ns: int, end_ns: int) -> int:
-        """Return the largest allocation sampled on a place in a span, -1 where none was."""
+        """Return the largest allocation sampled on a place in a span, -1 if none was sampled."""
         if self.running is None:
             return -1
         sampler = self.running.sampler

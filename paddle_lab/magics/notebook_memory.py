@@ -1,4 +1,4 @@
-"""What one notebook keeps alive, and letting go of what only the notebook keeps."""
+"""The objects that one notebook keeps alive, and the release of those that only it keeps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NotebookMemory:
     def read(self) -> dict[str, dict[str, int]]:
         """Return Paddle's counters in bytes by device: ``{"cpu": {"allocated": 12, …}}``.
 
-        A counter that is not there has no entry; before Paddle is imported, none has.
+        A counter without a value has no entry. Before Paddle is imported, there are none.
         """
         values = self._counters.read(0)
         readings: dict[str, dict[str, int]] = {}
@@ -60,7 +60,7 @@ class NotebookMemory:
         return readings
 
     def allocated_bytes(self) -> int:
-        """Return what Paddle has allocated on all devices and the host."""
+        """Return how many bytes Paddle has allocated on all devices and the host."""
         return sum(device.get("allocated", 0) for device in self.read().values())
 
     def living(self) -> LivingTensors:
@@ -75,7 +75,7 @@ class NotebookMemory:
         from paddle_lab.holders.roots import module_roots, variable_roots
 
         shell = self._shell
-        # These lead to every name there is, and are no holders of their own.
+        # These lead to all names, so they are no holders themselves.
         namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
         keepers = [*namespaces, shell.displayhook, shell.InteractiveTB, shell.last_execution_result]
         living = LivingTensors(excluded=[shell, *keepers], excluded_types=is_kernels)
@@ -89,7 +89,7 @@ class NotebookMemory:
         return living
 
     def search_libraries(self, living: LivingTensors) -> None:
-        """Search what libraries lead to as well, then what no name leads to: up to seconds."""
+        """Also search what libraries and then no names lead to, which may take seconds."""
         from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
@@ -98,7 +98,7 @@ class NotebookMemory:
         living.search_unnamed()
 
     def report(self, living: LivingTensors, ledger: Iterable[Entry] = ()) -> MemoryReport:
-        """Return a report on what is alive, below what the cells of a ledger did."""
+        """Return a report on living tensors and their holders, and on the cells of a ledger."""
         from paddle_lab.views.text.memory_report import MemoryReport
 
         return MemoryReport(

@@ -1,4 +1,4 @@
-"""Below the traceback of an out-of-memory error: what was alive, and what to do."""
+"""The report below the traceback of an out-of-memory error: living tensors and advice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.words import say
 
 _WORTH = 0.15
-"""The share of the allocated memory from which on its holders are worth a table."""
+"""If at least this share of the memory is from before the cell, the report lists its holders."""
 
 
 def report_out_of_memory(trace: Trace, error: BaseException | None, memory: NotebookMemory) -> None:
@@ -18,11 +18,11 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     Parameters
     ----------
     trace
-        The cell's trace. If it recorded memory, it knows what was alive in that moment.
+        The cell's trace. If it recorded memory, it has the blocks of that moment.
     error
         What ended the cell.
     memory
-        Knows what is alive now: most of what was, because the traceback holds it.
+        Finds the living tensors: most of that moment's, because the traceback holds them.
     """
     from paddle_lab.analysis.memory.advice.failed_request import is_out_of_memory
 
@@ -34,7 +34,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
         _report_what_is_alive(trace, text, memory)
         return
     print(found)  # noqa: T201  (the answer of a command)
-    # What was there before the cell may be most of it, and is only a sum to the trace.
+    # Most memory may be from before the cell; the trace knows only the sum of it.
     if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
         display(memory.report(memory.living()))
 

@@ -40,13 +40,13 @@ class TracedCell:
     options
         As :meth:`paddle_lab.magics.options.CellOptions.parse` returns them.
     memory
-        Knows what is alive, and keeps the ledger.
+        Finds living tensors, and keeps the ledger.
     number
         The cell's execution count.
     anchor
         The frame that runs the cell.
     records_memory
-        Whether to record allocations as well, and who holds what is left of them.
+        Whether to record allocations too, and the holders of those that remain.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class TracedCell:
             show_free_button(memory, releasable_bytes(storages(tensors)))
 
     def _end_recording(self, error: BaseException | None) -> None:
-        """End the recording; where a check needs it, run the cell once more."""
+        """End the recording; run the cell again if a check needs it."""
         self._recording.__exit__(type(error) if error else None, error, None)
         again, self._rerun = self._rerun, None
         if again is not None and self._recording.run is not None:
@@ -146,7 +146,7 @@ class TracedCell:
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _refuse_to_replace(self, name: str | None) -> None:
-        """Let no trace take the place of what somebody computed, before the cell has run."""
+        """Raise before the cell runs if the trace would replace a variable of the user's."""
         there = self._shell.user_ns.get(name)
         if not isinstance(there, (Trace, NoneType)):
             kind = type(there).__name__

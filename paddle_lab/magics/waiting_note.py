@@ -1,4 +1,4 @@
-"""What is done between the end of a large cell and its picture, said where that will stand."""
+"""The progress between the end of a large cell and its picture, shown in place of the picture."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 from IPython.display import display
 
 _MANY_OPS = 20_000
-"""With fewer the picture is there before the sentence is read."""
+"""With fewer ops the picture comes before a person has read the sentence."""
 
 
 class WaitingNote:
-    """One output: sentences one after the other, and in the end what was waited for.
+    """One output: sentences one after the other, and in the end the picture.
 
     Parameters
     ----------
     ops
-        How many ops ran, 0 where nothing is to be said.
+        How many ops ran; 0 for no sentences.
     """
 
     def __init__(self, ops: int) -> None:
@@ -24,7 +24,7 @@ class WaitingNote:
         self._handle: Any = None
 
     def tell(self, sentence: str) -> None:
-        """Say what is being done now."""
+        """Show a sentence on the present work."""
         if not self._is_wanted:
             return
         data = {"text/plain": sentence}
@@ -34,7 +34,7 @@ class WaitingNote:
             self._handle.update(data, raw=True)
 
     def give_way(self, shown: Any) -> None:
-        """Show what was waited for, in place of the sentences."""
+        """Show the picture in place of the sentences."""
         if self._handle is None:
             display(shown)
         else:

@@ -1,1 +1,1 @@
-"""Counters of memory read at a steady rate by a thread, kept in bounded room; no Paddle here."""
+"""Counters of memory, read at a steady rate by a thread and kept in bounded room."""

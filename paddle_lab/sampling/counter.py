@@ -1,4 +1,4 @@
-"""What is sampled: counters, and the sources that read them."""
+"""The sampled counters, and the sources that read them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Counter:
     device
         ``"cpu"``, ``"gpu:0"``, ``"process"``.
     source
-        Who counts: ``"paddle"``, ``"nvml"``, ``"process"``.
+        The source: ``"paddle"``, ``"nvml"``, ``"process"``.
     unit
         ``"bytes"`` or ``"percent"``.
     limit
-        The largest value it can have, such as a device's total; 0 where that is unknown.
+        The largest value it can have, such as a device's total; 0 if that is unknown.
     absence
         A sentence that says why it has no values; empty while it has.
     """
@@ -48,16 +48,16 @@ class Source(Protocol):
         """
 
     def read(self, now_ns: int) -> Sequence[int]:
-        """Return one value for each of :meth:`counters`, :data:`ABSENT` where there is none.
+        """Return one value for each of :meth:`counters`, :data:`ABSENT` if it has none.
 
         Called by the sampler's thread alone. The values are not changed afterwards. It never
-        raises: what cannot be read any more becomes absent.
+        raises: a counter that cannot be read becomes absent.
         """
 
 
 @runtime_checkable
 class LastingSource(Source, Protocol):
-    """A source that goes on between its reads, and has to be told when there will be none."""
+    """A source that works between its reads too, and must be closed."""
 
     def close(self) -> None:
-        """End what goes on; a later read takes it up again."""
+        """End the work; a later read begins it again."""

@@ -15,7 +15,7 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 class ProcessCounters:
-    """What the operating system says of the kernel's own process."""
+    """The resident memory of the kernel's process, as the operating system counts it."""
 
     def __init__(self) -> None:
         self._resident_bytes = _of_linux() if _STATM.exists() else _of_psutil()
@@ -31,7 +31,7 @@ class ProcessCounters:
         return (self._counter,)
 
     def read(self, now_ns: int) -> Sequence[int]:  # noqa: ARG002
-        """Return the bytes that are in memory, those shared with other processes included."""
+        """Return the bytes in memory, including those shared with other processes."""
         try:
             return (self._resident_bytes(),)
         except (psutil.Error, OSError):
@@ -39,7 +39,7 @@ class ProcessCounters:
 
 
 def _of_linux() -> Callable[[], int]:
-    """Return what reads the second field of ``statm``, in pages (proc_pid_statm(5)).
+    """Return a function that reads the second field of ``statm``, in pages (proc_pid_statm(5)).
 
     psutil opens the file each time and reads all fields. While Paddle works, that is a third of a
     sample's cost.

@@ -25,12 +25,12 @@ _Reading = tuple[int, list[Sequence[int]], str]
 class Sampler:
     """Reads counters from a thread of its own, also while the main thread runs Paddle.
 
-    What it does fifty times a second finds the processor's caches full of Paddle's work, and takes
-    ten times as long as on its own. So a sample is only read then, and folded into the history ten
-    times a second, or when somebody asks.
+    While Paddle works, the processor's caches hold Paddle's data, and a sample takes ten times as
+    long as on its own. So samples are only read fifty times a second; they go into the history ten
+    times a second, or when a caller asks.
 
-    It never prints and never raises out of its thread. Where the interpreter is held, it cannot
-    read; the samples then lie far apart, and nothing is put between them.
+    The thread never prints and never raises. While C code holds the interpreter, it cannot read:
+    the samples are then far apart, and none are made up.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Sampler:
         self._layers = Marks()
         self._thread: threading.Thread | None = None
         self._going_on = threading.Lock()
-        """Held until the thread shall end; to wait for it takes a fifth less than for an event."""
+        """Held until the thread should end; waiting for an event would take a quarter longer."""
         self.started_ns = time.perf_counter_ns()
         """Zero of the times in batches, on the clock of ``time.perf_counter_ns``."""
         self.started_epoch_ns = time.time_ns()
@@ -96,13 +96,13 @@ class Sampler:
         Parameters
         ----------
         on_batch
-            Called from the thread with what is new, ten times a second; an exception from it ends
-            the sampling (:attr:`fault`).
+            Called from the thread with the new samples, ten times a second; an exception ends
+            the sampling and is kept in :attr:`fault`.
         """
         if self.is_running:
             return
         self.fault = ""
-        # Of its own: a thread that is still stopping keeps the one it was started with.
+        # A new lock: a thread that is still stopping keeps its own.
         self._going_on = threading.Lock()
         self._going_on.acquire()
         self._thread = threading.Thread(
@@ -114,7 +114,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the sampling and wait until its thread is gone; what was read stays."""
+        """End the sampling and wait for the end of its thread; the samples stay."""
         if self._going_on.locked():
             self._going_on.release()
         thread = self._thread
@@ -126,7 +126,7 @@ class Sampler:
             self._cells.run("", now_ns)
             self._layers.run("", now_ns)
 
-    # -- what runs --------------------------------------------------------------------------------
+    # -- cells ------------------------------------------------------------------------------------
 
     def cell_started(self, label: str) -> None:
         """Mark from now on the cell that runs, such as ``"[7]"``."""
@@ -137,7 +137,7 @@ class Sampler:
         """End the mark of the cell that ran."""
         self.cell_started("")
 
-    # -- what was read ----------------------------------------------------------------------------
+    # -- samples ----------------------------------------------------------------------------------
 
     @property
     def counters(self) -> tuple[Counter, ...]:
@@ -172,7 +172,7 @@ class Sampler:
             return self._cells.since()
 
     def batch(self, cursor: Cursor | None = None) -> tuple[Batch, Cursor]:
-        """Return what is new since ``cursor`` (everything that is kept, without one)."""
+        """Return all that is new since ``cursor``; without one, all that is kept."""
         with self._lock:
             self._fold()
             begin = cursor or Cursor()
@@ -237,7 +237,7 @@ class Sampler:
             self._version += 1
 
     def _fold(self) -> None:
-        """Take what was read into the history; the lock is the caller's."""
+        """Add the readings to the history; the caller holds the lock."""
         if not self._readings:
             return
         self._ask_for_counters()
@@ -257,6 +257,6 @@ def _name(counter: Counter) -> tuple[str, str, str]:
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
-    """Return the next beat after now; those that were missed are left out, not caught up with."""
+    """Return the next beat after now; missed beats are left out."""
     missed = max(0, now_ns - beat_ns) // period_ns
     return beat_ns + (missed + 1) * period_ns

@@ -1,4 +1,4 @@
-"""What people read, in English and in Chinese: one table, in the files beside this one.
+"""All text that people read, in English and in Chinese, from the JSON files of this folder.
 
 A file is a room of the product, a key in it is one sentence or label in both languages::
 
@@ -7,7 +7,7 @@ A file is a room of the product, a key in it is one sentence or label in both la
       "zh": "{place} 的 {count} 个张量……"
     }
 
-``{name}`` stands for a value, ``{name:,}`` for a number with its thousands apart, and
+``{name}`` stands for a value, ``{name:,}`` for a number with separated thousands, and
 ``{name|tensor|tensors}`` for a word that follows the number ``name``: for 1, and for all others.
 ``js/src/words/`` reads ``page.json``, ``live.json``, ``loader.json`` and ``environments.json`` when
 the page is built.
@@ -29,9 +29,9 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 # As in js/src/words/say.ts.
 _PLACEHOLDER: Final = re.compile(r"( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)")
-# Marks a space beside a value: a character that no text contains.
+# Marks a space next to a value: a character that no text contains.
 _ROOM: Final = "\ue000"
-# Chinese, and signs that have a room of their own.
+# Chinese characters and full-width signs.
 _WIDE: Final = "[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]"
 _NO_ROOM: Final = re.compile(
     f"(?<={_WIDE}){_ROOM}+(?={_WIDE})|{_ROOM}+(?=[，。；：！？（）、])|(?<=[，。；：！？（）、]){_ROOM}+"
@@ -41,21 +41,21 @@ _chosen: Language | None = None
 
 
 def language(name: Language | None = None) -> Language:
-    """Return the language of what is shown, after choosing it where one is given.
+    """Return the language of the output; with an argument, choose it first.
 
-    What is shown from now on speaks it: views, findings, reports, messages and errors. What is on
-    the page already stays as it is, and a trace's own sentences speak as when it was recorded.
+    All later output uses it: views, findings, reports, messages and errors. Output that is already
+    on the page stays as it is. A trace's notices keep the language of the recording.
 
     Parameters
     ----------
     name
-        ``"en"`` or ``"zh"``. Until one is chosen it is the locale's: Chinese for ``zh_CN`` and its
-        kin, else English.
+        ``"en"`` or ``"zh"``. By default it is the locale's: Chinese for ``zh_CN`` and similar
+        ones, else English.
 
     Raises
     ------
     ValueError
-        For a language that there is not.
+        If there is no such language.
     """
     global _chosen  # noqa: PLW0603  (one language per process, as the locale)
     if name is not None:
@@ -67,18 +67,18 @@ def language(name: Language | None = None) -> Language:
 
 
 def say(key: str, /, **values: object) -> str:
-    """Return what a key of the table says, in the language of :func:`language`.
+    """Return the text of a key, in the language of :func:`language`.
 
     Parameters
     ----------
     key
         The file and the key in it: ``"findings.graph-kept.title"``.
     values
-        What stands for its placeholders: numbers, and what ``str`` makes text of.
+        The values of its placeholders; ``str`` makes text of them.
     """
     room, _, name = key.partition(".")
     speaks = language()
-    # A key that there is not is found by the tests; it must not end a user's cell.
+    # The tests find missing keys; one must not end a user's cell.
     text = _room(room).get(name, {}).get(speaks, key)
 
     def shown(found: re.Match[str]) -> str:
@@ -92,19 +92,19 @@ def say(key: str, /, **values: object) -> str:
 
     said = _PLACEHOLDER.sub(shown, text)
     if speaks == "zh":
-        # A room stands between Chinese and Latin, not between Chinese and Chinese.
+        # There is a space between Chinese and Latin text, none between Chinese and Chinese.
         said = _NO_ROOM.sub("", said)
     return said.replace(_ROOM, " ")
 
 
 def beginnings(key: str) -> list[str]:
-    """Return how what a key says begins, up to its first value, in each language."""
+    """Return the beginning of a key's text in each language, up to its first value."""
     room, _, name = key.partition(".")
     return [text.partition("{")[0] for text in _room(room).get(name, {}).values()]
 
 
 class Text:
-    """What a key will say, in the language that is chosen by then; ``str`` says it."""
+    """The text of a key, made by ``str`` in the language that is chosen then."""
 
     def __init__(self, key: str, /, **values: object) -> None:
         self.key = key

@@ -1,4 +1,4 @@
-"""What to say to a name that there is not: the nearest one, or all that there are."""
+"""The answer to an unknown name: the nearest known name, or all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def suggestion(
     listed: Sequence[str] | None = None,
     shown: Callable[[str], str] = str,
 ) -> str:
-    """Return ``"did you mean 'check'?"``, or ``"it has check, grads"`` where none is near.
+    """Return ``"did you mean 'check'?"``, or ``"it has check, grads"`` if none is near.
 
     Parameters
     ----------

@@ -34,7 +34,6 @@ ALLOWED = {
     "capture/rows/tape.py": r"a tape's cells",
     "trace/pack.py": r"int64 holds",
     "trace/table.py": r"columns of unequal",
-    "__init__.py": r"module … has no attribute",
     # Lines of the user's program, as it has them.
     "capture/turns/source_loops.py": r"(for|while) …$",
     "capture/deterministic.py": r"(paddle\.seed|DataLoader)",
