@@ -14,13 +14,13 @@ from paddle_lab.trace.schema import SEVERITIES
 from paddle_lab.words import say
 
 _MOST_OF_A_KIND = 20
-"""One mistake can be found at every op; beyond this many nobody reads on."""
+"""One mistake can be found at every op; more findings of a kind do not help."""
 
 
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     """Return what the checks found, sorted by severity, then cause before consequence.
 
-    An error that only repeats its cause is not told apart.
+    An error that only repeats its cause is left out.
 
     Parameters
     ----------
@@ -84,15 +84,15 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
     findings
         Causes before consequences.
     """
-    told: list[Finding] = []
+    kept: list[Finding] = []
     for finding in findings:
-        at = next((at for at, one in enumerate(told) if _causes(one, finding)), -1)
+        at = next((at for at, one in enumerate(kept) if _causes(one, finding)), -1)
         if at < 0:
-            told.append(finding)
+            kept.append(finding)
         else:
-            marks = dict.fromkeys((*told[at].marks, *finding.marks))
-            told[at] = replace(told[at], marks=tuple(marks))
-    return told
+            marks = dict.fromkeys((*kept[at].marks, *finding.marks))
+            kept[at] = replace(kept[at], marks=tuple(marks))
+    return kept
 
 
 def _causes(one: Finding, other: Finding) -> bool:

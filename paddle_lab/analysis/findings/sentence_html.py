@@ -9,5 +9,5 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def sentence_html(sentence: str) -> str:
-    """Return a sentence with what stands between backticks as code, and nothing else as HTML."""
+    """Return a sentence with its text between backticks as code, and nothing else as HTML."""
     return _CODE.sub(r"<code>\1</code>", escape(sentence))

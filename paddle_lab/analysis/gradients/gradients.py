@@ -42,7 +42,7 @@ class Bucket:
 class Gradient(RecordRow, Placed):
     """One gradient that a grad node handed on: a view of its row in ``grad_stats``.
 
-    Smallest, largest, mean and norm are of the finite values; of complex numbers all is said of
+    Smallest, largest, mean and norm are of the finite values; for complex numbers they are of
     the magnitudes.
     """
 

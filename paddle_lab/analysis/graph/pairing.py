@@ -66,7 +66,7 @@ def _ops_beside(record: Record) -> Keys:
     parents = record.scopes["parent"]
     # The nearest marked scope around each, itself left out.
     around = taken(nearest_marked(parents, is_marked), parents)
-    # A PyLayer's backward stands right inside the backward pass that ran it, its forward does not.
+    # A PyLayer's backward is directly inside the backward pass that ran it, its forward is not.
     is_backward = is_pylayer & np.append(kind == _BACKWARD, False)[around]
     if not is_backward.any():
         return beside

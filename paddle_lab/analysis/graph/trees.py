@@ -71,7 +71,7 @@ def common_ancestors(
         Row keys or -1, shape ``[pairs]``.
     """
     left, right = left.astype(np.int32), right.astype(np.int32)
-    # Row -1 indexes the last entry, so the root that -1 stands for is appended there.
+    # Row -1 indexes the last entry, so a root for -1 is appended there.
     up = np.append(parents.astype(np.int32), -1)
     level = np.append(depth, -1)
     open_pairs = np.flatnonzero(left != right)

@@ -70,7 +70,7 @@ class Frame(RecordRow):
 
 
 class Placed:
-    """A row that a line of code stands behind: an op, a block of memory."""
+    """A row that a line of code made: an op, a block of memory."""
 
     __slots__ = ()
 
@@ -144,5 +144,5 @@ def source_line(record: Record, file: int, cell: int, line: int) -> str:
 
 @lru_cache(maxsize=8)
 def _lines(text: str) -> list[str]:
-    # Whoever asks for one line of a text asks for its others too.
+    # Often several lines of one text are asked for.
     return text.splitlines()

@@ -16,7 +16,7 @@ _NO_CODE = frozenset(
 
 
 def statement_at(line: str, column: int) -> str:
-    """Return the statement of a line that has what stands at a column.
+    """Return the statement of a line that has the code at a column.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Op(RecordRow, Placed):
     attributes = cells.text(
         doc="""The call's arguments that are no tensors: ``"strides=[2, 2], groups=1"``.
 
-        Names are Paddle's own; a value of an op that it declares nowhere stands alone.
+        Names are Paddle's own; a value of an undeclared op has no name.
         """
     )
     is_pylayer = cells.flag(doc="Whether it is a whole ``PyLayer.apply``.")

@@ -14,7 +14,7 @@ from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
 
 @dataclass(frozen=True)
 class BackwardCall:
-    """One call that computed gradients; ``"remaining"`` stands for graphs nobody has run yet."""
+    """One call that computed gradients; ``"remaining"`` means graphs that no call has run."""
 
     key: int
     kind: str

@@ -46,7 +46,7 @@ def padded(text: str, width: int, *, is_number: bool = False) -> str:
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
     """Return the same as an HTML table; every cell is text.
 
-    Where ``numbers`` are told, the other columns are flush left; a notebook has all flush right.
+    If ``numbers`` are given, the other columns are flush left; a notebook has all flush right.
     """
     styles = [""] * len(header)
     if numbers:

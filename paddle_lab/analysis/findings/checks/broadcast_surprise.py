@@ -4,7 +4,7 @@ Broadcasting lines shapes up from the right, so the column of a model's outputs 
 targets make every pair of both. Nothing raises, the loss is a number, and training goes nowhere.
 
 It is an alarm where one side comes from parameters and the other does not, as a prediction and its
-target do: every pair of two embeddings, or of two rows of positions, is what somebody wanted. So is
+target do: every pair of two embeddings, or of two rows of positions, is intended. So is
 every pair where the same line makes the column, as in ``x.unsqueeze(-1) - grid``.
 """
 

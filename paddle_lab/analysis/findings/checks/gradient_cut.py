@@ -2,9 +2,9 @@
 
 ``detach()``, ``stop_gradient = True``, a ``no_grad`` block, a way through NumPy or Python numbers,
 ``argmax``, a comparison or rounding: behind them the loss still has the right value, so training
-runs and part of the model stands still.
+runs and a part of the model does not learn.
 
-It is an alarm where parameters that somebody trains were used, no backward call of the whole trace
+It is an alarm where parameters to be trained were used, no backward call of the whole trace
 reached them, and what they fed goes on through the line into a loss. So it is none for targets of
 a teacher that no optimizer holds, for a generator trained in its own turn, for frozen layers, or
 for a metric beside the loss. Where no optimizer is known and a ``no_grad`` cuts, it is a hint.

@@ -1,6 +1,6 @@
 """Gradients of the previous step were still there at this step.
 
-Backward adds to the gradients that it finds. Where nobody clears them after a step, each step uses
+Backward adds to the gradients that it finds. If they are not cleared after a step, each step uses
 the sum of all gradients so far: training goes astray, often without a sign.
 
 No alarm: several backward calls for one step (gradient accumulation), gradients cleared just before

@@ -1,14 +1,14 @@
 """Tensors that keep the backward graph of an earlier step alive, and what it saved.
 
 A tensor that needs a gradient holds its backward graph and, until ``backward()`` has run through
-it, the activations saved in it. A running total of losses that nobody went backward from, a hidden
+it, the activations saved in it. A running total of losses without a backward call, a hidden
 state that goes into the next batch, a list of them: memory grows from step to step. Carried into
 the next step's loss it makes backward run through a graph that has been freed.
 
 Where training steps are known by backward calls, optimizer steps or ``paddle_lab.step()``, two
-signs tell of it: an op computes from what the same line made in an earlier step, on and on; or
+signs show it: an op computes from what the same line made in an earlier step, again and again; or
 tensors of one line and of three steps or more are used later, or were alive together. Where each
-takes the place of the one before, as a best loss does, memory does not grow: that is but a hint.
+replaces the previous one, as a best loss does, memory does not grow: that is only a hint.
 
 No alarm: less than 4 kB held, such as losses kept after ``backward()`` freed what was saved;
 several backward calls through one forward, losses added up within a step, a recurrence over time

@@ -6,8 +6,9 @@ whose backward makes NaN, as the square root of 0. Or no op at all: NaN that cam
 
 Inf alone is no mistake. Attention masks are made of it, and softmax makes finite numbers of those.
 It is one where it becomes NaN, or reaches a loss, a gradient or a parameter; and even then a
-constant that somebody wrote is not to blame, but the op that made NaN of it. NaN that was made and
-then masked away, as ``paddle.where`` can, is told as information only, as is Inf that nothing used.
+constant in the code is not to blame, but the op that made NaN of it. NaN that was made and
+then masked away, as ``paddle.where`` can, is reported as information only, as is Inf that nothing
+used.
 """
 
 from __future__ import annotations
@@ -43,15 +44,15 @@ def find(facts: Facts) -> Iterator[Found]:
     flow = Flow(facts, TensorNumbers(facts))
     note_reach(flow)
     add_backward_sources(flow)
-    told: dict[Place, int] = {}
+    named: set[Place] = set()
     for source in sorted(flow.sources, key=_order(facts)):
         severity = _severity(facts, source)
         place = place_of(facts, source)
-        if severity is None or place in told or _was_seen_before(flow, source):
+        if severity is None or place in named or _was_seen_before(flow, source):
             continue
-        if len(told) == _MOST_LINES:
+        if len(named) == _MOST_LINES:
             return
-        told[place] = source.op
+        named.add(place)
         yield _found(flow, source, place, severity)
 
 

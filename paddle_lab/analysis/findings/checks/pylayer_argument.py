@@ -89,11 +89,11 @@ def _message(facts: Facts, op: int, rule: str, position: int, more: str) -> Text
         return _refused(facts, op, reason(more))
     place, name = facts.place(op), facts.op_name(op)
     key = f"findings.pylayer-argument.{rule}"
-    told: Text | str = more
+    shown: Text | str = more
     if rule == "wrong-shape":
         given, _, wanted = more.partition(_FOR)
-        told = Text("findings.pylayer-argument.shapes", given=given, wanted=wanted)
-    return Text(key, place=place, name=name, n=position + 1, more=told)
+        shown = Text("findings.pylayer-argument.shapes", given=given, wanted=wanted)
+    return Text(key, place=place, name=name, n=position + 1, more=shown)
 
 
 CHECK = Check(

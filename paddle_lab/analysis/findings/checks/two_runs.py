@@ -4,8 +4,8 @@
 seed. It runs once more with parameters, buffers, optimizer, variables and random generators as they
 were, and every op's outputs are compared by a digest of their bytes. The first op that differs
 while nothing that it read did is where it began: data that depends on time or on a generator of its
-own, memory that nobody wrote, a kernel whose threads add in another order. What Paddle's, NumPy's
-and Python's generators give is no alarm, seeded or not: they are put back.
+own, memory that was never written, a kernel whose threads add in another order. What Paddle's,
+NumPy's and Python's generators give is no alarm, seeded or not: they are put back.
 
 ``unwritten-output``: an op returned memory that was never written. The code runs with every new
 block of memory filled with one byte, and again with another. What differs between the two, and not
@@ -101,7 +101,7 @@ class _Differences:
             external = [inputs[slot] for slot in self._external.get(op, ()) if slot < len(inputs)]
             if external:
                 is_gradient = facts.tensor_kind(external[0]) == GRADIENT
-                # After a forward that differed a gradient does; that is no news.
+                # After a forward that differs, its gradients differ too.
                 if not is_gradient or op <= first:
                     place = self._made_at(external[0]) or facts.place(op)
                     yield _Origin(op, place, "gradient" if is_gradient else "data")

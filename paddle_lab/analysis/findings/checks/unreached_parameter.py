@@ -1,6 +1,6 @@
 """Parameters created here are given to an optimizer and got no gradient.
 
-A layer that ``forward`` never calls, one whose output nobody uses, or a model that was built anew
+A layer that ``forward`` never calls, one whose output is not used, or a model that was built anew
 after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
 Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters.
 

@@ -7,7 +7,7 @@ as far as the rest of the model can bring it.
 It is an alarm where an optimizer that stepped holds other parameters of the model, gradients came
 to the hidden layer's, and the layer was created in this trace. Layers from before may be kept out
 of sight on purpose, as a loss network is: they are a hint. Frozen layers are none, nor are those
-that the model knows and somebody leaves out of the optimizer.
+that the model knows and the optimizer does not hold on purpose.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Event(NamedTuple):
-    """A row of ``events``; -1 stands for no tensor, scope or stack."""
+    """A row of ``events``; -1 means no tensor, scope or stack."""
 
     row: int
     tensor: int

@@ -76,7 +76,7 @@ class Trained:
     def estimates(self) -> frozenset[int]:
         """Parameters that their layer estimates as it runs: no gradient ever goes to them.
 
-        Paddle has them frozen, but code that thaws all parameters of a layer thaws them too.
+        Paddle freezes them, but code that unfreezes all parameters of a layer unfreezes them too.
         """
         facts = self._facts
         return frozenset(

@@ -2,7 +2,7 @@
 
 ``backward()`` without ``retain_graph`` frees what was saved, and leaves the grad nodes: a loss that
 is kept after it holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the graph and
-frees nothing. ``tests/oracles/test_held_graphs.py`` holds the bytes told here against Paddle's
+frees nothing. ``tests/oracles/test_held_graphs.py`` compares these bytes with Paddle's
 counter.
 """
 

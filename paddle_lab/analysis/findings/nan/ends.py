@@ -31,7 +31,7 @@ def note_reach(flow: Flow) -> None:
             flow.sources[number].reaches |= reached
         is_kept = is_end[tensor] or (kind == BUFFER and producer >= 0)
         for source in map(flow.sources.__getitem__, nan_of if is_kept else ()):
-            # A constant that was only kept is what somebody wanted.
+            # A constant that was only kept is intended.
             if not (source.is_meant and producer == source.op):
                 source.reaches.add("end")
         for number in inf_of if is_end[tensor] else ():
@@ -58,7 +58,7 @@ def path_marks(flow: Flow, source: Source) -> list[Mark]:
         if any(number in of.get(made, ()) for made in outputs for of in (flow.nan_of, flow.inf_of)):
             marks.append(Mark("path", op=op))
         if not losses.isdisjoint(outputs):
-            break  # what later steps make of it is another story
+            break  # later steps do not belong to this way
     return [*marks, *on_in_backward][:_MOST_MARKS]
 
 

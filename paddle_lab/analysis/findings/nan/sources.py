@@ -22,7 +22,7 @@ Sources = tuple[int, ...]
 _BAD_CONSTANT = re.compile(r"(?<![\w.'])-?(inf|nan)\b")
 _UNINITIALISED = frozenset(("empty", "empty_like"))
 _MOST_SOURCES = 8
-"""Of one tensor: who wants more has lost the first ones long ago."""
+"""Of one tensor; the first ones matter."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Source:
     is_nan: bool = False
     """Whether it began as NaN; else as Inf."""
     is_meant: bool = False
-    """A constant that somebody wrote, or memory nobody has written to yet."""
+    """A constant in the code, or memory that was not written yet."""
     became_nan: int = -1
     """The op that made NaN of its Inf, -1 for none."""
     reaches: set[str] = field(default_factory=set)
@@ -77,7 +77,7 @@ class Flow:
         return len(self.sources) - 1
 
     def of_op(self, op: int) -> Sources:
-        """Return the sources of NaN, and of Inf that nobody meant, in what an op read and made."""
+        """Return the sources of NaN and of unintended Inf in what an op read and made."""
         found: list[int] = []
         for tensor in (*self.inputs(op), *self.facts.outputs(op)):
             found.extend(self.nan_of.get(tensor, ()))

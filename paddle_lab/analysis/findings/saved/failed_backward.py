@@ -2,8 +2,8 @@
 
 Paddle logs the node's name to stderr, where no program reads it. The exception says less: the
 address of a PyLayer's node, the name of a node that has run before, the versions of a tensor that
-was modified; with ``FLAGS_call_stack_level`` at 2 or more also the name. The nodes it can mean are
-told apart by the order in which Paddle runs them: the first that fits is the one that raised.
+was modified; with ``FLAGS_call_stack_level`` at 2 or more also the name. If several nodes fit, the
+first that Paddle runs is the one that raised.
 """
 
 from __future__ import annotations
