@@ -20,13 +20,7 @@ from paddle_lab.analysis.findings.saved.failed_backward import (
 )
 from paddle_lab.words import Text
 
-_ADVICE = {
-    "modified": Text("findings.backward-failed.advice_modified"),
-    "twice": Text("findings.backward-failed.advice_twice"),
-    "no_double_grad": Text("findings.backward-failed.advice_no_double_grad"),
-    "pylayer": Text("findings.backward-failed.advice_pylayer"),
-    "python": Text("findings.backward-failed.advice_python"),
-}
+_ADVISED = frozenset(("modified", "twice", "no_double_grad", "pylayer", "python"))
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -36,36 +30,30 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _found(facts: Facts, failed: FailedBackward) -> Found:
-    op = facts.op_of_node(failed.grad_node) if failed.grad_node >= 0 else -1
-    said = _reason(facts, failed)
+    node, is_modified = failed.grad_node, failed.cause == "modified"
+    op = facts.op_of_node(node) if node >= 0 else -1
     call = facts.place_of_call(failed.call)
-    if op >= 0:
-        place = facts.place(op)
-        name = facts.grad_node_name(failed.grad_node)
-        message = Text(
-            "findings.backward-failed.found", call=call, place=place, name=name, why=said
-        )
-    else:
-        place = call
-        message = Text("findings.backward-failed.somewhere", call=call, why=said)
-    if failed.earlier_call >= 0:
-        earlier = facts.place_of_call(failed.earlier_call)
-        message = Text("findings.backward-failed.twice", call=call, place=place, earlier=earlier)
+    place = facts.place(op) if op >= 0 else call
+    key = "twice" if failed.earlier_call >= 0 else "found" if op >= 0 else "somewhere"
+    modified = Text("findings.backward-failed.modified")
     return Found(
         place=place,
         op=op,
-        grad_node=failed.grad_node,
+        grad_node=node,
         severity="error",
-        message=message,
-        marks=[Mark("failed", op=op, grad_node=failed.grad_node)] if op >= 0 else [],
-        advice=_ADVICE.get(failed.cause),
+        message=Text(
+            f"findings.backward-failed.{key}",
+            call=call,
+            place=place,
+            name=facts.grad_node_name(node) if node >= 0 else "",
+            why=modified if is_modified else reason(facts.backward_error(failed.call)),
+            earlier=facts.place_of_call(failed.earlier_call),
+        ),
+        marks=[Mark("failed", op=op, grad_node=node)] if op >= 0 else [],
+        advice=Text(f"findings.backward-failed.advice_{failed.cause}")
+        if failed.cause in _ADVISED
+        else None,
     )
-
-
-def _reason(facts: Facts, failed: FailedBackward) -> Text | str:
-    if failed.cause == "modified":
-        return Text("findings.backward-failed.modified")
-    return reason(facts.backward_error(failed.call))
 
 
 CHECK = Check(

@@ -123,19 +123,14 @@ def _idle(facts: Facts, backward: Place, loss: int) -> Found:
     gradients = [op for op in makers if facts.op_name(op) == _PADDLE_GRAD]
     op = max(gradients, default=facts.producer(loss))
     frozen = sum(facts.tensor_kind(one) == PARAMETER for one in behind)
-    place, advice = backward, "advice"
-    if gradients:
-        place, advice = facts.place(op), "no_graph_advice"
-        message = Text("findings.idle-backward.no_graph", place=place, backward=backward)
-    elif frozen:
-        message = Text("findings.idle-backward.frozen", backward=backward, n=frozen)
-    else:
-        message = Text("findings.idle-backward.rootless", backward=backward)
+    place = facts.place(op) if gradients else backward
+    key = "no_graph" if gradients else "frozen" if frozen else "rootless"
+    advice = "no_graph_advice" if gradients else "advice"
     return Found(
         place=place,
         op=op,
         severity="warning",
-        message=message,
+        message=Text(f"findings.idle-backward.{key}", place=place, backward=backward, n=frozen),
         advice=Text(f"findings.idle-backward.{advice}"),
         marks=[Mark("cut", op=op)] if op >= 0 else [],
     )

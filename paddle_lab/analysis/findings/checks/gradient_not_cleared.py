@@ -25,14 +25,12 @@ def find(facts: Facts) -> Iterator[Found]:
     for stack, events in by_stack.items():
         place, op = facts.place_of_stack(stack), events[0].ops_before
         is_step = op < facts.op_count and facts.phase(op) == OPTIMIZER
-        message = Text("findings.gradient-not-cleared.found", place=place)
-        if len(events) > 1:
-            message = Text("findings.gradient-not-cleared.found_often", place=place, n=len(events))
+        key = "found" if len(events) == 1 else "found_often"
         yield Found(
             place=place,
             op=op if is_step else -1,
             severity="warning",
-            message=message,
+            message=Text(f"findings.gradient-not-cleared.{key}", place=place, n=len(events)),
             marks=[Mark("origin", op=op)] if is_step else [],
         )
 

@@ -104,15 +104,12 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
 def _carried(facts: Facts, tensor: int, consumer: int, held_bytes: int) -> Found:
     op = facts.producer(tensor)
     place, reader = facts.place(op), facts.place(consumer)
-    message = Text("findings.graph-kept.carried_freed", place=place, reader=reader)
-    if held_bytes:
-        size = size_text(held_bytes)
-        message = Text("findings.graph-kept.carried", place=place, reader=reader, size=size)
+    key, size = "carried" if held_bytes else "carried_freed", size_text(held_bytes)
     return Found(
         place=place,
         op=op,
         severity="warning" if held_bytes else "error",
-        message=message,
+        message=Text(f"findings.graph-kept.{key}", place=place, reader=reader, size=size),
         marks=[Mark("origin", op=op), Mark("related", op=consumer)],
     )
 
@@ -122,17 +119,14 @@ def _collected(
 ) -> Found:
     op, *others = map(facts.producer, kept.tensors)
     at_once, size = len(kept.together), size_text(held_bytes)
-    piles_up = at_once >= FEWEST_STEPS
-    if piles_up:
-        message = Text("findings.graph-kept.piled_up", place=place, at_once=at_once, size=size)
-    else:
+    piles_up, reader = at_once >= FEWEST_STEPS, place
+    if not piles_up:
         others = facts.consumers(kept.tensors[0])[-1:]
         reader = facts.place(others[0]) if others else place
-        message = Text("findings.graph-kept.in_turn", place=place, size=size)
-        if reader != place:
-            message = Text(
-                "findings.graph-kept.in_turn_read", place=place, reader=reader, size=size
-            )
+    key = "piled_up" if piles_up else "in_turn" if reader == place else "in_turn_read"
+    message = Text(
+        f"findings.graph-kept.{key}", place=place, at_once=at_once, reader=reader, size=size
+    )
     return Found(
         place=place,
         op=op,

@@ -13,7 +13,7 @@ used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
@@ -44,11 +44,20 @@ def find(facts: Facts) -> Iterator[Found]:
     flow = Flow(facts, TensorNumbers(facts))
     note_reach(flow)
     add_backward_sources(flow)
+    severities = [(source, _severity(facts, source)) for source in flow.sources]
+    ranked = [(severity, source) for source, severity in severities if severity is not None]
+    # Alarms first, by time; backward runs from the last op to the first.
+    ranked.sort(
+        key=lambda one: (
+            one[0] == "info",
+            _moment(facts, one[1]),
+            -one[1].op if one[1].kind == "backward" else 0,
+        )
+    )
     named: set[Place] = set()
-    for source in sorted(flow.sources, key=_order(facts)):
-        severity = _severity(facts, source)
+    for severity, source in ranked:
         place = place_of(facts, source)
-        if severity is None or place in named or _was_seen_before(flow, source):
+        if place in named or _was_seen_before(flow, source):
             continue
         if len(named) == _MOST_LINES:
             return
@@ -75,17 +84,6 @@ def _found(flow: Flow, source: Source, place: Place, severity: Severity) -> Foun
         marks=path_marks(flow, source),
         advice=advice,
     )
-
-
-def _order(facts: Facts) -> Callable[[Source], tuple[int, int, int]]:
-    def key(source: Source) -> tuple[int, int, int]:
-        severity = _severity(facts, source)
-        rank = 2 if severity is None else 1 if severity == "info" else 0
-        # Backward runs from the last op to the first.
-        within = -source.op if source.kind == "backward" else 0
-        return rank, _moment(facts, source), within
-
-    return key
 
 
 def _severity(facts: Facts, source: Source) -> Severity | None:
