@@ -61,8 +61,7 @@ def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
     is_fed = [
-        facts.tensor_kind(one) == PARAMETER
-        or (facts.producer(one) >= 0 and bool(facts.is_fed_op(facts.producer(one))))
+        facts.tensor_kind(one) == PARAMETER or facts.producer(one) in facts.fed_ops
         for one in inputs
     ]
     if is_fed[0] == is_fed[1]:

@@ -58,7 +58,7 @@ def find(facts: Facts) -> Iterator[Found]:
             ops = [made[tensor] for tensor in tensors]
             place, count = facts.place(ops[0]), len(tensors)
             is_meant = is_in_plain_sight or _is_in_comprehension(facts, ops[0])
-            is_known = bool(len(steps.ends)) or facts.is_fed_op(ops[-1])
+            is_known = bool(len(steps.ends)) or ops[-1] in facts.fed_ops
             message = Text(
                 "findings.leaked-tensor.found", place=place, tensors=count, size=size_text(size)
             )

@@ -9,12 +9,11 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts.columns import Entry, column, rows, text_column
 from paddle_lab.analysis.findings.facts.ops import OpFacts
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, nearest_marked, rows_by, walk
 from paddle_lab.analysis.tables.tensors import parse_shape
-from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
+from paddle_lab.trace.schema import TENSOR_KINDS
 
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
-_INPUT = ROLES.index("input")
 
 
 class TensorFacts(OpFacts):
@@ -65,23 +64,12 @@ class TensorFacts(OpFacts):
         return first.__getitem__
 
     @cached_property
-    def is_fed_op(self) -> Entry:
-        """Whether an op computes from parameters, possibly through detached tensors."""
-        record = self.record
-        uses, edges = record.uses, record.op_edges
-        reads = (uses["role"] == _INPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0)
-        is_parameter = record.tensors["kind"][uses["tensor"][reads]] == PARAMETER
-        fed = bytearray(len(record.ops))
-        for op in uses["op"][reads][is_parameter].tolist():
-            fed[op] = 1
-        # An op reads what ops before it made.
-        source, target = edges["source"], edges["target"]
-        forward = np.flatnonzero(source < target)
-        forward = forward[np.argsort(target[forward], kind="stable")]
-        for before, op in zip(source[forward].tolist(), target[forward].tolist(), strict=True):
-            if fed[before]:
-                fed[op] = 1
-        return fed.__getitem__
+    def fed_ops(self) -> frozenset[int]:
+        """The ops that compute from parameters, possibly through detached tensors."""
+        parameters = np.flatnonzero(self.record.tensors["kind"] == PARAMETER).tolist()
+        readers = (op for tensor in parameters for op in self.consumers(tensor) if op >= 0)
+        edges = self.record.op_edges
+        return frozenset(walk(readers, rows_by(edges["source"], edges["target"], self.op_count)))
 
     @cached_property
     def living(self) -> frozenset[int]:

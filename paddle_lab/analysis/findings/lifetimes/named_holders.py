@@ -81,16 +81,15 @@ class NamedHolders:
 
     def _sources(self, op: int) -> Iterator[tuple[str, Frame]]:
         """Yield the texts of files and cells that called an op, each with a frame in it."""
-        record = self._facts.record
-        sources, met = record.sources, set[tuple[str, int | None]]()
-        for frame in stack_of(record, int(record.ops["stack"][op])) if op >= 0 else ():
-            if frame.kind != "user" or (frame.file, frame.cell) in met:
-                continue
-            met.add((frame.file, frame.cell))
-            cell = -1 if frame.cell is None else frame.cell
-            for row in np.flatnonzero((sources["cell"] == cell) & (sources["first_line"] == 1)):
-                if record.text(int(sources["file"][row])) == frame.file:
-                    yield record.text(int(sources["text"][row])), frame
+        record, met = self._facts.record, set[tuple[str, int | None]]()
+        sources = record.sources
+        for frame in stack_of(record, self._facts.stack(op)) if op >= 0 else ():
+            if frame.kind == "user" and (frame.file, frame.cell) not in met:
+                met.add((frame.file, frame.cell))
+                cell = -1 if frame.cell is None else frame.cell
+                for row in np.flatnonzero((sources["cell"] == cell) & (sources["first_line"] == 1)):
+                    if record.text(int(sources["file"][row])) == frame.file:
+                        yield record.text(int(sources["text"][row])), frame
 
 
 def _place(frame: Frame, text: str, line: int, column: int) -> Place:

@@ -48,12 +48,9 @@ class FailedBackward:
 
 def failed_backwards(facts: Facts) -> list[FailedBackward]:
     """Return what is known of each backward call that raised an exception of its own."""
-    return [
-        _explained(facts, call, error)
-        for call in facts.user_backward_calls
-        if (error := facts.backward_error(call))
-        and not error.startswith(("KeyboardInterrupt", "SystemExit"))
-    ]
+    errors = [(call, facts.backward_error(call)) for call in facts.user_backward_calls]
+    stopped = ("KeyboardInterrupt", "SystemExit")
+    return [_explained(facts, *one) for one in errors if one[1] and not one[1].startswith(stopped)]
 
 
 def reason(error: str) -> str:
