@@ -35,6 +35,8 @@ def cause_in_forward(facts: Facts, numbers: TensorNumbers, op: int, *, is_nan: b
         return _cause("inf_row", "softmax") if is_softmax else _cause("inf")
     if name in _QUOTIENTS and given[-1].zeros:
         return _cause("divided", "divide", zeros=_zeros(given[-1]))
+    if name in _LOGARITHMS - {"log1p"} and given[0].zeros and given[0].smallest >= 0:
+        return _cause("log_of_0", "log", name=name, zeros=_zeros(given[0]))
     if name in _PARTIAL and (is_nan or given[0].zeros or name not in _POWERS):
         smallest, largest = (f"{one:.3g}" for one in (given[0].smallest, given[0].largest))
         advice = "log" if name in _LOGARITHMS else "domain"
