@@ -10,7 +10,6 @@ from typing import Any, final
 
 from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.evidence.values.scan import Scanned
-from paddle_lab.capture.evidence.values.statistics import Seen
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.lineage import Upstream
@@ -202,11 +201,6 @@ def walk_grad_nodes(
 
 def scan(address: int, elements: int, kind: int, with_histogram: bool, /) -> Scanned:
     """Look at every element of an array: ``capture/evidence/values/scan.py``."""
-
-def look_at_host(
-    tensor: Any, kinds: dict[int, tuple[int, Any]], with_histogram: bool, /
-) -> Seen | None:
-    """Look at a tensor in the memory of this process: ``capture/evidence/values/statistics.py``."""
 
 def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
     """Return a variable of a frame: ``capture/turns/turns.py``."""

@@ -4,8 +4,6 @@
 PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
 
-PyObject *look_at_host(PyObject *module, PyObject *const *args, Py_ssize_t given); /* look.c */
-
 PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
 
 PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
@@ -17,8 +15,6 @@ static PyMethodDef functions[] = {
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
      "Tell what is in an array of floats."},
-    {"look_at_host", (PyCFunction)(void (*)(void))look_at_host, METH_FASTCALL,
-     "Tell what is in a tensor of the usual sort."},
     {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
      "Record what is reachable from grad nodes."},
     {"frame_variable", (PyCFunction)(void (*)(void))read_variable, METH_FASTCALL,

@@ -12,7 +12,6 @@ import numpy as np
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.values.scan import KINDS, STORED, Scanned, scan
-from paddle_lab.capture.native import native_twin
 from paddle_lab.trace.floats import float_bits
 
 
@@ -41,7 +40,7 @@ A plain tuple is nothing that Python's garbage collector has to visit, and there
 gradient."""
 
 _NO_KIND = -1
-# By identity, for there is one object for each type, and Paddle's way to hash it is slow.
+# By identity: there is one object for each type, and Paddle's way to hash it is slow.
 _kinds: dict[int, tuple[int, Any]] = {}
 
 
@@ -81,38 +80,6 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
         The shape, dtype, element count and scan result. ``None`` if the tensor has no values to
         scan: it is undefined, empty, sparse (but not SelectedRows), or not floating-point.
     """
-    usual = None if _has_devices() else look_at_host(tensor, _kinds, with_histogram)
-    return _look_closely(tensor, with_histogram=with_histogram) if usual is None else usual
-
-
-@native_twin
-def look_at_host(
-    _tensor: Any,
-    _kinds: dict[int, tuple[int, Any]],
-    _with_histogram: bool,  # noqa: FBT001
-) -> Seen | None:
-    """Look at a tensor of the usual sort, which lies in the memory of this process.
-
-    Parameters
-    ----------
-    _kinds
-        By the identity of a dtype: the position in :data:`~.scan.KINDS` or -1, and the dtype.
-
-    Returns
-    -------
-    tuple or None
-        What :func:`look_at` returns; ``None`` for any other tensor, which asks for a closer look.
-        In Python each does.
-    """
-    return None
-
-
-def is_scanned(dtype: Any) -> bool:
-    """Tell whether tensors of a type are looked at."""
-    return _kind_of(dtype) != _NO_KIND
-
-
-def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
     # Asking an undefined tensor for its values kills the process.
     if not DOOR.is_initialized(tensor):
         return None
@@ -127,10 +94,19 @@ def _look_closely(tensor: Any, *, with_histogram: bool) -> Seen | None:
             return None
         tensor = _on_host(tensor)
     shape = tuple(tensor.shape)
-    scanned = _scan_strided(
-        tensor.data_ptr(), shape, tensor.strides, kind, with_histogram=with_histogram
-    )
-    return shape, dtype, math.prod(shape), scanned
+    elements = math.prod(shape)
+    if tensor.is_contiguous():
+        scanned = scan(tensor.data_ptr(), elements, kind, with_histogram)
+    else:
+        scanned = _scan_strided(
+            tensor.data_ptr(), shape, tensor.strides, kind, with_histogram=with_histogram
+        )
+    return shape, dtype, elements, scanned
+
+
+def is_scanned(dtype: Any) -> bool:
+    """Tell whether tensors of a type are looked at."""
+    return _kind_of(dtype) != _NO_KIND
 
 
 def _kind_of(dtype: Any) -> int:
