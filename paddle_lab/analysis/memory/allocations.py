@@ -111,7 +111,7 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     keys
         Which blocks, int32, shape ``[blocks]``; all by default.
     """

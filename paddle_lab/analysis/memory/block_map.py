@@ -116,7 +116,7 @@ def block_map(
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     blocks
         All blocks of the place, for the ranges, shape ``[all blocks]``.
     alive

@@ -130,7 +130,7 @@ def breakdown(
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     alive
         Keys of the blocks that were alive, int32, shape ``[blocks]``.
     grouping

@@ -1,4 +1,4 @@
-"""Reserved and not allocated: what Paddle holds back for blocks that nobody asked for yet."""
+"""Fragmentation: memory that Paddle has reserved and not allocated."""
 
 from __future__ import annotations
 

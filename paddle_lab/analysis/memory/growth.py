@@ -118,17 +118,17 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
 def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     """Return the lines whose living memory grew from step to step.
 
-    What a line allocated and what of it is alive is compared at the end of each step but the first,
-    which also makes gradients, optimizer states and caches that stay. A line is told if more of
-    what one of its ops made was alive in the later half than in the earlier one, and it grew at
-    least twice, once in the later half: what is made once, late, or fills up and is full, is no
-    leak. Nor are batches that get larger: it is more blocks that stay, or a block that is made of
-    the one before.
+    The living memory of each line is compared at the end of each step except the first,
+    which also makes gradients, optimizer states and caches that stay. A line is returned if more
+    memory of one of its ops was alive in the later half of the steps than in the earlier half, and
+    if it grew at least twice, once in the later half. So a block that is allocated once, late, or a
+    cache that is full is no leak. Larger batches are no leak either: the number of blocks must
+    grow, or each block must be made from the one before.
 
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     keys
         The blocks of the place, int32, shape ``[blocks]``.
     """

@@ -74,7 +74,7 @@ def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     keys
         The blocks of the place, shape ``[blocks]``.
     """

@@ -1,4 +1,4 @@
-"""What is known of the memory of one place: peak, whose it was in a moment, leaks, holders."""
+"""The memory of one place: its peak, its owners at a moment, leaks, holders."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PlaceMemory:
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     place
         ``"cpu"``, ``"gpu:0"``; by default a device before the host, and of several devices the
         one on which most was allocated.

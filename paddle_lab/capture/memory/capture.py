@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 MOST_SETTLE_OPS = 20_000
 _SETTLE_EVENTS = 5_000
-"""So many events are read at once, as far as can be told before: as long as that takes, the traced
-code waits, and a long wait would be a hole in the timeline."""
+"""About so many events are read at once. The traced code waits meanwhile, and a long wait would be
+a hole in the timeline."""
 _LEAST_SURPLUS = 1024
-"""Forgetting has a cost of its own, which so many blocks share at least."""
+"""At least so many blocks are forgotten at once, because each time has a cost of its own."""
 
 
 class MemoryCapture:
@@ -53,7 +53,7 @@ class MemoryCapture:
     limit
         How many ops are kept, and so how many allocations.
     windows
-        Tells the times whose allocations are kept before all others; ``None`` for the newest.
+        Returns the times whose allocations are kept before all others; ``None`` for the newest.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class MemoryCapture:
     ) -> None:
         self.recorder = recorder
         self.held = HeldEvents()
-        """What was read so far."""
+        """The events that were read so far."""
         self.waiting = Waiting()
-        """What is still to be read."""
+        """The recorded segments that are not read yet."""
         self.readings: list[Reading] = []
         """Counters when the trace began and when it ended, each place twice."""
         self.notices: list[str] = []
@@ -76,7 +76,7 @@ class MemoryCapture:
         self.steps: list[tuple[int, int]] = []
         """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
         self.optimizer_steps: list[tuple[int, int]] = []
-        """When optimizers' steps ended, likewise: those that a record keeps are told by its ops."""
+        """When optimizers' steps ended, likewise; a record with all ops does not need them."""
         self.handovers = Handovers(recorder)
         self.threads = TraceThreads()
         self._storages = StorageNotes(recorder.tensors)
@@ -85,9 +85,9 @@ class MemoryCapture:
         self.living: list[Storage] = []
         """Storages of the tensors that were alive when the trace ended."""
         self.living_gradients: list[Storage] = []
-        """Storages of the gradients that living leaves held by then."""
+        """Storages of the gradients that living leaves held then."""
         self.buffers: list[int] = []
-        """Tensors that layers held as buffers by then."""
+        """Tensors that layers held as buffers then."""
         self._paddle = paddle
         self._limit = limit
         self._windows = windows
@@ -152,7 +152,7 @@ class MemoryCapture:
         self.notices.append(memory_notice(name, seconds, fault=fault))
 
     def stop(self) -> None:
-        """Record nothing more; what Paddle's counters say in the end is still read."""
+        """Stop recording; Paddle's counters are still read when the trace ends."""
         if self._reader is not None:
             seconds = (perf_counter_ns() - self.start_ns) / 1e9
             self.close()
@@ -160,12 +160,12 @@ class MemoryCapture:
             self.notices.append(memory_notice("stopped_at_limit", seconds))
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
-        """Forget what the trace met and copied with ops that it does not keep; no allocation."""
+        """Forget tensors and copies of ops that the trace does not keep; no allocation."""
         self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
         self.handovers.forget(kept)
 
     def settle(self, ops: int) -> int:
-        """Read what was recorded so far, which takes less room then; forget what is too much.
+        """Read the events so far, which then take less memory, and forget blocks above the limit.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class MemoryCapture:
         Returns
         -------
         int
-            After how many ops this is worth its cost again.
+            After how many ops this should be called again.
         """
         if self._reader is None:
             return MOST_SETTLE_OPS
@@ -187,7 +187,7 @@ class MemoryCapture:
         return max(1, min(MOST_SETTLE_OPS, ops * _SETTLE_EVENTS // max(fresh, 1)))
 
     def hold(self, waiting: Waiting) -> int:
-        """Read what waited and hold what it tells; returns how many events that are."""
+        """Read recorded segments and hold their events; return how many events they have."""
         has_devices = self.recorder.tensors.reads_place
         events, runs = read_segments(waiting.segments, has_devices=has_devices)
         spans = waiting.spans_of(self.recorder)
@@ -202,7 +202,7 @@ class MemoryCapture:
         Returns
         -------
         str
-            What there is to say of it; empty where all blocks are kept.
+            A notice; empty if all blocks are kept.
         """
         if self.held.block_count > self.most_blocks:
             self._forget_blocks()
@@ -234,16 +234,16 @@ class MemoryCapture:
 
 
 OPEN_CAPTURES: list[MemoryCapture] = []
-"""Those of the traces that are running, outermost first."""
+"""The captures of the running traces, outermost first."""
 
 
 def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
-    """Let all that are running know that ``frame`` has copied a tensor, or what becomes one."""
+    """Note in all running traces that ``frame`` has copied a tensor or an array."""
     for capture in OPEN_CAPTURES:
         capture.recorder.attempt(capture.handovers.note_copy, source, frame, start_ns, end_ns)
 
 
 def note_arrivals(tensors: Iterable[Any], frame: FrameType) -> None:
-    """Let all that are running know that ``frame`` was handed tensors that others have made."""
+    """Note in all running traces that ``frame`` has got tensors that other code made."""
     for capture in OPEN_CAPTURES:
         capture.recorder.attempt(capture.handovers.note_arrivals, tensors, frame)

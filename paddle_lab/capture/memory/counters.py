@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paddle_lab.sampling.sampler import Sampler
 
 _MOST_DEVICES: Final = 16
-"""Paddle has a counter for each of so many (``stats.h``)."""
+"""How many devices Paddle has counters for (``stats.h``)."""
 _READINGS: Final = (
     ("allocated", "current_value", "Allocated"),
     ("reserved", "current_value", "Reserved"),
@@ -25,8 +25,8 @@ _READINGS: Final = (
 class PaddleCounters:
     """What Paddle's allocators have handed out and hold in reserve, device by device.
 
-    Importing Paddle takes seconds and is the notebook's business; until it is imported the counters
-    of the host are there and absent. On a GPU build each device has its own.
+    This class never imports Paddle, which takes seconds. Until the notebook imports it, the host's
+    counters have no value. On a GPU build each device has its own counters.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class PaddleCounters:
         return self._counters
 
     def read(self, now_ns: int) -> Sequence[int]:  # noqa: ARG002
-        """Return the bytes that each counter says."""
+        """Return the value of each counter in bytes."""
         if not self._reads and not self._find():
             return [ABSENT] * len(self._counters)
         return [_value(read) for read in self._reads]
@@ -100,7 +100,7 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
     ValueError
         If the rate is out of bounds.
     """
-    # Whoever only reads Paddle's counters, as the ledger does for each cell, needs none of it.
+    # The ledger reads Paddle's counters alone, in each cell, and needs none of these modules.
     from paddle_lab.capture.running_layer import running_layer
     from paddle_lab.sampling.nvml import NvmlCounters
     from paddle_lab.sampling.process import ProcessCounters
@@ -135,10 +135,6 @@ def _counters_of(device: str, *, absence: str = "") -> tuple[Counter, ...]:
 def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
     # A counter that this Paddle lacks is absent.
     return [
-        partial(getattr(core, f"{kind}_memory_stat_{method}", _absent), counter, index)
+        partial(getattr(core, f"{kind}_memory_stat_{method}", lambda *_: ABSENT), counter, index)
         for _, method, counter in _READINGS
     ]
-
-
-def _absent(_counter: str, _index: int) -> int:
-    return ABSENT

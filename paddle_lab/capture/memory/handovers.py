@@ -1,4 +1,4 @@
-"""What allocates without being an op: copies, and tensors that others hand to the traced code."""
+"""Allocations outside of ops: copies, and tensors that the traced code gets from other code."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class Handover(NamedTuple):
-    """A call that copied a tensor, or that was handed one which others had made."""
+    """A call that copied a tensor, or that got a tensor which other code had made."""
 
     start_ns: int
     """By ``perf_counter_ns``."""
     end_ns: int
     thread: int
     address: int
-    """Of a tensor that others have made; 0 for a copy."""
+    """Of the tensor that it got; 0 for a copy."""
     scope: int
     stack: int
     """The recorder's key."""
     phase: int
     tensor: int
-    """The row of what was copied; -1 where that was no tensor the trace knows."""
+    """The row of the copied tensor; -1 if the trace does not know it."""
 
 
 class Handovers:
@@ -52,7 +52,7 @@ class Handovers:
         self._note(frame, start_ns, end_ns, tensor=tensor)
 
     def note_arrivals(self, tensors: Iterable[Any], frame: FrameType) -> None:
-        """Note that ``frame`` was handed tensors that others have made."""
+        """Note that ``frame`` has got tensors that other code made."""
         time_ns = perf_counter_ns()
         for address in filter(None, map(storage_address, tensors)):
             self._note(frame, time_ns, time_ns, address=address)
@@ -66,7 +66,7 @@ class Handovers:
         self.noted.append(Handover(start_ns, end_ns, state.number, address, *place, tensor))
 
     def forget(self, kept: KeptOps) -> None:
-        """Forget those that came with ops that the trace does not keep."""
+        """Forget the copies and arrivals at times whose ops the trace does not keep."""
         is_kept = kept.has_time(one.start_ns for one in self.noted)
         self.noted = list(compress(self.noted, is_kept))
 

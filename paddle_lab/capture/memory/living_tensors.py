@@ -1,4 +1,4 @@
-"""Which tensors are alive, whose storage they share, and who holds them."""
+"""The living tensors, the storage that they share, and the names that hold them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LivingTensors:
     excluded
         Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
     excluded_types
-        Tells by type whether objects are never looked into.
+        Whether objects of a type are never looked into.
     budget_s
         How long to search in all, in seconds.
 
@@ -71,7 +71,7 @@ class LivingTensors:
         self._search.walk(roots, enters_libraries=enters_libraries)
 
     def search_unnamed(self) -> None:
-        """Search what no root led to, and tell it by its type."""
+        """Search the objects that no root leads to; they are named by their types."""
         self._search.walk_unnamed()
 
     def allow(self, budget_s: float) -> None:
@@ -161,7 +161,7 @@ def _lead(
     while ahead:
         node = ahead.pop()
         names = leading.setdefault(node, [])
-        # What comes after it has these names too: so no node is met more often than that.
+        # The nodes after it have these names too. So no node is visited more often than that.
         if len(names) < _MOST_NAMES:
             names.append(name)
             fresh = [target for target in following[node] if target not in met]

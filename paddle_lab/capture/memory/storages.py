@@ -28,9 +28,9 @@ class Storage(NamedTuple):
 
 
 class StorageNotes:
-    """Storages of tensors that were not made by ops: parameters, data, what lives from before.
+    """Storages of tensors that no op of the trace made: parameters, data, older tensors.
 
-    What ops make needs no note: its block is allocated while the op runs.
+    An op's output needs no note: its block is allocated while the op runs.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class StorageNotes:
             Those of gradients that living leaves hold are under the leaves' keys.
         """
         tensors, gradients = [], []
-        # The pool has them as they lie in memory, which is another order in each process.
+        # The pool orders them by address, which varies between processes.
         for tensor, key in sorted(self._pool.living(), key=itemgetter(1)):
             tensors.append(self._storage(tensor, key))
             gradient = None if tensor.stop_gradient or not tensor.is_leaf else tensor.grad
@@ -92,7 +92,7 @@ class StorageNotes:
 
 
 def storage_address(tensor: Any) -> int:
-    """Return where the block begins in which a tensor is stored, 0 where it has none."""
+    """Return the address of the block that a tensor is stored in, 0 for none."""
     # Undefined tensors answer nothing, sparse ones have several blocks or say 0.
     if not DOOR.has("storages"):
         return 0

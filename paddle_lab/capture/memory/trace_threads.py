@@ -14,9 +14,9 @@ class TraceThreads:
         self.numbers: dict[int, int] = {}
         """The operating system's ids to the recorder's numbers, of threads that ran ops."""
         self.of_python: set[int] = set()
-        """Ids of those that ran Python when the trace began or ended."""
+        """Ids of the threads that ran Python when the trace began or ended."""
         self._started: dict[int, int] = {}
-        """Ids of those that began meanwhile, to what Python calls their identities."""
+        """Ids of the threads that began meanwhile, to their ``Thread.ident``."""
 
     def note_start(self, thread: threading.Thread) -> None:
         """Note a thread that has begun."""

@@ -16,11 +16,10 @@ from paddle_lab.trace.schema import BACKWARD_KINDS, HOLDER_KINDS
 from paddle_lab.words import say
 
 _WORTH = 0.15
-"""What holds less than this part of the memory, and what a long run would not fill it with, is not
-worth a sentence."""
+"""A finding about less than this part of the memory gets no sentence."""
 
 _STEPS = 10_000
-"""A long run."""
+"""The steps of a long run: a leak is judged by what it gathers in so many."""
 
 _WHOLE = re.compile(r"[^.\[]+")
 """The variable in ``"losses[3]"`` and ``"model.cache"``."""
@@ -30,7 +29,7 @@ Finding = tuple[float, str]
 
 
 def last_resort() -> str:
-    """Return what to do where nothing found out says more."""
+    """Return general advice, if nothing specific was found."""
     return say("memory.advice.last_resort")
 
 
@@ -133,7 +132,7 @@ def _fragmented(memory: PlaceMemory, time_ns: int, requested_bytes: int | None) 
         return []
     key = "memory.advice.fragmented_enough" if enough else "memory.advice.fragmented"
     sentence = say(key, unused=size_text(unused), reserved=size_text(reserved))
-    # Where it would have been enough, it is what failed: before all that is merely large.
+    # If it would have been enough, fragmentation was the cause: it comes first.
     return [(reserved + 1.0 if enough else float(unused), sentence)]
 
 

@@ -1,4 +1,4 @@
-"""Which tensor each block was first: by the op that allocated it, or by address."""
+"""The first tensor in each block: by the op that allocated it, or by address."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_TENSOR = -1
 _LARGEST_ROUNDING_BYTES = 512
 _PAGE_BYTES = 4096
 _LEAST_EVENTS = 4
-"""Of fewer events it is chance what their addresses have in common."""
+"""Fewer addresses may be aligned by chance."""
 
 
 def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask) -> Int64s:

@@ -1,8 +1,8 @@
 """Threads of static programs' executors: they run no Python, and work for an op that waits.
 
-Other threads run no op either (a data loader's, which makes batches), and work for nobody: what
-they allocate while some op happens to run is not that op's. A thread is an executor's if all that
-it allocated was while a static program ran.
+Other threads without ops work for no op: a data loader's thread makes batches while ops of other
+threads run, and its blocks do not belong to these ops. A thread is an executor's if a static
+program ran during each of its allocations.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ OpWindows = tuple[Int64s, Int64s, Int64s]
 
 
 class Waiters(NamedTuple):
-    """For whom executors allocated blocks; shape ``[blocks]`` each, -1 for blocks of others."""
+    """The ops and calls that waited for executors; shape ``[blocks]``, -1 for other blocks."""
 
     op: Int64s
-    """The op that waited, -1 where a grad node did."""
+    """The op that waited, -1 if it was a grad node."""
     span: Int64s
     """The backward call, or -1."""
     native: Int64s
@@ -43,7 +43,7 @@ def find_waiters(
     numbers: dict[int, int],
     op_windows: OpWindows,
 ) -> Waiters:
-    """Return for whom executors allocated blocks.
+    """Return which op or backward call waited for the executor that allocated each block.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What each block is for: a parameter, a gradient, an activation, nothing that lasts."""
+"""The kind of each block: parameter, gradient, activation, temporary."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, PROGRAM_KINDS, TENSOR_KIND
     UNKNOWN,
 ) = range(len(ALLOCATION_KINDS))  # fmt: skip
 
-# Of several tensors that share a block, the one that lives longest says what it is for.
+# Of several tensors that share a block, the kind with the highest rank counts.
 _RANK = {
     UNKNOWN: 0, TEMPORARY: 1, ACTIVATION: 1, SAVED_ACTIVATION: 1, DATA: 2, GRADIENT: 3, BUFFER: 4,
     OPTIMIZER_STATE: 5, PARAMETER: 6,
 }  # fmt: skip
 _RANKS = np.array([_RANK[kind] for kind in range(len(ALLOCATION_KINDS))] + [0], dtype=np.int64)
-"""By kind; the last is that of no kind, -1."""
+"""By kind; the last is for no kind, -1."""
 
 _TENSOR_KINDS = {
     "parameter": PARAMETER,
@@ -70,7 +70,7 @@ def find_kinds(
     tensor
         The op's output that each block was first, or -1.
     stored
-        What was found by address.
+        The tensors that were found by address.
     step_ends_ns
         When optimizers' steps ended, ascending.
     """
@@ -87,8 +87,8 @@ def find_kinds(
     kinds[made & is_saved] = SAVED_ACTIVATION
     # An Executor's program has its own parameters and states, and no grad node that saves anything.
     kinds[_is_executors(record, owners.op) & is_alive] = UNKNOWN
-    # What Python computed inside a grad node and let go of there was not handed on: an activation
-    # that was recomputed.
+    # Python computed it inside a grad node and freed it there: a recomputed activation, because a
+    # gradient would live longer.
     is_inner_alone = owners.is_inner & lifetimes.ends_in_node
     from_node = in_grad_node & ~lifetimes.ends_in_backward
     kinds[from_node] = np.where(is_inner_alone, ACTIVATION, GRADIENT)[from_node]
@@ -107,7 +107,7 @@ def find_kinds(
     told = taken(kind_of_tensor, tensor)
     kinds = np.where(told >= 0, told, kinds)
     block, told = stored.block, kind_of_tensor[stored.tensor]
-    # What no op was seen to make, and a grad node made, is a gradient that somebody read.
+    # A tensor that no op made and that a grad node allocated is a gradient that code has read.
     told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
     kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
     # The highest rank comes last, and stays.
@@ -126,12 +126,12 @@ def _is_executors(record: Record, op: Int64s) -> Mask:
 
 
 def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:
-    """Return the kind that each tensor's storage has by itself, -1 for what ops make."""
+    """Return the kind of each tensor's storage by the tensor alone, -1 for outputs of ops."""
     tensors = record.tensors
     roots = storage_roots(record)
     by_kind = np.array([_TENSOR_KINDS.get(kind, -1) for kind in TENSOR_KINDS], dtype=np.int64)
     own = by_kind[tensors["kind"]]
-    # A value written in place into a parameter makes no activation of it.
+    # A parameter stays a parameter if an op writes into it in place.
     kinds = np.full(len(tensors), -1, dtype=np.int64)
     order = np.argsort(_RANKS[own], kind="stable")
     kinds[roots[order]] = own[order]
@@ -150,7 +150,7 @@ def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
 
 
 def storage_roots(record: Record) -> Int64s:
-    """Return of each tensor's row the first one of the same tensor, before in-place changes."""
+    """Return the first row of each row's tensor, before in-place changes."""
     rows = np.arange(len(record.tensors))
     previous = record.tensors["previous"].astype(np.int64)
     roots = np.where((previous >= 0) & (previous < rows), previous, rows)
@@ -161,7 +161,7 @@ def storage_roots(record: Record) -> Int64s:
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:
-    """Return what optimizers' updates read besides parameters and gradients."""
+    """Return the tensors that optimizers' updates read besides parameters and gradients."""
     op, tensor, place = optimizer_reads(record.tables, record.strings)
     read = roots[tensor]
     # Clipping and weight decay read a parameter or a gradient alone.

@@ -15,7 +15,7 @@ from paddle_lab.trace.record import Record
 
 @dataclass
 class Lifetimes:
-    """What a block lived to see; arrays of shape ``[blocks]``."""
+    """How blocks ended; arrays of shape ``[blocks]``."""
 
     ends_in_maker: Mask
     """Freed by the op, or the run of the grad node, that allocated it."""
@@ -44,8 +44,8 @@ def find_lifetimes(
     maker_end_ns = np.where((owners.run < 0) | owners.is_inner, op_end_ns, run_end_ns)
     end_spans = np.where(ended, runs.spans_at(blocks.end_ns, blocks.end_thread), -1)
     end_runs = runs.runs_at(blocks.end_ns, blocks.end_thread, end_spans)
-    # An executor frees in threads of its own, and goes on to when its op has returned: what it
-    # frees after a backward call has begun was saved for that.
+    # An executor frees in threads of its own, also after its op has returned. A block that it frees
+    # after a backward call has begun was saved for this call.
     begins_ns = np.sort(runs.spans[0])
     begun = np.searchsorted(begins_ns, blocks.end_ns, side="right")
     is_saved = np.searchsorted(begins_ns, blocks.start_ns) < begun

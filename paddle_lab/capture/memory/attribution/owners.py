@@ -1,4 +1,4 @@
-"""Who made each block: thread, op, grad node, and through them scope, stack and phase."""
+"""What allocated each block: thread, op, grad node, and from them scope, stack and phase."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BACKWARD_SCOPE = SCOPE_KINDS.index("backward")
 
 @dataclass
 class Owners:
-    """Columns of the table ``allocations``, shape ``[blocks]`` each; -1 where there is none."""
+    """Columns of the table ``allocations``, shape ``[blocks]`` each; -1 for none."""
 
     thread: Int64s
     op: Int64s
@@ -32,15 +32,15 @@ class Owners:
     stack: Int64s
     phase: Int64s
     span: Int64s
-    """The backward call, of those that :class:`BackwardRuns` was given."""
+    """The backward call, by its position in :class:`BackwardRuns`."""
     run: Int64s
     """The run of a grad node, likewise."""
     is_inner: Mask
     """Whether Python called the op, inside a grad node if there is one."""
     is_copy: Mask
-    """Whether a call that is no op copied a tensor, or another array, into the block."""
+    """Whether a call that is no op copied a tensor or an array into the block."""
     is_arrival: Mask
-    """Whether it came from elsewhere into the traced code, as a data loader's batches do."""
+    """Whether the traced code got it from other code, such as a data loader's batch."""
     copied_op: Int64s
     """Where a copy filled the block: the op that made the copied tensor."""
     is_freed_by_executor: Mask
@@ -50,10 +50,10 @@ class Owners:
 def find_owners(
     record: Record, blocks: Blocks, runs: BackwardRuns, memory: MemoryCapture
 ) -> Owners:
-    """Return who made each block that was allocated during the trace.
+    """Return what allocated each block of the trace.
 
-    Inside the C++ of a backward call that is the grad node that ran, with the op that made it and
-    that op's stack: the line whose gradient it is. The scope is the backward call's.
+    Inside the C++ of a backward call this is the grad node that ran, with the op that made the node
+    and the stack of that op. The scope is the backward call's.
     """
     ops, calls = record.ops, record.backward_calls
     is_new = blocks.start_ns != BEFORE
@@ -79,7 +79,7 @@ def find_owners(
     op = np.where(in_backward & (made_by >= 0), made_by, op)
 
     handed: Any = Handover(*np.array(memory.handovers.noted, np.int64).reshape(-1, 8).T)
-    # Around an op that copies is the op; inside of it, what Python called there.
+    # A copy or an arrival counts only outside of ops and grad nodes.
     is_open = is_new & (op < 0) & (run < 0)
     copies, arrivals = np.flatnonzero(handed.address == 0), np.flatnonzero(handed.address)
     windows = (handed.start_ns[copies], handed.end_ns[copies], handed.thread[copies])
@@ -117,7 +117,7 @@ def find_owners(
 
 
 def _scopes_of_calls(record: Record) -> Int64s:
-    """Return the scope of each backward call, -1 where it has none."""
+    """Return the scope of each backward call, -1 for none."""
     scopes = record.scopes
     found = np.full(len(record.backward_calls), -1, dtype=np.int64)
     rows = np.flatnonzero((scopes["kind"] == _BACKWARD_SCOPE) & (scopes["backward_call"] >= 0))
@@ -126,7 +126,7 @@ def _scopes_of_calls(record: Record) -> Int64s:
 
 
 def _number_all(numbers: dict[int, int], native: Int64s) -> Int64s:
-    """Return the trace's numbers of threads; those it does not know get further ones."""
+    """Return the trace's numbers of threads; unknown threads get the next numbers."""
     distinct, inverse = np.unique(native, return_inverse=True)
     unknown = [one for one in distinct.tolist() if one not in numbers]
     first = max(numbers.values(), default=-1) + 1

@@ -1,4 +1,4 @@
-"""Rows of ``allocations`` that stand for all blocks that a trace does not keep."""
+"""Rows of ``allocations`` in place of all blocks that a trace does not keep."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paddle_lab.words import say
 
 
 def sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
-    """Return rows that let the running total have its highs where blocks were left out.
+    """Return rows that give the running total its highs at times with forgotten blocks.
 
     Parameters
     ----------
     blocks
-        Those that are kept.
+        The blocks that are kept.
     held
-        Tells how high memory stood.
+        Has the highs.
 
     Returns
     -------

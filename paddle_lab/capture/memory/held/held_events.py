@@ -1,7 +1,7 @@
 """The allocator events that a trace holds while it runs: all, or no more than it may keep.
 
-Blocks that are still allocated are always held, and so are those from before the trace. Of what was
-freed, only so many; how high the others let memory stand is told by :class:`Highs`.
+Blocks that are still allocated are always held, and so are blocks from before the trace. Of the
+freed blocks a limited number is held. :class:`Highs` has the highest memory with the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class HeldEvents:
         self.counted = CountedTotals()
         self.highs = Highs()
         self.forgotten = 0
-        """How many blocks were."""
+        """How many blocks were forgotten."""
         self.block_count = 0
         """How many allocations are held."""
         self._parts: list[AllocatorEvents] = []
@@ -49,34 +49,34 @@ class HeldEvents:
         return self._runs[0]
 
     def add(self, events: AllocatorEvents, runs: GradNodeRuns) -> None:
-        """Hold what was read of segments that follow those of the last call."""
+        """Add the events and grad nodes of the next segments."""
         totals = self.counted.count(events)
         self._parts.append(replace(events, allocated_bytes=totals))
         self._runs.append(runs)
         self.block_count += int((events.kind == ALLOCATE).sum())
 
     def events(self) -> AllocatorEvents:
-        """Return all that are held; each says what was allocated after it."""
+        """Return all held events, with the memory that was allocated after each."""
         if len(self._parts) != 1:
             events = AllocatorEvents.joined(self._parts)
             self._parts = [events.chosen(np.argsort(events.time_ns, kind="stable"))]
         return self._parts[0]
 
     def forget(self, most: int, windows: Sequence[Interval] | None) -> tuple[Blocks, Mask]:
-        """Forget blocks that were freed, all but so many.
+        """Forget freed blocks, so that at most ``most`` blocks stay.
 
         Parameters
         ----------
         most
             How many blocks may stay.
         windows
-            Times whose blocks stay before all others, ascending and apart from each other; ``None``
-            where those stay that were freed last.
+            Times whose blocks stay before all others, ascending and without overlap; ``None`` if
+            the blocks stay that were freed last.
 
         Returns
         -------
         blocks, is_gone
-            All that were held, and which of them are forgotten.
+            All blocks that were held, and which of them are forgotten.
         """
         events = self.events()
         first, last = paired(events)
@@ -86,7 +86,7 @@ class HeldEvents:
         stays = np.ones(len(events), np.bool_)
         stays[first[is_gone]] = False
         ends = last[is_gone]
-        # Where its free is missing, a block ends where another begins.
+        # A block whose free is missing ends with the next allocation at its address.
         stays[ends[events.kind[ends] == FREE]] = False
         self._parts = [events.chosen(stays)]
         forgotten = int(is_gone.sum())
@@ -105,7 +105,7 @@ class HeldEvents:
         Returns
         -------
         list
-            Those of which there are events.
+            The calls that still have events.
         """
         bounds = np.array([(span.start_ns, span.end_ns) for _, span in spans], np.int64)
         bounds = bounds.reshape(-1, 2)
@@ -121,7 +121,7 @@ class HeldEvents:
 def _choice(
     blocks: Blocks, is_whole: Mask, most: int, windows: Sequence[Interval] | None
 ) -> tuple[Mask, list[Interval]]:
-    """Return which blocks go, and all times at which one of them was there."""
+    """Return which blocks are forgotten, and the times in which they were alive."""
     is_gone = np.zeros(len(blocks), np.bool_)
     covered: list[Interval] = []
     if windows is not None:

@@ -1,8 +1,8 @@
-"""How high memory stood where a trace does not keep all blocks: stretches of time, each its high.
+"""The highest memory while a trace does not keep all blocks: stretches of time, each with its high.
 
-A stretch knows the most that was allocated in it, of kept blocks and others. In the end that is
-told by one block a stretch, of what the kept ones fall short of. So the running total has its true
-highs everywhere, its peak in its true moment, and is exact where no stretch is.
+A stretch has the most that was allocated in it, by kept blocks and forgotten ones. In the end each
+stretch gets one block with the bytes that the kept blocks lack. So the running total has its true
+highs everywhere and its peak at the true moment. Outside of stretches it is exact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, Int64s, Mask
 
 Interval = tuple[int, int]
-"""From a moment on, until and without another, by ``perf_counter_ns``."""
+"""Start and end, by ``perf_counter_ns``; the end does not belong to it."""
 
 _AT_ONCE = 64
 _MOST = 512
@@ -26,12 +26,12 @@ class Highs:
 
     def __init__(self) -> None:
         self._covered: list[Interval] = []
-        """All stretches together: ascending, and apart from each other."""
+        """All stretches together: ascending, without overlap."""
         self._stretches: dict[int, Int64s] = {}
         """By place, rows of start, end and bytes; a row may reach beyond what is covered."""
 
     def cover(self, covered: Sequence[Interval], events: AllocatorEvents) -> None:
-        """Add what is not covered yet.
+        """Add stretches for the intervals that have none yet.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class Highs:
             end_ns = np.append(start_ns[1:], _OPEN)
             end_ns = np.minimum(end_ns, np.append(known[:, 0], _OPEN)[next_known])
             rows = np.stack((start_ns, end_ns, events.allocated_bytes[here]), axis=1)
-            # Of several events at one time, the last one tells what there was then.
+            # Of several events at one time, the last one counts.
             rows = _fewer(rows[is_new[here] & (start_ns < end_ns)], _AT_ONCE)
             rows = np.concatenate((known, rows))
             rows = rows[np.argsort(rows[:, 0])]
@@ -59,11 +59,11 @@ class Highs:
         self._covered = joined([*covered, *self._covered])
 
     def is_covered(self, times_ns: Int64s) -> Mask:
-        """Tell which moments lie in a stretch, bool, shape ``[moments]``."""
+        """Return which moments are in a stretch, bool, shape ``[moments]``."""
         return is_in(times_ns, self._covered)
 
     def shortfalls(self, place: int, times_ns: Int64s, totals: Int64s, start_bytes: int) -> Int64s:
-        """Return what kept blocks fall short of: rows of start, end and bytes.
+        """Return the bytes that the kept blocks lack: rows of start, end and bytes.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Highs:
         times_ns, totals
             The running total of the kept blocks: when it changed, and to what.
         start_bytes
-            What it was before.
+            The total before its first change.
         """
         rows = []
         values = np.append(start_bytes, totals)
@@ -88,7 +88,7 @@ class Highs:
 
 
 def joined(intervals: Sequence[Interval]) -> list[Interval]:
-    """Return what intervals that may overlap cover together."""
+    """Return the union of intervals, ascending and without overlap."""
     found: list[Interval] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:
@@ -99,14 +99,14 @@ def joined(intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def is_in(times_ns: Int64s, intervals: Sequence[Interval]) -> Mask:
-    """Tell which moments lie in an interval, bool, shape ``[moments]``; intervals may overlap."""
+    """Return which moments are in an interval, bool, shape ``[moments]``."""
     borders = np.array(joined(intervals), np.int64).ravel()
     found: Mask = np.searchsorted(borders, times_ns, side="right") % 2 == 1
     return found
 
 
 def _fewer(rows: Int64s, most: int) -> Int64s:
-    """Join stretches with their neighbours where there are too many; the highest stays as it is."""
+    """If there are too many stretches, join neighbours; the highest stretch stays as it is."""
     if len(rows) <= most:
         return rows
     start, end, high = rows.T

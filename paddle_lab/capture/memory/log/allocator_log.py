@@ -7,7 +7,7 @@ only be chosen when one begins. So a log is a sequence of :class:`Segment`, cut 
 call.
 
 Paddle 3.3 never frees its own copies of allocator events, 128 bytes each: the destructor of its
-``HostTraceEventNode`` leaves them out. A process that records memory grows by that, whoever asks.
+``HostTraceEventNode`` leaves them out. So a process that records memory grows.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memor
 class AllocatorLog:
     """The profiler of one process, shared by all open traces: :data:`ALLOCATOR_LOG`.
 
-    A reader opens the log and takes the segments since then, now and then or in the end; the last
-    to leave stops it. Readers come and go in any order, in any thread.
+    A reader opens the log and takes the segments since then, at any time. When the last reader
+    closes the log, it stops. Readers open and close it in any order, in any thread.
     """
 
     def __init__(self) -> None:
         self.keeps_grad_nodes = False
-        """Whether it records grad nodes all the time, as other threads are at work."""
+        """Whether it records grad nodes all the time, because other threads allocate too."""
         self.lost_ns = -1
         """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
 
@@ -76,8 +76,7 @@ class AllocatorLog:
         Returns
         -------
         Waiting or None
-            Where segments will wait for this reader; ``None`` where somebody else's profiler is
-            running.
+            Gets the segments for this reader; ``None`` if another profiler is running.
         """
         with self._lock:
             if not self._readers:
@@ -114,7 +113,7 @@ class AllocatorLog:
             return taken
 
     def close(self, reader: Waiting) -> None:
-        """Let the last segments wait for a reader, and stop recording if nobody else reads."""
+        """Add the last segments to a reader, and stop recording if it was the last reader."""
         with self._lock:
             if reader not in self._readers:
                 return
@@ -143,7 +142,7 @@ class AllocatorLog:
         calls
             The recorders that listen, and their keys of the backward call that begins.
         signature
-            What calls have in common that should be alike.
+            Equal for calls with equal graphs.
         is_familiar
             Whether the grad nodes need not be recorded.
         """
@@ -187,7 +186,7 @@ class AllocatorLog:
         thread begins, and before a static program runs: its executor goes on to free when the
         program has ended.
         """
-        # In a forked worker there is nobody who reads, and a lock may be held for ever.
+        # A forked worker has no reader, and its lock may be locked for ever.
         if self._profiler is None or self.keeps_grad_nodes or getpid() != self._process:
             return
         with self._lock:
@@ -199,7 +198,7 @@ class AllocatorLog:
                     self._cut()
 
     def step_aside(self) -> None:
-        """Stop for somebody who needs the profiler; what was recorded is kept."""
+        """Stop because other code needs the profiler; the recording so far is kept."""
         with self._lock:
             if self._profiler is not None:
                 self._guarded(self._stop)
@@ -212,7 +211,7 @@ class AllocatorLog:
                 self._guarded(self._start)
 
     def _guarded(self, action: Callable[[], None]) -> None:
-        """Ask the profiler for something; where it fails, the log ends, not the user's code."""
+        """Call the profiler; if it fails, the log ends, and the user's code goes on."""
         try:
             action()
         except Exception as error:  # noqa: BLE001

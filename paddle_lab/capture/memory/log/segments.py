@@ -1,4 +1,4 @@
-"""What the profiler recorded between two cuts, and the backward calls meanwhile."""
+"""The profiler's recording between two cuts, and the backward calls in that time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Segment:
-    """What the profiler recorded between two cuts."""
+    """The profiler's recording between two cuts."""
 
     result: Any
     """Paddle's ``_ProfilerResult``."""
@@ -27,7 +27,7 @@ class BackwardSpan:
     """A backward call while the log was recording."""
 
     calls: list[tuple[object, int]]
-    """The recorders that listened, and what each calls this backward call."""
+    """The recorders that were open, and the key of this backward call in each."""
     thread: int
     """The operating system's thread id."""
     start_ns: int
@@ -46,7 +46,7 @@ KeyedSpan = tuple[int, BackwardSpan]
 
 @dataclass(eq=False)
 class Waiting:
-    """What was recorded for one reader of the log, and not taken yet."""
+    """The recording for one reader of the log that it has not taken yet."""
 
     segments: list[Segment] = field(default_factory=list)
     spans: list[BackwardSpan] = field(default_factory=list)
