@@ -137,12 +137,11 @@ class LastScope:
 
     def keep(
         self,
-        inside: int,
         scope: int,
         calls: list[tuple[FrameType, CallMark, array[int], tuple[str, ...]]],
         /,
     ) -> None:
-        """Keep an answer: what was asked, the scope found, and the calls, innermost first."""
+        """Keep an answer: the innermost scope of calls and turns; the calls, innermost first."""
 
     def take(self) -> list[tuple[CallMark, int]]:
         """Drop the answer. Return for each call its mark and its instruction at the last op."""

@@ -189,7 +189,7 @@ class TurnTracker:
             for mark, unit in self.last_scope.take():
                 if mark.turns:
                     _, mark.turns[-1].order, _ = mark.loops.at(unit)
-        found = scope
+        found, own = scope, _NONE
         kept: list[Any] = []
         for at, loops, inner in calls:
             mark, _ = self._mark_of(at)
@@ -205,9 +205,10 @@ class TurnTracker:
                 place = Place(mark, at, inner, loops)
                 found = self._turn_at(mark, place, found, thread)
                 names = place.telling_names()
+            own = max(own, mark.scope, *(turn.scope for turn in mark.turns))
             kept.append(None if names is None else (at, mark, loops.units, names))
         if self.last_scope and calls and None not in kept:
-            self.last_scope.keep(scope, found, kept[::-1])
+            self.last_scope.keep(own, kept[::-1])
         return found
 
     def _watched_calls(

@@ -28,8 +28,7 @@ struct LastScope {
     PyObject_HEAD AddressTable *codes;
     Call calls[MOST_CALLS]; /* innermost first */
     int count;              /* 0: no answer is kept */
-    int64_t inside;         /* what was asked: the innermost scope that is no call and no turn */
-    int64_t scope;
+    int64_t scope;          /* the innermost of these calls and their turns */
 };
 
 static PyObject *f_trace;
@@ -98,8 +97,8 @@ static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor,
         const int64_t is_watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
         Py_DECREF(code); /* the frame holds it */
         if (is_watched != 0) {
-            is_same = is_watched == 1 && inside == last->inside && count < last->count &&
-                      is_same_call(&last->calls[count++], at);
+            is_same =
+                is_watched == 1 && count < last->count && is_same_call(&last->calls[count++], at);
         }
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
         Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));
@@ -108,7 +107,10 @@ static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor,
     if (is_same && count == 0) {
         return inside; /* no function of the user's */
     }
-    return is_same && count == last->count ? last->scope : UNKNOWN;
+    if (!is_same || count != last->count) {
+        return UNKNOWN;
+    }
+    return inside > last->scope ? inside : last->scope; /* the one opened later is inside */
 }
 
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
@@ -150,9 +152,9 @@ static PyObject *take(PyObject *self, PyObject *Py_UNUSED(nothing)) {
 
 static PyObject *keep(PyObject *self, PyObject *args) {
     LastScope *last = (LastScope *)self;
-    long long inside, scope;
+    long long scope;
     PyObject *calls;
-    if (!PyArg_ParseTuple(args, "LLO!", &inside, &scope, &PyList_Type, &calls)) {
+    if (!PyArg_ParseTuple(args, "LO!", &scope, &PyList_Type, &calls)) {
         return NULL;
     }
     empty(last);
@@ -180,7 +182,6 @@ static PyObject *keep(PyObject *self, PyObject *args) {
             }
         }
     }
-    last->inside = inside;
     last->scope = scope;
     Py_RETURN_NONE;
 }
