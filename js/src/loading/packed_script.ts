@@ -1,4 +1,4 @@
-/** Scripts that a module carries packed (see `inline_worker.mjs`). */
+/** Scripts that a module carries packed as base64 of a zlib stream (`widget.ts` gets the view so). */
 import { decodeBase64 } from "../trace/base64.ts";
 import { inflate } from "../trace/inflate.ts";
 
