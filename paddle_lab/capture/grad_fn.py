@@ -18,7 +18,7 @@ _drop_reference: Any = ctypes.pythonapi.Py_DecRef
 _drop_reference.argtypes = [ctypes.py_object]
 _drop_reference.restype = None
 
-# References to a node nobody else holds: the local variable and getrefcount's own argument.
+# References to a node that nothing else holds: the local variable, getrefcount's argument.
 _SOUND_REFERENCES = 2
 
 

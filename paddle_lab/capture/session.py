@@ -47,8 +47,8 @@ class CaptureSession:
     memory
         Whether to record allocations as well.
     evidence
-        What to record for checks, beside what every trace has: ``"values"``, ``"gradients"``,
-        ``"rerun"``, ``"cuda"``.
+        What to record for checks, in addition to what every trace has: ``"values"``,
+        ``"gradients"``, ``"rerun"``, ``"cuda"``.
     grad_region
         The region whose gradients are kept themselves.
     limit

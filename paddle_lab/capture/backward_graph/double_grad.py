@@ -1,4 +1,4 @@
-"""Which op stands behind the grad nodes that ``paddle.grad(create_graph=True)`` makes in C++.
+"""Which op the grad nodes belong to that ``paddle.grad(create_graph=True)`` makes in C++.
 
 Running the ``TanhGradNode`` of op *k* with ``create_graph`` makes a ``TanhDoubleGradNode``: it
 belongs to *k* as well, and is known by its name and by handing gradients to *k*'s own node

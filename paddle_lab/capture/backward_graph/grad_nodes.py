@@ -107,7 +107,7 @@ def nodes_behind(node: Any) -> list[Any]:
 
 
 def _row(tape: Tape, width: int, key: int) -> list[int]:
-    """Return the row with a key, which stands further back where others were forgotten."""
+    """Return the row with a key. Its position is lower than its key if rows were forgotten."""
     low, high = max(key, tape.start // width), len(tape) // width
     while low < high:
         middle = (low + high) // 2

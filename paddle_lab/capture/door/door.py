@@ -23,8 +23,8 @@ _OF_INSTANCES: Final = "()"
 class Door:
     """Paddle's private names as attributes: ``DOOR.is_initialized(tensor)``.
 
-    The names are looked up when the first one is needed. Whoever uses a name asks :meth:`has` first
-    whether its feature is on, or is called by nobody while it is off.
+    The names are looked up when the first one is needed. Before code uses a name, it asks
+    :meth:`has` whether the name's feature is on; hooks of a feature that is off are not installed.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -87,7 +87,7 @@ class Door:
         name
             As the table calls it; its feature is on.
         make_replacement
-            Called with what Paddle has there; returns what stands in for it.
+            Called with what Paddle has there; returns its replacement.
         """
         owner, _, attribute = _PATHS[name].rpartition(".")
         return AttributePatch(_found(owner), attribute, make_replacement)

@@ -40,7 +40,7 @@ class OpWrapping:
         self._tensor_type = tensor_type
 
     def wrap(self, function: Any, name: str, *, is_method: bool = False) -> Callable[..., Any]:
-        """Return what stands in for an op's function, or for an operator of a class."""
+        """Return the replacement of an op's function, or of an operator of a class."""
         wrapper: Any = self._python_wrapper(function, name)
         if NATIVE is not None:
             kind = NATIVE.OpMethod if is_method else NATIVE.OpFunction

@@ -67,7 +67,7 @@ class _ApplyCall(OpenCall):
     def _leave(self) -> None:
         self.state.pylayers.pop()
         self.leave()
-        # The op stands in its own group, called from outside of it.
+        # The op is in its own group, and its caller is outside of the group.
         self.state.scope = self._scope
 
     def _note_op(self, op: int) -> None:

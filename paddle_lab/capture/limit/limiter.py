@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIRST_SETTLE_OPS = 500
 _LEAST_SURPLUS = 1024
-"""A trim has a cost of its own, which so many ops share at least."""
+"""At least this many ops share the cost of a trim."""
 
 
 class Limiter:

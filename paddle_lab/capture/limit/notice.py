@@ -86,7 +86,7 @@ def _steps(steps: StepChoice) -> str:
 
 
 def _more(ops: int) -> str:
-    """Return how to ask for at least so many ops: 1, 2 or 5 with zeros."""
+    """Return how to ask for at least this many ops, as 1, 2 or 5 with zeros."""
     size = 10 ** (len(str(ops)) - 1)
     asked = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= ops)
     return say("notices.limit.asked", ops=f"{asked:_}", number=asked)

@@ -1,4 +1,4 @@
-"""Training steps spread over a whole run, of which only so many ops are kept."""
+"""Choosing training steps that are spread over a whole run and have few enough ops."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StepChoice:
         self.ended = 0
         """How many steps ended."""
         self.every = 1
-        """Every so manyth is kept, and the newest."""
+        """One step in this many is kept, and the newest."""
         self.is_cut = False
         """Whether the newest step, or what came after it, is not whole."""
         self._most = most

@@ -56,7 +56,7 @@ class TensorState:
 
         Paddle notes that beside the tensor, and until a backward has passed the next one takes the
         place of whatever gradient is there, also of one that was put back. Nothing in Python reads
-        or takes back that note; a gradient of zeros tells of it.
+        or takes back that note; only a gradient of zeros shows it.
         """
         if self._gradient is None or self.tensor.grad is None:
             return False

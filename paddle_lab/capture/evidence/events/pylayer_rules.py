@@ -88,7 +88,7 @@ class PyLayerRules:
     def note_gradients(self, scope: int, gradients: Any, frame: FrameType | None) -> None:
         """Look at what a ``backward`` returned.
 
-        Where it is ``None`` for an input, Paddle makes zeros of it. That event stands in the scope
+        Where it is ``None`` for an input, Paddle makes zeros of it. That event is in the scope
         of the backward, which tells the PyLayer's op; its detail counts the op's inputs:
         ``"pylayer 0,2"``.
 

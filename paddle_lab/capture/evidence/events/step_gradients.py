@@ -30,7 +30,7 @@ class _Used:
 
 
 class StepGradients:
-    """The gradients that steps of one trace used and nobody has cleared.
+    """The gradients that steps of one trace used and that were not cleared since.
 
     Parameters
     ----------

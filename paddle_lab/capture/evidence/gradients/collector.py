@@ -66,7 +66,7 @@ class Gradients(Collector):
         self._watches.clear()
 
     def watch(self, backward_call: int, reached: Reached, roots: tuple[Any, Any]) -> BackwardWatch:
-        """Put hooks on the nodes that a backward call has reached; whoever calls it closes it.
+        """Put hooks on the nodes that a backward call has reached; the caller closes the watch.
 
         Parameters
         ----------

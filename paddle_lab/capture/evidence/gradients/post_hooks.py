@@ -8,7 +8,7 @@ hooks, which Paddle drops at a later call: so a hook that C++ still holds then i
 parked until it does not. An undefined gradient kills the process if anything is asked of it:
 nothing is, but whether it is initialized. Some nodes take no hook (:mod:`.list_slots`); what they
 hand on is looked at where it arrives, if nothing else arrives there and it is still there when the
-hook runs: most elementwise nodes write over a gradient that nobody else holds.
+hook runs: most elementwise nodes write over a gradient that nothing else holds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ALIKE = frozenset(
 _PARKED: list[PostHook] = []
 """Hooks of calls that have ended, as long as C++ may hold them."""
 _OWN_REFERENCES = 3
-"""Of a hook in the list that nobody else holds: the list's, the loop's, ``getrefcount``'s."""
+"""References to a hook that only the list holds: the list's, the loop's, ``getrefcount``'s."""
 
 
 class HookedNode(NamedTuple):

@@ -46,7 +46,7 @@ class Digests(Collector):
         """Row of ``tensors`` to the digest of what the trace met: data, parameters, gradients."""
 
     def open(self) -> None:
-        """Look at what ops make from now on, beside whoever else does."""
+        """Look at what ops make from now on, after the collector that already does."""
         self._next = self._recorder.on_op
         self._recorder.on_op = self._on_op
         self._recorder.tensors.meeting_listeners.append(self._on_met)
