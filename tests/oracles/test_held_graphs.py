@@ -83,11 +83,24 @@ def asked_for_gradients() -> Any:
     return kept
 
 
+def every_second_without_backward() -> list[Any]:
+    optimizer = paddle.optimizer.SGD(0.1, parameters=NET.parameters())
+    kept = []
+    for step in range(6):
+        kept.append(loss())
+        if step % 2:
+            kept[-1].backward()
+            optimizer.step()
+            optimizer.clear_grad()
+    return kept
+
+
 HOLDING = {
     "no backward": loss,
     "retained": lambda: after_backward(retain_graph=True),
     "total": lambda: total(loss),
     "batches that are gone": batches,
+    "an optimizer between": every_second_without_backward,
     "paddle.grad": asked_for_gradients,
     "convolutions": lambda: CONVOLUTIONS(paddle.randn([4, 3, 20, 20])).mean(),
     "transformer": lambda: encoder()(paddle.randn([2, 10, 32])).mean(),

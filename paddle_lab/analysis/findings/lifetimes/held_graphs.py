@@ -67,14 +67,19 @@ class HeldGraphs:
 
     def _unfreed_ops(self, ops: list[int], moment: int) -> Iterator[int]:
         """Yield the ops behind others whose grad nodes still have what they saved."""
-        facts = self._facts
+        facts, leaves = self._facts, self._steps.leaves
 
         def unfreed(ops: Iterable[int]) -> list[int]:
             # All that lies behind a grad node that has run has run as well.
             return [op for op in ops if op >= 0 and self._freed_at.get(op, moment) >= moment]
 
         def behind(op: int) -> list[int]:
-            return unfreed(facts.producer(row) for row in facts.inputs(op) if facts.needs_grad(row))
+            # An updated parameter was made by its optimizer, which saved nothing for a backward.
+            return unfreed(
+                facts.producer(row)
+                for row in facts.inputs(op)
+                if facts.needs_grad(row) and facts.first_value(row) not in leaves
+            )
 
         return walk(unfreed(ops), behind)
 
