@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from dataclasses import replace
 from types import FrameType, NoneType
 from typing import Any
 
@@ -91,8 +92,10 @@ class TracedCell:
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
         note = WaitingNote(0 if error or is_quiet else self._recording.op_count)
         note.tell(say("magics.waiting.record", n=self._recording.op_count))
-        self._end_recording(error)
+        self._recording.__exit__(type(error) if error else None, error, None)
+        # A second run puts back what tensors hold, and may put it elsewhere: holders come first.
         tensors = find_holders(trace, memory) if self._records_memory else []
+        self._run_again(error)
         self._keep()
         has_totals = len(trace.record.memory_totals) > 0
         entry = ledger_entry(trace, self._number, tensors) if has_totals else None
@@ -107,13 +110,13 @@ class TracedCell:
             display(LedgerLine(entry, leak=trace.memory.leak))
             show_free_button(memory, releasable_bytes(storages(tensors)))
 
-    def _end_recording(self, error: BaseException | None) -> None:
-        """End the recording; run the cell again if a check needs it."""
-        self._recording.__exit__(type(error) if error else None, error, None)
+    def _run_again(self, error: BaseException | None) -> None:
+        """Run the cell again if a check needs it."""
         again, self._rerun = self._rerun, None
         if again is not None and self._recording.run is not None:
+            first = replace(self._recording.run, record=self._trace.record)
             with capture_output():
-                record = again.finish(self._recording.run, error)
+                record = again.finish(first, error)
             self._trace.complete(record)
 
     def _keep(self) -> None:

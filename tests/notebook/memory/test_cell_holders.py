@@ -71,6 +71,26 @@ def test_what_the_collector_does_not_know_of_has_a_name_as_well(shell: Interacti
     }.items() <= held(shell.user_ns["_trace"]).items()
 
 
+def test_a_check_that_runs_the_cell_again_moves_no_gradient_to_another_name(
+    shell: InteractiveShell,
+) -> None:
+    run(
+        shell,
+        "%%paddle_mem -q --check nondeterminism,unwritten-output -o t\n"
+        "for _ in range(2):\n"
+        "    loss = net(x).mean()\n"
+        "    loss.backward()\n"
+        "    net.clear_gradients()\n",
+    ).raise_error()
+    found = held(shell.user_ns["t"])
+    assert "unknown" not in {kind for kind, _ in found}
+    assert {
+        ("container", "net.0.weight.grad"): 256 * 256 * 4,
+        ("container", "net.0.bias.grad"): 256 * 4,
+        ("container", "net.2.weight.grad"): 256 * 256 * 4,
+    }.items() <= found.items()
+
+
 def test_what_a_pylayer_keeps_belongs_to_its_graph(shell: InteractiveShell) -> None:
     run(
         shell,
