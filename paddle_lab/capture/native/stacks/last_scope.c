@@ -18,10 +18,11 @@
 /* One call of a user's function. A frame is not held: it would keep its variables alive. */
 typedef struct {
     PyObject *mark;
-    Py_buffer units; /* CodeLoops.units: three int per instruction */
-    PyObject *names; /* a tuple: the variables of the loops around */
-    PyObject *values[MOST_VARIABLES];
-    int unit; /* the instruction of the last op */
+    Py_buffer units;                  /* CodeLoops.units: three int per instruction */
+    PyObject *names;                  /* a tuple: the variables of the loops around */
+    PyObject *values[MOST_VARIABLES]; /* compared, never used */
+    PyObject *held[MOST_VARIABLES];   /* integers: a new one may else have an old address */
+    int unit;                         /* the instruction of the last op */
 } Call;
 
 struct LastScope {
@@ -33,12 +34,9 @@ struct LastScope {
 
 static PyObject *f_trace;
 
-/* Integers are held. A new one may else have the address of one that is gone. */
 static void drop_values(Call *call) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->names); i++) {
-        if (call->values[i] != NULL && PyLong_CheckExact(call->values[i])) {
-            Py_CLEAR(call->values[i]);
-        }
+        Py_CLEAR(call->held[i]);
     }
 }
 
@@ -172,13 +170,15 @@ static PyObject *keep(PyObject *self, PyObject *args) {
             break;
         }
         Call *call = &last->calls[last->count++];
-        *call = (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, 0};
+        *call = (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, {0}, 0};
         call->unit = frame_lasti(frame) / 2;
         for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
             PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(names, name));
             call->values[name] = value;
-            if (value != NULL && !PyLong_CheckExact(value)) {
-                Py_DECREF(value); /* compared, never used */
+            if (value != NULL && PyLong_CheckExact(value)) {
+                call->held[name] = value;
+            } else {
+                Py_XDECREF(value);
             }
         }
     }
