@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import paddle
 from paddle import nn
 
@@ -578,3 +579,43 @@ def a_loop_over_a_tensor(ledger: Ledger) -> None:
         ledger.ops += [(f"row {turn}",)] * 2  # what fetches the row is a part of the turn
     for row in rows:
         row * 2
+
+
+@program
+def arrays_of_which_some_are_skipped(ledger: Ledger) -> None:
+    """A skipped array is gone, and the next one often has the address of the one before."""
+    ledger.op()
+    x = paddle.ones([2])
+    turn = itertools.count(1)
+    for array in (np.full(2, number) for number in range(8)):
+        if array[0] % 2:
+            continue
+        with ledger.turn(f"array {next(turn)}"):
+            ledger.op()
+            x = x + 1
+
+
+@program
+def lists_of_which_some_are_skipped(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    turn = itertools.count(1)
+    for batch in ([np.full(2, number), number] for number in range(8)):
+        if batch[1] % 2:
+            continue
+        with ledger.turn(f"batch {next(turn)}"):
+            ledger.op()
+            x = x + 1
+
+
+@program
+def unpacked_arrays_of_which_some_are_skipped(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    turn = itertools.count(1)
+    for data, label in ((np.full(2, number), [number]) for number in range(8)):
+        if label[0] % 2:
+            continue
+        with ledger.turn(f"data, label {next(turn)}"):
+            ledger.op()
+            x = x * float(data[0])

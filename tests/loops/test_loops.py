@@ -62,7 +62,7 @@ def test_turns_are_those_of_the_program(
     name: str, keeps_answers: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not keeps_answers:  # then Python is asked at each op
-        monkeypatch.setattr(Place, "telling_names", lambda _: None)
+        monkeypatch.setattr(Place, "variables", lambda _: None)
     if name in NEED_COLUMNS and sys.version_info < (3, 11):
         pytest.skip("Python 3.10 tells no columns")
     ledger = Ledger()

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from weakref import ref
 
 from paddle_lab.capture.native import NATIVE, native_twin
 from paddle_lab.capture.rows.address_table import AddressTable
@@ -31,6 +32,39 @@ _CAN_READ_LOCALS: Final = sys.version_info >= (3, 13)
 _MISSING: Final = object()
 _SAME, _NEXT, _RESTARTED = range(3)
 _SERIALS: Final = count(1)
+_HELD_TYPES: Final = (int, float, str)
+
+
+class Identity(NamedTuple):
+    """Which object a variable had. The object itself is not held: it would stay alive."""
+
+    address: int
+    witness: Any
+    """Distinguishes the object from a later one at the same address: a weak reference to it or to
+    its first item, or the number or text itself. None if the object allows neither."""
+
+    def is_of(self, value: Any) -> bool:
+        """Return whether a variable still has this object."""
+        if self.address != id(value):
+            return False
+        witness = self.witness() if isinstance(self.witness, ref) else self.witness
+        return self.witness is None or witness is _first_item(value)
+
+
+def identity(value: Any) -> Identity:
+    """Return the identity of a variable's value."""
+    item = _first_item(value)
+    if type(item) in _HELD_TYPES:
+        return Identity(id(value), item)
+    try:
+        return Identity(id(value), ref(item))
+    except TypeError:
+        return Identity(id(value), None)
+
+
+def _first_item(value: Any) -> Any:
+    """Return a list's or tuple's first item, which may be a list or tuple; else the value."""
+    return value[0] if type(value) in (list, tuple) and value else value
 
 
 class OpenTurn:
@@ -47,9 +81,9 @@ class OpenTurn:
         """What a counter has in the first turn."""
         self.order = _NONE
         """Where the call was last."""
-        self.seen: list[Any] = []
+        self.seen: list[Identity] = []
         """The identities of the variables, while the turn runs."""
-        self.around: list[int] = []
+        self.around: list[Identity] = []
         """The identities of the variables that change only around the loop."""
         self.is_waiting = True
         """Whether only what precedes the body has run."""
@@ -109,11 +143,15 @@ class Place:
         """Tell the innermost loop."""
         return level == len(self.path) - 1
 
-    def telling_names(self) -> tuple[str, ...] | None:
-        """Return the variables that change where a turn begins, None if they do not tell it."""
+    def variables(self) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
+        """Return the variables that change when a turn begins, and the witnesses of their values.
+
+        None if the variables do not say when a turn begins.
+        """
         if self.is_header or not all(_variables(self.frame, loop) for loop in self.path):
             return None
-        return tuple(name for loop in self.path for name in (*loop.names, *loop.around))
+        names = tuple(name for loop in self.path for name in (*loop.names, *loop.around))
+        return names, tuple(identity(_variable(self.frame, name)).witness for name in names)
 
     def is_in_generator(self) -> bool:
         """Tell whether what was called goes on later."""
@@ -200,13 +238,13 @@ class TurnTracker:
             if mark.scope == _NONE and loops.name >= 0:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
-            names: tuple[str, ...] | None = ()
+            known: tuple[tuple[str, ...], tuple[Any, ...]] | None = ((), ())
             if loops.loops:
                 place = Place(mark, at, inner, loops)
                 found = self._turn_at(mark, place, found, thread)
-                names = place.telling_names()
+                known = place.variables()
             own = max(own, mark.scope, *(turn.scope for turn in mark.turns))
-            kept.append(None if names is None else (at, mark, loops.units, names))
+            kept.append(None if known is None else (at, mark, loops.units, *known))
         if self.last_scope and calls and None not in kept:
             self.last_scope.keep(own, kept[::-1])
         return found
@@ -287,7 +325,7 @@ class TurnTracker:
             scope = self._open(_TURN, loop.name, scope, thread)
             turns.append(OpenTurn(loop, scope, left))
             left = None
-            turns[-1].around = [id(_variable(at.frame, name)) for name in loop.around]
+            turns[-1].around = [identity(_variable(at.frame, name)) for name in loop.around]
             if not (at.is_last(deeper) and at.is_header):
                 self._enter(turns[-1], at.frame, at.orders[deeper])
                 if at.is_last(deeper) and not _variables(at.frame, loop):
@@ -326,7 +364,7 @@ class TurnTracker:
             if counted == turn.number:
                 return _SAME
             return _RESTARTED if counted < turn.number else _NEXT
-        has_changed = bool(now) and list(map(id, now)) != turn.seen
+        has_changed = bool(now) and not _are_same(turn.seen, now)
         if has_changed or order < turn.order:
             return _NEXT
         is_told = bool(now) or not at.is_last(level) or not self._is_new(at.inner)
@@ -338,7 +376,7 @@ class TurnTracker:
         now = _variables(frame, loop)
         turn.is_waiting = False
         turn.order = order
-        turn.seen = list(map(id, now))
+        turn.seen = list(map(identity, now))
         turn.number += 1
         shown = _shown(frame, loop)
         if loop.counts and now and type(now[0]) is int:
@@ -386,13 +424,18 @@ def _was_left(inner: list[OpenTurn], frame: FrameType, loop: Loop) -> bool:
     """Tell whether a loop was left and begun anew since its last turn."""
     if not inner or inner[0].loop is not loop:
         return False
-    return [id(_variable(frame, name)) for name in loop.around] != inner[0].around
+    return not _are_same(inner[0].around, [_variable(frame, name) for name in loop.around])
+
+
+def _are_same(seen: list[Identity], now: list[Any]) -> bool:
+    return len(seen) == len(now) and all(map(Identity.is_of, seen, now))
 
 
 def _variables(frame: FrameType, loop: Loop) -> list[Any]:
     """Return the loop's variables, whose values differ between turns; empty if unknown."""
     values = [_variable(frame, name) for name in loop.names]
-    return [] if _MISSING in values[:1] else values
+    # By identity: an array or tensor may raise when it is compared.
+    return values if values and values[0] is not _MISSING else []
 
 
 @native_twin

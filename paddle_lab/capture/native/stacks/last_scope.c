@@ -21,7 +21,7 @@ typedef struct {
     Py_buffer units;                  /* CodeLoops.units: three int per instruction */
     PyObject *names;                  /* a tuple: the variables of the loops around */
     PyObject *values[MOST_VARIABLES]; /* compared, never used */
-    PyObject *held[MOST_VARIABLES];   /* integers: a new one may else have an old address */
+    PyObject *witnesses;              /* a tuple: Identity.witness of each */
     int unit;                         /* the instruction of the last op */
 } Call;
 
@@ -34,16 +34,10 @@ struct LastScope {
 
 static PyObject *f_trace;
 
-static void drop_values(Call *call) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call->names); i++) {
-        Py_CLEAR(call->held[i]);
-    }
-}
-
 static void empty(LastScope *last) {
     while (last->count > 0) {
         Call *call = &last->calls[--last->count];
-        drop_values(call);
+        Py_CLEAR(call->witnesses);
         Py_CLEAR(call->mark);
         PyBuffer_Release(&call->units);
         Py_CLEAR(call->names);
@@ -64,11 +58,24 @@ static int has_moved_on(const Call *call, int unit) {
     return now[0] == before[0] && now[1] >= before[1] && !((now[2] ^ before[2]) & IS_HEADER);
 }
 
+/* What Identity.is_of asks in turns.py: the object at this address may be another one by now. */
+static int is_same_object(PyObject *witness, PyObject *value) {
+    PyObject *item = value;
+    if (PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0) {
+        item = PyList_GET_ITEM(value, 0);
+    } else if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) > 0) {
+        item = PyTuple_GET_ITEM(value, 0);
+    }
+    return witness == Py_None ||
+           item == (PyWeakref_Check(witness) ? PyWeakref_GET_OBJECT(witness) : witness);
+}
+
 static int has_same_values(const Call *call, PyObject *frame) {
     int is_same = 1;
     for (Py_ssize_t i = 0; is_same && i < PyTuple_GET_SIZE(call->names); i++) {
         PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(call->names, i));
-        is_same = value == call->values[i];
+        is_same = value == call->values[i] &&
+                  (value == NULL || is_same_object(PyTuple_GET_ITEM(call->witnesses, i), value));
         Py_XDECREF(value);
     }
     return is_same;
@@ -157,29 +164,26 @@ static PyObject *keep(PyObject *self, PyObject *args) {
     }
     empty(last);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
-        PyObject *frame, *mark, *names;
+        PyObject *frame, *mark, *names, *witnesses;
         Py_buffer units;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!", &frame, &mark, &units,
-                              &PyTuple_Type, &names)) {
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!", &frame, &mark, &units,
+                              &PyTuple_Type, &names, &PyTuple_Type, &witnesses)) {
             empty(last);
             return NULL;
         }
-        if (i == MOST_CALLS || PyTuple_GET_SIZE(names) > MOST_VARIABLES) {
+        if (i == MOST_CALLS || PyTuple_GET_SIZE(names) > MOST_VARIABLES ||
+            PyTuple_GET_SIZE(names) != PyTuple_GET_SIZE(witnesses)) {
             PyBuffer_Release(&units);
             empty(last);
             break;
         }
         Call *call = &last->calls[last->count++];
-        *call = (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, {0}, 0};
+        *call = (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, Py_NewRef(witnesses), 0};
         call->unit = frame_lasti(frame) / 2;
         for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
             PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(names, name));
             call->values[name] = value;
-            if (value != NULL && PyLong_CheckExact(value)) {
-                call->held[name] = value;
-            } else {
-                Py_XDECREF(value);
-            }
+            Py_XDECREF(value);
         }
     }
     last->scope = scope;
