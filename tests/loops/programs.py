@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import paddle
 from paddle import nn
+from paddle.autograd import PyLayer
 
 from tests.loops.ledger import Ledger
 
@@ -619,3 +620,55 @@ def unpacked_arrays_of_which_some_are_skipped(ledger: Ledger) -> None:
         with ledger.turn(f"data, label {next(turn)}"):
             ledger.op()
             x = x * float(data[0])
+
+
+class Doubled(PyLayer):
+    @staticmethod
+    def forward(_context: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(_context: Any, gradient: Any) -> Any:
+        return gradient * 2
+
+
+@program
+def variables_that_have_one_object_twice(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    act = nn.Sequential(nn.ReLU(), nn.ReLU())
+    for turn, layer in zip((1, 2, 3), [act] * 3, strict=True):
+        with ledger.turn(f"turn, layer {turn}"):
+            ledger.op(2)
+            x = layer(x)
+    turn = 0
+    for layer in [act, act, act]:
+        turn += 1
+        with ledger.turn(f"layer {turn}"):
+            ledger.op(2)
+            x = layer(x)
+    turn = 0
+    for token in [5, 5, 7, 7]:
+        turn += 1
+        with ledger.turn(f"token {turn}"):
+            ledger.op()
+            x = x * token
+    turn = 0
+    for letter in "aab":
+        turn += 1
+        with ledger.turn(f"letter {turn}"):
+            x = twice(ledger, twice(ledger, x)) if letter == "a" else x.sum() + twice(ledger, x)
+            if letter == "b":
+                ledger.op(2)
+    turn = 0
+    for _pair in [(x, x)] * 2:
+        turn += 1
+        with ledger.turn(f"_pair {turn}"):
+            ledger.op(4)
+            x = sum(_pair) + act[0](x)
+    turn = 0
+    for array in [x, x]:
+        turn += 1
+        with ledger.turn(f"array {turn}"):
+            ledger.op(2)
+            x = Doubled.apply(array)

@@ -138,7 +138,7 @@ class LastScope:
     def keep(
         self,
         scope: int,
-        calls: list[tuple[FrameType, CallMark, array[int], tuple[str, ...], tuple[Any, ...]]],
+        calls: list[tuple[FrameType, CallMark, array[int], tuple[str, ...], tuple[Any, ...], Any]],
         /,
     ) -> None:
         """Keep an answer: the innermost scope of calls and turns; the calls, innermost first."""

@@ -238,16 +238,30 @@ class TurnTracker:
             if mark.scope == _NONE and loops.name >= 0:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
-            known: tuple[tuple[str, ...], tuple[Any, ...]] | None = ((), ())
+            known: tuple[tuple[str, ...], tuple[Any, ...], Any] | None = ((), (), None)
             if loops.loops:
                 place = Place(mark, at, inner, loops)
                 found = self._turn_at(mark, place, found, thread)
-                known = place.variables()
+                variables = place.variables()
+                known = variables and (*variables, self._call_to_keep(mark, place))
             own = max(own, mark.scope, *(turn.scope for turn in mark.turns))
             kept.append(None if known is None else (at, mark, loops.units, *known))
         if self.last_scope and calls and None not in kept:
             self.last_scope.keep(own, kept[::-1])
         return found
+
+    def _call_to_keep(self, mark: CallMark, at: Place) -> Any:
+        """Return the mark of what a call has called, if only another call shows the next turn.
+
+        None if a counter tells the turns. An object that is no mark if what was called has none.
+        """
+        if not at.path:
+            return None
+        turn = mark.turns[-1]
+        now = _variables(at.frame, turn.loop)
+        if _counted(turn.loop, turn.start, now, at.orders[-1]) is not None:
+            return None
+        return (at.inner and self._mark_of(at.inner)[0]) or _MISSING
 
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
@@ -315,7 +329,7 @@ class TurnTracker:
             # What a generator computes for the next turn is its own: it may go on through many.
             return max(scope, turns[len(path) - 2].scope) if 1 < len(path) <= len(turns) else scope
         del turns[len(path) :]
-        level = self._continued(turns, at)
+        level = self._continued(turns, at, scope)
         left = turns[level] if level < len(turns) and turns[level].loop is path[level] else None
         if level > 0:
             scope = max(scope, turns[level - 1].scope)
@@ -328,12 +342,12 @@ class TurnTracker:
             turns[-1].around = [identity(_variable(at.frame, name)) for name in loop.around]
             if not (at.is_last(deeper) and at.is_header):
                 self._enter(turns[-1], at.frame, at.orders[deeper])
-                if at.is_last(deeper) and not _variables(at.frame, loop):
+                if at.is_last(deeper):
                     self._is_new(at.inner)
         return scope
 
-    def _continued(self, turns: list[OpenTurn], at: Place) -> int:
-        """Return how many of the open turns go on, outermost first."""
+    def _continued(self, turns: list[OpenTurn], at: Place, scope: int) -> int:
+        """Return how many of the open turns go on, outermost first; ``scope`` is open inside."""
         level = 0
         while level < len(turns) and turns[level].loop is at.path[level]:
             turn = turns[level]
@@ -343,7 +357,7 @@ class TurnTracker:
             elif turn.is_waiting:
                 self._enter(turn, at.frame, at.orders[level])
             else:
-                told = self._told(turns, level, at)
+                told = self._told(turns, level, at, scope)
                 if told == _RESTARTED and level > 0:
                     # The loop began anew, so the one around it is in its next turn.
                     return level - 1
@@ -353,7 +367,7 @@ class TurnTracker:
             level += 1
         return level
 
-    def _told(self, turns: list[OpenTurn], level: int, at: Place) -> int:
+    def _told(self, turns: list[OpenTurn], level: int, at: Place, scope: int) -> int:
         """Tell whether a turn goes on, a later one has begun, or the loop has begun anew."""
         turn, order = turns[level], at.orders[level]
         if not at.is_last(level) and _was_left(turns[level + 1 :], at.frame, at.path[level + 1]):
@@ -364,11 +378,12 @@ class TurnTracker:
             if counted == turn.number:
                 return _SAME
             return _RESTARTED if counted < turn.number else _NEXT
-        has_changed = bool(now) and not _are_same(turn.seen, now)
-        if has_changed or order < turn.order:
+        if order < turn.order or not _are_same(turn.seen, now):
             return _NEXT
-        is_told = bool(now) or not at.is_last(level) or not self._is_new(at.inner)
-        return _SAME if is_told or order != turn.order or at.is_repeating else _NEXT
+        # The same place with the same variables: a turn calls once from there. While a scope is
+        # open that began inside the turn, such as that of a PyLayer, the turn goes on.
+        is_new = at.is_last(level) and scope < turn.scope and self._is_new(at.inner)
+        return _NEXT if is_new and order == turn.order and not at.is_repeating else _SAME
 
     def _enter(self, turn: OpenTurn, frame: FrameType, order: int) -> None:
         """Note that a turn's body runs, and what its variables are."""

@@ -22,6 +22,7 @@ typedef struct {
     PyObject *names;                  /* a tuple: the variables of the loops around */
     PyObject *values[MOST_VARIABLES]; /* compared, never used */
     PyObject *witnesses;              /* a tuple: Identity.witness of each */
+    PyObject *called;                 /* the mark of what it has called; None: it does not matter */
     int unit;                         /* the instruction of the last op */
 } Call;
 
@@ -38,6 +39,7 @@ static void empty(LastScope *last) {
     while (last->count > 0) {
         Call *call = &last->calls[--last->count];
         Py_CLEAR(call->witnesses);
+        Py_CLEAR(call->called);
         Py_CLEAR(call->mark);
         PyBuffer_Release(&call->units);
         Py_CLEAR(call->names);
@@ -81,11 +83,26 @@ static int has_same_values(const Call *call, PyObject *frame) {
     return is_same;
 }
 
-static int is_same_call(Call *call, PyObject *frame) {
+/* Without a counter, an equal loop variable may be that of the next turn. So the call must still be
+ * in the same instruction, and in the same call from there. */
+static int has_same_called(const Call *call, PyObject *called, int unit) {
+    if (call->called == Py_None) {
+        return 1;
+    }
+    if (called == NULL || unit != call->unit) {
+        return 0;
+    }
+    PyObject *mark = PyObject_GetAttr(called, f_trace);
+    Py_XDECREF(mark); /* the frame has it */
+    return mark == call->called;
+}
+
+static int is_same_call(Call *call, PyObject *frame, PyObject *called) {
     PyObject *mark = PyObject_GetAttr(frame, f_trace);
     Py_XDECREF(mark); /* the frame has it */
     const int unit = frame_lasti(frame) / 2;
-    if (mark != call->mark || !has_moved_on(call, unit) || !has_same_values(call, frame)) {
+    if (mark != call->mark || !has_moved_on(call, unit) || !has_same_called(call, called, unit) ||
+        !has_same_values(call, frame)) {
         PyErr_Clear();
         return 0;
     }
@@ -96,19 +113,21 @@ static int is_same_call(Call *call, PyObject *frame) {
 /* Return the scope at a frame; UNKNOWN if Python has to find it. */
 static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor, int64_t inside) {
     int count = 0, is_same = 1;
-    PyObject *at = Py_NewRef(frame);
+    PyObject *at = Py_NewRef(frame), *called = NULL;
     while (is_same && at != Py_None && at != anchor) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
         const int64_t is_watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
         Py_DECREF(code); /* the frame holds it */
         if (is_watched != 0) {
-            is_same =
-                is_watched == 1 && count < last->count && is_same_call(&last->calls[count++], at);
+            is_same = is_watched == 1 && count < last->count &&
+                      is_same_call(&last->calls[count++], at, called);
         }
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
-        Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));
+        Py_XSETREF(called, at);
+        at = back != NULL ? back : Py_NewRef(Py_None);
     }
     Py_DECREF(at);
+    Py_XDECREF(called);
     if (is_same && count == 0) {
         return inside; /* no function of the user's */
     }
@@ -164,10 +183,10 @@ static PyObject *keep(PyObject *self, PyObject *args) {
     }
     empty(last);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
-        PyObject *frame, *mark, *names, *witnesses;
+        PyObject *frame, *mark, *names, *witnesses, *called;
         Py_buffer units;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!", &frame, &mark, &units,
-                              &PyTuple_Type, &names, &PyTuple_Type, &witnesses)) {
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!O", &frame, &mark, &units,
+                              &PyTuple_Type, &names, &PyTuple_Type, &witnesses, &called)) {
             empty(last);
             return NULL;
         }
@@ -178,7 +197,9 @@ static PyObject *keep(PyObject *self, PyObject *args) {
             break;
         }
         Call *call = &last->calls[last->count++];
-        *call = (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, Py_NewRef(witnesses), 0};
+        *call =
+            (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, Py_NewRef(witnesses), NULL, 0};
+        call->called = Py_NewRef(called);
         call->unit = frame_lasti(frame) / 2;
         for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
             PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(names, name));
