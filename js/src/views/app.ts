@@ -1,4 +1,4 @@
-/** The graph view as a whole: builds its parts and keeps them in step. */
+/** The whole graph view: builds its parts and updates them together. */
 
 import { afterPaint } from "../dom/after_paint.ts";
 import { button, element } from "../dom/element.ts";
@@ -33,18 +33,18 @@ import { StatusLine } from "./status.ts";
 import { mountToolbar } from "./toolbar/toolbar.ts";
 
 export interface AppOptions {
-  /** Height of the whole in CSS px; a page of its own is filled. */
+  /** Height of the view in CSS px; a standalone page is filled. */
   readonly height?: number;
   readonly onSelect?: (selection: Selection, trace: Trace) => void;
-  /** Makes a page of the graph, to be saved. Without a kernel there is none. */
+  /** Makes an HTML page of the graph, to be saved. Undefined without a kernel. */
   readonly page?: () => Promise<Blob>;
-  /** Whether the view has a page to itself. */
+  /** Whether the view is a page of its own. */
   readonly isStandalone: boolean;
   /** Notices about this view, shown before those of the trace. */
   readonly notices?: readonly string[];
 }
 
-/** A trace that is read, and what makes its pictures. */
+/** A trace that was read, with the objects that make its pictures. */
 export interface Prepared {
   readonly store: Store;
   readonly measure: TextMeasure;
@@ -53,7 +53,7 @@ export interface Prepared {
 
 export interface App {
   readonly store: Store;
-  /** Resolves with the first picture and all that is around it. */
+  /** Resolves when the first picture is painted and all other parts are mounted. */
   readonly ready: Promise<void>;
   dispose(): void;
 }
@@ -65,13 +65,13 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   const { trace } = store;
   speak(trace.origin.language);
   const parts = buildParts(options);
-  // Nothing is drawn: it says so, and takes no more room than that.
+  // Without ops and memory, the view shows only a sentence and is only as high as the sentence.
   parts.app.classList.toggle("pdl-no-ops", !trace.opCount && !hasMemory(trace));
   root.append(parts.app);
   const theme = readTheme(parts.app);
   const tooltip = new Tooltip(parts.app, store);
   const following = new Following();
-  /** What was opened or closed last: it keeps its place while the rest moves. */
+  /** The group that was opened or closed last; it keeps its place on screen. */
   let anchor: string | undefined;
   let outline: Outline | undefined;
   let tree: VisibleTree | undefined;
@@ -218,12 +218,12 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     iconButton("−", t("app.zoom_out"), () => canvas.zoom(1 / ZOOM_STEP)),
     button(t("app.fit"), () => canvas.fit(), { title: t("app.fit_title") }),
   );
-  /** The memory, once it has been shown. */
+  /** The memory view, after it was shown once. */
   let memory: MemoryView | undefined;
   function showMode(): void {
     const isMemory = store.state.mode === "memory" && hasMemory(trace);
     const focused = document.activeElement;
-    // The outline that is not shown stands for the picture, and goes with it.
+    // A visually hidden outline describes the picture, so it is hidden together with the picture.
     const standsIn = parts.outline.classList.contains("pdl-visually-hidden");
     const hadFocus =
       parts.canvas.contains(focused) || (standsIn && parts.outline.contains(focused));
@@ -232,7 +232,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
     }
     if (hadFocus) {
-      // What had it is hidden now; without the focus inside, the next key would be the page's.
+      // The focused element is hidden now. Without focus inside, the page would take the next key.
       const timeline = parts.canvas.querySelector<HTMLElement>("[role=slider]");
       (isMemory && timeline ? timeline : canvas.element).focus({ preventScroll: true });
     }
@@ -240,7 +240,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   showMode();
   canvas.followSize();
 
-  /** What stands around the picture, and need not be there before it is seen. */
+  /** Parts around the picture; they are mounted after the picture is visible. */
   const rest = [
     () => {
       outline = new Outline(parts.outline, store);
@@ -248,7 +248,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     () => dispose.unshift(mountPanel(parts.panel, store, (act) => following.after(act))),
   ];
-  /** Part by part, once the picture is on the screen. */
+  /** Mount the other parts one by one, after the picture is painted. */
   async function mountRest(): Promise<void> {
     await afterPaint();
     for (const mount of rest) {
@@ -256,7 +256,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       mount();
       await nextTask();
     }
-    // Of a trace that was altered, what the picture does not show must not wait to be found.
+    // Read the rest now, so that damage in data that the picture does not show is found.
     for (const _ of trace.readRest()) {
       await nextTask();
       if (isDisposed) return;
@@ -321,7 +321,7 @@ function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {
   }
 }
 
-/** The one group that was opened or closed, as the picture names it. */
+/** The one group that was opened or closed, by its id in the picture. */
 function changedGroup(now: ViewState, before: ViewState): string | undefined {
   for (const name of ["open", "unfolded", "taken"] as const) {
     const changed = [...now[name]].filter((group) => !before[name].has(group));

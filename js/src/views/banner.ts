@@ -1,4 +1,4 @@
-/** What went wrong, or is missing, above the picture. */
+/** The banner above the picture: errors and notices. */
 
 import { button, codeText, element } from "../dom/element.ts";
 import type { Store } from "../model/state/store.ts";
@@ -7,10 +7,10 @@ import { openSource } from "./actions/open_source.ts";
 import { baseName } from "./names/file_names.ts";
 
 /**
- * @param root the `.pdl-banner` element; it stays empty where there is nothing to say
- * @param isPage whether it is a page of its own. Then no traceback beside it shows the error.
+ * @param root the `.pdl-banner` element; it stays empty if there is no error or notice
+ * @param isPage whether the view is a page of its own, without a traceback next to it
  * @param more notices about this view, shown before those of the trace
- * @returns what takes the banner down
+ * @returns a function that removes the banner
  */
 export function mountBanner(
   root: HTMLElement,
@@ -30,7 +30,7 @@ export function mountBanner(
     button(t("banner.show"), () => store.update({ mode: "ladder", backwardCall: call }), {
       title: t("banner.show_call"),
     });
-  // An exception that came out of a backward call is that call's error once more.
+  // An exception that came out of a backward call repeats the error of that call.
   const isOfBackward = !!failed && !!exception && sameError(exception, failed.error);
   const isTold = findings.tellsOfFailure;
   if (failed && !isOfBackward) {
@@ -71,14 +71,14 @@ interface ErrorRow {
   /** The error's name and its line. */
   readonly place?: HTMLElement;
   readonly message: string;
-  /** Whether a finding says the same. */
+  /** Whether a finding already reports the error. */
   readonly isQuiet: boolean;
-  /** Whether the message is shown elsewhere too: here it is folded. */
+  /** Whether the message is also shown elsewhere; it is then folded here. */
   readonly isFolded: boolean;
   readonly action: HTMLElement | false;
 }
 
-/** One line of the error, and the rest on request: Paddle's messages have many lines. */
+/** One line of the error; a button shows the rest, since Paddle's messages have many lines. */
 function errorRow({ title, place, message, isQuiet, isFolded, action }: ErrorRow): HTMLElement {
   const lines = message.trim().split("\n");
   const summary = summaryLine(lines);
@@ -105,7 +105,7 @@ function errorRow({ title, place, message, isQuiet, isFolded, action }: ErrorRow
   );
 }
 
-/** "ValueError · Cell 3, line 5", the place a link where the trace knows its file. */
+/** "ValueError · Cell 3, line 5"; the place is a link if the trace has its file. */
 function stoppedAt(root: HTMLElement, store: Store): HTMLElement {
   const { trace } = store;
   const { exception, stopped_file, stopped_line, stopped_cell } = trace.origin;
@@ -151,7 +151,7 @@ function noticesRow(notices: readonly string[]): HTMLElement {
   );
 }
 
-/** The line that says it: Paddle puts a table of C++ frames around "InvalidArgumentError: …". */
+/** The line with the error: Paddle puts a table of C++ frames around "InvalidArgumentError: …". */
 export function summaryLine(lines: readonly string[]): string {
   const filled = lines.map((line) => line.trim()).filter((line) => /\w/.test(line));
   const telling = filled.findLast((line) =>

@@ -1,7 +1,7 @@
-/** Controls that several parts of the view have. */
+/** Controls that several parts of the view use. */
 import { button, element } from "../dom/element.ts";
 
-/** A button with a sign in place of a word. */
+/** A button with a sign instead of a word. */
 export function iconButton(
   sign: string,
   title: string,
@@ -14,14 +14,14 @@ export function iconButton(
 
 export interface Segments<Name> {
   readonly element: HTMLElement;
-  /** Have one of the buttons pressed. */
+  /** Show one of the buttons as pressed. */
   press(name: Name): void;
 }
 
 /**
- * A row of buttons of which one is pressed.
+ * A row of buttons; one of them is pressed.
  *
- * @param attribute in which each button has its name
+ * @param attribute the attribute that holds each button's name
  */
 export function segments<Name extends string>(
   label: string,

@@ -1,11 +1,11 @@
-/** Where there is nothing to draw: why, and what to do. */
+/** The text in place of an empty picture: why it is empty, and what to do. */
 
 import { button, element } from "../dom/element.ts";
 import type { Store } from "../model/state/store.ts";
 import { t } from "../words/page.ts";
 import type { Scene } from "./scene/scene.ts";
 
-/** @returns what to show instead of the picture, undefined where there is one */
+/** @returns the element to show instead of the picture; undefined if there is a picture */
 export function emptyState(store: Store, scene: Scene): HTMLElement | undefined {
   if (scene.boxes.length) {
     return undefined;

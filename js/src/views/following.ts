@@ -1,14 +1,14 @@
-/** Parts beside the picture that describe it: they are updated after the picture shows what they describe. */
+/** Updates the parts that describe the picture, after the new picture is on screen. */
 import { afterPaint } from "../dom/after_paint.ts";
 import { nextTask } from "../dom/next_task.ts";
 
 export class Following {
   readonly #due = new Set<() => void>();
-  /** Pictures that have been made. */
+  /** How many pictures have been made. */
   #made = 0;
   #isUnderWay = false;
 
-  /** Do something after the next frame. What is asked for several times until then is done once. */
+  /** Run a function after the next frame. Several requests for the same function run it once. */
   after(act: () => void): void {
     this.#due.add(act);
     if (!this.#isUnderWay) {
@@ -19,7 +19,7 @@ export class Following {
     }
   }
 
-  /** A picture has been made: its frame comes first. */
+  /** Report a new picture: its frame is painted before the waiting functions run. */
   hasPicture(): void {
     this.#made++;
   }
@@ -31,7 +31,7 @@ export class Following {
   async #follow(): Promise<void> {
     while (this.#due.size > 0) {
       let made: number;
-      // A click that selects is often the first of two: the picture that the second one opens comes before the panel.
+      // A click may be the first of two. Wait for the picture that a double click opens.
       do {
         made = this.#made;
         await afterPaint();

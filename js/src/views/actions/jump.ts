@@ -1,10 +1,10 @@
-/** Selects and shows what may lie in a part of the graph that is not on screen. */
+/** Selects an op or grad node and brings it into view, if needed in another graph. */
 import { callsInside, outermostCall } from "../../model/graph/backward_calls.ts";
 import type { Finding } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Mode } from "../../model/state/view_state.ts";
 
-/** From the forward picture, a grad node is shown beside its op: in the ladder. */
+/** Select and show a grad node. The forward view has none, so it changes to the ladder. */
 export function jumpToGradNode(store: Store, gradNode: number): void {
   const { mode, backwardCall } = store.state;
   const call = callWith(store, (node) => node === gradNode);
@@ -14,13 +14,13 @@ export function jumpToGradNode(store: Store, gradNode: number): void {
   store.select({ kind: "grad_node", gradNode }, { reveal: true });
 }
 
-/** From the backward picture, an op is shown beside its grad node: in the ladder. */
+/** Select and show an op. The backward view changes to the ladder. */
 export function jumpToOp(store: Store, op: number): void {
   if (store.state.mode === "backward") store.update({ mode: "ladder" });
   store.select({ kind: "op", op }, { reveal: true });
 }
 
-/** Tells a finding above the graph and shows its op or grad node, where it has one. */
+/** Show a finding's sentence above the graph, and its op or grad node if it has one. */
 export function showFinding(store: Store, finding: Finding): void {
   const { findingsShown, mode } = store.state;
   store.update({
@@ -35,7 +35,7 @@ export function showFinding(store: Store, finding: Finding): void {
   }
 }
 
-/** The next finding, from the last on to the first again; the one in view if nothing of it is. */
+/** Show the next or previous finding, cyclically. "Next" first shows the current one if needed. */
 export function showNextFinding(store: Store, by: 1 | -1): boolean {
   const { all } = store.findings;
   const current = store.finding;
@@ -53,8 +53,8 @@ export function showNextFinding(store: Store, by: 1 | -1): boolean {
 }
 
 /**
- * Of several backward calls, the one that the selection has part in is shown. Coming from the memory,
- * what is selected there is brought into view in the graph.
+ * Change the view. The views with gradients show the backward call that the selection belongs to.
+ * A selection from the memory view is brought into view in the graph.
  */
 export function switchMode(store: Store, mode: Mode): void {
   const isFromMemory = store.state.mode === "memory" && mode !== "memory";
@@ -66,7 +66,7 @@ export function switchMode(store: Store, mode: Mode): void {
   }
 }
 
-/** The backward call that ran grad nodes of what is selected: the shown one if it did, or none. */
+/** Return a backward call that ran grad nodes of the selection; the shown call if possible. */
 function callOfSelection(store: Store): number {
   const { state, trace } = store;
   const calls = trace.table("backward_calls").length;
@@ -77,7 +77,7 @@ function callOfSelection(store: Store): number {
   return callWith(store, (node) => lit[node] === 1);
 }
 
-/** The backward call whose graph holds a node that is meant: the shown one if it or none does. */
+/** A backward call whose graph has a matching grad node; the shown call if it or none has one. */
 function callWith({ trace, state }: Store, isMeant: (gradNode: number) => boolean): number {
   const members = trace.table("backward_members");
   const [calls, nodes] = [members.column("backward_call"), members.column("grad_node")];

@@ -1,4 +1,4 @@
-/** Asks the surrounding page to show a line of source; a page that cannot leaves it to the view. */
+/** Asks the surrounding page to show a source line; if it cannot, the view shows the line. */
 
 import {
   type LineNow,
@@ -9,7 +9,7 @@ import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
 import { speak } from "../../words/say.ts";
 
-/** A line as the trace knows it. */
+/** A source line in the trace. */
 export interface SourceLine {
   /** String code of the file's name. */
   readonly file: number;
@@ -20,10 +20,10 @@ export interface SourceLine {
 }
 
 /**
- * Show a line: in its cell or file where the page can. Where that was edited since, the panel shows the
- * text that was traced as well, and says what has become of the line.
+ * Show a line in its cell or file if the page can. If that text was edited since, the panel also
+ * shows the traced text and says whether the line has moved.
  *
- * @param orElse shows it in the view alone
+ * @param orElse shows the line in the view, for a page that cannot
  */
 export function openSource(
   from: HTMLElement,
@@ -46,7 +46,7 @@ export function openSource(
       first_line: source?.firstLine ?? 1,
       tell(now) {
         isTold = true;
-        // Another output of the page may have spoken since.
+        // Another output of the page may have changed the language since.
         speak(trace.origin.language);
         showInPanel(store, at, now);
         if (now.state === "kept") return t("source.beside_kept");

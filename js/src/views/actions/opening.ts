@@ -1,11 +1,11 @@
-/** Opening and closing: what a double click, Enter and the outline's signs do. */
+/** Opens and closes groups, for double clicks, Enter and the outline's signs. */
 import { isFolded } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 
 /**
  * Open a group, or close it.
  *
- * @param isFold whether the group stands for its folded run: the run is shown member by member
+ * @param isFold whether the group represents its folded run; the run is then unfolded
  */
 export function toggleGroup(store: Store, group: number, isFold: boolean): void {
   if (isFold) {
@@ -15,7 +15,7 @@ export function toggleGroup(store: Store, group: number, isFold: boolean): void 
   }
 }
 
-/** Open one group: out of its fold, where it is in one. */
+/** Open one group. If it is in a fold, take it out of the fold. */
 export function openOne(store: Store, group: number): void {
   if (isFolded(store.hierarchy, store.state, group)) {
     store.takeOut(group);

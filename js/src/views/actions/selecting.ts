@@ -1,4 +1,4 @@
-/** From what is drawn to what is selected, and back. */
+/** Converts what is drawn into a selection, and a selection into its place in the picture. */
 import { foldAround } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
@@ -6,7 +6,7 @@ import type { Rectangle } from "../scene/camera.ts";
 import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
 import { type Hit, isGroup, TITLE_HEIGHT_PX } from "../scene/scene_index.ts";
 
-/** What a box, or a row of the outline, stands for. */
+/** The selection for a box or a row of the outline. */
 export function selectionOfBox(
   box: Pick<SceneBox, "op" | "gradNode" | "tensor" | "group">,
 ): Selection {
@@ -29,7 +29,7 @@ function selectionOfEdge({ tensor, gradEdges }: SceneEdge): Selection {
   return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
 }
 
-/** What a click selects: an edge its tensor or gradient, an empty place nothing. */
+/** The selection that a click makes: an edge's tensor or gradient; none for an empty place. */
 export function selectionOfHit(hit: Hit | undefined): Selection {
   switch (hit?.kind) {
     case "box":
@@ -47,7 +47,7 @@ export function selectionOfHit(hit: Hit | undefined): Selection {
   }
 }
 
-/** Position of the box that shows the selection, or that hides it inside; -1 if there is none. */
+/** Position of the box that shows the selection, or of the closed box that contains it; else -1. */
 export function boxOfSelection(store: Store, scene: Scene): number {
   const { hierarchy, trace, groupOfGradNode } = store;
   const selection = store.selectionInGraph;
@@ -84,13 +84,13 @@ export function boxOfSelection(store: Store, scene: Scene): number {
   }
 }
 
-/** Where the selection is in the picture. */
+/** The selection's rectangle in the picture. */
 export function placeOfSelection(store: Store, scene: Scene): Rectangle | undefined {
   const selection = store.selectionInGraph;
   if (selection.kind === "group") {
     const frame = scene.frames.find((at) => at.group === selection.group);
     if (frame) {
-      // Of a large frame the title is what is looked for.
+      // For a large frame, only its upper part with the title matters.
       const height = Math.min(frame.height, 6 * TITLE_HEIGHT_PX);
       return { ...frame, height, y: frame.y - frame.height / 2 + height / 2 };
     }

@@ -1,4 +1,4 @@
-/** From what is visible to a graph for the layout, and from the layout's places to a scene. */
+/** Converts the visible tree into a graph for the layout, and the layout's result into a scene. */
 import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
 import { membersOf } from "../../model/graph/backward_calls.ts";
@@ -23,7 +23,7 @@ import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../
 import { titleRoom } from "../scene/title_room.ts";
 import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
 
-/** What is to be laid out, with what is needed to turn the result into a scene. */
+/** The graph to lay out, and the data that turns the layout's result into a scene. */
 export interface Arrangement {
   readonly isMember: Uint8Array;
   readonly side: Side;
@@ -87,7 +87,7 @@ export function nestedGraph(
   };
 }
 
-/** Place of each item in the order in which things ran; of equals, the first listed comes first. */
+/** Place of each item in execution order; of equal items, the first listed comes first. */
 function placesInOrder(items: readonly VisibleItem[]): Int32Array {
   const places = new Int32Array(items.length);
   [...items.keys()]
@@ -98,7 +98,7 @@ function placesInOrder(items: readonly VisibleItem[]): Int32Array {
   return places;
 }
 
-/** The scene of one side alone. */
+/** The scene of the forward or the backward side alone. */
 export function compose(store: Pictured, arrangement: Arrangement, result: NestedResult): Scene {
   const { side, tree, contents } = arrangement;
   const boxes: SceneBox[] = [];
@@ -139,7 +139,7 @@ export function compose(store: Pictured, arrangement: Arrangement, result: Neste
   };
 }
 
-/** Where the main path runs. */
+/** The x of the main path. */
 export function mainPathX(result: NestedResult): number {
   const first = result.onMainPath.indexOf(1);
   return first >= 0 ? result.x[first]! : result.totalWidth / 2;
@@ -198,7 +198,7 @@ export function sceneEdges(
   });
 }
 
-/** A view of a large array costs more than the two numbers that most paths are. */
+/** Most paths have two points. A view of a large array costs more than a copy of two numbers. */
 function stretch(values: Float64Array, first: number, end: number): ArrayLike<number> {
   return end - first === 2 ? [values[first]!, values[first + 1]!] : values.subarray(first, end);
 }

@@ -1,4 +1,4 @@
-/** What a box says and how large that makes it. */
+/** The text of a box, and the size that it needs. */
 
 import { isLeaf } from "../../model/graph/grad_leaves.ts";
 import type { Hierarchy } from "../../model/graph/hierarchy.ts";
@@ -21,7 +21,7 @@ import { ChipWriter, NO_CHIPS } from "./chips.ts";
 const GROUP_HEIGHT_PX = 42;
 const TENSOR_HEIGHT_PX = 22;
 
-/** A box that has no place yet. */
+/** A box before the layout gives it a place. */
 export type BoxContent = Omit<SceneBox, "x" | "y"> & { x: number; y: number };
 
 /** Properties of ops, one row per op. */
@@ -47,7 +47,7 @@ function columnsOf(trace: Trace): OpColumns {
 export class BoxWriter {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
-  /** Made for the first op: a picture of closed groups asks for none. */
+  /** Read for the first op that is written: a picture of closed groups needs none of them. */
   #columns: OpColumns | undefined;
   readonly #chips: ChipWriter;
 
@@ -55,7 +55,7 @@ export class BoxWriter {
     readonly store: Pictured,
     readonly measure: TextMeasure,
     readonly showsParameters: boolean,
-    /** Grad nodes of the backward call in view. */
+    /** 1 for each grad node of the shown backward call. */
     readonly isMember: Uint8Array,
   ) {
     this.trace = store.trace;
@@ -127,7 +127,7 @@ export class BoxWriter {
   /**
    * A closed group, or a fold of repeated groups.
    *
-   * @param areEqual whether each member of the fold holds as many of these leaves
+   * @param areEqual whether each member of the fold has the same number of these leaves
    */
   group(
     item: VisibleItem,
@@ -175,7 +175,7 @@ export class BoxWriter {
     };
   }
 
-  /** Where a grad node would stand if gradients came this far. */
+  /** An empty box in place of a grad node that gradients do not reach. */
   ghost(op: number, id: string): BoxContent {
     return {
       ...EMPTY,
@@ -202,7 +202,7 @@ export class BoxWriter {
   }
 }
 
-/** Width that a box needs on either side of its centre, chips included. */
+/** Half the width of a box, measured from its centre to its farthest chip. */
 export function halfWidthOf(box: BoxContent): number {
   let extent = box.width / 2;
   for (const chip of box.chips) {
@@ -233,7 +233,7 @@ function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {
   return kind === "optimizer" ? "optimizer" : kind === "backward" ? "backward" : ofFirstOp;
 }
 
-/** "7 ops"; "" where the op ran no compiled program. */
+/** "7 ops"; "" if the op ran no compiled program. */
 function programNote(trace: Trace, op: number): string {
   const rows = trace.programsOf(op);
   const ops = [...rows].reduce((sum, row) => sum + trace.at("programs", "ops", row), 0);

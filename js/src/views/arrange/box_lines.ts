@@ -1,11 +1,11 @@
-/** The one line that most boxes say, and how wide that makes them. */
+/** The single text line of most boxes, and the width that it needs. */
 import type { TextMeasure } from "../scene/measure.ts";
 import type { SceneBox } from "../scene/scene.ts";
 
 export const BOX_HEIGHT_PX = 28;
 export const PADDING_PX = 14;
 const GAP_PX = 7;
-/** Boxes of a few widths only: a column of them looks calm, and equal groups lay out equally. */
+/** Boxes have only a few widths: columns look calm, and equal groups get equal layouts. */
 const WIDTH_STEP_PX = 24;
 export const NARROWEST_PX = 120;
 const WIDEST_PX = 312;
@@ -20,7 +20,7 @@ export function boxLine(
   return { label, sublabel, width, height: BOX_HEIGHT_PX };
 }
 
-/** Width of a box around so much text. */
+/** Round the width of a box up to the next step, within limits. */
 export function stepped(width: number): number {
   const steps = Math.ceil((width - NARROWEST_PX) / WIDTH_STEP_PX);
   return Math.min(WIDEST_PX, NARROWEST_PX + Math.max(0, steps) * WIDTH_STEP_PX);

@@ -1,4 +1,4 @@
-/** Chips beside a box: the tensors that its op was given, the leaves of its grad node. */
+/** Chips next to a box: the tensors that its op takes, or the leaves of its grad node. */
 
 import { TENSOR_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -10,21 +10,21 @@ const CHIP_HEIGHT_PX = 18;
 const CHIP_GAP_PX = 4;
 const CHIP_PADDING_PX = 6;
 const MOST_CHIPS = 4;
-/** Short names as people write them in formulas. */
+/** Short names, as in formulas. */
 const SYMBOLS: Readonly<Record<string, string>> = {
   weight: "W",
   bias: "b",
   _mean: "μ",
   _variance: "σ²",
 };
-/** Weights of a recurrent layer: of what (input or hidden state), in which layer, in which direction. */
+/** Weights of a recurrent layer: for input (ih) or hidden state (hh), layer number, direction. */
 const RECURRENT = /^(weight|bias)_(ih|hh)(?:_l(\d+)(_reverse)?)?$/;
 const LONGEST_CHIP = 7;
 
 export const NO_CHIPS: readonly SceneChip[] = [];
 
 export class ChipWriter {
-  /** Labels by what they are short for: the tensor's path and kind. */
+  /** Labels, by the path and kind of their tensors. */
   readonly #labels = new Map<number, string>();
 
   constructor(
@@ -32,7 +32,7 @@ export class ChipWriter {
     readonly measure: TextMeasure,
   ) {}
 
-  /** What an op was given, to the left of its box. */
+  /** Chips of the tensors that an op takes, left of its box. */
   given(tensors: readonly number[], boxWidth: number): readonly SceneChip[] {
     return this.#row(
       tensors.map((tensor) => ({
@@ -45,7 +45,7 @@ export class ChipWriter {
     );
   }
 
-  /** The leaves that a grad node hands gradients to, to the right of its box. */
+  /** Chips of the leaves that receive gradients from a grad node, right of its box. */
   leaves(leaves: readonly number[], boxWidth: number): readonly SceneChip[] {
     return this.#row(
       leaves.map((leaf) => {
@@ -57,7 +57,7 @@ export class ChipWriter {
     );
   }
 
-  /** What folds a run of groups again. */
+  /** The chip that folds a run of groups again. */
   refold(label: string, boxWidth: number): readonly SceneChip[] {
     return this.#row([{ label: `⊟ ${label}`, tensor: -1, kind: "refold" }], -1, boxWidth);
   }
@@ -77,7 +77,7 @@ export class ChipWriter {
     return label;
   }
 
-  /** Chips side by side, from the box outwards: to its left (-1) or right (1). */
+  /** A row of chips that starts at the box: to its left (-1) or right (1). */
   #row(
     chips: readonly Pick<SceneChip, "label" | "tensor" | "kind">[],
     side: 1 | -1,
@@ -91,7 +91,7 @@ export class ChipWriter {
       shown.length < chips.length
         ? [...shown, { label: `+${chips.length - shown.length}`, tensor: -1, kind: "more" }]
         : shown;
-    // On the left the first is the outermost: a row reads from left to right.
+    // The first chip is always leftmost. On the left side, that is the farthest from the box.
     const outwards = side < 0 ? all.reverse() : all;
     let edge = boxWidth / 2 + CHIP_GAP_PX + 1;
     return outwards.map((chip) => {

@@ -1,4 +1,4 @@
-/** The right column of a ladder, at the heights of the left one, before it finds its place beside it. */
+/** The right column of a ladder, at the heights of the left one, before it is moved aside. */
 import { gradientPaths, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
 import { extentOf } from "../scene/extent.ts";
@@ -8,7 +8,7 @@ import { sceneEdges } from "./arrange.ts";
 import type { BoxContent } from "./box_content.ts";
 import { type LadderArrangement, STACK_GAP_PX } from "./ladder_rows.ts";
 
-/** Ends of an edge that are no further apart sideways may be joined by a straight line. */
+/** An edge whose ends differ in x by at most this much may become a straight line. */
 const NEAR_PX = 24;
 
 export interface Column {
@@ -19,9 +19,9 @@ export interface Column {
 }
 
 /**
- * Grad nodes where the ops that made them are on the left.
+ * Grad nodes at the heights of the ops that made them.
  *
- * @param first position of the column's first box among all of the scene
+ * @param first position of the column's first box among all boxes of the scene
  */
 export function rightColumn(
   store: Pictured,
@@ -53,7 +53,7 @@ export function rightColumn(
       y -= content.height / 2 + STACK_GAP_PX;
     });
   });
-  // The column lies on the left one for now.
+  // For now the column has the same x as the left one.
   const paths = gradientPaths(
     result,
     { source: graph.edgeSource, target: graph.edgeTarget },
@@ -74,8 +74,8 @@ export function rightColumn(
 }
 
 /**
- * The gradients that go from the lower box of a row straight to the next one up: rows of
- * `grad_edges`, none where it is an op's tensor; undefined where nothing goes.
+ * The `grad_edges` from the lower box of a row to the next box up. Empty if the line carries an
+ * op's tensor; undefined if no line connects the boxes.
  */
 function edgesBetween(
   { trace }: Pictured,
@@ -92,8 +92,8 @@ function edgesBetween(
 }
 
 /**
- * Gradients take the way of the forward's edges; where that bows round boxes which the right column
- * does not have, they go straight.
+ * Gradient edges use the paths of forward edges. Make an edge straight if its path only goes around
+ * boxes that the right column does not have.
  */
 function straightened(edges: SceneEdge[], boxes: readonly SceneBox[]): SceneEdge[] {
   const index = new SpatialIndex(boxes.map(extentOf));

@@ -1,4 +1,4 @@
-/** Where the right half of a ladder ends: gradients stop before they reach the op they are cut at. */
+/** Cuts in the right half of a ladder: no gradient reaches the op that the cut is at. */
 
 import type { Pictured } from "../../model/state/pictured.ts";
 import type { VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
@@ -9,7 +9,7 @@ import type { BoxContent, BoxWriter } from "./box_content.ts";
 
 const DETACH = EDGE_KINDS.indexOf("detach");
 
-/** The empty place beside an op that is marked as a cut and has no grad node in view. */
+/** The empty place for an op that is marked as a cut and has no grad node in view. */
 export function ghostOfCut(
   store: Pictured,
   writer: BoxWriter,
@@ -22,7 +22,7 @@ export function ghostOfCut(
   return marksOfBox(store, ghost).some(({ role }) => role === "cut") ? ghost : undefined;
 }
 
-/** From the grad nodes of those that read a cut op's tensors to its empty place: pairs of items. */
+/** Pairs of items: grad nodes of ops that read a cut op's tensors, and the cut's empty place. */
 export function cutEdges(
   trace: Trace,
   tree: VisibleTree,

@@ -1,4 +1,4 @@
-/** The frames of a ladder: across both columns where there is room, else one on each side. */
+/** The frames of a ladder: one across both columns if there is room, else one in each column. */
 import type { NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
 import { type Extent, extentOf } from "../scene/extent.ts";
@@ -8,8 +8,8 @@ import { frameContent } from "./arrange.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 
 /**
- * Which open groups are drawn as one frame across both columns: those beside which nothing else
- * lies, so that the frame covers nothing foreign.
+ * Which open groups are drawn as one frame across both columns: groups with nothing else at the
+ * same height, so that the frame covers only their own content.
  */
 export function spanning(
   { tree }: LadderArrangement,
@@ -46,18 +46,18 @@ export function spanning(
   return spans;
 }
 
-/** An open group of one column, where the layout put it. */
+/** An open group in one column, at its place in the layout. */
 export interface ColumnFrame extends Extent {
   readonly side: "left" | "right";
-  /** Its other side is in the other column. */
+  /** Whether one frame covers both columns; this is then one side of it. */
   readonly isWide: boolean;
-  /** Room that the words of its title want. */
+  /** Width that the title's text needs. */
   readonly title: number;
   readonly depth: number;
   readonly content: ReturnType<typeof frameContent>;
 }
 
-/** The open groups of both columns, from the outermost in. */
+/** The open groups of both columns, outermost first. */
 export function columnFrames(
   store: Pictured,
   { tree, gradNodeCounts, measure }: LadderArrangement,
@@ -89,10 +89,10 @@ export function columnFrames(
 }
 
 /**
- * The frames as they are drawn: one for both columns where it is wide.
+ * The frames as drawn: a wide group has one frame across both columns.
  *
- * @param toLeft where an x of the layout is in the left column
- * @param toRight where it is in the right one
+ * @param toLeft converts an x of the layout to an x in the left column
+ * @param toRight converts an x of the layout to an x in the right column
  */
 export function ladderFrames(
   frames: readonly ColumnFrame[],

@@ -1,13 +1,13 @@
-/** Which way round the left column of a ladder stands: what has grad nodes beside them, what has none away from them. */
+/** Mirrors the left column of a ladder if this brings ops nearer to their grad nodes. */
 import type { NestedResult } from "../../layout/index.ts";
 import type { VisibleItem } from "../../model/visible/visible_tree.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 
-/** So much nearer the columns must come for the left one to be turned round. */
+/** Mirror the left column only if this brings the columns nearer by more than this. */
 const LEAST_GAIN_PX = 60;
 
-/** The layout, or its mirror image where that brings the ops with grad nodes nearer to these. */
+/** The layout, or its mirror image if that brings ops nearer to their grad nodes. */
 export function pairedToTheRight(
   trace: Trace,
   { rows, contents, tree }: LadderArrangement,
@@ -32,7 +32,7 @@ export function pairedToTheRight(
   return Number.isFinite(pairedLeft) && gain > LEAST_GAIN_PX ? mirrored(result) : result;
 }
 
-/** Whether iterations of a loop are side by side. They are read from the left, so they keep their order. */
+/** Whether iterations of a loop are side by side. They must keep their order from left to right. */
 function hasTurnsInARow(
   trace: Trace,
   items: readonly VisibleItem[],

@@ -1,13 +1,13 @@
-/** What one column of a ladder takes up, and how near the other one may come to it. */
+/** The room that one column of a ladder takes, and how near the other column may come. */
 import type { GapRemoval, Span } from "../../layout/index.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Taken } from "../scene/taken.ts";
 import type { ColumnFrame } from "./ladder_frames.ts";
 
-/** Height of the bands in which the columns are compared. */
+/** Height of the bands in which the sides of the columns are compared. */
 const BAND_PX = 12;
 
-/** All that a column takes up where the layout put it, and where that goes once it is narrowed. */
+/** The parts of a column at their x in the layout, and the map to their x without wide gaps. */
 export interface Placing {
   readonly taken: readonly Taken[];
   readonly gapRemoval: GapRemoval;
@@ -31,7 +31,7 @@ export function takenByFrames(frames: readonly ColumnFrame[], padding: number): 
   return taken;
 }
 
-/** The spans across which a column keeps its width. */
+/** The spans in which a column keeps its width. */
 export function spansOf(taken: readonly Taken[]): Span[] {
   return taken
     .filter(({ isStiff }) => isStiff)
@@ -39,8 +39,8 @@ export function spansOf(taken: readonly Taken[]): Span[] {
 }
 
 /**
- * The least shift to the right at which nothing of the right column lies nearer than `gutter` to
- * anything of the left one beside it.
+ * The least shift of the right column at which its parts are at least `gutter` away from the parts
+ * of the left column at the same height.
  */
 export function ladderShift(left: Placing, right: Placing, gutter: number): number {
   const reach: number[] = [];

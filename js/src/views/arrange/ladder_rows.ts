@@ -1,4 +1,4 @@
-/** The right half of a ladder: which grad nodes stand on the row of each forward box. */
+/** The right half of a ladder: the grad nodes in the row of each forward box. */
 import { callsInside } from "../../model/graph/backward_calls.ts";
 import { countInside } from "../../model/graph/hierarchy.ts";
 import { foldAround } from "../../model/state/folding.ts";
@@ -13,19 +13,19 @@ import { type Arrangement, arrange, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
 import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
 
-/** Between the boxes of one op's grad nodes, where it has several. */
+/** Gap between the boxes of one op's grad nodes. */
 export const STACK_GAP_PX = 12;
-/** Grad nodes of one op, and ops of a PyLayer's backward, that get a box each. */
+/** The most boxes for one op's grad nodes, and for the ops of a PyLayer's backward. */
 const MOST_STACKED = 8;
 
 export interface LadderArrangement extends Arrangement {
-  /** Boxes on the right of each item, in the order in which gradients pass them: from below. */
+  /** Boxes to the right of each item, in the order in which gradients pass them: lowest first. */
   readonly rows: readonly (readonly BoxContent[])[];
-  /** How many grad nodes each item stands for or holds. */
+  /** How many grad nodes each item represents or contains. */
   readonly gradNodeCounts: Int32Array;
   readonly gradEdges: readonly VisibleEdge[];
   readonly measure: TextMeasure;
-  /** Grad nodes that no forward op made, and that have no row: those of a gradient's own graph. */
+  /** How many grad nodes have no row, because no op of the forward view made them. */
   readonly withoutRow: number;
 }
 
@@ -64,12 +64,12 @@ export function arrangeLadder(store: Pictured, measure: TextMeasure): LadderArra
   return { ...forward, contents, graph, rows, gradNodeCounts, gradEdges, measure, ...paired };
 }
 
-/** The grad nodes of the backward call in view that ops of the forward picture made. */
+/** The grad nodes of the shown backward call that were made by ops of the forward view. */
 interface PairedNodes {
   readonly isShown: Uint8Array;
-  /** How many each group holds. */
+  /** How many each group contains. */
   readonly shownIn: Int32Array;
-  /** Grad nodes of the call that no op of the forward picture made. */
+  /** How many grad nodes of the call were made by no op of the forward view. */
   readonly withoutRow: number;
 }
 
@@ -131,7 +131,7 @@ function rowOf(
     return [];
   }
   if (item.kind !== "op") {
-    // Of a loop of training steps one turn alone is in a backward call.
+    // In a loop of training steps, a backward call has grad nodes of only one iteration.
     const members = item.kind === "fold" ? foldAround(store.hierarchy, store.state, item.key) : [];
     const areEqual = members.every((group) => shownIn[group] === shownIn[members[0]!]);
     return [{ ...writer.group(item, true, count, areEqual), id: `${item.id}:backward` }];
@@ -143,7 +143,7 @@ function rowOf(
   if (!store.trace.at("ops", "is_pylayer", item.key)) {
     return boxes(nodes);
   }
-  // A PyLayer's backward first runs its ops, then the grad nodes that those have made.
+  // A PyLayer's backward first runs its ops, then the grad nodes that these ops made.
   const isOwn = (node: number): boolean => store.trace.at("grad_nodes", "op", node) === item.key;
   return [
     ...boxes(nodes.filter(isOwn)),
@@ -152,7 +152,7 @@ function rowOf(
   ];
 }
 
-/** What a PyLayer's backward ran in Python, where the PyLayer is open. */
+/** The ops that a PyLayer's backward ran in Python, if the PyLayer is open. */
 function backwardOps(store: Pictured, writer: BoxWriter, op: number): BoxContent[] {
   const { trace, hierarchy, state } = store;
   const isInside = callsInside(trace, state.backwardCall);
@@ -169,7 +169,7 @@ function heightOf(row: readonly BoxContent[]): number {
   return row.reduce((sum, box) => sum + box.height, 0) + (row.length - 1) * STACK_GAP_PX;
 }
 
-/** Grad nodes of one op: who hands a gradient on comes before who receives it. */
+/** Sort the grad nodes of one op: a node comes before the nodes that receive its gradient. */
 function inOrderOfFlow({ trace }: Pictured, nodes: readonly number[]): number[] {
   const waiting = new Set(nodes);
   const ordered: number[] = [];

@@ -14,10 +14,10 @@ import { ladderShift, spansOf, takenByFrames } from "./ladder_room.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 import { SPACING } from "./spacing.ts";
 
-/** Between anything of the left column and anything of the right one beside it. */
+/** Least gap between parts of the left and the right column at the same height. */
 const GUTTER_PX = 44;
 const HEAD_PX = 30;
-/** Between a box and the line to its partner. */
+/** Gap between a box and the line to its partner. */
 const RUNG_AWAY_PX = 6;
 
 export function composeLadder(
@@ -70,7 +70,7 @@ export function composeLadder(
   };
 }
 
-/** 1 for what the right column repeats: boxes with grad nodes, and the open groups around them. */
+/** 1 for items that the right column repeats: boxes with grad nodes, and groups around them. */
 function shownItems({ tree, rows }: LadderArrangement): Uint8Array {
   const shown = Uint8Array.from(rows, (row) => (row.length ? 1 : 0));
   for (let item = shown.length - 1; item >= 0; item--) {
@@ -90,7 +90,7 @@ function bent(edges: readonly SceneEdge[], to: (x: number) => number): SceneEdge
   return edges.map((edge) => ({ ...edge, pathX: Array.from(edge.pathX, to) }));
 }
 
-/** From each forward box to its grad nodes. Boxes side by side share one: it must not run through the one between. */
+/** Lines from forward boxes to grad nodes: one for each height, so that no line crosses a box. */
 function rungsBetween(
   { contents }: LadderArrangement,
   result: NestedResult,
@@ -117,7 +117,7 @@ function rungsBetween(
   return [...rungs.values()].filter(({ fromX, toX }) => fromX < toX);
 }
 
-/** From the leftmost op with grad nodes to the rightmost of these. */
+/** The extent from the leftmost op with grad nodes to the rightmost grad node. */
 function pairsReach(
   { contents }: LadderArrangement,
   result: NestedResult,
@@ -137,7 +137,7 @@ function pairsReach(
   return left < right ? [{ left, right }] : [];
 }
 
-/** Over what the columns' heads stand: the main path where it has grad nodes, or what has. */
+/** X of the columns' heads: of a main path's item with grad nodes, else of any item with them. */
 function headX({ rows }: LadderArrangement, result: NestedResult): number {
   const isPaired = (item: number): boolean => rows[item]!.length > 0;
   const first = result.onMainPath.findIndex((isOn, item) => isOn === 1 && isPaired(item));
@@ -145,7 +145,7 @@ function headX({ rows }: LadderArrangement, result: NestedResult): number {
   return item >= 0 ? result.x[item]! : mainPathX(result);
 }
 
-/** @param right undefined where no gradient flows: what is not there has no name */
+/** @param right undefined if no gradient flows: the right column then has no head */
 function columnHeads(
   left: number,
   right: number | undefined,

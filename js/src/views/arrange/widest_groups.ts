@@ -4,14 +4,14 @@ import { type Extent, extentOf } from "../scene/extent.ts";
 import { mainGroups, reachOf } from "../scene/main_groups.ts";
 import type { Scene } from "../scene/scene.ts";
 
-/** Height of the bands in which a picture's width is taken. */
+/** Height of the bands in which a picture's width is measured. */
 const BAND_PX = 24;
 /** A main group that takes up at most this share of the room stays open. */
 const MAIN_SHARE = 0.9;
-/** What comes so near to a side of the picture makes it wide. */
+/** A frame this near to a side of the picture makes the picture wide. */
 const NEAR_PX = 40;
 
-/** A picture and what it was made of. */
+/** A picture, and the data that it was made from. */
 export interface Wide {
   readonly scene: Scene;
   readonly tree: VisibleTree;
@@ -21,12 +21,12 @@ export interface Wide {
 }
 
 /**
- * The open groups to close first: those beside which there is too little room, of these the innermost, of these the
- * widest, and those built like them.
+ * The open groups to close first: the innermost groups at heights where the picture is too wide,
+ * the widest ones first. Groups with the same structure are closed with them.
  *
- * @param room what there is room for, in world px
- * @param most how many, besides those built like them
- * @returns none where nothing that is open makes the picture wide
+ * @param room the available width, in world px
+ * @param most how many to close, not counting groups with the same structure
+ * @returns empty if no open group makes the picture wide
  */
 export function widestGroups(
   { scene, tree, parts, structure }: Wide,
@@ -48,7 +48,7 @@ export function widestGroups(
   const reaches = ({ left, right }: Extent): boolean =>
     left < NEAR_PX || right > scene.width - NEAR_PX;
 
-  // What the picture is mostly about is closed only if it does not fit by itself.
+  // A main group stays open if it fits by itself.
   const kept = mainGroups(tree).filter((group) => {
     const reach = reachOf(group, scene.frames);
     return reach && reach.right - reach.left <= MAIN_SHARE * room;
@@ -71,7 +71,7 @@ export function widestGroups(
   return open.filter((group) => widest.includes(group) || like.has(structure[group]!));
 }
 
-/** Those of the groups in which no other of them is. */
+/** The groups that contain no other group of the map. */
 function innermostOf(widths: Map<number, number>, { items }: VisibleTree): Map<number, number> {
   const innermost = new Map(widths);
   for (const { isOpen, key, parent } of items) {

@@ -110,7 +110,7 @@ function holders(trace: Trace, allocation: number): HTMLElement[] {
   return [section(t("block.held_by"), "", list(items))];
 }
 
-/** What a name is; "" where it says so itself, as "losses[3]" does. */
+/** The kind of a holder; "" if the holder's name already shows it, as "losses[3]" does. */
 export function holderLabel(kind: number): string {
   const name = HOLDER_KINDS[kind]!;
   return name === "container" ? "" : t(`holder_kind.${name}`);

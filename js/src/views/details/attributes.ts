@@ -1,4 +1,4 @@
-/** What an op was called with beside tensors: `strides=[2, 2]`, what is as by default dimmed. */
+/** An op's arguments that are not tensors: `strides=[2, 2]`; default values are dimmed. */
 
 import { element } from "../../dom/element.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -13,7 +13,7 @@ export function attributesFact(trace: Trace, op: number): Fact | undefined {
     element(
       "div",
       { class: "pdl-attributes" },
-      // Apart where they are copied, too.
+      // Spaces separate the arguments in copied text too.
       ...parts.flatMap(({ text, isDefault }) => [
         isDefault
           ? element("code", { class: "pdl-soft", title: t("op.default") }, text)
@@ -25,7 +25,7 @@ export function attributesFact(trace: Trace, op: number): Fact | undefined {
 }
 
 export interface Attribute {
-  /** `strides=[2, 2]`, or a value alone where Paddle tells no name. */
+  /** `strides=[2, 2]`, or only the value if Paddle does not give the name. */
   readonly text: string;
   readonly isDefault: boolean;
 }
@@ -47,7 +47,7 @@ function defaultsOf(trace: Trace, op: number): Map<string, string> {
   return new Map(rows.map((row) => [trace.text(names[row]!), trace.text(values[row]!)]));
 }
 
-/** Python gives `None` and 1 where C++ has an empty list and 1.0. */
+/** Compare two values: Python's `None` and 1 equal C++'s empty list and 1.0. */
 function isSame(value: string, known: string): boolean {
   if (value === known || (value === "None" && known === "[]")) return true;
   return value !== "" && known !== "" && Number(value) === Number(known);

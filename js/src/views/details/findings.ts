@@ -1,4 +1,4 @@
-/** What findings say of the selected op or grad node. */
+/** The findings about the selected op or grad node. */
 
 import { element } from "../../dom/element.ts";
 import type { Mark } from "../../model/graph/findings.ts";
@@ -8,7 +8,7 @@ import { richText } from "../findings/finding_text.ts";
 import { severitySign } from "../findings/severity_sign.ts";
 import { marksOfBox, roleWord } from "../scene/box_marks.ts";
 
-/** A note for each finding that points at the op (or, with -1, at the grad node). */
+/** A note for each finding that points at the op, or at the grad node if `op` is -1. */
 export function findingNotes(context: PanelContext, op: number, gradNode: number): HTMLElement[] {
   const box = { op, gradNode, group: -1, tensor: -1, kind: "op", id: "" } as const;
   const told = new Map<number, Mark>();

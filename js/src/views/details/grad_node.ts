@@ -58,7 +58,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
       ],
       parameter >= 0 &&
         ([t("grad_node.accumulates"), tensorLink(context, parameter)] satisfies Fact),
-      // A stored copy may do without: see paddle_lab/views/reduction.
+      // A stored copy may have no addresses: see paddle_lab/views/reduction.
       hasAddress && [
         t("block.address"),
         element("code", {}, address),
@@ -73,7 +73,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
   ];
 }
 
-/** The gradient that a backward call began with at this node. */
+/** The gradient with which a backward call started at this node. */
 function beganWith(context: PanelContext, gradNode: number): HTMLElement[] {
   const { gradients, state } = context.store;
   const rows = Array.from(gradients.beganAt(gradNode));

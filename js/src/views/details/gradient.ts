@@ -9,7 +9,7 @@ import { gradientHistogram } from "../gradients/gradient_histogram.ts";
 import { normText } from "../paint/norm_ink.ts";
 import { countFacts, statistics } from "./statistics.ts";
 
-/** @param beside the other edges that the same line of the picture stands for */
+/** @param beside the other edges that are drawn as the same line */
 export function gradientDetails(
   context: PanelContext,
   edge: number,
@@ -34,9 +34,9 @@ export function gradientDetails(
 }
 
 /**
- * What was recorded of a gradient: figures and a histogram.
+ * The recorded figures and histogram of a gradient.
  *
- * @param rows of `grad_stats`, in the order in which they ran: one is shown
+ * @param rows of `grad_stats`, in execution order; one of them is shown
  */
 export function gradientFacts(
   context: PanelContext,
@@ -118,14 +118,14 @@ function gradientEnds(trace: Trace, edge: number): string {
   return `${label("source")} → ${label("target")}`;
 }
 
-/** "norm 3.2e−4" of one edge in the backward call in view; "" where it is not known. */
+/** "norm 3.2e−4" of one edge in the shown backward call; "" if it is not known. */
 export function edgeNorm({ gradients, state }: PanelContext["store"], edge: number): string {
   const row = gradients.ofEdgeIn(edge, state.backwardCall);
   const norm = row >= 0 ? gradients.normOf([edge], state.backwardCall) : undefined;
   return norm ? t("gradient.norm_of", { norm: normText(norm) }) : "";
 }
 
-/** Shows the gradient of an edge. */
+/** A link that shows the gradient of an edge. */
 export function gradientLink({ store }: PanelContext, edge: number, label: string): HTMLElement {
   return button(label, () => store.select({ kind: "gradient", edge, beside: [] }), {
     class: "pdl-link",

@@ -14,7 +14,7 @@ import { memoryFact } from "./memory.ts";
 
 export function groupDetails(context: PanelContext, group: number): HTMLElement[] {
   const { store, trace, totals } = context;
-  // The group is selected: its ops are those that are lit.
+  // The group is selected, so the highlighted ops are its ops.
   const lit = store.litOps();
   const isInside = (op: number) => lit[op] === 1;
   const duration_ns = durationOf(trace, isInside);
@@ -64,7 +64,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
   ];
 }
 
-/** What a turn's variable had, and the line of its loop. */
+/** The value of an iteration's loop variable, and the line of its loop. */
 function loopFacts({ trace, showSource }: PanelContext, group: number): (Fact | false)[] {
   const turns = trace.table("turns");
   const scope = trace.at("groups", "scope", group);
@@ -88,7 +88,7 @@ function loopFacts({ trace, showSource }: PanelContext, group: number): (Fact | 
   ];
 }
 
-/** Where a group differs from its siblings, or siblings of it do. */
+/** A sentence if a group differs from its siblings, or if siblings differ from it. */
 function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[] {
   const { oddSiblings } = store;
   const family = oddSiblings.familyOf(group);
@@ -129,7 +129,7 @@ function otherCalls(context: PanelContext, calls: readonly number[], group: numb
   return [...step(t("group.previous"), calls[at - 1]), ...step(t("group.next"), calls[at + 1])];
 }
 
-/** The groups that are calls of the same layer, in order. */
+/** All groups that are calls of the same layer, in order. */
 function callsOf({ trace }: PanelContext, group: number): number[] {
   const scope = trace.table("groups").column("scope");
   const layer = trace.table("scopes").column("layer");
@@ -142,7 +142,7 @@ function callsOf({ trace }: PanelContext, group: number): number[] {
   return calls;
 }
 
-/** A call has no stack of its own; its first op's leads through it. */
+/** A group has no stack of its own; the stack of its first op passes through it. */
 function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
   const { trace } = context;
   const first = trace.at("groups", "first_op", group);

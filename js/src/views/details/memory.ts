@@ -1,4 +1,4 @@
-/** What the selection allocated, as a fact on its page. */
+/** The memory that the selection allocated, as a fact on its page. */
 
 import { button } from "../../dom/element.ts";
 import { litAllocations } from "../../memory/lit.ts";
@@ -9,7 +9,7 @@ import { formatBytes } from "../../words/quantities.ts";
 import { switchMode } from "../actions/jump.ts";
 import { type Fact, small } from "../facts/facts.ts";
 
-/** "1.2 MiB · 3 blocks", which leads to the timeline. */
+/** "1.2 MiB · 3 blocks"; a click leads to the timeline. */
 export function memoryFact(store: Store): Fact | false {
   const { trace } = store;
   const lit = hasMemory(trace) ? litAllocations(store) : undefined;

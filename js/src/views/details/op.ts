@@ -41,7 +41,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   ].filter((part) => part !== undefined);
 }
 
-/** The parameters of a compiled program are listed with it. */
+/** Inputs except parameters and buffers of a compiled program, which the program lists. */
 function otherInputs({ trace }: PanelContext, op: number): Int32Array {
   return trace
     .inputsOf(op)
@@ -86,7 +86,7 @@ function tensorFacts(
   });
 }
 
-/** Whether the op modified this tensor in place, or another op does later. */
+/** A note if this op modified the tensor in place, or if another op modifies it later. */
 function versionNote(
   context: PanelContext,
   op: number,
@@ -99,13 +99,13 @@ function versionNote(
     : [tensor, totals.nextVersion[tensor]!];
   if (from < 0 || to < 0) return "";
   const modifier = trace.at("tensors", "producer", to);
-  // A PyLayer may hand back the very tensor that an op inside of it made: only another name of it.
+  // A PyLayer may return a tensor that an op inside it made: this is only another name.
   const isNameOnly =
     modifier >= 0 &&
     trace.at("ops", "is_pylayer", modifier) === 1 &&
     trace.at("tensors", "version", from) === trace.at("tensors", "version", to);
   if (isNameOnly) return "";
-  // Its output says so already.
+  // The note on the op's output already says it.
   if (!isOutput && modifier === op) return "";
   const by = isOutput || modifier < 0 ? [] : [t("op.by"), " ", opLink(context, modifier), " "];
   if (modifier >= 0 && trace.phaseOf(modifier) === "optimizer") {
@@ -117,7 +117,7 @@ function versionNote(
   return element("div", { class: "pdl-warn-text" }, ...sentence(text, by));
 }
 
-/** "modified in place by add_ #3"; in Chinese who did it comes first. */
+/** "modified in place by add_ #3"; in Chinese the op comes first. */
 function sentence(text: string, by: readonly (Node | string)[]): (Node | string)[] {
   return language() === "zh" ? [...by, text] : [text, by.length ? " " : "", ...by];
 }

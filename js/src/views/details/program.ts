@@ -1,4 +1,4 @@
-/** The compiled programs that an op ran: how many ops they have, what they read, how often. */
+/** The compiled programs that an op ran: their op counts, their inputs, how often they ran. */
 
 import { element } from "../../dom/element.ts";
 import { type ColumnName, PROGRAM_KINDS } from "../../trace/protocol.ts";
@@ -9,7 +9,7 @@ import type { PanelContext } from "../facts/context.ts";
 import { type Fact, facts, MOST_ITEMS, section, small, tensorLink } from "../facts/facts.ts";
 import { tensorsOf } from "../names/tensors.ts";
 
-/** The part of an op's page; none where the op ran no compiled program. */
+/** The section on an op's page; undefined if the op ran no compiled program. */
 export function programSection(context: PanelContext, op: number): HTMLElement | undefined {
   const { trace } = context;
   const rows = trace.programsOf(op);
@@ -21,7 +21,7 @@ export function programSection(context: PanelContext, op: number): HTMLElement |
   return section(t("program.title"), "", ...parts, parametersRead(context, op));
 }
 
-/** Whether a program read this: it is named in the program's part of the page. */
+/** Whether this is a parameter or buffer that a compiled program of the op reads. */
 export function isReadByProgram(trace: Trace, op: number, tensor: number): boolean {
   const kind = trace.tensorKind(tensor);
   return (kind === "parameter" || kind === "buffer") && trace.programsOf(op).length > 0;
@@ -56,7 +56,7 @@ function programFacts(trace: Trace, row: number): HTMLElement {
   ]);
 }
 
-/** Which of a program's runs in this trace this is, and how many there are. */
+/** The number of this run among the program's runs in this trace, and how many runs there are. */
 function runOf(trace: Trace, row: number): [run: number, runs: number] {
   const programs = trace.table("programs").column("program");
   let run = 0;

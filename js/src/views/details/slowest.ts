@@ -1,4 +1,4 @@
-/** The ops that took the host longest, each a way to its box. */
+/** The ops with the longest host time; each links to its box. */
 
 import { element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
@@ -42,7 +42,7 @@ export function slowestSection(context: PanelContext): HTMLElement[] {
   return [shown];
 }
 
-/** The slowest first, of equal ones the earlier; without what stands for many ops. */
+/** The slowest ops first; of equal ones the earlier first. Ops that replace many are left out. */
 export function slowestOps(trace: Trace, most: number): number[] {
   const duration_ns = trace.table("ops").column("duration_ns");
   const weights = standInsOf(trace).ops;

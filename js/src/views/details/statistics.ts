@@ -9,7 +9,7 @@ import type { Fact } from "../facts/facts.ts";
 
 export interface Statistics {
   count(column: "elements" | "zeros" | "nans" | "infs"): number;
-  /** As text. */
+  /** A statistic as text. */
   value(column: "mean" | "norm"): string;
   /** From the smallest to the largest, as text. */
   readonly range: string;

@@ -1,4 +1,4 @@
-/** The panel's page of a tensor: who made it, who reads it, what became of it. */
+/** The panel's page of a tensor: its producer, its readers, its other versions. */
 
 import { button, element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";
@@ -85,11 +85,11 @@ function gradientOf(context: PanelContext, leaf: number): HTMLElement[] {
     : [];
 }
 
-/** The tensor's values before and after it was modified in place; empty where it never was. */
+/** The tensor's versions before and after in-place modifications; empty if there are none. */
 function versions(context: PanelContext, tensor: number): HTMLElement {
   const { trace, totals } = context;
   let first = tensor;
-  // The chain ends: a value has one predecessor, recorded before it. Guarded against altered files.
+  // A version has one predecessor, recorded before it. The set guards against altered files.
   const seen = new Set<number>();
   for (let at = tensor; at >= 0 && !seen.has(at); at = trace.at("tensors", "previous", at)) {
     seen.add(at);

@@ -1,4 +1,4 @@
-/** A details page as plain text, for an issue or a chat: one line for each thing it shows. */
+/** A details page as plain text for an issue or a chat: one line for each entry. */
 import { t } from "../../words/page.ts";
 
 export function detailsText(page: HTMLElement): string {
@@ -16,7 +16,7 @@ export function detailsText(page: HTMLElement): string {
   }).join("\n");
 }
 
-/** Text of an element; its parts a space apart, its buttons for copying left out. */
+/** Text of an element, with a space between its parts; its copy buttons are left out. */
 function words(part: Element): string {
   return Array.from(part.childNodes, (child) =>
     child instanceof Element && child.matches(".pdl-button") ? "" : (child.textContent ?? ""),

@@ -1,4 +1,4 @@
-/** What was in a tensor, where its values were recorded. */
+/** Statistics of a tensor's values, if they were recorded. */
 
 import { element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";
@@ -6,7 +6,7 @@ import type { PanelContext } from "../facts/context.ts";
 import type { Fact } from "../facts/facts.ts";
 import { countFacts, shareText, statistics } from "./statistics.ts";
 
-/** As facts of the tensor's own page; none where nothing was recorded. */
+/** As facts for the tensor's own page; empty if nothing was recorded. */
 export function valueFacts({ trace, totals }: PanelContext, tensor: number): Fact[] {
   const row = totals.valueStat[tensor]!;
   if (row < 0) {
@@ -21,7 +21,7 @@ export function valueFacts({ trace, totals }: PanelContext, tensor: number): Fac
   return [...(values.hasFinite ? finite : []), ...countFacts(values)];
 }
 
-/** As one line below a tensor of an op. */
+/** As one line below a tensor on an op's page. */
 export function valueLine({ trace, totals }: PanelContext, tensor: number): HTMLElement | "" {
   const row = totals.valueStat[tensor]!;
   if (row < 0) {

@@ -1,4 +1,4 @@
-/** The export menu: the picture, a page with the graph, the ops, what was alive. */
+/** The export menu: saves the picture, a page with the graph, the ops, or what was alive. */
 
 import { copyText } from "../../dom/clipboard.ts";
 import { element } from "../../dom/element.ts";
@@ -16,29 +16,29 @@ import { opTable } from "./export_ops.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
 import { opList } from "./export_text.ts";
 
-/** What takes longer says that it works. */
+/** An export that takes longer than this shows that it is working. */
 const SOON_MS = 200;
 const SAID_MS = 1600;
 
-/** What is shown now, to be made a picture of. */
+/** Access to what the view shows now. */
 export interface Shown {
   scene(): Scene;
-  /** Undefined while a graph is shown. */
+  /** The memory view; undefined while a graph is shown. */
   memory(): Pick<MemoryView, "alive" | "picture"> | undefined;
-  /** Makes a page of the graph; undefined where no kernel is behind it. */
+  /** Makes an HTML page of the graph; undefined without a kernel. */
   readonly page: (() => Promise<Blob>) | undefined;
-  /** Whether it is a page already, which the browser saves. */
+  /** Whether the view is a page already, which the browser can save. */
   readonly isPage: boolean;
 }
 
 /**
  * @param root a `.pdl-menu` element inside the app
- * @returns what takes the menu down
+ * @returns a function that removes the menu
  */
 export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): () => void {
   const { trace } = store;
   const menu = mountMenu(root, t("export.export"), () => [
-    // The timeline is drawn in pixels.
+    // The timeline is drawn in pixels, so it has no SVG.
     store.state.mode !== "memory" &&
       item(t("export.save_svg"), () => save(svg(), "image/svg+xml", "svg")),
     item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
@@ -71,7 +71,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         say(t("export.not_done"), t("export.not_done_of", { label, reason }));
-        // What to do instead is for everybody.
+        // Show the message to everyone, not only to screen readers.
         said.className = "pdl-float pdl-said";
         keepInside(said);
       } finally {
@@ -80,9 +80,9 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     });
   }
 
-  /** For a moment on the button, and to screen readers. */
+  /** Show `short` on the button for a moment, and give `text` to screen readers. */
   function say(short: string, text: string): void {
-    // Odd parts stand between backticks.
+    // Odd parts were between backticks.
     const parts = text.split("`");
     said.replaceChildren(...parts.map((part, at) => (at % 2 ? element("code", {}, part) : part)));
     menu.toggle.title = parts.join("");
@@ -101,7 +101,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
       : menuItem(label, () => {}, { isEnabled: false, note: t("export.needs_kernel") });
   }
 
-  /** As seen: in the page's colours, with what is lit. */
+  /** The style on screen: the page's colours, and the highlighted parts. */
   function style(): PictureStyle {
     const theme = readTheme(root.closest<HTMLElement>(".pdl-app") ?? root);
     const { showShapes } = store.state;
@@ -137,7 +137,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     ];
   }
 
-  /** What was searched for, or else everything. */
+  /** The ops that a search found, or else all ops. */
   function ops(): readonly number[] {
     const { matches } = store.state;
     return matches.length > 0 ? matches : Array.from({ length: trace.opCount }, (_, op) => op);
@@ -173,7 +173,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   return menu.dispose;
 }
 
-/** "cell-4-forward.svg": letters and digits of any script, nothing that a path could hold. */
+/** "cell-4-forward.svg": only letters and digits of any script, with hyphens between them. */
 export function fileName(title: string, extension: string): string {
   const name = title
     .toLowerCase()
@@ -183,7 +183,7 @@ export function fileName(title: string, extension: string): string {
   return `${name || "trace"}.${extension}`;
 }
 
-/** CSV with the mark by which spreadsheets know that it is UTF-8. */
+/** CSV with a byte order mark, by which spreadsheets recognize UTF-8. */
 function spreadsheet(rows: Parameters<typeof csvOf>[0]): string {
   return `\ufeff${csvOf(rows)}`;
 }

@@ -1,4 +1,4 @@
-/** The ops as a table, its columns named as those of `trace.ops.to_pandas()`. */
+/** The ops as a table, with the column names of `trace.ops.to_pandas()`. */
 
 import type { Cell } from "../../dom/table_text.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
@@ -24,7 +24,7 @@ const NAMES = [
   "raised",
 ];
 
-/** One row per op, after a row of column names. In a reduced copy, `stands_for` says how many ops a row stands for. */
+/** Names, then one row per op. `stands_for`: how many ops a row of a reduced copy replaces. */
 export function opTable(trace: Trace, ops: readonly number[]): Cell[][] {
   const weights = standInsOf(trace).ops;
   const names = weights ? [...NAMES, "stands_for"] : NAMES;

@@ -1,4 +1,4 @@
-/** A whole scene as a picture: SVG, or PNG in pixels. */
+/** A whole scene as a picture: SVG or PNG. */
 
 import { t } from "../../words/page.ts";
 import type { Brush } from "../paint/brush.ts";
@@ -7,13 +7,13 @@ import { SvgContext } from "../paint/svg_context.ts";
 import type { Scene } from "../scene/scene.ts";
 import { SceneIndex } from "../scene/scene_index.ts";
 
-/** Room for column heads above, notes and rings beside. */
+/** Room for column heads above, and for notes and rings at the sides. */
 const MARGIN_PX = 40;
-/** What browsers still draw: 16,384 px a side, 268 million px in all. */
+/** Stay below the limits of browsers: 16,384 px a side, 268 million px in all. */
 const LONGEST_SIDE_PX = 16_000;
 const LARGEST_AREA_PX = 200_000_000;
 
-/** How the picture is drawn: in whose colours, and what stands out. */
+/** The style of a picture: its colours, and what is emphasized. */
 export type PictureStyle = Pick<Brush, "theme" | "measure" | "emphasis" | "showShapes" | "norms">;
 
 /** The scene as the text of a self-contained SVG file. */
@@ -27,7 +27,7 @@ export function exportSvg(scene: Scene, style: PictureStyle, title: string): str
 /**
  * The scene in pixels.
  *
- * @param scale pixels per px; less where the picture would be too large to draw
+ * @param scale image pixels per CSS px; reduced if the picture would be too large to draw
  * @throws Error if the browser cannot draw it
  */
 export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): Promise<Blob> {

@@ -1,4 +1,4 @@
-/** What the parts of the panel share. */
+/** Data and functions that the parts of the panel share. */
 
 import type { TraceTotals } from "../../model/graph/trace_totals.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -8,7 +8,7 @@ export interface PanelContext {
   readonly store: Store;
   readonly trace: Trace;
   readonly totals: TraceTotals;
-  /** Shows the frame's line in the surrounding page, or else in the panel's own source view. */
+  /** Shows the frame's line in the surrounding page if it can, else in the panel's source view. */
   openFrame(frame: number): void;
   /** Shows a line in the panel's source view; `file` is a string code. */
   showSource(file: number, line: number): void;

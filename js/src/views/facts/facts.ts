@@ -1,4 +1,4 @@
-/** Pieces that several details pages are made of: links, chips, tables of facts. */
+/** Parts that several details pages use: links, chips, tables of facts. */
 
 import { button, element } from "../../dom/element.ts";
 import type { TraceTotals } from "../../model/graph/trace_totals.ts";
@@ -62,7 +62,7 @@ export function small(text: string): HTMLElement {
   return element("small", {}, text);
 }
 
-/** "linear #3": shows the op. */
+/** "linear #3": a link that shows the op. */
 export function opLink({ store, trace }: PanelContext, op: number): HTMLElement {
   return button(`${trace.opLabel(op)} #${op}`, () => jumpToOp(store, op), {
     class: "pdl-link",
@@ -70,7 +70,7 @@ export function opLink({ store, trace }: PanelContext, op: number): HTMLElement 
   });
 }
 
-/** The op in a list: with its layer, or where it has none, its line. */
+/** The op in a list, with its layer; with its line if it has no layer. */
 export function opItem(context: PanelContext, op: number): HTMLElement {
   const { trace } = context;
   const frame = trace.ownFrameOf(op);
@@ -90,7 +90,7 @@ export function gradNodeLink({ store, trace }: PanelContext, gradNode: number): 
   );
 }
 
-/** A tensor by its name, where it has one, and what is known of it; shows the tensor. */
+/** A link that shows a tensor: its name if it has one, and its properties. */
 export function tensorLink({ store, trace }: PanelContext, tensor: number): HTMLElement {
   const name = tensorName(trace, tensor);
   const [type, ...rest] = tensorWords(trace, tensor);
@@ -119,7 +119,7 @@ export function groupChip(
   );
 }
 
-/** The innermost layer around, and every region and PyLayer. */
+/** Chips of the innermost enclosing layer, and of every enclosing region and PyLayer. */
 export function groupChips(context: PanelContext, group: number): HTMLElement[] {
   const path = context.trace.groupPath(group);
   const layer = path.findLast((at) => context.trace.groupKind(at) === "layer");

@@ -1,4 +1,4 @@
-/** A finding's sentence as nodes: code in monospace, places as links; and as plain text. */
+/** A finding's sentence as nodes, with monospace code and links to places; also as plain text. */
 
 import { button, element } from "../../dom/element.ts";
 import type { Finding } from "../../model/graph/findings.ts";
@@ -8,12 +8,12 @@ import type { SourceLine } from "../actions/open_source.ts";
 import { baseName } from "../names/file_names.ts";
 import { fileLabel } from "../names/stack_order.ts";
 
-/** "cell 4, line 8", "单元格 4 第 8 行", "model.py:31": as Python names places in sentences. */
+/** Places as Python writes them in sentences: "cell 4, line 8", "单元格 4 第 8 行", "model.py:31". */
 const PLACES = /cell (\d+), line (\d+)|单元格 (\d+) 第 (\d+) 行|([\w.+-]+\.\w+):(\d+)/giu;
 
 export type OpenLine = (at: SourceLine) => void;
 
-/** The sentence; where it does not name the finding's own line, a link to that line follows. */
+/** The sentence. If it does not name the finding's own line, a link to that line follows. */
 export function findingSentence(trace: Trace, finding: Finding, open: OpenLine): HTMLElement {
   const sentence = richText(trace, finding.message, open);
   const isNamed = Array.from(sentence.querySelectorAll<HTMLElement>("[data-line]")).some(
@@ -28,7 +28,7 @@ export function findingSentence(trace: Trace, finding: Finding, open: OpenLine):
 /** Text with `code` in monospace and its places as links. */
 export function richText(trace: Trace, text: string, open: OpenLine): HTMLElement {
   const made = element("span");
-  // Odd parts stand between backticks; a last one without its partner is plain.
+  // Odd parts were between backticks. A last part without a closing backtick is plain text.
   const parts = text.split("`");
   parts.forEach((part, at) => {
     if (at % 2 === 1 && at < parts.length - 1) {
@@ -45,7 +45,7 @@ function placeText(trace: Trace, { file, line, cell }: SourceLine): string {
   return t("place.file_line", { file: fileLabel(trace, file, cell), line });
 }
 
-/** For an issue or a chat: the severity, the sentence, its place, what to do. */
+/** A finding as plain text for an issue or a chat: severity, sentence, place, advice. */
 export function findingText(trace: Trace, finding: Finding): string {
   const severity = t(`severity.${finding.severity}`);
   const line = placeText(trace, finding);
@@ -66,7 +66,7 @@ function withLinks(trace: Trace, text: string, open: OpenLine): (Node | string)[
   for (const match of text.matchAll(PLACES)) {
     const at = resolved(trace, match);
     if (at) {
-      // No line ends between a link and its parenthesis.
+      // Keep a link and its parentheses on one line.
       const openAt = match.index - (/[(（]/.test(text[match.index - 1] ?? "") ? 1 : 0);
       const close = match.index + match[0].length;
       const closeAt = close + (/[)）]/.test(text[close] ?? "") ? 1 : 0);
@@ -87,7 +87,7 @@ function withLinks(trace: Trace, text: string, open: OpenLine): (Node | string)[
   return made;
 }
 
-/** The line that a sentence names, if the trace knows such a file or cell. */
+/** The line that a sentence names, if the trace has that file or cell. */
 function resolved(trace: Trace, match: RegExpMatchArray): SourceLine | undefined {
   const cell = Number(match[1] ?? match[3] ?? -1);
   const line = Number(match[2] ?? match[4] ?? match[6]);

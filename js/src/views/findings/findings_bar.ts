@@ -1,6 +1,6 @@
 /**
- * Above the graph: the finding that matters most in one sentence, what to do about it, and the way
- * to its place; the others on request. Where nothing was found there is nothing.
+ * The bar above the graph: the sentence of the most important finding, its advice, and a link to
+ * its place. The other findings are shown on request. Without findings the bar is hidden.
  */
 
 import { copyButton } from "../../dom/clipboard.ts";
@@ -17,7 +17,7 @@ import { severitySign } from "./severity_sign.ts";
 
 /**
  * @param root the `.pdl-findings` element
- * @returns what takes the bar down
+ * @returns a function that removes the bar
  */
 export function mountFindings(root: HTMLElement, store: Store): () => void {
   const { trace } = store;
@@ -28,7 +28,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
   }
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", t("findings.findings"));
-  /** Keys of the findings whose advice has been asked for. */
+  /** Keys of the findings whose advice was opened. */
   const advised = new Set<number>();
   const unsubscribe = store.subscribe((state, previous) => {
     if (state.finding !== previous.finding || state.findingsShown !== previous.findingsShown) {
@@ -55,7 +55,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
     (successor || root.querySelector<HTMLElement>(first))?.focus({ preventScroll: true });
   }
 
-  /** The sentence in view. */
+  /** The sentence of one finding, with its advice. */
   function sentence(finding: Finding, isListed: boolean): HTMLElement {
     const isAdvised = advised.has(finding.key);
     const advice = element(
@@ -118,7 +118,7 @@ export function mountFindings(root: HTMLElement, store: Store): () => void {
     render(store.state, store.state.findingsShown);
   }
 
-  /** "✕ 1 error ▲ 2 warnings": what is left when the sentence is folded away. */
+  /** "✕ 1 error ▲ 2 warnings": the row that remains when the findings are folded. */
   function countRow(): HTMLElement {
     return element(
       "button",

@@ -1,4 +1,4 @@
-/** The sign of a severity as an element: the shapes that the picture draws, with the word beside. */
+/** The sign of a severity as an element: the same shape as in the picture, and the word. */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";

@@ -1,4 +1,4 @@
-/** Gradients over depth: the norm by layer, in the order of the forward, on a logarithmic axis. */
+/** Gradients over depth: the norm for each layer in forward order, on a logarithmic axis. */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";
@@ -14,7 +14,7 @@ const LEFT_PX = 36;
 const RIGHT_PX = 312;
 const TOP_PX = 10;
 const BASE_PX = 122;
-/** With more points a dot each would be a band. */
+/** With more points, the dots would merge into a band. */
 const MOST_DOTS = 48;
 const MOST_LINES = 5;
 
@@ -23,7 +23,7 @@ const SERIES = [
   { name: "parameters", key: "curve.parameters", dash: "4 3" },
 ] as const;
 
-/** Nothing where too little was recorded to speak of depth. */
+/** Empty if too little was recorded for a curve. */
 export function depthSection(context: PanelContext): HTMLElement[] {
   const { store, trace } = context;
   if (!store.gradients.isRecorded) return [];
@@ -154,7 +154,7 @@ function gridLines(from: number, to: number, y: (norm: number) => number): SVGEl
   return lines;
 }
 
-/** A line through the layers that have one, and a dot or a square each where there is room. */
+/** A line through the layers with a known norm; if they are few, also a dot or square for each. */
 function curve(
   points: readonly DepthPoint[],
   name: "flowing" | "parameters",

@@ -1,4 +1,4 @@
-/** How large a gradient's values are: a histogram by powers of two, negative, zero, positive. */
+/** A histogram of a gradient's values by powers of two: negative, zero, positive. */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";
@@ -11,17 +11,17 @@ const HEIGHT_PX = 118;
 const TOP_PX = 14;
 const BASE_PX = 88;
 const SIDE_PX = 4;
-/** Between the three parts. */
+/** Gap between the three parts. */
 const GAP_PX = 7;
 const ZERO_PX = 14;
-/** More bars a side are drawn together. */
+/** The most bars on a side; with more, neighbours are merged. */
 const MOST_BARS = 32;
 const LEAST_BAR_PX = 1.5;
-/** A few bars stand close to zero, not spread out. */
+/** The most width of a bar, so that a few bars stay close to zero. */
 const WIDEST_BAR_PX = 22;
 
 interface Bar {
-  /** Values lie in [2^from, 2^to). */
+  /** Values are in [2^from, 2^to). */
   readonly from: number;
   readonly to: number;
   readonly negative: number;
@@ -51,7 +51,7 @@ export function gradientHistogram(bins: readonly HistogramBin[], zeros: number):
   const bar = Math.max(0.5, step - Math.min(1, step * 0.15));
   const first = bars[0];
   const last = bars.at(-1);
-  // At the picture's edges the labels stay inside; short of them they must not meet the inner ones.
+  // At the picture's edge, outer labels extend inwards; else outwards, away from inner labels.
   const outer = used > half - 20 ? (["start", "end"] as const) : (["end", "start"] as const);
   const ends =
     first && last
@@ -139,7 +139,7 @@ function positiveRange({ from, to }: Bar): string {
   return t("histogram.range", { from: power(from), to: power(to) });
 }
 
-/** As many bars as can be told apart: powers of two, or of four, sixteen … */
+/** Merge neighbouring powers of two if there would be more than `MOST_BARS` bars. */
 function together(bins: readonly HistogramBin[]): Bar[] {
   const each = Math.ceil(bins.length / MOST_BARS);
   const bars: Bar[] = [];

@@ -1,4 +1,4 @@
-/** What width and tint of a gradient's edge mean, in a corner of the picture. */
+/** The legend in a corner of the picture: the meaning of width and tint of a gradient's edge. */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";
@@ -11,7 +11,7 @@ const MOST_SAMPLES = 4;
 
 /**
  * @param root the `.pdl-canvas` element
- * @returns what takes the legend down
+ * @returns a function that removes the legend
  */
 export function mountNormLegend(root: HTMLElement, store: Store): () => void {
   const legend = element("div", { class: "pdl-norm-legend", hidden: true });

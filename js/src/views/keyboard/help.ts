@@ -22,7 +22,7 @@ const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
   ["?", "help.key_help"],
 ];
 
-/** @param app the `.pdl-app` element; the focus goes back to where it was when the help is closed */
+/** @param app the `.pdl-app` element; when the help is closed, the focus goes back */
 export function openHelp(app: HTMLElement): void {
   if (app.querySelector(".pdl-help")) return;
   const before = document.activeElement;
@@ -64,7 +64,7 @@ export function openHelp(app: HTMLElement): void {
 
   function press(event: KeyboardEvent): void {
     event.stopPropagation();
-    // The only thing to focus inside is the button: Tab stays there.
+    // The button is the only element inside that takes focus, so Tab stays on it.
     if (event.key === "Tab") close.focus();
     else if (event.key === "Escape" || event.key === "?") dismiss();
     else return;

@@ -1,4 +1,4 @@
-/** Single keys, wherever in the app the focus is but in a field. */
+/** Single-key commands, for focus anywhere in the app except in a field. */
 import { isFolded } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 import { hasMemory } from "../../trace/trace.ts";
@@ -17,7 +17,7 @@ const ARROWS: Readonly<Record<string, Direction>> = {
 };
 const ZOOM_STEP = 1.25;
 
-/** @returns a function that ends the listening */
+/** @returns a function that stops listening */
 export function listenToKeys(app: HTMLElement, store: Store, canvas: GraphCanvas): () => void {
   const press = (event: KeyboardEvent): void => {
     const target = event.target as HTMLElement;
@@ -87,7 +87,7 @@ function pressPlain(
     E: () => showNextFinding(store, -1),
   };
   const act = keys[event.key];
-  // What has nothing to do says false, and leaves the key to the notebook.
+  // An action that has no effect returns false; the key then goes to the notebook.
   return act !== undefined && act() !== false;
 }
 
@@ -100,7 +100,7 @@ function step(store: Store, canvas: GraphCanvas, direction: Direction): void {
   }
 }
 
-/** @param isOne whether of a fold one member is opened */
+/** @param isOne whether to open only one member of a fold */
 function open(store: Store, isOne: boolean): boolean {
   const { selection } = store.state;
   if (selection.kind !== "group") {
@@ -115,7 +115,7 @@ function open(store: Store, isOne: boolean): boolean {
   return true;
 }
 
-/** Escape lets go of the selection; with none it is the notebook's again. */
+/** Escape clears the selection; without a selection the key goes to the notebook. */
 function letGo(store: Store): boolean {
   if (store.state.selection.kind === "none") {
     return false;

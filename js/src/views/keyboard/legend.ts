@@ -1,10 +1,10 @@
-/** Samples of what the picture is made of, each with its meaning; drawing_style.ts has the real ones. */
+/** Samples of the picture's parts with their meanings; drawing_style.ts styles the real parts. */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";
 import { type PageKey, t } from "../../words/page.ts";
 
-/** What the samples are drawn of: SVG path data in a field of 46 by 24 px, and a class for its look. */
+/** Shapes of the samples: SVG path data in a field of 46 by 24 px. */
 const SHAPES = {
   box: "M9 4h28q5 0 5 5v6q0 5-5 5H9q-5 0-5-5V9q0-5 5-5z",
   inner: "M9 7h28q2 0 2 2v6q0 2-2 2H9q-2 0-2-2V9q0-2 2-2z",

@@ -1,9 +1,9 @@
-/** Where the arrow keys lead: up and down along edges, left and right to the next box. */
+/** The box that an arrow key leads to: up and down along edges, left and right to the next box. */
 import type { Scene, SceneBox } from "../scene/scene.ts";
 
 export type Direction = "up" | "down" | "left" | "right";
 
-/** Position of the box that lies in `direction` of box `from`, -1 if there is none. */
+/** Position of the next box in `direction` from box `from`, -1 if there is none. */
 export function neighbour(scene: Scene, from: number, direction: Direction): number {
   const start = scene.boxes[from];
   if (!start) {
@@ -18,7 +18,7 @@ export function neighbour(scene: Scene, from: number, direction: Direction): num
   return nearest(scene, start, direction);
 }
 
-/** The end of an edge that leads this way, the straightest and then the shortest. */
+/** The box above or below that an edge leads to: the nearest, with sideways distance counted more. */
 function alongEdges(scene: Scene, from: number, sign: 1 | -1): number {
   const start = scene.boxes[from]!;
   let best = Infinity;

@@ -1,13 +1,13 @@
-/** Keeps keys that are pressed in the view from being commands of the notebook around it. */
+/** Stops the notebook from using keys that are pressed in the view as its own commands. */
 
-/** Lumino, under JupyterLab and Notebook, leaves keys alone whose target carries it. */
+/** Lumino, used by JupyterLab and Notebook, ignores keys whose target has this attribute. */
 const SUPPRESS = "data-lm-suppress-shortcuts";
 
 /**
- * JupyterLab answers single keys (b: new cell, x: cut the cell) wherever in a notebook the focus is, before
- * any listener of ours. Shift+Enter and keys with Ctrl, such as Ctrl+S, stay the notebook's.
+ * JupyterLab uses single keys (b: new cell, x: cut the cell) anywhere in a notebook, before any
+ * listener of ours. Shift+Enter and keys with Ctrl, such as Ctrl+S, still go to the notebook.
  *
- * @returns what ends it
+ * @returns a function that ends this
  */
 export function keepNotebookKeysAway(app: HTMLElement): () => void {
   const mark = (event: KeyboardEvent): void => {
@@ -21,7 +21,7 @@ export function keepNotebookKeysAway(app: HTMLElement): () => void {
     if (isOurs) target.setAttribute(SUPPRESS, "true");
     else target.removeAttribute(SUPPRESS);
   };
-  // Only what listens on the window comes before what listens on the document.
+  // Listeners on the window run before listeners on the document.
   window.addEventListener("keydown", mark, true);
   return () => window.removeEventListener("keydown", mark, true);
 }
