@@ -1,4 +1,4 @@
-/** A few lines beside the pointer, inside the app. */
+/** A tooltip of a few lines next to the pointer, inside the app. */
 import { element } from "../dom/element.ts";
 
 const AWAY_PX = 14;
@@ -11,7 +11,7 @@ export class TooltipBox {
     app.append(this.#element);
   }
 
-  /** @param lines of which all but the first are soft */
+  /** @param lines all but the first have a soft colour */
   show(lines: readonly string[], x: number, y: number): void {
     this.#element.replaceChildren(
       ...lines.map((line, i) => element("div", { class: i ? "pdl-soft" : undefined }, line)),

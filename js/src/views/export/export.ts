@@ -153,7 +153,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     return navigator.clipboard.write([item]);
   }
 
-  /** @param what the last part of the file's name; by default the graph in view, such as "forward" */
+  /** @param what the last part of the file's name; by default the view, such as "forward" */
   function save(
     content: string | Blob,
     type: string,

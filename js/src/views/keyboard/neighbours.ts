@@ -18,7 +18,7 @@ export function neighbour(scene: Scene, from: number, direction: Direction): num
   return nearest(scene, start, direction);
 }
 
-/** The box above or below that an edge leads to: the nearest, with sideways distance counted more. */
+/** The box above or below that an edge leads to: the nearest, sideways distance counts more. */
 function alongEdges(scene: Scene, from: number, sign: 1 | -1): number {
   const start = scene.boxes[from]!;
   let best = Infinity;

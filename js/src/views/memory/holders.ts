@@ -1,4 +1,4 @@
-/** What was alive when the trace ended, and who held it. */
+/** The memory that was alive when the trace ended, and its holders. */
 
 import { button, element } from "../../dom/element.ts";
 import { type Held, heldAtEnd } from "../../memory/blocks/held.ts";

@@ -1,4 +1,4 @@
-/** The legend of the kinds, with what each has in the chosen moment; a press lights one. */
+/** The legend of the kinds of memory, with bytes at the chosen moment; a press highlights one. */
 
 import { button, element } from "../../dom/element.ts";
 import { kindLabel, MEMORY_KINDS } from "../../memory/blocks/kinds.ts";
@@ -8,7 +8,7 @@ import { t } from "../../words/page.ts";
 import { formatBytes } from "../../words/quantities.ts";
 import { swatch } from "./figure/swatch.ts";
 
-/** @returns what ends it */
+/** @returns a function that disposes of the legend */
 export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState): () => void {
   let frame = 0;
   const render = (): void => {

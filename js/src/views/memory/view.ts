@@ -1,4 +1,4 @@
-/** The memory of a trace: timeline, map of the address space, what stayed alive; and whose it was. */
+/** The memory view of a trace: timeline, map of the address space, living blocks, their owners. */
 
 import { button, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
@@ -19,15 +19,15 @@ const PAGES = ["timeline", "map", "held"] as const;
 type Page = (typeof PAGES)[number];
 
 export interface MemoryView {
-  /** The timeline as PNG; rejects where it cannot be drawn. */
+  /** The timeline as PNG; rejects if it cannot be drawn. */
   picture(): Promise<Blob>;
-  /** What was alive in the chosen moment, as the table has it. */
+  /** The table of what was alive at the chosen moment. */
   alive(): Cell[][];
   dispose(): void;
 }
 
 /**
- * Lies over the graph's picture, which keeps its size and place beneath.
+ * Mount the memory view over the graph's picture, which keeps its size and place.
  *
  * @param root the `.pdl-canvas` element
  */
@@ -153,7 +153,7 @@ function mountParts(
   };
 }
 
-/** Which device, where there are several. */
+/** A chooser for the device, if there are several. */
 function placeChooser(memory: MemoryState): HTMLElement[] {
   if (memory.places.length < 2) {
     return [];

@@ -1,4 +1,4 @@
-/** What a backward call is called, and where it was made. */
+/** The name of a backward call, and the line that made it. */
 import { callsAround } from "../../model/graph/backward_calls.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
@@ -16,7 +16,7 @@ export function backwardCallName(trace: Trace, call: number): string {
   return `${call + 1} · ${parts.filter(Boolean).join(" · ")}`;
 }
 
-/** "line 7", where people's own code made the call. */
+/** "line 7" if the user's own code made the call, else "". */
 export function lineOfBackwardCall(trace: Trace, call: number): string {
   const frame = trace
     .framesOfStack(trace.at("backward_calls", "stack", call))

@@ -1,4 +1,4 @@
-/** Distinct names of files: each with as many of its folders as it needs. */
+/** Distinct names of files: each has as many of its folders as it needs to be unique. */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 
@@ -8,9 +8,9 @@ export function baseName(path: string): string {
 }
 
 /**
- * The shortest end of each path that no other path ends with.
+ * The shortest end of each path that is not the end of another path.
  *
- * @param paths each once
+ * @param paths without duplicates
  */
 export function distinctNames(paths: readonly string[]): Map<string, string> {
   const names = new Map<string, string>();
@@ -31,7 +31,7 @@ export function distinctNames(paths: readonly string[]): Map<string, string> {
   return names;
 }
 
-/** The name of a trace's file among those its frames lie in; "" for none. */
+/** The name of a trace's file, distinct among the files of its frames; "" for none. */
 export function fileName(trace: Trace, file: number): string {
   const names = kept(trace, "file names", () => {
     const paths = new Set<string>();

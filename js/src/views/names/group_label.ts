@@ -1,4 +1,4 @@
-/** What boxes and frames of groups say beside the group's name. */
+/** Text next to a group's name on boxes and frames. */
 
 import { runLabel } from "../../model/graph/runs.ts";
 import { foldAround } from "../../model/state/folding.ts";
@@ -6,14 +6,14 @@ import type { Pictured } from "../../model/state/pictured.ts";
 import type { VisibleItem } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
 
-/** "layers.0–11 ×12" of the fold that begins with a group. */
+/** "layers.0–11 ×12": the label of the fold that begins with this group. */
 export function foldLabel({ trace, hierarchy, state }: Pictured, first: number): string {
   const members = foldAround(hierarchy, state, first);
   const label = runLabel(trace.groupLabel(first), trace.groupLabel(members.at(-1)!));
   return `${label} ×${members.length}`;
 }
 
-/** "×12" where the group begins a run that is shown member by member, or is taken out of it. */
+/** "×12" if the group begins an unfolded run, or was taken out of a fold; else "". */
 export function refoldLabel({ hierarchy, state }: Pictured, group: number): string {
   const run = hierarchy.runOf[group]!;
   const isShown = state.unfolded.has(run) ? run === group : state.taken.has(group);

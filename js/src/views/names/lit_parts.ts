@@ -1,9 +1,9 @@
-/** Describes in a few words what a selection highlights: whole layers where all of a layer is highlighted. */
+/** Short names for what a selection highlights: a whole layer if all its ops are highlighted. */
 import type { Store } from "../../model/state/store.ts";
 
 export type LitPart = { readonly group: number } | { readonly op: number };
 
-/** Keys of the ops that are lit, in the order in which they ran. */
+/** Keys of the highlighted ops, in execution order. */
 export function litOpKeys(store: Store): number[] {
   const ops: number[] = [];
   store.litOps().forEach((isLit, op) => {
@@ -12,7 +12,7 @@ export function litOpKeys(store: Store): number[] {
   return ops;
 }
 
-/** The outermost groups all of whose ops are lit, and the lit ops outside of them, in order. */
+/** The outermost groups with all ops highlighted, and the other highlighted ops, in order. */
 export function litParts(store: Store): LitPart[] {
   const { trace } = store;
   const ops = litOpKeys(store);
@@ -27,7 +27,7 @@ export function litParts(store: Store): LitPart[] {
   for (const op of ops) {
     const whole = trace
       .groupPath(trace.groupOfOp(op))
-      // A group of one op is better named by the op.
+      // For a group of one op, the op is the better name.
       .find((group) => litCount[group] === size[group] && size[group]! > 1);
     if (whole === undefined) parts.push({ op });
     else if (!seen.has(whole)) {

@@ -1,6 +1,6 @@
 /**
- * Paths as people write them: `net.blocks.95.fc.weight`. The record has a layer's path and a parameter's from
- * their model on, "blocks.95.fc.weight", so that the model's name or class is looked for apart from it.
+ * Paths as people write them: `net.blocks.95.fc.weight`. In the record, paths of layers and
+ * parameters start inside their model, so the model's name or class is searched separately.
  */
 
 import { GROUP_KINDS } from "../../trace/protocol.ts";
@@ -8,25 +8,25 @@ import type { Trace } from "../../trace/trace.ts";
 
 const LAYER = GROUP_KINDS.indexOf("layer");
 
-/** What a text says if a model's name, and a path in it, meet at one of its dots. */
+/** A text, split at one of its dots into a model's name and a path inside the model. */
 interface Parting {
-  /** The text before the dot, with which a model's name or class ends. */
+  /** The text before the dot; a model's name or class ends with it. */
   readonly model: string;
-  /** The text after the dot, with which a path begins. */
+  /** The text after the dot; a path begins with it. */
   readonly path: string;
 }
 
 export class RootedPaths {
-  /** The model that each group is in, itself where it is one; -1 for none. */
+  /** The model that contains each group, or the group itself if it is a model; -1 for none. */
   readonly #modelOfGroup: Int32Array;
-  /** The model in which a tensor is first read, -1 for none; made when it is first asked for. */
+  /** The model that first reads each tensor, -1 for none; computed when first needed. */
   #modelOfTensor: Int32Array | undefined;
 
   constructor(readonly trace: Trace) {
     const groups = trace.table("groups");
     const [kind, parent] = [groups.column("kind"), groups.column("parent")];
     const model = new Int32Array(groups.length).fill(-1);
-    // Parents come first.
+    // Parents come before children.
     for (let group = 0; group < model.length; group++) {
       const around = parent[group]! >= 0 ? model[parent[group]!]! : -1;
       model[group] = around < 0 && kind[group] === LAYER ? group : around;
@@ -34,13 +34,13 @@ export class RootedPaths {
     this.#modelOfGroup = model;
   }
 
-  /** 1 at each group that a text names by its model and its path; those inside it are not marked. */
+  /** 1 for each group that the text names by its model and the beginning of its path. */
   groups(text: string, strings: readonly string[]): Uint8Array {
     const groups = this.trace.table("groups");
     return this.#fits(text, strings, groups.column("path"), this.#modelOfGroup, groups.length);
   }
 
-  /** 1 at each tensor that a text names by its model and its path. */
+  /** 1 for each tensor that the text names by its model and the beginning of its path. */
   tensors(text: string, strings: readonly string[]): Uint8Array {
     const tensors = this.trace.table("tensors");
     if (!text.includes(".")) return new Uint8Array(tensors.length);

@@ -1,10 +1,10 @@
-/** The call stack in the order a person reads it: their own lines first, the machinery folded. */
+/** The call stack in reading order: the user's frames first, other frames folded. */
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { fileName } from "./file_names.ts";
 
 export interface OrderedStack {
-  /** Innermost first. The user's own; where there are none, the nearest thing to it. */
+  /** Innermost first. The user's frames; if there are none, the frames nearest to them. */
   readonly own: number[];
   /** Frames in other libraries, innermost first. */
   readonly library: number[];
@@ -34,7 +34,7 @@ export function frameLabel(trace: Trace, frame: number): string {
 }
 
 /**
- * "Cell 4" or "model.py"; "nn/layer.py" where another file is named so, too.
+ * "Cell 4" or "model.py"; "nn/layer.py" if another file has the same name.
  *
  * @param file string code of the file's name
  * @param cell execution count of the notebook cell, -1 for a file
@@ -44,7 +44,7 @@ export function fileLabel(trace: Trace, file: number, cell: number): string {
   return fileName(trace, file) || t("place.unknown_file");
 }
 
-/** As Python prints a traceback: outermost first, with the source lines that are known. */
+/** As Python prints a traceback: outermost frame first, with source lines if they are known. */
 export function stackText(trace: Trace, frames: readonly number[]): string {
   const lines = ["Traceback (most recent call last):"];
   for (const frame of [...frames].reverse()) {

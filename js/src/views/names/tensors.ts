@@ -1,7 +1,7 @@
-/** The tensors that an op was given or made, and their shapes. */
+/** The input or output tensors of an op, and their shapes. */
 import type { Trace } from "../../trace/trace.ts";
 
-/** @param uses rows of `uses`, as those of an op's inputs */
+/** @param uses rows of `uses`, such as an op's inputs */
 export function tensorsOf(trace: Trace, uses: Int32Array): number[] {
   return Array.from(uses, (use) => trace.at("uses", "tensor", use)).filter((tensor) => tensor >= 0);
 }

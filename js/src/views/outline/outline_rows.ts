@@ -16,22 +16,22 @@ export interface OutlineRow {
   readonly level: number;
   readonly label: string;
   readonly sublabel: string;
-  /** All there is to say, for those who do not see the picture. */
+  /** The full description, for screen readers. */
   readonly name: string;
-  /** Signs of the findings that point at it: "✕"; "" for none. */
+  /** Signs of the findings about the row: "✕"; "" for none. */
   readonly sign: string;
   readonly expanded: boolean | undefined;
   readonly op: number;
   readonly gradNode: number;
   readonly group: number;
   readonly tensor: number;
-  /** First group of the folded run that the row stands for, -1 for none. */
+  /** First group of the folded run that the row represents, -1 for none. */
   readonly fold: number;
   readonly position: number;
   readonly siblings: number;
 }
 
-/** All rows of a tree; each is written when it is asked for: of thousands few are in view. */
+/** All rows of a tree. A row is written only on request, because few of thousands are visible. */
 export class OutlineRows {
   readonly length: number;
   readonly #writer: RowWriter;
@@ -42,7 +42,7 @@ export class OutlineRows {
   readonly #position: Int32Array;
   readonly #siblings: Int32Array;
 
-  /** @param isPaired 1 for the grad nodes that are rows below their op, as in a ladder */
+  /** @param isPaired 1 for grad nodes that are rows below their op, as in a ladder */
   constructor(
     readonly store: Store,
     readonly tree: VisibleTree,
@@ -92,7 +92,7 @@ export class OutlineRows {
     };
   }
 
-  /** What a row says first. */
+  /** The label of a row. */
   label(row: number): string {
     const index = this.#itemAt(row);
     const node = this.#nodesOf(index)[row - this.#rowOfItem[index]! - 1];
@@ -101,7 +101,7 @@ export class OutlineRows {
       : this.store.trace.gradNodeLabel(node);
   }
 
-  /** The row around a row, itself at the top. */
+  /** The parent row of a row, or the row itself at the top level. */
   around(row: number): number {
     const index = this.#itemAt(row);
     if (row > this.#rowOfItem[index]!) {
@@ -152,7 +152,7 @@ export class OutlineRows {
       : [];
   }
 
-  /** The item that a row, or the row above it, stands for: rows grow along `#order`. */
+  /** The item that a row belongs to, by binary search: rows increase along `#order`. */
   #itemAt(row: number): number {
     let low = 0;
     let high = this.#order.length - 1;
@@ -184,10 +184,10 @@ const NOTHING = {
 class RowWriter {
   constructor(readonly store: Store) {}
 
-  /** The row with what findings say of it. */
+  /** The row with the marks of its findings. */
   marked(row: RowContent, kind: ItemKind): RowContent {
     const box = { ...row, kind: kind === "fold" ? kind : ("op" as const) };
-    // A group's row stands for both halves; what is in an open one has rows of its own.
+    // A closed group's row has the marks of both halves; an open group's content has own rows.
     const isGroup = kind === "group" || kind === "fold";
     const marks = isGroup
       ? row.expanded
@@ -293,7 +293,7 @@ class RowWriter {
   }
 }
 
-/** Items as they are read: what is listed last (parameters) belongs into its group nevertheless. */
+/** Items in reading order: parameters are listed last, but belong inside their groups. */
 function depthFirst({ items }: VisibleTree): Int32Array {
   const inside = new Int32Array(items.length).fill(1);
   for (let item = items.length - 1; item >= 0; item--) {
@@ -302,7 +302,7 @@ function depthFirst({ items }: VisibleTree): Int32Array {
       inside[parent]! += inside[item]!;
     }
   }
-  // Where the next child of each parent goes: right after its elder siblings with all inside them.
+  // Where the next child of each parent goes: after its earlier siblings and all inside them.
   const next = new Int32Array(items.length + 1);
   const order = new Int32Array(items.length);
   for (let item = 0; item < items.length; item++) {

@@ -1,10 +1,10 @@
-/** A row of the outline in the document: what it says, and the marks it wears. */
+/** A row of the outline as an element, and its marks. */
 import { element } from "../../dom/element.ts";
 import type { OutlineRow } from "./outline_rows.ts";
 
-/** What changes while a row goes on saying the same. */
+/** Properties that can change while the row's text stays the same. */
 export interface RowMarks {
-  /** Whether the selection means it. */
+  /** Whether the selection highlights it. */
   readonly isLit: boolean;
   /** Whether it is the selection itself. */
   readonly isChosen: boolean;

@@ -1,6 +1,6 @@
 /**
- * The outline: what is open, as an ARIA tree in step with the picture. It is the way of the
- * keyboard and the screen reader, and can be shown beside the picture.
+ * The outline: open groups and their content, as an ARIA tree that matches the picture. Keyboard
+ * and screen readers use it. It can also be shown next to the picture.
  */
 
 import { element } from "../../dom/element.ts";
@@ -17,28 +17,28 @@ import { type OutlineRow, OutlineRows } from "./outline_rows.ts";
 import { markRow, rowElement } from "./row_element.ts";
 
 const ROW_PX = 20;
-/** So many rows are all in the document. Of more there is a window; the others are room around it. */
+/** The most rows that are all in the document. With more, only WINDOW_ROWS rows are in it. */
 const MOST_ROWS = 1200;
 const WINDOW_ROWS = 240;
 const TYPE_AHEAD_MS = 700;
 
-/** A row in the document, and what it was written from. */
+/** A row in the document, and the data that it was written from. */
 interface WrittenRow {
   readonly row: OutlineRow;
   readonly element: HTMLElement;
-  /** All that it says: a row that says the same is the same element. */
+  /** All text of the row; a row with the same text reuses the element. */
   readonly said: string;
 }
 
 export class Outline {
   #rows: OutlineRows | undefined;
-  /** Those of which some are in the document. */
+  /** The rows of which a part is in the document. */
   #writtenRows: OutlineRows | undefined;
   /** The rows in the document; the first of them is row `#first`. */
   #written: readonly WrittenRow[] = [];
   #first = 0;
   #writtenFirst = -1;
-  /** Room for the rows before and after them. */
+  /** Empty space in place of the rows before and after the window. */
   readonly #spacers = [spacer(), spacer()] as const;
   /** Id of the row that Tab reaches. */
   #current = "";
@@ -66,7 +66,7 @@ export class Outline {
       if (state.selection !== previous.selection) {
         this.#follow(this.store.selectionInGraph);
       }
-      // Some marks are shown for the finding in view alone.
+      // Some marks are shown only for the current finding.
       if (state.finding !== previous.finding && this.#tree) {
         this.show(this.#tree);
       }
@@ -86,7 +86,7 @@ export class Outline {
     this.#follow(this.store.selectionInGraph);
   }
 
-  /** Write into each row where the picture shows it, in world px. */
+  /** Write into each row its place in the picture, in world px. */
   place(scene: Scene): void {
     this.#scene = scene;
     this.#placeRows();
@@ -134,7 +134,7 @@ export class Outline {
     return this.#rows?.length ?? 0;
   }
 
-  /** Rows in the document at a time. */
+  /** How many rows are in the document at a time. */
   get #windowRows(): number {
     return this.#rowCount > MOST_ROWS ? WINDOW_ROWS : MOST_ROWS;
   }
@@ -173,7 +173,7 @@ export class Outline {
     this.#put(written);
   }
 
-  /** Mark what the selection means in the rows that are in the document. */
+  /** Mark the highlighted and selected rows in the document. */
   #mark(): void {
     if (!this.#written.some(({ row }) => row.id === this.#current)) {
       this.#current = this.#written[0]?.row.id ?? "";
@@ -191,7 +191,7 @@ export class Outline {
     }
   }
 
-  /** Put rows in place of those that are there: what stays is not touched. */
+  /** Replace the rows in the document; elements that stay are not touched. */
   #put(written: readonly WrittenRow[]): void {
     const kept = new Set(written);
     for (const old of this.#written.filter((row) => !kept.has(row))) {
@@ -249,7 +249,7 @@ export class Outline {
     }
   }
 
-  /** Letters lead to the next row that begins with them; single-key commands are the app's. */
+  /** Letters lead to the next row that begins with them; single-key commands stay with the app. */
   #typeAhead(event: KeyboardEvent, at: number): boolean {
     const isLetter = /^[\p{L}_]$/u.test(event.key);
     const isRecent = event.timeStamp - this.#typed_ms < TYPE_AHEAD_MS;
@@ -292,7 +292,7 @@ export class Outline {
     }
   }
 
-  /** Position among all rows of the one that an event is about, -1 for none. */
+  /** Position among all rows of the row that an event is about, -1 for none. */
   #positionOf(target: EventTarget | null): number {
     const row = (target as Element | null)?.closest<HTMLElement>("[data-id]");
     const at = row ? this.#written.findIndex((written) => written.element === row) : -1;
@@ -309,7 +309,7 @@ export class Outline {
 
   #scrollTo(at: number): void {
     if (this.element.classList.contains("pdl-visually-hidden")) {
-      return; // to ask where it is scrolled to would lay out the page
+      return; // reading the scroll position would force a layout of the page
     }
     const { scrollTop, clientHeight } = this.element;
     const top = at * ROW_PX;
@@ -320,7 +320,7 @@ export class Outline {
 
   #scrolled(): void {
     if (this.element.clientHeight <= ROW_PX) {
-      return; // hidden from view: the window follows the selection alone
+      return; // hidden: the window follows only the selection
     }
     const first = Math.floor(this.element.scrollTop / ROW_PX);
     const last = first + Math.ceil(this.element.clientHeight / ROW_PX);
@@ -331,7 +331,7 @@ export class Outline {
   }
 }
 
-/** Keys that the app answers wherever the focus is. */
+/** Keys that are commands of the app, wherever the focus is. */
 const COMMANDS = new Set(["e", "f", "p"]);
 
 function isSelected(row: OutlineRow, selection: Selection): boolean {

@@ -66,7 +66,7 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   paintChips(brush, box, withText);
 }
 
-/** The part of a fold that its text is on. */
+/** The front card of a fold, which has the text. */
 function frontCard(box: SceneBox): SceneBox {
   const height = box.height - 2 * FOLD_CARD_PX;
   return { ...box, height, y: box.y - FOLD_CARD_PX };
@@ -82,7 +82,7 @@ function paintCards({ context, theme }: Brush, box: SceneBox, colour: string): v
   }
 }
 
-/** Name and secondary text side by side, in the middle; the secondary text gives way first. */
+/** Name and secondary text in one centred line; the secondary text is shortened first. */
 function paintLine(brush: Brush, box: SceneBox): void {
   const { theme, measure } = brush;
   const room = box.width - 2 * BOX_PADDING_PX + 4;

@@ -1,4 +1,4 @@
-/** What every part of a picture is drawn with, and how rectangles and words are. */
+/** Everything that painters draw with; and functions that draw rectangles and words. */
 
 import type { Theme } from "../../dom/theme.ts";
 import type { Camera, Rectangle } from "../scene/camera.ts";
@@ -14,13 +14,13 @@ export interface Brush {
   readonly camera: Camera;
   readonly showShapes: boolean;
   readonly hovered: string;
-  /** The gradients' norms, where they are shown. */
+  /** The gradients' norms, if they are shown. */
   readonly norms: NormInk | undefined;
 }
 
 type Context = CanvasRenderingContext2D;
 
-/** Make a rectangle with round corners the path. @param grow px that it is larger on every side */
+/** Make a rectangle with round corners the current path. @param grow px added on every side */
 export function traceRectangle(
   context: Context,
   { x, y, width, height }: Rectangle,

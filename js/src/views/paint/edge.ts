@@ -1,4 +1,4 @@
-/** Draws edges, all of a style in one stroke. */
+/** Draws edges; edges of one style share one stroke. */
 import type { Mark } from "../../model/graph/findings.ts";
 import { type Stroke, strokeOfEdge } from "../scene/drawing_style.ts";
 import type { Extent } from "../scene/extent.ts";
@@ -7,16 +7,16 @@ import type { Brush } from "./brush.ts";
 import { colourOfMark } from "./mark.ts";
 import { traceEdges } from "./shared_stretches.ts";
 
-/** Below this scale edges have no curves and no round corners. */
+/** Below this scale edges are drawn without curves and round corners. */
 const CURVE_SCALE = 0.16;
-/** From afar an edge that is shorter on screen lies behind its boxes. */
+/** From afar, boxes hide an edge that is shorter than this on screen. */
 const SHORTEST_PX = 0.6;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
-/** The way of a finding. */
+/** Width of an edge on a finding's path. */
 const WAY_PX = 3.2;
 
-/** @param area what is in view: of an edge that only passes it, the arrow is not drawn */
+/** @param area the part in view; an edge that only passes through it has no arrow */
 export function paintEdges(
   brush: Brush,
   scene: Scene,
@@ -38,7 +38,7 @@ export function paintEdges(
     const isStrong = emphasis.isEdgeStrong(edge, scene.boxes);
     const way = emphasis.wayAlong(edge, scene.boxes);
     const norm = norms?.classOf(edge) ?? "";
-    // Strong edges lie above the others: their key comes last.
+    // Strong edges are drawn above the others, so their key sorts last.
     const rank = way ? "3" : isStrong ? "2" : "1";
     const key = `${rank}${edge.kind}${edge.phase}${way?.finding.key ?? ""} ${norm}`;
     const style = styles.get(key) ?? { stroke: stroke(edge, isStrong, way, norm), edges: [] };
@@ -71,7 +71,7 @@ export function paintEdges(
   }
 }
 
-/** Whether a point of an edge is in view, or no further away than `reach`. */
+/** Whether a point of an edge is in view, or at most `reach` outside. */
 export function isWithin(edge: SceneEdge, at: number, area: Extent, reach: number): boolean {
   const x = edge.pathX[at]!;
   const y = edge.pathY[at]!;
@@ -83,7 +83,7 @@ export function isWithin(edge: SceneEdge, at: number, area: Extent, reach: numbe
   );
 }
 
-/** A small head at the target, along the last step. */
+/** A small arrowhead at the target, in the direction of the last step. */
 function traceArrow(
   context: CanvasRenderingContext2D,
   { pathX, pathY }: SceneEdge,
@@ -95,7 +95,7 @@ function traceArrow(
   }
   const [x, y] = [pathX[last]!, pathY[last]!];
   const [dx, dy] = [x - pathX[last - 1]!, y - pathY[last - 1]!];
-  // Slanted steps arrive vertically.
+  // A slanted step ends vertically.
   const [ux, uy] = dy === 0 ? [Math.sign(dx), 0] : [0, Math.sign(dy)];
   const [long, half] = [ARROW_PX * grow, 3 * grow];
   context.moveTo(x, y);

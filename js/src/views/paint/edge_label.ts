@@ -1,4 +1,4 @@
-/** Draws what edges carry, beside where they leave their boxes: shapes, and norms of gradients. */
+/** Draws labels where edges leave their boxes: shapes of tensors, norms of gradients. */
 
 import { fillOfFrame, mix } from "../scene/drawing_style.ts";
 import {
@@ -13,9 +13,9 @@ import { type Brush, write } from "./brush.ts";
 import { isWithin } from "./edge.ts";
 
 /**
- * Each tensor's shape once, where it leaves its box.
+ * Draw each tensor's shape once, where it leaves its box.
  *
- * @param frames in view, from the outermost in
+ * @param frames in view, outermost first
  */
 export function paintEdgeLabels(
   brush: Brush,
@@ -46,7 +46,7 @@ export function paintEdgeLabels(
     }
     taken.set(edge.source, [...beside, range]);
     if (place.isOnLine) {
-      // A line that passes behind the words stays visible, faintly.
+      // A line behind the words stays faintly visible.
       const ground = frames.findLast((frame) => isInside(extentOf(frame), place.x, place.y));
       context.fillStyle = ground ? fillOfFrame(ground, theme) : theme.bg;
       context.globalAlpha = 0.85;

@@ -14,11 +14,11 @@ import { refoldRoom, TITLE_END_PX, TITLE_GAP_PX } from "../scene/title_room.ts";
 import { type Brush, fillPath, paintChevron, strokePath, traceRectangle, write } from "./brush.ts";
 import type { TitlePlaces } from "./title_places.ts";
 
-/** On screen; a title stays this large when the rest is too small to read. */
+/** Sizes on screen: a title stays readable when the rest is too small to read. */
 const TITLE_PX = 12;
 const OVERVIEW_TITLE_PX = 11;
 const LEAST_TITLE_PX = 6.4;
-/** What a title takes up, from its upper left corner. */
+/** Extent of a title, from its upper left corner. */
 const SIGN_PX = 9;
 const TEXT_TOP_PX = 5;
 const TEXT_BOTTOM_PX = 21;
@@ -38,9 +38,9 @@ export function paintFrame({ context, theme, emphasis }: Brush, frame: SceneFram
 }
 
 /**
- * The title: above edges, which pass behind it.
+ * Draw the title above the edges, which pass behind it.
  *
- * Below the readable scale it keeps its size on screen where there is room for it: in the frame, or else above it.
+ * Below the readable scale it keeps its size on screen if there is room in the frame or above it.
  */
 export function paintFrameTitle(
   brush: Brush,
@@ -84,7 +84,7 @@ export function paintFrameTitle(
   }
 }
 
-/** How far to the right a title goes to stay in sight while its frame is. */
+/** How far a title moves to the right, to stay in view while its frame is in view. */
 function stuck(frame: SceneFrame, left: number, area: Extent, grow: number): number {
   return Math.max(0, Math.min(area.left - left, frame.width - 160 * grow));
 }
@@ -92,7 +92,7 @@ function stuck(frame: SceneFrame, left: number, area: Extent, grow: number): num
 interface TitleWords {
   readonly title: string;
   readonly subtitle: string;
-  /** Where they begin and end, from the title's left. */
+  /** X of the subtitle, and of the end of the words, from the title's left side. */
   readonly subtitleX: number;
   readonly end: number;
 }

@@ -1,4 +1,4 @@
-/** Draws what findings say of boxes and edges: signs, words, and where a gradient is cut. */
+/** Draws the marks of findings on boxes and edges: signs, words, and cuts of gradients. */
 
 import type { ColourName, Theme } from "../../dom/theme.ts";
 import type { Mark, Severity } from "../../model/graph/findings.ts";
@@ -8,10 +8,10 @@ import type { Scene, SceneBox, SceneEdge } from "../scene/scene.ts";
 import { type Brush, fillPath, strokePath, traceRectangle, write } from "./brush.ts";
 
 const SIGN_PX = 12;
-/** On screen a sign does not get smaller than this. */
+/** The least size of a sign on screen. */
 const LEAST_SIGN_PX = 11;
 const PILL_HEIGHT_PX = 15;
-/** From a box's edge to the cut through a line. */
+/** Distance from a box's edge to the cut through a line. */
 const CUT_AWAY_PX = 11;
 const STUB_PX = 20;
 
@@ -25,14 +25,14 @@ export function colourOfMark({ finding }: Mark, theme: Theme): string {
   return theme[SEVERITY_COLOURS[finding.severity]];
 }
 
-/** Above everything else, so that no box hides another's mark. */
+/** Draw marks above everything else, so that no box hides the mark of another. */
 export function paintMarks(brush: Brush, boxes: readonly SceneBox[], withText: boolean): void {
   for (const box of boxes) {
     const mark = brush.emphasis.marksOf(box)[0];
     if (mark && withText) {
       paintPill(brush, box, mark);
     } else if (mark && mark.role !== "path" && mark.role !== "related") {
-      // From afar the colour shows a path: signs at every step would cover it.
+      // From afar the colour shows a path: signs on all its boxes would cover it.
       const scale = Math.max(1, LEAST_SIGN_PX / SIGN_PX / brush.camera.scale);
       paintSign(brush, box.x - box.width / 2, box.y - box.height / 2, mark, scale);
     }
@@ -59,7 +59,7 @@ function paintPill(brush: Brush, box: SceneBox, mark: Mark): void {
   write(brush, word, left + SIGN_PX + 7, y - 1.5, "small", colour);
 }
 
-/** A shape a severity: an octagon with a cross, a triangle, a disc. */
+/** One shape for each severity: an octagon with a cross, a triangle, a disc. */
 function paintSign({ context, theme }: Brush, x: number, y: number, mark: Mark, scale: number) {
   const r = (SIGN_PX / 2) * scale;
   const { severity } = mark.finding;
@@ -81,7 +81,7 @@ function paintSign({ context, theme }: Brush, x: number, y: number, mark: Mark, 
     context.moveTo(x + a, y - a);
     context.lineTo(x - a, y + a);
   } else {
-    // An exclamation mark; upside down it is an i.
+    // An exclamation mark; upside down, it is the i of an info.
     const up = severity === "warning" ? 1 : -1;
     const middle = severity === "warning" ? y + r * 0.15 : y;
     context.moveTo(x, middle - up * r * 0.5);
@@ -116,7 +116,7 @@ function polygon(
   context.closePath();
 }
 
-/** Two strokes through every line along which no gradient comes back; a stub where there is none. */
+/** Two strokes through every line without a gradient; a box without lines gets a stub. */
 export function paintCuts(
   brush: Brush,
   scene: Scene,
@@ -136,7 +136,7 @@ export function paintCuts(
       continue;
     }
     const colour = colourOfMark(mark, theme);
-    // In a ladder gradients come up from below to the place where a grad node would be.
+    // In a ladder, gradients come from below to the empty place of the missing grad node.
     const isGhost = box.kind === "ghost";
     const own = edges.filter((edge) => (isGhost ? edge.target : edge.source) === at);
     const detached = isGhost ? [] : own.filter(({ kind }) => kind === "detach");
@@ -152,7 +152,7 @@ export function paintCuts(
 }
 
 function paintCut({ context, theme }: Brush, x: number, y: number, colour: string): void {
-  // The line is taken away between the strokes.
+  // Erase the line between the strokes.
   context.fillStyle = theme.bg;
   context.fillRect(x - 6, y - 2.6, 12, 5.2);
   context.beginPath();

@@ -1,4 +1,4 @@
-/** Gradients' norms on the edges of the backward graph: as words, as width and tint. */
+/** Norms of gradients on the edges of the backward graph: as text, width and tint. */
 
 import type { Theme } from "../../dom/theme.ts";
 import type { GradientNorm, NormRange } from "../../model/graph/gradients.ts";
@@ -9,7 +9,7 @@ import type { SceneEdge } from "../scene/scene.ts";
 
 const THINNEST_PX = 0.9;
 const THICKEST_PX = 5;
-/** Fewer decades than this do not fill the range of widths: noise must not look like a trend. */
+/** The range covers at least this many decades, so that noise does not look like a trend. */
 const LEAST_DECADES = 4;
 
 export class NormInk {
@@ -18,7 +18,7 @@ export class NormInk {
     readonly range: NormRange,
   ) {}
 
-  /** @returns undefined where norms are not asked for, or not there */
+  /** @returns undefined if norms are switched off or not recorded */
   static of(store: Store): NormInk | undefined {
     const { state, gradients } = store;
     const isMeant = state.showNorms && (state.mode === "backward" || state.mode === "ladder");
@@ -26,7 +26,7 @@ export class NormInk {
     return range && new NormInk(store, range);
   }
 
-  /** The norm of what flows along an edge; undefined where it is not known. */
+  /** The norm of the gradient along an edge; undefined if it is not known. */
   of(edge: SceneEdge): GradientNorm | undefined {
     const { gradients, state } = this.store;
     return edge.gradEdges.length ? gradients.normOf(edge.gradEdges, state.backwardCall) : undefined;
@@ -37,7 +37,7 @@ export class NormInk {
     return norm ? normText(norm) : "";
   }
 
-  /** Edges of one class are drawn in one stroke. */
+  /** Edges of the same class are drawn in one stroke. */
   classOf(edge: SceneEdge): string {
     const norm = this.of(edge);
     if (!norm) return "";
@@ -67,7 +67,7 @@ export class NormInk {
     return THINNEST_PX + (THICKEST_PX - THINNEST_PX) * this.share(decade);
   }
 
-  /** 0 for the least decade, 1 for the most. */
+  /** 0 for the smallest decade, 1 for the largest. */
   share(decade: number): number {
     const { least, most } = this.range;
     const decades = Math.max(LEAST_DECADES, most - least);

@@ -1,4 +1,4 @@
-/** Draws what is in view of a scene on a canvas. */
+/** Draws the visible part of a scene on a canvas. */
 import type { Camera, Size } from "../scene/camera.ts";
 import { colourOfBox, mix } from "../scene/drawing_style.ts";
 import type { Extent } from "../scene/extent.ts";
@@ -15,13 +15,13 @@ import { TitlePlaces } from "./title_places.ts";
 
 /** Text smaller than this on screen is left out. */
 const LEAST_TEXT_PX = 7;
-/** Boxes lower than this on screen are drawn as plain rectangles, all of a colour at once. */
+/** Boxes lower than this on screen are plain rectangles; those of one colour are drawn at once. */
 const LEAST_BOX_PX = 11;
-/** From further away a cut through a line is not seen; the sign on its box is. */
+/** Below this scale, cuts through lines are not drawn; only the signs on their boxes are. */
 const LEAST_CUT_SCALE = 0.3;
 
 /**
- * @param edgeAlpha edges fade while the picture changes
+ * @param edgeAlpha opacity of edges, which fade while the picture changes
  * @returns how many boxes are in view
  */
 export function paint(brush: Brush, found: Found, view: Size, edgeAlpha = 1): number {
@@ -80,7 +80,7 @@ function isReadable({ camera }: Brush, fontPx: number): boolean {
   return fontPx * camera.scale >= LEAST_TEXT_PX;
 }
 
-/** From afar a box is a dash of colour: one path a colour, and none that falls on the last one. */
+/** From afar boxes are plain: one path per colour, without boxes that fall on the last one. */
 function paintPlainBoxes({ context, theme, emphasis, camera }: Brush, boxes: SceneBox[]): void {
   const byColour = new Map<string, SceneBox[]>();
   for (const box of boxes) {

@@ -1,13 +1,13 @@
-/** Edges of one box run along each other for a stretch: it is traced once, by the first of them, as twice it is darker. */
+/** Draws the common stretch of edges of one box only once: drawn twice, it would be darker. */
 import { traceStretch } from "../../layout/curve.ts";
 import type { SceneEdge } from "../scene/scene.ts";
 
-/** Twice the radius of a round corner: so long before a turn a line must begin to turn alike. */
+/** Twice the radius of a round corner. A shared stretch ends this far before edges part there. */
 const BEFORE_TURN_PX = 16;
 
 type Path = Pick<SceneEdge, "pathX" | "pathY">;
 
-/** Where an edge leaves another: a place on it, and its first point after that. Counted from one end. */
+/** Where an edge parts from another: a point on it, and its next point, counted from one end. */
 interface Parting {
   readonly x: number;
   readonly y: number;
@@ -17,8 +17,8 @@ interface Parting {
 /**
  * Trace edges of one style.
  *
- * @param isFar without curves and round corners
- * @param shortest straight edges that are shorter are left out, in world px
+ * @param isFar draw without curves and round corners
+ * @param shortest straight edges shorter than this are left out, in world px
  */
 export function traceEdges(
   context: CanvasRenderingContext2D,
@@ -50,7 +50,7 @@ export function traceEdges(
     const first = start?.next ?? 0;
     const final = last - (end?.next ?? 0);
     if (first > final) {
-      // Nothing of its own, or a place on one step: that the others have drawn most of.
+      // If the others have drawn it all, draw nothing. With both partings on one step, draw all.
       if (first > last || final < 0) continue;
       trace(context, pathX, pathY, last, isFar);
       continue;
@@ -93,9 +93,9 @@ function trace(
 }
 
 /**
- * Where `edge` leaves `other`, both seen from their starts (1) or their ends (-1).
+ * The point where `edge` parts from `other`, from their starts (1) or their ends (-1).
  *
- * @returns undefined where they have no stretch in common
+ * @returns undefined if they share no stretch
  */
 function parting(edge: Path, other: Path, way: 1 | -1): Parting | undefined {
   const last = edge.pathX.length - 1;

@@ -1,12 +1,12 @@
 /**
- * The part of a canvas context that the painters use, writing SVG: so the file shows what the
- * canvas shows, drawn by the same hands.
+ * The part of a canvas context that the painters use. It writes SVG, so that an exported file
+ * shows what the canvas shows.
  */
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Any machine that opens the file has one of these. */
+/** Any machine that opens the file has at least one of these fonts. */
 const FONT_FAMILY = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
-/** From the middle of a line of text down to its base, in font sizes. */
+/** From the middle of a text line down to its baseline, in font sizes. */
 const MIDDLE_TO_BASE = 0.35;
 
 export class SvgContext {
@@ -126,7 +126,7 @@ export class SvgContext {
     );
   }
 
-  /** The whole file. */
+  /** The SVG document. */
   document(width_px: number, height_px: number, title: string): string {
     const root =
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width_px}" height="${height_px}" ` +
@@ -144,7 +144,7 @@ export class SvgContext {
     );
   }
 
-  /** SVG 1.1 knows no `#rrggbbaa`. */
+  /** SVG 1.1 does not have `#rrggbbaa`. */
   #paint(property: "fill" | "stroke", colour: string): Attributes {
     const own = colour.length === 9 ? Number.parseInt(colour.slice(7), 16) / 255 : 1;
     const alpha = Math.round(own * this.globalAlpha * 100) / 100;
@@ -154,7 +154,7 @@ export class SvgContext {
     };
   }
 
-  /** @param points x and y in turn */
+  /** @param points x and y alternately */
   #draw(command: string, ...points: number[]): void {
     this.#path +=
       command + points.map((at, index) => (index % 2 ? this.#y(at) : this.#x(at))).join(" ");

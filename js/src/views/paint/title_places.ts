@@ -1,11 +1,11 @@
-/** Where titles lie that are larger than their strip: on no box, on no frame's edge, and on no other title. */
+/** Finds places for titles that are larger than their strip: on no box, frame edge or title. */
 import { type Extent, extentOf, isInside, touch } from "../scene/extent.ts";
 import type { Found } from "../scene/scene_index.ts";
 
 export class TitlePlaces {
   readonly #taken: Extent[];
 
-  /** @param taken where other words lie */
+  /** @param taken the extents of other words */
   constructor(
     readonly found: Pick<Found, "scene" | "boxesIn" | "framesIn">,
     taken: readonly Extent[],
@@ -13,10 +13,10 @@ export class TitlePlaces {
     this.#taken = [...taken];
   }
 
-  /** @returns whether the place was free; it is not any more */
+  /** @returns whether the place was free; it is taken now */
   take(area: Extent): boolean {
     const { scene } = this.found;
-    // A frame's edge runs through the area where the frame does not lie around it.
+    // Unless a frame contains the whole area, the frame's edge runs through the area.
     const isAround = (frame: Extent): boolean =>
       isInside(frame, area.left, area.top) && isInside(frame, area.right, area.bottom);
     const isFree =

@@ -27,8 +27,8 @@ type Page = "details" | "source";
 
 /**
  * @param root the `.pdl-panel` element
- * @param later does what a change of the store asks for: nobody reads here before the picture shows it
- * @returns what takes the panel down
+ * @param later runs a function after the picture shows a change of the store
+ * @returns a function that removes the panel
  */
 export function mountPanel(
   root: HTMLElement,
@@ -42,9 +42,9 @@ export function mountPanel(
     source: tab("source", t("panel.source")),
   };
   const pages = { details: page("details"), source: page("source") };
-  /** Whether the details say what they should: of a large trace not before somebody looks. */
+  /** Whether the details are up to date; while their page is hidden, they are not written. */
   let isWritten = false;
-  /** Whether something else has been selected since. */
+  /** Whether the selection has changed since the last update. */
   let isOther = false;
   const context: PanelContext = {
     store,
@@ -61,11 +61,11 @@ export function mountPanel(
     turnTo("source");
   }
   store.onSource.add(showSource);
-  // Before the source's own: it need not write what this hides.
+  // Subscribe before the source view: it then need not write a page that this hides.
   const unsubscribe = store.subscribe((state, previous) => {
     const isSelected = state.selection !== previous.selection;
     const isGroup = state.selection.kind === "group" && state.open !== previous.open;
-    // Gradients are those of the backward call in view.
+    // The gradients are those of the shown backward call.
     const isOtherCall = state.backwardCall !== previous.backwardCall && store.gradients.isRecorded;
     if (!isSelected && !isGroup && !isOtherCall) return;
     isWritten = false;
@@ -89,7 +89,7 @@ export function mountPanel(
   // If gradients were recorded and nothing was found, show the details first: they have the curve.
   const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
   turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
-  // The view may have had a selection before it had a panel.
+  // The view may have had a selection before the panel was mounted.
   turnToSelection(store.state.selection);
 
   store.onOverview.add(showOverview);
@@ -119,14 +119,14 @@ export function mountPanel(
       copyButton(t("panel.copy_text"), () => detailsText(pages.details)),
     );
     if (!focused) return;
-    // What was pressed is gone: its successor, or else the heading, takes the focus.
+    // The pressed element is gone. Focus its successor, or else the heading.
     const mark = focused.dataset.focus;
     const successor = mark && pages.details.querySelector<HTMLElement>(`[data-focus="${mark}"]`);
     (successor || pages.details.querySelector<HTMLElement>("h2"))?.focus({ preventScroll: true });
   }
 
   function turnTo(name: Page): void {
-    // Who turns the page before it has turned by itself meant that.
+    // If the user turns the page before the update does, that page stays.
     if (isOther) pages.details.scrollTop = 0;
     isOther = false;
     if (name === "details" && !isWritten) renderDetails();

@@ -23,14 +23,14 @@ export function mountSplitter(panel: HTMLElement): () => void {
     if (event.button !== 0) return;
     event.preventDefault();
     splitter.setPointerCapture(event.pointerId);
-    // The width in force may be less than the one asked for.
+    // The actual width may be less than the requested width.
     const start_px = panel.getBoundingClientRect().width + event.clientX;
     const move = (moved: PointerEvent) => setWidth(start_px - moved.clientX);
     splitter.addEventListener("pointermove", move);
     const stop = () => splitter.removeEventListener("pointermove", move);
     splitter.addEventListener("lostpointercapture", stop, { once: true });
   });
-  // As wide as it was before it was dragged, which the style sheet says.
+  // Restore the width of the style sheet.
   splitter.addEventListener("dblclick", () => {
     panel.style.removeProperty("--pdl-panel-width");
     splitter.setAttribute("aria-valuenow", String(START_PX));

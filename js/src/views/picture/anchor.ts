@@ -1,4 +1,4 @@
-/** Keeps what has been opened or closed where it was on screen. */
+/** Keeps a group that was opened or closed at its place on screen. */
 import {
   type Camera,
   panned,
@@ -11,7 +11,7 @@ import type { Scene } from "../scene/scene.ts";
 
 const OPENED_MARGIN_PX = 24;
 
-/** Two scenes, one after the other, and an item of both. */
+/** Two successive scenes, and an item that is in both. */
 export interface Anchor {
   readonly previous: Scene;
   readonly next: Scene;
@@ -20,7 +20,7 @@ export interface Anchor {
 }
 
 /**
- * Where to look so that the top edge of an item stays where it was on screen, and where then.
+ * `at`: the camera that keeps the item's top edge in place. `goal`: the camera to move to then.
  *
  * @returns undefined if the item is not in both scenes
  */
@@ -41,13 +41,13 @@ export function anchored(
   if (bottom < 0) {
     return { at: moved, goal: revealing(moved, after, view) };
   }
-  // What has been opened is shown as far as there is room: it may move up to the upper edge.
+  // Show as much of the opened group as possible; it may move up to the upper edge.
   const hidden = Math.max(0, bottom + OPENED_MARGIN_PX - view.height);
   const up = Math.min(hidden, Math.max(0, top - OPENED_MARGIN_PX));
   return { at: moved, goal: panned(moved, 0, -up) };
 }
 
-/** A fold stands where its first member stands when it is unfolded. */
+/** A fold has the place of its first member when it is unfolded. */
 function placeOf(scene: Scene, id: string): Rectangle | undefined {
   const twin = id.replace(/^(group|fold):/, (_, kind) => (kind === "fold" ? "group:" : "fold:"));
   const all = [...scene.boxes, ...scene.frames];

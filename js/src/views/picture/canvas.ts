@@ -1,4 +1,4 @@
-/** The picture: a canvas that shows a scene, moves about in it, and tells what was clicked. */
+/** The picture: a canvas that shows a scene, pans and zooms, and reports clicks. */
 
 import { element } from "../../dom/element.ts";
 import type { Theme } from "../../dom/theme.ts";
@@ -34,11 +34,11 @@ const EDGE_REACH_PX = 5;
 export interface CanvasActions {
   click(hit: Hit | undefined, event: PointerEvent): void;
   doubleClick(hit: Hit | undefined): void;
-  /** `x`, `y` in the canvas, in CSS px. */
+  /** `x`, `y` are the position in the canvas, in CSS px. */
   hover(hit: Hit | undefined, x: number, y: number): void;
-  /** The view has a place in the page: so wide, in CSS px. */
+  /** The view has its place in the page; `width` is in CSS px. */
   placed(width: number): void;
-  /** The panel below has taken some of the picture's height: what is selected may be covered. */
+  /** The panel below has taken some of the picture's height and may cover the selection. */
   shrunk(): void;
 }
 
@@ -76,7 +76,7 @@ export class GraphCanvas {
     this.#dispose.push(() => cancelAnimationFrame(this.#frame));
   }
 
-  /** Be as large as the room there is, from now on. */
+  /** From now on, be as large as the surrounding element. */
   followSize(): void {
     const observer = new ResizeObserver(() => this.#resize());
     observer.observe(this.root);
@@ -101,7 +101,7 @@ export class GraphCanvas {
    * Show a scene.
    *
    * @param options.anchor id of a box or frame whose top edge keeps its place on screen
-   * @param options.isNew the picture as a whole is another: look at its beginning
+   * @param options.isNew whether this is another picture, to be shown from its beginning
    */
   show(scene: Scene, options: { anchor?: string; isNew?: boolean } = {}): void {
     const previous = this.#scene;
@@ -146,7 +146,7 @@ export class GraphCanvas {
     this.glideTo(revealing(this.camera, target, this.#view));
   }
 
-  /** Move up as far as it takes for the lower edge of a rectangle to show. */
+  /** Move up until the lower edge of a rectangle is visible. */
   uncover(target: Rectangle): void {
     const { camera } = this;
     const covered_px = coveredBelow(camera, target, this.#view);
@@ -174,7 +174,7 @@ export class GraphCanvas {
     this.draw();
   }
 
-  /** Draw anew in the next frame: what the picture says has changed. */
+  /** Draw again in the next frame, because the picture has changed. */
   draw(): void {
     this.#frame ||= requestAnimationFrame((now_ms) => {
       this.#frame = 0;
@@ -278,7 +278,7 @@ export class GraphCanvas {
     this.#view = { width, height };
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
-    // A panel below the picture grows with what is selected: who has selected something stays there.
+    // If the panel below grew because of a selection, the camera stays where it is.
     const isPanelsDoing = width === before.width && this.store.state.selection.kind !== "none";
     this.#hasBeenMoved ||= isPanelsDoing;
     if (!this.#hasBeenMoved || !before.width) {
@@ -297,7 +297,7 @@ export class GraphCanvas {
     }
   }
 
-  /** Publish where the picture is, for code outside that has to point at it. */
+  /** Publish the camera, for outside code that must point at the picture. */
   #publish(): void {
     const { x, y, scale } = this.camera;
     this.element.dataset.camera = `${x.toFixed(1)} ${y.toFixed(1)} ${scale.toFixed(4)}`;

@@ -1,4 +1,4 @@
-/** The first position of the camera: text is readable, and no box is cut by the edge of the view. */
+/** The first position of the camera: text is readable, and the view's edge cuts no box if possible. */
 import { BUTTONS, type Camera, type Size } from "../scene/camera.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Reach } from "../scene/scene.ts";
@@ -7,7 +7,7 @@ import type { Reach } from "../scene/scene.ts";
 export const LEGIBLE_SCALE = 0.91;
 const MARGIN_PX = 28;
 const LEAST_MARGIN_PX = 8;
-/** On the right nothing comes beneath the zoom's buttons. */
+/** On the right, nothing may be under the zoom buttons. */
 const LEAST_RIGHT_PX = BUTTONS.width;
 const SCALE_STEP = 0.01;
 /** A scene that is too wide is cut anyway. Slightly enlarged, it may be cut between two boxes. */
@@ -17,14 +17,14 @@ const WIDE_SCALE_STEP = 0.03;
 const MOST_SHIFTS = 40;
 /** With more parts than this, the first shift is used and no others are compared. */
 const MOST_PARTS = 600;
-/** Positions to try for the top of a scene that is too high, best first: each moves other boxes into or out of view. */
+/** Tops to try for a scene that is too high, best first; each one cuts other boxes. */
 const TOPS_PX = [28, 24, 20, 16, 12, 8, 4, 32, 36, 40, 44, 48, 52];
 
-/** What there is to look at. */
+/** The scene's size, and the parts that matter for the first view. */
 export interface Sights extends Size {
   /** The x at the middle of the view if the whole scene is too wide for it. */
   readonly focusX: number;
-  /** The main parts of the scene, outermost first. The view shows the first one that fits, uncut. */
+  /** The main parts of the scene, outermost first. The view shows the first that fits, uncut. */
   readonly mains?: readonly Reach[];
 }
 
@@ -33,22 +33,22 @@ export function deepestInFirstView(view: Size): number {
   return view.height / LEGIBLE_SCALE;
 }
 
-/** How wide a scene may be for its text to be readable while both its sides are seen, in world px. */
+/** The largest width of a scene with readable text and both sides visible, in world px. */
 export function roomFor(viewWidth: number): number {
   return (viewWidth - LEAST_MARGIN_PX - LEAST_RIGHT_PX) / LEGIBLE_SCALE;
 }
 
-/** Whether a scene is wider than that. */
+/** Whether a scene is wider than `roomFor` allows. */
 export function isTooWide(scene: Size, viewWidth: number, parts: readonly Extent[] = []): boolean {
   const { left, right } = boundsOf(scene, parts);
   return right - left > roomFor(viewWidth);
 }
 
 /**
- * Show the whole scene if its text is readable then, else its upper part: at full width if that fits, else the part
- * around the focus that cuts the fewest boxes.
+ * Show the whole scene if its text is readable then, else its upper part: at full width if that
+ * fits, else the part around the focus that cuts the fewest boxes.
  *
- * @param parts what should not be cut
+ * @param parts parts that should not be cut
  */
 export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = []): Camera {
   const bounds = boundsOf(scene, parts);
@@ -108,7 +108,7 @@ function boundsOf(scene: Size, parts: readonly Extent[]): Extent {
   return bounds;
 }
 
-/** How many parts are seen in part only: the view's edges or the zoom's buttons lie on them. */
+/** How many parts are only partly visible: cut by the view's edges or under the zoom buttons. */
 function cutsIn({ scale, x, y }: Camera, view: Size, parts: readonly Extent[]): number {
   let cuts = 0;
   for (const part of parts) {
@@ -147,7 +147,7 @@ interface Wide {
   readonly main: Reach | undefined;
 }
 
-/** For a scene that is too wide: shifts that keep its main part in view, those nearest to the middle first. */
+/** For a scene that is too wide: shifts with its main part in view, nearest to the middle first. */
 function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number): number[] {
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;
   const within = (x: number, least: number, most: number): number =>

@@ -9,7 +9,7 @@ import { Emphasis } from "../scene/emphasis.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { Found } from "../scene/scene_index.ts";
 
-/** What is to be seen. */
+/** The data for one frame. */
 export interface Sight {
   readonly found: Found;
   readonly camera: Camera;
@@ -29,7 +29,7 @@ export class Painting {
   ) {}
 
   draw({ found, camera, view, hovered, progress }: Sight): void {
-    // As many pixels as the screen has, which may change with the page's zoom or its window's screen.
+    // Use the screen's resolution, which changes with the page's zoom or with the screen.
     const pixels = Math.min(3, window.devicePixelRatio || 1);
     const { canvas, store, theme, measure } = this;
     const [width, height] = [Math.round(view.width * pixels), Math.round(view.height * pixels)];

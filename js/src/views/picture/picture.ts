@@ -1,4 +1,4 @@
-/** Keeps the picture in step with the store: arrange, lay out, compose. */
+/** Updates the picture when the store changes: arrange, lay out, compose. */
 import { type LayoutCache, layoutNested } from "../../layout/index.ts";
 import { hasSameShape } from "../../model/state/shaping.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -14,10 +14,10 @@ import type { Scene } from "../scene/scene.ts";
 import { wholeParts } from "../scene/taken.ts";
 import { isTooWide, roomFor } from "./first_view.ts";
 
-/** A larger picture is shown as it is, however wide. */
+/** The most items of a first picture that is fitted to the view's width. */
 const MOST_FITTED = 300;
 
-/** After so many too wide ones all groups are closed at once that may make a picture wide. */
+/** After this many pictures that are too wide, all groups that may be the cause are closed. */
 const MOST_TRIES = 4;
 
 export interface Made {
@@ -29,7 +29,7 @@ export interface Made {
 export interface PictureListener {
   /**
    * @param before the picture before this one
-   * @param isNew whether it is of another mode or backward call
+   * @param isNew whether it shows another mode or backward call
    */
   composed(made: Made, before: Made | undefined, isNew: boolean): void;
   failed(error: unknown): void;
@@ -40,9 +40,9 @@ export class Picture {
   readonly #unsubscribe: () => void;
   /** Layouts of groups, by their content. */
   readonly #cache: LayoutCache = new Map();
-  /** The view's width, in CSS px; 0 while it is not known. A first picture opens no more than it has room for. */
+  /** The view's width in CSS px, 0 if unknown. The first picture opens only groups that fit. */
   room = 0;
-  /** First pictures in a row that were too wide. */
+  /** How many first pictures in a row were too wide. */
   #tries = 0;
   #shown: Made | undefined;
 
@@ -66,11 +66,11 @@ export class Picture {
     this.#unsubscribe();
   }
 
-  /** Make the picture of what the store says is open, unless it is shown already. */
+  /** Make the picture of the open groups in the store, unless it is shown already. */
   refresh(): void {
     const { state } = this.store;
     const before = this.#shown;
-    // A picture without a view has to wait. What is opened in the memory view shows with the next graph.
+    // Without a view, wait. What is opened in the memory view shows with the next graph.
     if (!this.#listener || state.mode === "memory") {
       return;
     }
@@ -109,7 +109,7 @@ export class Picture {
     return { tree: arrangement.tree, scene: compose(store, arrangement, result), state };
   }
 
-  /** Groups to close so that a first picture has room; none if a person has chosen what is open. */
+  /** Groups to close so that a first picture fits; none if the user has chosen what is open. */
   #tooWide({ tree, scene }: Made): number[] {
     const isSmall = tree.items.length <= MOST_FITTED;
     if (!this.room || !isSmall || !this.store.isAsAtFirst) {
@@ -125,7 +125,7 @@ export class Picture {
   }
 }
 
-/** The picture as a whole is another if its mode or its backward call is. */
+/** A picture is another one if its mode or its backward call is. */
 function kindOf({ mode, backwardCall }: ViewState): string {
   return `${mode} ${mode === "forward" ? 0 : backwardCall}`;
 }

@@ -10,12 +10,12 @@ export interface PointerActions {
   leave(): void;
 }
 
-/** Beyond this a press is a drag. */
+/** A press that moves farther than this is a drag. */
 const DRAG_PX = 4;
 const DOUBLE_CLICK_MS = 350;
 const LINE_PX = 30;
 
-/** @returns a function that ends the listening */
+/** @returns a function that stops listening */
 export function listenToPointer(
   target: HTMLElement,
   actions: PointerActions,
@@ -26,10 +26,10 @@ export function listenToPointer(
   const pressed = new Map<number, { x: number; y: number }>();
   let travelled = 0;
   let lastClick = { time_ms: -Infinity, x: 0, y: 0 };
-  /** What the press asked for has been done: letting go means nothing more. */
+  /** Whether the press has already done its action; its release then does nothing. */
   let isDone = false;
-  // A page being scrolled must not get stuck where a picture slides under the pointer: the wheel
-  // zooms once the pointer has moved, or pressed, on the picture itself.
+  // Scrolling a page must not get stuck on a picture that slides under the pointer. So the wheel
+  // zooms only after the pointer has moved or pressed on the picture.
   let isWheelOurs = options.ownsPage;
 
   const place = (event: MouseEvent): { x: number; y: number } => {
@@ -56,7 +56,7 @@ export function listenToPointer(
       travelled = pressed.size ? Infinity : 0;
       pressed.set(event.pointerId, at);
       target.setPointerCapture(event.pointerId);
-      // A finger's second press may become a pinch; a mouse's is meant.
+      // A finger's second press may become a pinch; a mouse's second press is a double click.
       isDone = event.pointerType === "mouse" && event.button === 0 && isSecond(event, at);
       if (isDone) {
         doubleClick(at);
@@ -81,7 +81,7 @@ export function listenToPointer(
         target.classList.add("pdl-dragging");
         actions.pan(to.x - from.x, to.y - from.y);
       } else {
-        // The way up to the threshold counts once it is passed.
+        // Movement up to the threshold counts after the threshold is passed.
         return;
       }
       pressed.set(event.pointerId, to);

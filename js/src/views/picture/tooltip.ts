@@ -1,4 +1,4 @@
-/** What is under the pointer, in a few lines beside it. */
+/** The tooltip of the picture: a few lines about what is under the pointer. */
 
 import type { Store } from "../../model/state/store.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -41,7 +41,7 @@ export class Tooltip {
         this.#shown = key;
         this.#box.show(lines, x, y);
       };
-      // Once one is open the next comes at once.
+      // If one tooltip is open, the next one opens almost at once.
       this.#timer = setTimeout(show, this.#shown ? 40 : DELAY_MS);
     }
   }
@@ -79,7 +79,7 @@ function linesOf(store: Store, hit: Hit): string[] {
   }
 }
 
-/** What is wrong comes right below the name. */
+/** The marks of findings come right below the name. */
 function withMarks([name, ...rest]: string[], marks: readonly string[]): string[] {
   return name === undefined ? [] : [name, ...marks, ...rest];
 }

@@ -1,4 +1,4 @@
-/** Moves a picture from one scene to the next, so that the eye can follow. */
+/** Animates the change from one scene to the next, so that the eye can follow. */
 import type { Rectangle } from "../scene/camera.ts";
 import { type Extent, extentOf, touch } from "../scene/extent.ts";
 import type { Scene, SceneBox, SceneFrame } from "../scene/scene.ts";
@@ -13,7 +13,7 @@ export class Transition {
   readonly #to: Scene;
   readonly #start_ms: number;
 
-  /** @returns undefined where the change is better shown at once */
+  /** @returns undefined if the change is better shown at once */
   static between(from: Scene, to: Scene, now_ms: number): Transition | undefined {
     const isTooLarge = from.boxes.length + to.boxes.length > MOST_ITEMS;
     const prefersStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -36,9 +36,9 @@ export class Transition {
   }
 
   /**
-   * The scene on its way; what is new grows out of the place it is opened from.
+   * The scene during the change; new items grow out of the place that they are opened from.
    *
-   * @param index of the scene it leads to, in which the edges lie already
+   * @param index of the target scene; edges already have their places in it
    */
   at(progress: number, index: Found): Found {
     const eased = 1 - (1 - progress) ** 3;
@@ -67,7 +67,7 @@ export class Transition {
   }
 }
 
-/** Chips may stand out of their box by this much. */
+/** Chips may extend beyond their box by this much. */
 const BESIDE_PX = 200;
 
 function touching(items: readonly Rectangle[], area: Extent): number[] {

@@ -1,4 +1,4 @@
-/** Which marks of findings a box of the picture carries, and what they say. */
+/** The marks of findings on a box of the picture, and their texts. */
 import type { Mark, MarkRole, MarkSide, Severity } from "../../model/graph/findings.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
@@ -6,28 +6,28 @@ import { t } from "../../words/page.ts";
 import type { SceneBox } from "./scene.ts";
 import { isGroup } from "./scene_index.ts";
 
-/** The sign of a severity where only text can stand. */
+/** The sign of a severity in text. */
 export const SEVERITY_SIGNS: Readonly<Record<Severity, string>> = {
   error: "✕",
   warning: "▲",
   info: "ⓘ",
 };
 
-/** What a mark says on its box; "" where its sign says enough. */
+/** The word of a mark on its box; "" if the sign alone is enough. */
 export function roleWord(role: MarkRole): string {
   return role === "failed" || role === "cut" || role === "origin" ? t(`mark.${role}`) : "";
 }
 
-/** Roles that only matter to the finding one looks at: with all of them a picture drowns. */
+/** Roles that are shown only for the current finding: all of them would crowd the picture. */
 const ONLY_IF_ACTIVE: ReadonlySet<MarkRole> = new Set(["path", "related"]);
 
 type Marked = Pick<SceneBox, "op" | "gradNode" | "group" | "tensor" | "kind" | "id">;
 
 /**
- * The marks that are drawn, the most telling first.
+ * The marks that are drawn, the most important first.
  *
- * @param side whose marks; by default those of the half of the picture that the box is in
- * @param withPair whether those of the paired op or grad node are shown here too
+ * @param side the half whose marks are returned; by default the half that the box is in
+ * @param withPair whether to include the marks of the paired op or grad node
  */
 export function marksOfBox(
   store: Pictured,
@@ -44,7 +44,7 @@ export function marksOfBox(
     .filter(({ finding, role }) => !ONLY_IF_ACTIVE.has(role) || finding.key === state.finding);
 }
 
-/** The group that a box stands for, or all of its folded run; none for others. */
+/** The group that a box represents, or all groups of its folded run; none for other boxes. */
 export function groupsOf({ hierarchy, state }: Pictured, box: Marked): number[] {
   if (!isGroup(box)) {
     return [];
@@ -52,7 +52,7 @@ export function groupsOf({ hierarchy, state }: Pictured, box: Marked): number[] 
   return box.kind === "fold" ? [...foldAround(hierarchy, state, box.group)] : [box.group];
 }
 
-/** In a ladder each half has its own marks; elsewhere a pair shares them. */
+/** In a ladder each half has its own marks; in other modes a pair shares them. */
 function sideOf({ state }: Pictured, box: Marked): MarkSide {
   const isRight = box.gradNode >= 0 || state.mode === "backward" || box.id.endsWith(":backward");
   return isRight && box.op < 0 ? "grad_nodes" : "ops";

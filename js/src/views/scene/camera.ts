@@ -1,4 +1,4 @@
-/** Where the person looks: world px to screen px by one scale and one shift. */
+/** The camera: converts world px to screen px by one scale and one shift. */
 
 export interface Camera {
   /** Screen position of the world's origin, in CSS px. */
@@ -23,7 +23,7 @@ const LARGEST_SCALE = 3;
 /** Text is easy to read down to this scale. */
 const READABLE_SCALE = 0.8;
 const MARGIN_PX = 28;
-/** The corner at the lower right where the zoom's buttons lie over the picture. */
+/** Size of the corner at the lower right that the zoom buttons cover. */
 export const BUTTONS = { width: 56, height: 116 };
 
 export function toScreen(camera: Camera, x: number, y: number): { x: number; y: number } {
@@ -38,7 +38,7 @@ export function panned(camera: Camera, dx: number, dy: number): Camera {
   return { ...camera, x: camera.x + dx, y: camera.y + dy };
 }
 
-/** Zoomed by `factor`, with the world point under (x, y) kept where it is. */
+/** Zoom by `factor`; the world point under (x, y) keeps its place. */
 export function zoomedAt(
   camera: Camera,
   x: number,
@@ -58,7 +58,7 @@ export function fittingScale(scene: Size, view: Size): number {
   return Math.max(1e-4, Math.min(1, across, down));
 }
 
-/** The whole scene in view: in the middle, unless its right side came beneath the buttons. */
+/** Show the whole scene: centred, unless the buttons would cover its right side. */
 export function fitted(scene: Size, view: Size): Camera {
   const scale = fittingScale(scene, view);
   const width = scene.width * scale;
@@ -69,7 +69,7 @@ export function fitted(scene: Size, view: Size): Camera {
   };
 }
 
-/** Moved as little as needed, and zoomed in if the text is too small, to show a rectangle. */
+/** Show a rectangle with the least move; zoom in if the text is too small. */
 export function revealing(camera: Camera, target: Rectangle, view: Size): Camera {
   const scale = Math.max(camera.scale, READABLE_SCALE);
   const grown =
@@ -91,13 +91,13 @@ export function revealing(camera: Camera, target: Rectangle, view: Size): Camera
   return panned(grown, x - at.x, y - at.y);
 }
 
-/** How much of a rectangle, and of the margin below it, lies below the view, in px. */
+/** By how many px a rectangle, with the margin below it, extends below the view. */
 export function coveredBelow(camera: Camera, target: Rectangle, view: Size): number {
   const { y } = toScreen(camera, target.x, target.y);
   return Math.max(0, y + (target.height * camera.scale) / 2 + MARGIN_PX - view.height);
 }
 
-/** Some of the scene always stays in view. */
+/** Keep some of the scene in view. */
 export function kept(camera: Camera, scene: Size, view: Size): Camera {
   const keep = 60;
   const clamp = (shift: number, size: number, available: number): number =>

@@ -47,7 +47,7 @@ export function strokeOfBox(box: SceneBox, theme: Theme): Stroke {
   };
 }
 
-/** Frames get a touch darker with depth, so that nesting can be read without heavy lines. */
+/** Frames get slightly darker with depth, so that nesting is visible without heavy lines. */
 export function fillOfFrame(frame: SceneFrame, theme: Theme): string {
   return mix(theme.frame, theme.ink, Math.min(frame.depth, 5) * 0.018);
 }
@@ -89,7 +89,7 @@ export function colourOfChip(kind: string, theme: Theme): string {
   return kind === "parameter" || kind === "leaf" || kind === "buffer" ? theme.leaf : theme.soft;
 }
 
-/** Words beside a box that colour alone must not say. */
+/** The note next to a box, for states that must not be shown by colour alone. */
 export function noteOfBox(box: SceneBox): string {
   return box.state === "raised"
     ? t("box.raised")
@@ -98,14 +98,14 @@ export function noteOfBox(box: SceneBox): string {
       : "";
 }
 
-/** Kinds that stand for several ops: two lines of text and a sign for opening. */
+/** Kinds of boxes that represent several ops; they have two text lines and a sign for opening. */
 function isStacked(kind: BoxKind): boolean {
   return kind === "group" || kind === "fold";
 }
 
 const mixed = new Map<string, string>();
 
-/** `share` of `b` in `a`; both as #rrggbb. */
+/** Mix `share` of `b` into `a`; both are #rrggbb. */
 export function mix(a: string, b: string, share: number): string {
   const key = `${a}${b}${share}`;
   let colour = mixed.get(key);

@@ -1,12 +1,12 @@
-/** Where the words beside edges stand: beside where they leave their boxes. */
+/** Places of the labels on edges, near the boxes that the edges leave. */
 import type { SceneEdge } from "./scene.ts";
 
 const SHORTEST_LABELLED_PX = 18;
-/** From the box to the middle of the words. */
+/** Distance from the box to the middle of the words. */
 const AWAY_PX = 11;
 export const LONGEST_LABEL_PX = 130;
 
-/** The lines that leave one box: from where to where, and whether some turn to a side at once. */
+/** The edges that leave one box: their range of x, and whether any turns left or right at once. */
 export interface Leaving {
   left: number;
   right: number;
@@ -14,20 +14,20 @@ export interface Leaving {
   turnsRight: boolean;
 }
 
-/** Place of words: their left end, the middle of their height, and whether lines pass behind them. */
+/** Place of a label: its left end, its middle height, and whether lines pass behind it. */
 export interface LabelPlace {
   readonly x: number;
   readonly y: number;
   readonly isOnLine: boolean;
 }
 
-/** Between boxes that stand close there is no room for a word. */
+/** Whether two boxes are too close for a label between them. */
 export function isTooShort({ pathX, pathY }: SceneEdge): boolean {
   const last = pathX.length - 1;
   return Math.abs(pathY[last]! - pathY[0]!) < SHORTEST_LABELLED_PX && pathX[last] === pathX[0];
 }
 
-/** By the box that they leave. */
+/** The edges' extents, by the box that the edges leave. */
 export function edgesLeaving(edges: readonly SceneEdge[]): Map<number, Leaving> {
   const leaving = new Map<number, Leaving>();
   for (const edge of edges) {
@@ -46,18 +46,18 @@ export function edgesLeaving(edges: readonly SceneEdge[]): Map<number, Leaving> 
   return leaving;
 }
 
-/** To which side an edge turns where it leaves its box; a lane goes straight a little before. */
+/** The side to which an edge turns when it leaves its box; a lane first goes straight a little. */
 function turnOf({ pathX, pathY }: SceneEdge): number {
   const isLane = pathX.length > 2 && Math.abs(pathY[1]! - pathY[0]!) < SHORTEST_LABELLED_PX;
   return pathX[1]! - pathX[0]! || (isLane ? pathX[2]! - pathX[0]! : 0);
 }
 
 /**
- * Beside all lines that leave the box, on the side to which none of them turns. Where they turn to both, on that of
- * the edge, which passes behind it then.
+ * Next to all edges that leave the box, on a side to which none of them turns. If they turn to
+ * both sides, on the side of this edge, which then passes behind the words.
  *
  * @param width of the words
- * @param away from the outermost line to the words
+ * @param away distance from the outermost edge to the words
  */
 export function labelPlace(
   edge: SceneEdge,

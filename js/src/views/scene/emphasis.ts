@@ -6,7 +6,7 @@ import { kept } from "../../trace/kept.ts";
 import { groupsOf, marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 
-/** Roles of marks on the path of the finding in view. An edge between two such boxes is on that path. */
+/** Roles of marks on the current finding's path. An edge between two such boxes is on the path. */
 const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 
 const NO_MARKS: readonly Mark[] = [];
@@ -44,7 +44,7 @@ export class Emphasis {
 
   isLit(box: SceneBox): boolean {
     const { store } = this;
-    // A group's own ring says enough; all of its inside in colour would drown the picture.
+    // A selected group has only a ring: colouring all its content would crowd the picture.
     if (this.#selection.kind === "group") {
       return false;
     }
@@ -71,7 +71,7 @@ export class Emphasis {
     return selection.kind === "tensor" && chip.tensor >= 0 && chip.tensor === selection.tensor;
   }
 
-  /** What findings say of a box, the most telling first. */
+  /** The marks of findings on a box, the most important first. */
   marksOf(box: SceneBox): readonly Mark[] {
     if (!this.store.findings.all.length) {
       return NO_MARKS;
@@ -84,17 +84,17 @@ export class Emphasis {
     return marks;
   }
 
-  /** The cut before which gradients end at a box, in a picture that does not show the cut itself. */
+  /** The cut where gradients end at a box, in a view that does not show the cut itself. */
   endsAt(box: SceneBox): Mark | undefined {
     return this.store.state.mode === "backward" && box.gradNode >= 0
       ? this.store.findings.cutBehind(box.gradNode)
       : undefined;
   }
 
-  /** The mark of the finding in view where the edge is part of its way. */
+  /** The mark of the current finding, if the edge is on its path. */
   wayAlong(edge: SceneEdge, boxes: readonly SceneBox[]): Mark | undefined {
     const { finding } = this.store;
-    // A mark is shown at both halves of a pair, but the path of the finding goes through one of them.
+    // A mark is shown at both halves of a pair, but the finding's path goes through one of them.
     const side = edge.phase === "backward" ? "grad_nodes" : "ops";
     const onTheWay = (at: number): Mark | undefined => {
       const box = boxes[at];
@@ -103,7 +103,7 @@ export class Emphasis {
     return finding && onTheWay(edge.target) && onTheWay(edge.source);
   }
 
-  /** Marks of the finding in view on one half. */
+  /** Marks of the current finding on one half. */
   #marksOn(box: SceneBox, side: MarkSide): readonly Mark[] {
     if (!this.marksOf(box).length) {
       return NO_MARKS;

@@ -1,4 +1,4 @@
-/** Parts of the world by their sides, and what they have in common. */
+/** Rectangles in the world, given by their sides. */
 import type { Rectangle } from "./camera.ts";
 
 export interface Extent {
@@ -12,7 +12,7 @@ export function extentOf({ x, y, width, height }: Rectangle): Extent {
   return { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 };
 }
 
-/** With the chips beside the box. */
+/** The extent of a box with its chips. */
 export function extentWithChips(box: Rectangle & { readonly chips: readonly Rectangle[] }): Extent {
   const { top, bottom, ...sides } = extentOf(box);
   let { left, right } = sides;
@@ -23,7 +23,7 @@ export function extentWithChips(box: Rectangle & { readonly chips: readonly Rect
   return { left, top, right, bottom };
 }
 
-/** Whether they have a point in common, of their sides too. */
+/** Whether they overlap, or touch at their sides. */
 export function touch(one: Extent, other: Extent): boolean {
   return (
     one.left <= other.right &&

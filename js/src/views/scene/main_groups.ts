@@ -1,9 +1,9 @@
-/** The open groups that a picture is mostly about. */
+/** The open groups that contain most of a picture. */
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import { extentOf } from "./extent.ts";
 import type { Reach, SceneFrame } from "./scene.ts";
 
-/** The open group that holds more than half of all, in it the one that holds more than half of its own, and so on. */
+/** The open group with more than half of all items, inside it the next such group, and so on. */
 export function mainGroups({ items }: VisibleTree): number[] {
   const groups: number[] = [];
   let around = -1;
@@ -19,14 +19,14 @@ export function mainGroups({ items }: VisibleTree): number[] {
   }
 }
 
-/** How far a group reaches: in a ladder over both columns. */
+/** The horizontal extent of a group; in a ladder across both columns. */
 export function reachOf(group: number, frames: readonly SceneFrame[]): Reach | undefined {
   const own = frames.filter((frame) => frame.group === group).map(extentOf);
   const [left, right] = [own.map((at) => at.left), own.map((at) => at.right)];
   return own.length ? { left: Math.min(...left), right: Math.max(...right) } : undefined;
 }
 
-/** How far the main groups reach, from the outermost in. */
+/** The horizontal extents of the main groups, outermost first. */
 export function mainReaches(tree: VisibleTree, frames: readonly SceneFrame[]): Reach[] {
   return mainGroups(tree)
     .map((group) => reachOf(group, frames))

@@ -46,7 +46,7 @@ export class TextMeasure {
     return width;
   }
 
-  /** The text, or as much of its beginning as fits, with an ellipsis. */
+  /** The text, or its beginning with an ellipsis if it does not fit. */
   fit(text: string, size: TextSize, width: number): string {
     const key = `${size}\n${Math.round(width)}\n${text}`;
     let fitted = this.#fitted.get(key);

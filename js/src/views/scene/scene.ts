@@ -1,4 +1,4 @@
-/** What is drawn, in world px: the one source of the canvas and of the exported picture. */
+/** What is drawn, in world px; both the canvas and the exported picture are drawn from it. */
 
 export type BoxKind =
   | "op"
@@ -15,8 +15,8 @@ export interface SceneChip {
   readonly label: string;
   readonly tensor: number;
   /**
-   * A tensor kind of the protocol: "parameter", "buffer", "external"; "leaf" for a grad leaf, "more"
-   * for those that have no room, "refold" for folding an unfolded run of repeats.
+   * A tensor kind of the protocol: "parameter", "buffer", "external"; "leaf" for a grad leaf,
+   * "more" for tensors without room, "refold" for the chip that folds a run again.
    */
   readonly kind: string;
   /** Centre, relative to the box's centre, and size. */
@@ -37,7 +37,7 @@ export interface SceneBox {
   readonly sublabel: string;
   readonly kind: BoxKind;
   readonly phase: Phase;
-  /** Keys of what the box stands for, -1 where it does not. */
+  /** Keys of the rows that the box represents, -1 for none. */
   readonly op: number;
   readonly gradNode: number;
   /** The group; for a fold its first member. */
@@ -45,7 +45,7 @@ export interface SceneBox {
   readonly tensor: number;
   readonly chips: readonly SceneChip[];
   readonly state: "normal" | "raised" | "in_place";
-  /** Visible item this box comes from: stays the same from one scene to the next. */
+  /** Id of the visible item; it stays the same from one scene to the next. */
   readonly id: string;
 }
 
@@ -60,12 +60,12 @@ export interface SceneFrame {
   readonly kind: "layer" | "region" | "pylayer" | "backward" | "optimizer" | "call" | "turn";
   readonly side: Side;
   readonly depth: number;
-  /** "×12" where the frame begins an unfolded run of repeats, which can be folded there; else "". */
+  /** "×12" if the frame begins an unfolded run, which can be folded there; else "". */
   readonly refold: string;
   readonly id: string;
 }
 
-/** Which half of a ladder; "forward" or "backward" as a whole in the other modes. */
+/** A half of a ladder; in the other modes the whole graph is one side. */
 export type Side = "forward" | "backward";
 
 export type EdgeKind = "data" | "detach" | "lane" | "feedback" | "gradient";
@@ -79,9 +79,9 @@ export interface SceneEdge {
   /** Shape of the tensor, "" for none. */
   readonly label: string;
   readonly tensor: number;
-  /** Rows of `grad_edges` that this line stands for; none for tensors. */
+  /** Rows of `grad_edges` that this line represents; empty for tensors. */
   readonly gradEdges: readonly number[];
-  /** How many tensors this one line stands for. */
+  /** How many tensors this line represents. */
   readonly count: number;
   /** Positions in `boxes`. */
   readonly source: number;
@@ -97,7 +97,7 @@ export interface SceneLabel {
   readonly tone: "ink" | "soft" | "warn" | Phase;
 }
 
-/** From left to right, in world px. */
+/** A horizontal extent, in world px. */
 export interface Reach {
   readonly left: number;
   readonly right: number;
@@ -106,15 +106,15 @@ export interface Reach {
 export interface Scene {
   readonly width: number;
   readonly height: number;
-  /** What lies in the middle of the view where the whole is too wide. */
+  /** X at the middle of the view if the scene is too wide. */
   readonly focusX: number;
-  /** How far what the picture is mostly about reaches, from the outermost in. */
+  /** Horizontal extents of the picture's main parts, outermost first. */
   readonly mains: readonly Reach[];
   readonly boxes: readonly SceneBox[];
   readonly frames: readonly SceneFrame[];
   readonly edges: readonly SceneEdge[];
   readonly labels: readonly SceneLabel[];
-  /** Faint rungs of a ladder: pairs of x with their y. */
+  /** Faint lines between the paired boxes of a ladder: two x and their y. */
   readonly rungs: readonly { readonly fromX: number; readonly toX: number; readonly y: number }[];
 }
 

@@ -1,4 +1,4 @@
-/** What of a scene lies where: for drawing only what is seen, and for telling what was clicked. */
+/** Finds parts of a scene by their place: to draw only visible parts, and to handle clicks. */
 import { type Extent, extentOf, extentWithChips, isInside } from "./extent.ts";
 import type { Scene, SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 import { SpatialIndex } from "./spatial_index.ts";
@@ -9,7 +9,7 @@ export type Hit =
   | { kind: "frame"; frame: SceneFrame; onToggle: boolean; onRefold: boolean }
   | { kind: "edge"; edge: SceneEdge; from: string; to: string };
 
-/** A scene and what of it lies where, by position in its lists. */
+/** A scene, and a search of its parts by area; results are positions in the scene's lists. */
 export interface Found {
   readonly scene: Scene;
   boxesIn(area: Extent): number[];
@@ -17,7 +17,7 @@ export interface Found {
   framesIn(area: Extent): number[];
 }
 
-/** Height of a frame's title strip, and where in it the sign for closing is. */
+/** Height of a frame's title strip, and widths of the places to click in it. */
 export const TITLE_HEIGHT_PX = 24;
 const TOGGLE_WIDTH_PX = 26;
 const REFOLD_WIDTH_PX = 80;
@@ -46,9 +46,9 @@ export class SceneIndex implements Found {
   }
 
   /**
-   * What lies at a world point.
+   * The part of the scene at a world point.
    *
-   * @param reach how far beside an edge still counts, in world px
+   * @param reach how far from an edge a point still hits it, in world px
    */
   at(x: number, y: number, reach: number): Hit | undefined {
     for (const key of this.boxesIn({ left: x, right: x, top: y, bottom: y }).reverse()) {
@@ -67,7 +67,7 @@ export class SceneIndex implements Found {
   }
 
   #frameAt(x: number, y: number): { hit: Hit; isTitle: boolean } | undefined {
-    // Frames are listed from the outermost in.
+    // Frames are listed outermost first.
     const key = this.framesIn({ left: x, right: x, top: y, bottom: y }).at(-1);
     if (key === undefined) {
       return undefined;

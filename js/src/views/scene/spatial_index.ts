@@ -1,8 +1,8 @@
-/** Which rectangles lie in a part of the world: pictures are tall, so each band of it lists what it touches. */
+/** Finds rectangles in an area. Pictures are tall, so each horizontal band lists its rectangles. */
 import { type Extent, touch } from "./extent.ts";
 
 const BAND_PX = 360;
-/** What touches more bands than this is kept aside and tested one by one. */
+/** Rectangles that touch more bands than this are in a separate list and tested one by one. */
 const MOST_BANDS = 48;
 
 export class SpatialIndex {
@@ -30,7 +30,7 @@ export class SpatialIndex {
     for (let band = first; band <= Math.min(last, this.#bands.length - 1); band++) {
       for (const key of this.#bands[band] ?? []) {
         const extent = this.extents[key]!;
-        // What lies in several bands is found in the first of them.
+        // A rectangle in several bands is found only in the first of them.
         if (Math.max(first, bandsOf(extent)[0]) === band && touch(extent, area)) {
           found.push(key);
         }

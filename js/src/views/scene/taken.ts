@@ -1,4 +1,4 @@
-/** What boxes, lines and words take up. */
+/** The room that boxes, lines and words take. */
 import type { Span } from "../../layout/index.ts";
 import { noteOfBox } from "./drawing_style.ts";
 import { edgesLeaving, isTooShort, LONGEST_LABEL_PX, labelPlace } from "./edge_label_places.ts";
@@ -7,16 +7,16 @@ import type { TextMeasure } from "./measure.ts";
 import type { Scene, SceneBox, SceneEdge } from "./scene.ts";
 import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 
-/** What a line keeps free on either side. */
+/** Free space that a line keeps on each side. */
 const LINE_PX = 6;
 const LABEL_AWAY_PX = 6;
 const NOTE_AWAY_PX = 9;
 const LINE_HEIGHT_PX = 16;
 
-/** A part of the picture that is taken, in world px. */
+/** An occupied part of the picture, in world px. */
 export interface Taken extends Extent {
   readonly edge?: Span["edge"];
-  /** Slanted lines may be made steeper; all else keeps its width. */
+  /** Whether it keeps its width; slanted lines may be made steeper. */
   readonly isStiff: boolean;
   /** Whether the other column keeps its distance from it. */
   readonly isSeen: boolean;
@@ -35,7 +35,7 @@ export function takenByBoxes(boxes: readonly SceneBox[], measure: TextMeasure): 
   });
 }
 
-/** Lines, and the words beside them. */
+/** Parts taken by lines, and by the words next to them. */
 export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure): Taken[] {
   const taken: Taken[] = [];
   const leaving = edgesLeaving(edges);
@@ -64,9 +64,9 @@ export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure):
 }
 
 /**
- * What is of no use when half of it is seen: boxes, titles, and words.
+ * Parts that must not be shown by half: boxes, titles, and words.
  *
- * @param bottom what lies below is left out
+ * @param bottom parts below it are left out
  */
 export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): Extent[] {
   const isAbove = ({ y, height }: { y: number; height: number }): boolean =>
@@ -74,7 +74,7 @@ export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): 
   const labelled = scene.edges.filter(
     (edge) => edge.label && !isTooShort(edge) && edge.pathY[0]! < bottom,
   );
-  // A title moves along its strip to stay in sight.
+  // A title moves along its strip to stay in view.
   const titles = scene.frames.filter(isAbove).map((frame) => {
     const extent = extentOf(frame);
     return { ...extent, bottom: extent.top + TITLE_HEIGHT_PX };
@@ -87,7 +87,7 @@ export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): 
   ];
 }
 
-/** Where the words lie that belong to no box. */
+/** Extents of the words that belong to no box. */
 export function labelExtents({ labels }: Scene, measure: TextMeasure): Extent[] {
   return labels.map(({ x, y, text, align }) => {
     const width = measure.width(text, "sublabel");

@@ -1,4 +1,4 @@
-/** The search field: what it finds, step by step or from a list. */
+/** The search field; its results are shown step by step or in a list. */
 
 import { element } from "../../dom/element.ts";
 import { keepInside } from "../../dom/menu.ts";
@@ -13,15 +13,15 @@ const MOST_LISTED = 50;
 
 /**
  * @param root the `.pdl-search` element
- * @returns what takes the field down
+ * @returns a function that removes the field
  */
 export function mountSearch(root: HTMLElement, store: Store): () => void {
   const { trace } = store;
   // Made on the first key: most traces are looked at before they are searched.
   let index: SearchIndex | undefined;
-  /** Position in the matches of the one that is shown, -1 before the first. */
+  /** Position of the shown match, -1 before the first. */
   let at = -1;
-  /** What had the focus before the field. */
+  /** The element that had the focus before the field. */
   let before: EventTarget | null = null;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
   const input: HTMLInputElement = element("input", {
@@ -89,7 +89,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     else if (event.key === "ArrowDown") step(1, true);
     else if (event.key === "ArrowUp") step(-1, true);
     else if (event.key === "Escape") {
-      // First the list, then the query.
+      // Escape first closes the list, then clears the query.
       if (!list.hidden) showList(false);
       else if (input.value) {
         input.value = "";
@@ -99,7 +99,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     event.preventDefault();
   }
 
-  /** Back to where in this view the keys went before, or else to the picture. */
+  /** Return the focus to its earlier element in this view, or else to the picture. */
   function leave(): void {
     const app = root.closest(".pdl-app");
     const isHere = before instanceof HTMLElement && app?.contains(before);
@@ -107,9 +107,9 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     (isHere ? (before as HTMLElement) : app?.querySelector("canvas"))?.focus();
   }
 
-  /** With the arrow keys the list stays; otherwise it makes room for what was found. */
+  /** The arrow keys keep the list open; other steps close it to show the result. */
   function step(by: number, keepsList: boolean): void {
-    // Back from before the first: to the last.
+    // A step back from before the first match leads to the last one.
     goTo(at < 0 && by < 0 ? -1 : at + by);
     showList(keepsList);
   }
@@ -211,7 +211,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   };
 }
 
-/** "step 3 · blocks.0": the layer of an op, and of repeated calls and turns which. */
+/** "step 3 · blocks.0": the layer of an op, and the repeated call or iteration that it is in. */
 function placeOf({ trace, hierarchy }: Store, op: number): string {
   const group = trace.groupOfOp(op);
   const repeated = (group < 0 ? [] : trace.groupPath(group)).find(

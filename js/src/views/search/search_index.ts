@@ -1,13 +1,13 @@
 /**
- * Finds ops by what people type. Distinct strings are few where ops are many, so each word is looked
- * for among the strings first, and ops only ask whether one of theirs was hit.
+ * Finds ops by the words that people type. There are fewer distinct strings than ops, so a word is
+ * searched in the strings first; an op then matches if one of its strings does.
  */
 import { opsThroughFrames } from "../../model/state/pairing.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { baseName } from "../names/file_names.ts";
 import { RootedPaths } from "../names/rooted_paths.ts";
 
-/** One word of a query, as far as it says more than its text. */
+/** One word of a query, parsed. */
 export type SearchTerm =
   | { kind: "text"; text: string }
   | { kind: "key"; op: number }
@@ -15,7 +15,7 @@ export type SearchTerm =
   | { kind: "cell"; cell: number; line: number };
 
 /**
- * Splits a query into words, all of which an op must fit: `relu`, `fc1 float16`, `[4, 2, 3]`,
+ * Split a query into words; an op must match each of them: `relu`, `fc1 float16`, `[4, 2, 3]`,
  * `model.py:12`, `cell 4`, `cell 4:12`, `#12`.
  */
 export function parseQuery(query: string): SearchTerm[] {
@@ -30,7 +30,7 @@ export function parseQuery(query: string): SearchTerm[] {
 }
 
 export class SearchIndex {
-  /** Lower case; shapes without spaces. "" where an op is not to be found by the string. */
+  /** In lower case, shapes without spaces; "" if ops are not found by the string. */
   readonly #strings: string[];
   /** Lower case base names of files, by string code. */
   readonly #files = new Map<number, string>();
@@ -67,7 +67,7 @@ export class SearchIndex {
     }
   }
 
-  /** Keys of the ops that fit, in the order in which they ran; none for an empty query. */
+  /** Keys of the matching ops in execution order; none for an empty query. */
   find(query: string): number[] {
     const terms = parseQuery(query);
     if (terms.length === 0) return [];
@@ -125,7 +125,7 @@ export class SearchIndex {
     return fit;
   }
 
-  /** A group is hit by its own strings or by a group around it. */
+  /** A group matches by its own strings or by those of a group around it. */
   #groupHits(isHit: Uint8Array, text: string): Uint8Array {
     const groups = this.trace.table("groups");
     const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>
@@ -141,8 +141,8 @@ export class SearchIndex {
   }
 
   /**
-   * Paddle's own names ("conv2d_0.w_0_moment1_0") must fit as a whole: they say the op's name again for
-   * everything that the optimizer does.
+   * Paddle's own names ("conv2d_0.w_0_moment1_0") must match as a whole: they contain an op's name,
+   * which would then match everything that the optimizer does.
    */
   #addTensorHits(fit: Uint8Array, isHit: Uint8Array, text: string): void {
     const tensors = this.trace.table("tensors");
@@ -165,7 +165,7 @@ export class SearchIndex {
     }
   }
 
-  /** Ops whose stack passes through a frame that fits. */
+  /** Ops whose stack passes through a matching frame. */
   #opsOfFrames(fits: (file: number, cell: number, line: number) => boolean): Uint8Array {
     const trace = this.trace;
     const frames = trace.table("frames");
@@ -177,7 +177,7 @@ export class SearchIndex {
   }
 }
 
-/** 1 at each item that is set. A loop: over 100,000 strings `Uint8Array.from` takes several times as long. */
+/** 1 for each set item. For 100,000 strings `Uint8Array.from` takes several times as long. */
 function flags<T>(items: ArrayLike<T>, isSet: (item: T, index: number) => boolean): Uint8Array {
   const set = new Uint8Array(items.length);
   for (let index = 0; index < set.length; index++) {
@@ -186,7 +186,7 @@ function flags<T>(items: ArrayLike<T>, isSet: (item: T, index: number) => boolea
   return set;
 }
 
-/** Sets 1 at each code that a text column holds. */
+/** Set 1 at each string code in a text column. */
 function markCodes(isFound: Uint8Array, codes: ArrayLike<number>): Uint8Array {
   for (let row = 0; row < codes.length; row++) isFound[codes[row]!] = 1;
   return isFound;

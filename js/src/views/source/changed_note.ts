@@ -1,4 +1,4 @@
-/** What is said above a source that is no longer what its cell or file holds. */
+/** The note above a source whose cell or file has changed since the trace. */
 
 import { button, element } from "../../dom/element.ts";
 import type { LineNow } from "../../model/state/open_source_event.ts";

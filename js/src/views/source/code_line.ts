@@ -1,4 +1,4 @@
-/** One line of source: number, text in its colours, the part that ran underlined. */
+/** One source line: its number, its coloured text, an underline below the part that ran. */
 import { element } from "../../dom/element.ts";
 import type { TintedSpan } from "./python_tint.ts";
 

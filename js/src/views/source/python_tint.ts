@@ -1,4 +1,4 @@
-/** Light colouring of Python source: keywords, strings, comments. Enough to read by, no parser. */
+/** Simple colours for Python source: keywords, strings, comments. This is no parser. */
 
 type Tint = "keyword" | "string" | "comment" | "";
 
@@ -20,7 +20,7 @@ const TOKENS = new RegExp(
   "g",
 );
 
-/** For each line the coloured spans, in order; what lies between them is plain. */
+/** The coloured spans of each line, in order; text between them is plain. */
 export function tintPython(lines: readonly string[]): TintedSpan[][] {
   const spans: TintedSpan[][] = lines.map(() => []);
   let line = 0;

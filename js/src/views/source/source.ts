@@ -1,6 +1,6 @@
 /**
- * The whole text of a cell or file. A count beside a line says how many ops it made; pressing the line
- * lights them up.
+ * The whole text of a cell or file. A number next to a line is how many ops it made; pressing the
+ * line highlights them.
  */
 
 import { button, element } from "../../dom/element.ts";
@@ -20,27 +20,27 @@ import { countOpsByLine } from "./source_lines.ts";
 import { mountSourcePicker } from "./source_picker.ts";
 
 const MOST_PEEKED = 12;
-/** The lit line and the list under it. */
+/** Room for the highlighted line and the list below it. */
 const ROOM_BELOW_PX = 80;
 /** Longer files are shown without colours. */
 const MOST_TINTED_LINES = 4000;
 
 export interface SourceView {
   /**
-   * Shows a line, lit but not selected.
+   * Shows a line: highlighted, but not selected.
    *
-   * @param now what has become of it, where its cell or file was edited
-   * @returns false where the trace does not carry its text
+   * @param now how the line has changed, if its cell or file was edited
+   * @returns false if the trace does not have its text
    */
   show(file: number, line: number, now?: LineNow): boolean;
-  /** Brings the lit line into view, once the page is visible. */
+  /** Brings the highlighted line into view, once the page is visible. */
   scrollToLit(): void;
   readonly hasOwnSource: boolean;
   dispose(): void;
 }
 
 interface SourceOptions {
-  /** Does what a change of the store asks for, once the picture shows it. */
+  /** Runs a function after the picture shows a change of the store. */
   readonly later: (act: () => void) => void;
   /** Shows the panel's other page. */
   readonly openDetails: () => void;
@@ -52,11 +52,11 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   const files = sourceFiles(trace);
   const counts = countOpsByLine(trace);
   let shown = files[0];
-  /** The file whose lines are in the document: a long one is left out until the page is seen. */
+  /** The file whose lines are in the document; a long one is written when the page is shown. */
   let written: SourceFile | undefined;
   let lit = 0;
 
-  /** What the shown file's text is no longer; empty where nothing is known of that. */
+  /** Says how the file differs from the shown text; empty if nothing is known about it. */
   const note = element("div");
   const menu = element("div", { class: "pdl-menu pdl-source-menu" });
   const picker = mountSourcePicker(menu, trace, files, pick);
@@ -165,7 +165,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     return line;
   }
 
-  /** Lights the line, and lists under it what it made where it is selected. */
+  /** Highlight the line. If it is selected, list below it the layers and ops that it made. */
   function mark(): void {
     const { selection } = store.state;
     text.querySelector(".pdl-peek")?.remove();
@@ -224,7 +224,7 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
 
   function pressLine(event: MouseEvent): void {
     const line = (event.target as Element).closest<HTMLElement>(".pdl-made");
-    // Somebody who drags over text wants to copy it.
+    // A user who drags over text wants to copy it.
     if (!line || !shown || getSelection()?.isCollapsed === false) return;
     const number = Number(line.dataset.line);
     const { selection } = store.state;

@@ -1,9 +1,9 @@
-/** The files and cells whose text a trace carries, in the order that a person looks for them. */
+/** The files and cells whose text is in a trace, in the order in which a person looks for them. */
 
 import { FRAME_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** A stretch of recorded lines of one file. */
+/** Consecutive recorded lines of one file. */
 interface SourceStretch {
   readonly firstLine: number;
   readonly lines: readonly string[];
@@ -20,7 +20,7 @@ export interface SourceFile {
   readonly kind: (typeof FRAME_KINDS)[number];
 }
 
-/** All files with recorded text: the traced one, the user's cells and files, libraries', Paddle's. */
+/** All files with recorded text: the traced one, then the user's, libraries', Paddle's files. */
 export function sourceFiles(trace: Trace): SourceFile[] {
   const kinds = new Map<number, SourceFile["kind"]>();
   for (let frame = 0; frame < trace.table("frames").length; frame++) {
@@ -55,15 +55,15 @@ export function sourceFiles(trace: Trace): SourceFile[] {
 }
 
 /**
- * The cell or script that was traced: where the stacks of the ops begin, below the machinery that runs it.
+ * The cell or script that was traced: the outermost user frame of the ops' stacks.
  *
- * @returns string code of the file's name, -1 where no frame is the user's
+ * @returns string code of the file's name, -1 if no frame is the user's
  */
 function tracedFile(trace: Trace): number {
   const caller = trace.table("stacks").column("caller");
   const frameOf = trace.table("stacks").column("frame");
   const outermost = new Int32Array(caller.length);
-  // A caller comes before whom it calls.
+  // A caller's row comes before the rows of the functions that it calls.
   for (let stack = 0; stack < caller.length; stack++) {
     const above = caller[stack]! >= 0 ? outermost[caller[stack]!]! : -1;
     const frame = frameOf[stack]!;
@@ -76,7 +76,7 @@ function tracedFile(trace: Trace): number {
     if (frame >= 0) opCount.set(frame, (opCount.get(frame) ?? 0) + 1);
   }
   const at = (column: "file" | "cell", frame: number) => trace.at("frames", column, frame);
-  // A thread may begin in an earlier cell's function: what runs last is what was traced.
+  // A thread may begin in a function of an earlier cell, so take the cell that ran last.
   const [first] = [...opCount].sort(
     ([a, ofA], [b, ofB]) => at("cell", b) - at("cell", a) || ofB - ofA,
   );

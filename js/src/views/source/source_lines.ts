@@ -1,12 +1,12 @@
-/** Which lines of which files made how many ops. */
+/** How many ops each line of each file made. */
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Trace } from "../../trace/trace.ts";
 
 export type LineCounts = ReadonlyMap<number, ReadonlyMap<number, number>>;
 
 /**
- * Counts, for each line, the ops whose call stack passes through a frame that starts there; an op
- * counts once for a line, also where the line calls itself.
+ * Count, for each line, the ops whose call stack passes through a frame that starts there. An op
+ * counts once for a line, even if the line calls itself.
  *
  * @returns string code of the file → line, from 1 → number of ops
  */
@@ -23,7 +23,7 @@ export function countOpsByLine(trace: Trace): LineCounts {
     const stack = stackOf[op]!;
     if (stack >= 0) opCount[stack]! += weight ? weight[op]! : 1;
   }
-  // A caller comes before whom it calls: from the end, every count is whole when it is handed on.
+  // A caller's row comes first. Going backwards, each count is complete when it is added.
   for (let stack = stacks.length - 1; stack >= 0; stack--) {
     if (caller[stack]! >= 0) opCount[caller[stack]!]! += opCount[stack]!;
   }

@@ -1,4 +1,4 @@
-/** Which cell or file the source page shows: the user's own are listed, the others wait in folds. */
+/** Chooses the cell or file on the source page: the user's own are listed, others are folded. */
 
 import { button } from "../../dom/element.ts";
 import { menuItem, mountMenu } from "../../dom/menu.ts";
@@ -8,7 +8,7 @@ import { fileLabel } from "../names/stack_order.ts";
 import type { SourceFile } from "./source_files.ts";
 
 export interface SourcePicker {
-  /** Says which one is shown. */
+  /** Shows which file is chosen. */
   shows(file: SourceFile): void;
   dispose(): void;
 }
@@ -36,7 +36,7 @@ export function mountSourcePicker(
     return made;
   }
 
-  /** A line that gives way to the files it stands for. */
+  /** A line that a click replaces by its files. */
   function fold(kind: "library" | "paddle"): HTMLElement | false {
     const folded = files.filter((file) => file.kind === kind);
     if (folded.length === 0) return false;
@@ -51,7 +51,7 @@ export function mountSourcePicker(
       event.stopPropagation();
       const items = folded.map(item);
       line.after(...items);
-      // Before the line goes: a menu that the focus leaves closes.
+      // Move the focus before the line is removed: a menu closes when it loses the focus.
       items[0]!.focus();
       line.remove();
     });

@@ -81,7 +81,7 @@ function fold(
   return details;
 }
 
-/** The lines around a frame's, its own lit, what ran underlined; without the indent they share. */
+/** The source around a frame: its line highlighted, the part that ran underlined, less indent. */
 function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefined {
   const source = trace.sourceOf(frame);
   if (!source) return undefined;
@@ -115,7 +115,7 @@ function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefine
   return box;
 }
 
-/** The columns of a line that ran, where Python tells and where it is not all of the line. */
+/** The columns of a line that ran; undefined if they are unknown or cover the whole line. */
 function rangeOn(
   trace: PanelContext["trace"],
   frame: number,
@@ -143,7 +143,7 @@ function shifted<T extends ColumnRange>(ranges: readonly T[], by: number): T[] {
   return ranges.map((range) => ({ ...range, start: move(range.start), end: move(range.end) }));
 }
 
-/** Scrolls long lines sideways so that what is underlined shows. */
+/** Scrolls long lines sideways so that the underlined part is visible. */
 export function showUnderlined(page: HTMLElement): void {
   for (const box of page.querySelectorAll<HTMLElement>(".pdl-source")) {
     const underlined = box.querySelector("u");

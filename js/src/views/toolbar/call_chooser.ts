@@ -1,4 +1,4 @@
-/** Which backward call is shown, where a cell made several. */
+/** Chooses the backward call to show, if a cell made several. */
 
 import { element } from "../../dom/element.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -6,12 +6,12 @@ import type { ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 import { backwardCallName } from "../names/backward_call.ts";
 
-/** Of more, people give the number: a page stands still over a list of ten thousand lines. */
+/** With more calls, users type the number: a list of ten thousand lines would freeze the page. */
 const MOST_LISTED = 300;
 
 /**
  * @param root a `.pdl-calls` element
- * @returns what takes the chooser down
+ * @returns a function that removes the chooser
  */
 export function mountCallChooser(root: HTMLElement, store: Store): () => void {
   const count = store.trace.table("backward_calls").length;

@@ -17,7 +17,7 @@ import { mountViewMenu } from "./view_menu.ts";
 
 const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
 
-/** @returns what takes the toolbar down */
+/** @returns a function that removes the toolbar */
 export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {
   const app = root.closest<HTMLElement>(".pdl-app")!;
   const { trace } = store;
@@ -53,7 +53,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   root.append(
     element(
       "span",
-      // The summary has not always room.
+      // There is not always room for the summary.
       { class: "pdl-title", title: title ? `${title}\n${summary}` : summary },
       title || t("toolbar.trace"),
     ),
@@ -96,7 +96,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   };
 }
 
-/** Say of a button whether there is anything for it to do. It keeps the focus, which `disabled` would take. */
+/** Mark a button that has nothing to do. Unlike with `disabled`, it keeps the focus. */
 function setIdle(of: HTMLButtonElement, isIdle: boolean, does: string, why: string): void {
   of.setAttribute("aria-disabled", String(isIdle));
   of.title = isIdle ? why : does;

@@ -1,4 +1,4 @@
-/** The view menu: switches and rarer commands. */
+/** The view menu: switches and less common commands. */
 
 import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -6,7 +6,7 @@ import { t } from "../../words/page.ts";
 
 /**
  * @param root a `.pdl-menu` element
- * @returns what takes the menu down
+ * @returns a function that removes the menu
  */
 export function mountViewMenu(root: HTMLElement, store: Store): () => void {
   const check = (
@@ -16,7 +16,7 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     const isChecked = store.state[name];
     return menuItem(label, () => store.update({ [name]: !isChecked }), { isChecked });
   };
-  // Of the memory's view none but the outline says or does anything.
+  // In the memory view, only the item of the outline has an effect.
   const graphItems = (): (HTMLElement | false)[] => [
     menuItem(t("view_menu.open_all"), () => store.openAll(), { isEnabled: !store.isAllOpen }),
     menuItem(t("view_menu.close_all"), () => store.closeAll(), { isEnabled: !store.isAllClosed }),

@@ -4,9 +4,9 @@ import type { Frame, Places } from "./frame.ts";
 import type { MemoryPalette } from "./palette.ts";
 
 const FONT_PX = 11;
-/** Between a label and the frame. */
+/** Gap between a label and the frame. */
 const STANDOFF_PX = 5;
-/** Between two times: with less room they look like one number. */
+/** Gap between two times; with less room they look like one number. */
 const LABEL_GAP_PX = 12;
 const TICK_PX = 4;
 const BYTE_TICKS = 5;
@@ -56,13 +56,13 @@ export function paintAxes(
   context.restore();
 }
 
-/** Multiples of a power of two: 256 KiB, 1.5 GiB. */
+/** Ticks at multiples of a power of two, such as 256 KiB or 1.5 GiB. */
 function byteTicks(from_bytes: number, to_bytes: number): number[] {
   const step = 2 ** Math.max(0, Math.round(Math.log2((to_bytes - from_bytes) / BYTE_TICKS)));
   return multiples(step, from_bytes, to_bytes);
 }
 
-/** Times and their labels, such as "12.5 ms": all in one unit, with as many digits as they differ in. */
+/** Times with labels such as "12.5 ms": all in one unit, with enough digits to differ. */
 function timeTicks(from_ns: number, to_ns: number): [time_ns: number, label: string][] {
   const least_ns = (to_ns - from_ns) / TIME_TICKS;
   const decade = 10 ** Math.floor(Math.log10(least_ns));

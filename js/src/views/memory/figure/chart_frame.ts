@@ -1,6 +1,6 @@
 /**
- * What the timeline and the map share: a canvas, over it what takes the pointer and the keys, a tooltip,
- * and one drawing a frame however much has changed.
+ * The common part of the timeline and the map: a canvas, an element over it for pointer and keys,
+ * a tooltip, and at most one drawing per frame.
  */
 import { element } from "../../../dom/element.ts";
 import { watchTheme } from "../../../dom/theme.ts";
@@ -10,7 +10,7 @@ import { type MemoryPalette, readMemoryPalette } from "./palette.ts";
 export interface ChartFrameOptions {
   /** Class of the canvas. */
   readonly canvas: string;
-  /** Attributes of the element over it; it is a slider, which keys move. */
+  /** Attributes of the element over the canvas; it is a slider that keys move. */
   readonly pointer: Readonly<Record<string, unknown>>;
   draw(): void;
 }
@@ -23,7 +23,7 @@ export class ChartFrame {
   #palette: MemoryPalette | undefined;
   #frame = 0;
 
-  /** @param app the view's root, which the tooltip stays inside of */
+  /** @param app the view's root; the tooltip stays inside it */
   constructor(
     readonly app: HTMLElement,
     readonly options: ChartFrameOptions,
@@ -49,18 +49,18 @@ export class ChartFrame {
     ];
   }
 
-  /** The colours in force. */
+  /** The current colours. */
   get palette(): MemoryPalette {
     this.#palette ??= readMemoryPalette(this.app);
     return this.#palette;
   }
 
-  /** Zero while it is not on screen. */
+  /** Zero while the chart is not on screen. */
   get size(): { width_px: number; height_px: number } {
     return { width_px: this.pointer.clientWidth, height_px: this.pointer.clientHeight };
   }
 
-  /** Have something end with this. */
+  /** Call these functions when the frame is disposed. */
   own(...ends: (() => void)[]): void {
     this.#ends.push(...ends);
   }
@@ -79,25 +79,25 @@ export class ChartFrame {
     });
   }
 
-  /** Where the pointer is, as fractions of the frame from its upper left. */
+  /** The pointer's position, as fractions of the frame from its upper left corner. */
   placeOf(event: MouseEvent): { x: number; y: number } {
     const { left, top, width, height } = this.pointer.getBoundingClientRect();
     return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
   }
 
-  /** Beside the pointer, inside the app. */
+  /** Show a tooltip next to the pointer, inside the app. */
   tell(lines: readonly string[], event: PointerEvent): void {
     const { left, top } = this.app.getBoundingClientRect();
     this.#tooltip.show(lines, event.clientX - left, event.clientY - top);
   }
 
-  /** Take the tooltip away. */
+  /** Hide the tooltip. */
   hush(): void {
     this.#tooltip.hide();
   }
 }
 
-/** Empty a canvas, and make it as large as it is shown; it is drawn on in CSS px. */
+/** Clear a canvas and set its resolution to its size on screen; drawing on it is in CSS px. */
 export function emptied(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const pixels = window.devicePixelRatio || 1;
   const context = canvas.getContext("2d")!;

@@ -17,10 +17,10 @@ export interface Frame extends Shown {
   readonly height_px: number;
 }
 
-/** What is farther outside of the frame is drawn at this distance: canvases do not take numbers of any size. */
+/** Points outside the frame are drawn at most this far away: canvases do not take all numbers. */
 const BEYOND_PX = 4000;
 
-/** Where times and bytes lie on the canvas. */
+/** Positions of times and bytes on the canvas. */
 export interface Places {
   x(time_ns: number): number;
   y(bytes: number): number;

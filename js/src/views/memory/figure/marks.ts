@@ -1,4 +1,4 @@
-/** What is marked beside the stack of blocks: phases, ends of steps, reserved memory, the peak. */
+/** Marks on the stack of blocks: phases, ends of steps, reserved memory, the peak. */
 import type { PhaseSpan } from "../../../memory/blocks/phases.ts";
 import { PHASES } from "../../../trace/protocol.ts";
 import { t } from "../../../words/page.ts";
@@ -7,18 +7,18 @@ import type { MemoryPalette } from "./palette.ts";
 
 const TINT_ALPHA = 0.07;
 const FONT_PX = 11;
-/** From where a span begins, and from the top of the frame. */
+/** Offset of a phase's name from the start of its span, and from the top of the frame. */
 const [NAME_LEFT_PX, NAME_TOP_PX] = [5, 3];
-/** Of the ground that a name lies on, beyond its letters. */
+/** How far the background of a name extends beyond its letters. */
 const GROUND_PX = 2;
 const GROUND_ALPHA = 0.8;
-/** From the middle of the mark of the peak, and of the line of a moment there, to a name. */
+/** Gap between a name and the middle of the peak's mark. */
 const PEAK_ROOM_PX = 8;
 
 export interface Marks {
   readonly phases: readonly PhaseSpan[];
   readonly stepEnds_ns: ArrayLike<number>;
-  /** As steps, up to the end of the run. */
+  /** A step function, up to the end of the run. */
   readonly reserved: { readonly times_ns: readonly number[]; readonly bytes: readonly number[] };
   readonly end_ns: number;
   readonly peak: { readonly time_ns: number; readonly bytes: number };
@@ -26,7 +26,7 @@ export interface Marks {
 
 type Context = CanvasRenderingContext2D;
 
-/** Behind the blocks: the ground of each phase. */
+/** Behind the blocks: the background of each phase. */
 export function paintTints(
   context: Context,
   frame: Frame,
@@ -41,7 +41,7 @@ export function paintTints(
   }
 }
 
-/** Over the blocks: reserved memory, and where steps end. */
+/** Over the blocks: reserved memory, and the ends of steps. */
 export function paintLines(
   context: Context,
   frame: Frame,
@@ -68,7 +68,7 @@ export function paintLines(
   context.stroke();
 }
 
-/** Above all: the names of phases, and the sign of the peak. */
+/** Above everything: the names of phases, and the sign of the peak. */
 export function paintNames(
   context: Context,
   frame: Frame,
@@ -83,12 +83,12 @@ export function paintNames(
     const name = t(`phase.${phase}`);
     const { width } = context.measureText(name);
     const begin_px = left_px + NAME_LEFT_PX;
-    // Names keep clear of the peak, which is marked in their row.
+    // Names keep clear of the peak's sign, which may be in the same row.
     const isHit = Math.abs(peak_px - (begin_px + width / 2)) < width / 2 + PEAK_ROOM_PX;
     const x = isHit ? peak_px + PEAK_ROOM_PX : begin_px;
     const y = frame.top_px + NAME_TOP_PX;
     if (x + width + NAME_LEFT_PX <= right_px) {
-      // It lies on blocks where they reach as high: on a ground of its own it can be read there too.
+      // A background of its own keeps the name readable on blocks.
       context.globalAlpha = GROUND_ALPHA;
       context.fillStyle = palette.bg;
       context.fillRect(x - GROUND_PX, y - 1, width + 2 * GROUND_PX, FONT_PX + 2);
@@ -106,7 +106,7 @@ export function paintNames(
   }
 }
 
-/** What of the spans is in the frame: of one that began before, the part that is seen. */
+/** The visible part of each span that is in the frame. */
 function* spansIn(
   spans: readonly PhaseSpan[],
   { left_px, width_px, from_ns, to_ns }: Frame,

@@ -1,10 +1,10 @@
-/** The whole run in small, with a window over it that is dragged. */
+/** The whole run in small, with a window over it that can be dragged. */
 import { type Frame, MARGINS, placesIn } from "./frame.ts";
 import type { MemoryPalette } from "./palette.ts";
 
 const AREA_ALPHA = 0.35;
 const MARGIN_PX = 4;
-/** A press so near an edge of the window moves the edge. */
+/** A press this near an edge of the window moves that edge. */
 const EDGE_PX = 5;
 
 interface Span {
@@ -12,7 +12,7 @@ interface Span {
   readonly to_ns: number;
 }
 
-/** The run's highest totals in columns of equal width. */
+/** The run's highest total in each column; all columns have equal width. */
 export interface Totals {
   readonly times_ns: Float64Array;
   readonly total_bytes: Float64Array;
@@ -56,9 +56,10 @@ export function paintOverview(
 }
 
 /**
- * Moves the window: it is dragged, or one of its edges; a drag elsewhere, or over the whole run, makes a new one.
+ * A drag moves the window or one of its edges. Elsewhere, or if the window shows the whole run,
+ * a drag makes a new window.
  *
- * @param whole the run
+ * @param whole returns the span of the run
  */
 export function listenToOverview(
   canvas: HTMLCanvasElement,

@@ -1,4 +1,4 @@
-/** The memory timeline's colours, as theme.css and memory.css have them. */
+/** The memory timeline's colours, from theme.css and memory.css. */
 
 import { hexColour, readTheme, type Theme } from "../../../dom/theme.ts";
 import { MEMORY_KINDS, type MemoryKind } from "../../../memory/blocks/kinds.ts";
@@ -9,7 +9,7 @@ export interface MemoryPalette extends Theme {
   readonly kinds: readonly string[];
 }
 
-/** The colours in force inside `app`. */
+/** Read the current colours inside `app`. */
 export function readMemoryPalette(app: HTMLElement): MemoryPalette {
   const probe = document.createElement("span");
   probe.hidden = true;
@@ -24,12 +24,12 @@ export function readMemoryPalette(app: HTMLElement): MemoryPalette {
 
 const FADED = 0.24;
 
-/** A colour, `#rrggbb`, nearly gone into the ground. */
+/** Mix a colour, `#rrggbb`, almost completely into the background. */
 export function faded(colour: string, ground: string): string {
   return mix(ground, colour, FADED);
 }
 
-/** As a CSS value. */
+/** The kind's colour as a CSS value. */
 export function kindColour(kind: MemoryKind): string {
   return `var(--pdl-memory-${kind.replaceAll("_", "-")})`;
 }

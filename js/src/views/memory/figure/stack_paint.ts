@@ -5,12 +5,12 @@ import type { StackPicture } from "../../../memory/stack/stack_window.ts";
 import type { Frame, Places } from "./frame.ts";
 import { faded, type MemoryPalette } from "./palette.ts";
 
-/** What of the picture is meant: by block. */
+/** Whether a block is highlighted. */
 export type LitBlocks = (block: number) => boolean;
 
 const BAND_ALPHA = 0.55;
 const FADED_BAND_ALPHA = 0.16;
-/** Lower blocks have no room for a line between them. */
+/** Blocks lower than this have no line between them. */
 const LEAST_LINED_PX = 4;
 const OUTLINE_PX = 1.25;
 export function paintStack(
@@ -29,7 +29,7 @@ export function paintStack(
   const { drawn, pieceStarts, piece_from_ns, piece_to_ns, piece_bottom_bytes } = picture;
   context.lineWidth = 1;
   context.lineJoin = "miter";
-  // What is meant comes last: its line lies on its neighbours'.
+  // Highlighted blocks come last, so that their lines cover their neighbours' lines.
   const order = [...drawn.keys()];
   if (lit) order.sort((a, b) => Number(lit(drawn[a]!)) - Number(lit(drawn[b]!)));
   for (const at of order) {
@@ -43,7 +43,7 @@ export function paintStack(
     for (let from = first; from < end; ) {
       let until = from + 1;
       while (until < end && piece_from_ns[until] === piece_to_ns[until - 1]) until++;
-      // To the right along the top, back along the bottom.
+      // Go right along the top edges, then back along the bottom edges.
       for (let piece = from; piece < until; piece++) {
         const top_px = y(piece_bottom_bytes[piece]! + bytes);
         if (piece === from) context.moveTo(x(piece_from_ns[piece]!), top_px);
@@ -69,13 +69,13 @@ export function paintStack(
   paintOutline(context, frame, places, picture, top_bytes, palette);
 }
 
-/** Steps of the band that are in the frame. */
+/** The steps of the band that are in the frame. */
 function stepsIn({ band_ns }: StackPicture, frame: Frame): { first: number; end: number } {
   const first = Math.max(0, countUntil(band_ns, frame.from_ns) - 1);
   return { first, end: Math.min(band_ns.length, countUntil(band_ns, frame.to_ns) + 1) };
 }
 
-/** @returns the height of all, by step */
+/** @returns the total height at each step */
 function paintBand(
   context: CanvasRenderingContext2D,
   frame: Frame,
@@ -125,7 +125,7 @@ function paintOutline(
   palette: MemoryPalette,
 ): void {
   const { first, end } = stepsIn(picture, frame);
-  // Where it goes up and down with every pixel, a line would be all there is to see.
+  // Fade an outline that changes at every pixel: it would hide everything else.
   const alpha = 1.6 - (2.5 * (end - first)) / frame.width_px;
   if (alpha <= 0) {
     return;

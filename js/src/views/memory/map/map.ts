@@ -1,4 +1,4 @@
-/** The address space in the chosen moment: blocks where they lie, and what is free between them. */
+/** The address space at the chosen moment: blocks at their addresses, with free memory between. */
 import { element } from "../../../dom/element.ts";
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import { litAllocations } from "../../../memory/lit.ts";
@@ -89,7 +89,7 @@ export class BlockMapView {
     this.#tellBlock(map);
   }
 
-  /** Rows of blocks by address; a block that is -1 is free memory. */
+  /** Paint rows of blocks by address; block -1 is free memory. */
   #paint(map: BlockMap): void {
     const { canvas, palette, size } = this.#frame;
     const { kinds, bg, chip, select } = palette;
@@ -112,7 +112,7 @@ export class BlockMapView {
     });
   }
 
-  /** What the keys are at, for those who do not see it. */
+  /** Describe the chosen block to screen readers. */
   #tellBlock(map: BlockMap): void {
     const block = this.#chosen;
     const at = block < 0 ? -1 : map.blocks.indexOf(block);
@@ -122,7 +122,7 @@ export class BlockMapView {
     pointer.setAttribute("aria-valuetext", at < 0 ? t("map.no_block") : this.#lineOf(block));
   }
 
-  /** The block that is selected, -1 where it is none of this device's. */
+  /** The selected block; -1 if it is not a block of this device. */
   get #chosen(): number {
     const { selection } = this.store.state;
     return selection.kind === "allocation"

@@ -1,4 +1,4 @@
-/** What was alive in the chosen moment, by op, layer, line or kind: a table that is sorted and clicked. */
+/** A sortable table of what was alive at the chosen moment, by op, layer, line or kind. */
 
 import { button, element } from "../../../dom/element.ts";
 import type { Cell } from "../../../dom/table_text.ts";
@@ -72,7 +72,7 @@ export class MemoryTable {
           this.#shownRows = PAGE_ROWS;
           this.#scroll.scrollTop = 0;
         }
-        // Brushing tells every move of the pointer.
+        // Brushing reports every move of the pointer; render at most once per frame.
         this.#frame ||= requestAnimationFrame(() => this.render());
       }),
       store.subscribe((state, previous) => {
@@ -91,7 +91,7 @@ export class MemoryTable {
     }
   }
 
-  /** All rows, in their order, below a row of names: sizes in bytes, shares as parts of 1. */
+  /** All rows in their order, below a row of names; sizes in bytes, shares from 0 to 1. */
   cells(): Cell[][] {
     const { blocks, choice, moment } = this.memory;
     const groups = this.memory.groups(choice.grouping);

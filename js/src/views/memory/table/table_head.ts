@@ -1,4 +1,4 @@
-/** The head of the table of what was alive: its columns, and by which it is sorted. */
+/** The head of the table of what was alive: its columns and the sort order. */
 
 import { button, element } from "../../../dom/element.ts";
 import type { SortColumn, Sorting } from "../../../memory/grouping/group_order.ts";
@@ -50,7 +50,7 @@ export class TableHead {
     return this.#cells.allocated_bytes.hidden ? 4 : 5;
   }
 
-  /** @param isSpan whether what was allocated within a span is shown */
+  /** @param isSpan whether to show the column of what was allocated within a span */
   show(name: string, { by, isDown }: Sorting, isSpan: boolean): void {
     if (this.#name.textContent !== name) {
       this.#name.textContent = name;

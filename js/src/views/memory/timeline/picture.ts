@@ -1,4 +1,4 @@
-/** The timeline as a picture: its figures, with a line above them and the kinds below. */
+/** The timeline as an image: its figures, with a headline above and a legend of kinds below. */
 
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
 import { totalAt } from "../../../memory/blocks/moment.ts";
@@ -14,7 +14,7 @@ const MARGIN_PX = 14;
 const SWATCH_PX = 10;
 
 /**
- * @param canvases the figures, from the top down
+ * @param canvases the figures, from top to bottom
  * @throws Error if the browser cannot draw it
  */
 export function memoryPicture(
@@ -72,7 +72,7 @@ function headline({ blocks, choice, trace }: MemoryState): string {
     .join(" · ");
 }
 
-/** Swatches and names of the kinds that there are, in as many rows as they need. */
+/** Swatches and names of the kinds that occur, in as many rows as needed. */
 function legend(
   { blocks }: MemoryState,
   context: CanvasRenderingContext2D,

@@ -1,14 +1,14 @@
-/** Which picture of the stack serves what is on screen. */
+/** Decides whether a picture of the stack fits the screen, and which window a new one covers. */
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
 import type { Window } from "../../../memory/stack/stack_window.ts";
 import type { Frame } from "../figure/frame.ts";
 
-/** The picture reaches as far beyond what is on screen, so that moving need not wait for it. */
+/** A picture extends beyond the screen by this share on each side, so that it can be moved. */
 const BEYOND = 0.5;
-/** A picture made for another scale serves until it is off by this factor. */
+/** A picture for another scale is reused until the scales differ by this factor. */
 const COARSER = 1.3;
 
-/** What the frame shows, on how many pixels. */
+/** The part shown in the frame, and its size in pixels. */
 export type OnScreen = Omit<Frame, "left_px" | "top_px">;
 
 export function serves(
@@ -28,7 +28,7 @@ export function serves(
   );
 }
 
-/** @param whole_bytes over the whole height when nothing is magnified */
+/** @param whole_bytes bytes over the whole height when nothing is magnified */
 export function windowFor(
   on: OnScreen,
   { first_ns, last_ns }: Blocks,
@@ -52,7 +52,7 @@ export function windowFor(
   };
 }
 
-/** Time of one pixel. */
+/** Time per pixel. */
 function pixel_ns({ from_ns, to_ns, width_px }: OnScreen): number {
   return (to_ns - from_ns) / width_px;
 }

@@ -6,26 +6,26 @@ const STEP = 0.01;
 const PAGE = 0.1;
 export const ZOOM_STEP = 1.5;
 
-/** What the pointer and the keys ask for; places are fractions of the frame, from its upper left. */
+/** Actions of pointer and keys. Places are fractions of the frame, from its upper left corner. */
 export interface TimelineMoves {
   pick(x: number, y: number): void;
   brush(from: number, to: number): void;
   hover(x: number, y: number, event: PointerEvent): void;
   leave(): void;
-  /** By `factor` around a place; of the height too where `isBoth`. */
+  /** Zoom time by `factor` around a place; bytes too if `isBoth`. */
   zoom(x: number, y: number, factor: number, isBoth?: boolean): void;
   zoomBy(factor: number): void;
-  /** By a fraction of the frame. */
+  /** Move by a fraction of the frame. */
   pan(dx: number, dy?: number): void;
   fit(): void;
   /** Moves the moment, or with `isSpan` the end of the span. */
   step(by: number, isSpan: boolean): void;
   jump(to: "first" | "last" | "peak"): void;
-  /** To the span, or where there is none to the block that is selected. */
+  /** Zoom to the chosen span, or to the selected block if there is no span. */
   zoomToChoice(): boolean;
 }
 
-/** @returns a function that ends the listening */
+/** @returns a function that stops listening */
 export function listenToTimeline(
   target: HTMLElement,
   timeline: TimelineMoves,
@@ -46,7 +46,7 @@ export function listenToTimeline(
     "pointerdown",
     (event) => {
       pressed++;
-      // Two fingers, the middle button or Shift move; a drag alone brushes.
+      // Two fingers, the middle button or Shift move the window; any other drag brushes.
       isMoving = pressed > 1 || event.button === 1 || event.shiftKey;
       from = fraction(event);
     },
@@ -86,7 +86,7 @@ export function listenToTimeline(
   function press(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const act = keys[event.key];
-    // What has nothing to zoom to leaves the key to others.
+    // If there is nothing to zoom to, the key is left to others.
     if (!act || act(event.shiftKey) === false) return;
     event.preventDefault();
     event.stopPropagation();

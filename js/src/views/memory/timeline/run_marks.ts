@@ -1,4 +1,4 @@
-/** What is marked on the part of a run's timeline that is shown. */
+/** The marks on the shown part of a run's timeline. */
 
 import { reservedSteps, stepEnds } from "../../../memory/blocks/marks.ts";
 import { phaseSpans } from "../../../memory/blocks/phases.ts";
@@ -7,7 +7,7 @@ import type { Window } from "../../../memory/stack/stack_window.ts";
 import type { Marks } from "../figure/marks.ts";
 
 const LEAST_PHASE_PX = 4;
-/** Ends of steps that are closer say nothing. */
+/** Ends of steps that are nearer to each other are not marked. */
 const LEAST_STEP_PX = 10;
 
 export function marksOf({ blocks, trace }: MemoryState, window: Window): Marks {

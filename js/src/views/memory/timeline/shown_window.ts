@@ -1,4 +1,4 @@
-/** What of time and of bytes is on screen, and how it moves. */
+/** The time and bytes on screen, and how they are moved and zoomed. */
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { windowAround } from "../../../memory/stack/locate.ts";
@@ -28,11 +28,11 @@ export class ShownWindow {
     const { blocks, trace } = this.memory;
     const peak_bytes = Math.max(1, blocks.events.peak_bytes);
     const reserved = Math.max(0, ...reservedSteps(trace, blocks.place).reserved_bytes);
-    // A pool much larger than what was ever used would press the blocks flat.
+    // If the pool is much larger than the peak, showing all of it would make the blocks flat.
     return HEADROOM * (reserved <= 1.5 * peak_bytes ? Math.max(reserved, peak_bytes) : peak_bytes);
   }
 
-  /** What the trace never met may be most of the memory: it need not press all else flat. */
+  /** Bytes at the bottom of the view: most of a large block of unknown memory is cut off below. */
   get floor_bytes(): number {
     const { blocks } = this.memory;
     const earlier_bytes = blocks.rows[0] === -1 ? blocks.bytes[0]! : 0;
@@ -64,7 +64,7 @@ export class ShownWindow {
     this.goTo(start_ns, start_ns + span_ns);
   }
 
-  /** By a fraction of the frame. */
+  /** Move by a fraction of the frame. */
   pan(dx: number, dy: number): void {
     const { from_ns, to_ns, from_bytes, to_bytes } = this.#shown;
     const by_ns = dx * (to_ns - from_ns);
@@ -75,7 +75,7 @@ export class ShownWindow {
     this.goTo(from_ns - by_ns, to_ns - by_ns);
   }
 
-  /** Show a span of time, as far as the run goes; and of bytes if they are given. */
+  /** Show a span of time within the run; also a span of bytes if it is given. */
   goTo(from_ns: number, to_ns: number, bytes?: { from_bytes: number; to_bytes: number }): void {
     const { first_ns, last_ns } = this.memory.blocks;
     const span_ns = Math.min(Math.max(LEAST_SPAN_NS, to_ns - from_ns), last_ns - first_ns);
@@ -85,9 +85,9 @@ export class ShownWindow {
   }
 
   /**
-   * Move the moment, or with `isSpan` the end of the span; what is shown follows it.
+   * Move the moment, or with `isSpan` the end of the span; the window follows.
    *
-   * @param by fraction of what is on screen
+   * @param by fraction of the shown time
    */
   step(by: number, isSpan: boolean): void {
     const { from_ns: start, to_ns: end } = this.#shown;
@@ -103,7 +103,7 @@ export class ShownWindow {
     }
   }
 
-  /** Choose a moment, and show it. */
+  /** Choose a moment and show it. */
   jump(to: "first" | "last" | "peak"): void {
     const { first_ns, last_ns, events } = this.memory.blocks;
     const time_ns = { first: first_ns, last: last_ns, peak: events.peak_ns }[to];
@@ -115,7 +115,7 @@ export class ShownWindow {
   }
 
   /**
-   * Go to the span, or where there is none to the block that is selected.
+   * Zoom to the span, or to the selected block if there is no span.
    *
    * @param size of the frame
    * @returns whether there was something to zoom to
@@ -147,7 +147,7 @@ export class ShownWindow {
     };
   }
 
-  /** Show a stretch of the height, within what there is. */
+  /** Show a range of bytes, within the whole height. */
   #lift(from_bytes: number, height_bytes: number): void {
     const start = Math.max(0, Math.min(this.whole_bytes - height_bytes, from_bytes));
     this.#shown = { ...this.#shown, from_bytes: start, to_bytes: start + height_bytes };

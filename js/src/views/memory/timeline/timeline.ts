@@ -1,4 +1,4 @@
-/** The timeline: its figure, what the pointer and the keys do on it, and which picture it shows. */
+/** The timeline: its figure, its pointer and key actions, and the picture that it shows. */
 import { button, element } from "../../../dom/element.ts";
 import { totalColumns } from "../../../memory/blocks/moment.ts";
 import { litAllocations } from "../../../memory/lit.ts";
@@ -29,11 +29,11 @@ export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
   readonly #frame: ChartFrame;
   readonly #overview = element("canvas", { class: "pdl-timeline-overview" });
-  /** The chosen moment: an element of its own, because it moves with the pointer while nothing else changes. */
+  /** The chosen moment. It has an element of its own because it alone moves with the pointer. */
   readonly #moment = element("div", { class: "pdl-timeline-moment" });
   readonly #window: ShownWindow;
   #totals: Totals;
-  /** What was made for a window, and serves as long as that is about what is shown. */
+  /** The picture and marks of a window; they are reused while the window fits what is shown. */
   #made: { readonly picture: StackPicture; readonly marks: Marks } | undefined;
   #lit: LitBlocks | undefined;
 
@@ -105,7 +105,7 @@ export class Timeline implements TimelineMoves {
     );
   }
 
-  /** Draw what is shown, if it is on screen. */
+  /** Draw the shown part, if the timeline is on screen. */
   draw(): void {
     const { size, palette } = this.#frame;
     if (!size.width_px || !size.height_px) {
@@ -219,7 +219,7 @@ export class Timeline implements TimelineMoves {
     return this.#window.zoomToChoice(this.store.state.selection, this.#frame.size);
   }
 
-  /** Say which moment is chosen to people who do not see it. */
+  /** Describe the chosen moment to screen readers. */
   #tellMoment(): void {
     const { blocks, moment } = this.memory;
     const { time_ns: at_ns, total_bytes } = moment;

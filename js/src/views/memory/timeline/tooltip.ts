@@ -1,4 +1,4 @@
-/** What is under the pointer in the timeline, in a few lines. */
+/** A few lines about what is under the pointer in the timeline. */
 
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
 import { totalAt } from "../../../memory/blocks/moment.ts";
