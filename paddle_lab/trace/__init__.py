@@ -1,1 +1,1 @@
-"""The record: columns, their schema, and the bytes they are saved and sent as."""
+"""The record: its columns, their schema, and its bytes in files and messages."""

@@ -1,4 +1,4 @@
-"""A trace on disk: written whole or not at all, and read with one sentence for each damage."""
+"""A trace on disk: written completely or not at all; each kind of damage has its own message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     OSError
-        If the file cannot be written; an older file of that name is then left as it was.
+        If the file cannot be written. An older file of that name is then unchanged.
     """
     return write_atomically(path, pack(record, level=6))
 
@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Record:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
-    """Write ``data`` beside ``path``, then move it there; return the path.
+    """Write ``data`` to a draft in the same folder, then rename it to ``path``; return the path.
 
     Raises
     ------
@@ -75,10 +75,10 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(say("errors.is_folder_to_save", path=path))
-    # A link is written through, as open() would.
+    # Write through a link, as open() does.
     target = Path(os.path.realpath(path))
     try:
-        # Cut, since the target's own name may be as long as a name can be.
+        # Cut the name: the target's own name may already have the maximum length.
         handle, draft = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
     except FileNotFoundError as error:
         raise FileNotFoundError(say("errors.no_folder", path=target.parent)) from error
@@ -96,7 +96,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
 
 
 def _mode_of_new_file(target: Path) -> int:
-    """Return the permissions ``open()`` would leave; mkstemp's are for its owner only."""
+    """Return the permissions of a file made by ``open()``; mkstemp's allow only the owner."""
     try:
         return target.stat().st_mode & 0o777
     except OSError:

@@ -1,7 +1,7 @@
 """Floats in columns of integers: the bits of IEEE 754 single precision.
 
-So a column of floats is packed, checked and read like every other. Values too large
-for single precision become its largest value: an infinite norm would mean an infinite gradient.
+A column of floats is packed, checked and read like any other. A value too large for single
+precision becomes the largest one, because an infinite norm would mean an infinite gradient.
 """
 
 from __future__ import annotations

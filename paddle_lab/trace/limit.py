@@ -9,15 +9,15 @@ from paddle_lab.words import say
 from paddle_lab.words.suggestion import suggestion
 
 Keep = Literal["newest", "first", "steps"]
-"""``newest``: the ops that ran last. ``first``: those that ran first; recording stops after them.
+"""``newest``: the ops that ran last. ``first``: the ops that ran first; recording then stops.
 ``steps``: training steps spread over the whole run, always the first and the newest."""
 
 KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
 DEFAULT_OPS: Final = 200_000
-"""While a trace runs it holds up to twice as many, at about 900 bytes an op."""
+"""A running trace holds up to twice as many, at about 900 bytes for each op."""
 ALLOCATIONS_PER_OP: Final = 5
-"""The most allocations kept for each op of the limit: more than training steps of models make.
-While a trace runs it holds up to twice as many, at about 150 bytes each."""
+"""The most allocations kept per op of the limit; training steps of models make fewer.
+A running trace holds up to twice as many, at about 150 bytes each."""
 _MORE_THAN_RUN: Final = 1 << 48
 
 
@@ -36,9 +36,9 @@ def limit_of(ops: Any, keep: Any) -> Limit:
     Raises
     ------
     TypeError
-        If ``ops`` is no whole number and not ``None``.
+        If ``ops`` is neither a whole number nor ``None``.
     ValueError
-        If ``ops`` is less than 1, or there is no such way to keep.
+        If ``ops`` is less than 1, or ``keep`` is unknown.
     """
     if ops is not None and (isinstance(ops, bool) or not isinstance(ops, int)):
         raise TypeError(say("errors.limit_type", ops=repr(ops)))
@@ -60,7 +60,7 @@ def limit_of_text(ops: str, keep: str) -> Limit:
     Raises
     ------
     ValueError
-        If they name no limit.
+        If ``ops`` or ``keep`` is invalid.
     """
     which = _keep_of(keep, said="--keep")
     if ops.lower() == "none":
@@ -75,7 +75,7 @@ def limit_of_text(ops: str, keep: str) -> Limit:
 
 
 def _counted(ops: int | None) -> int | None:
-    """Return a limit that fits 64 bits, sums with it included."""
+    """Return the limit, cut so that sums with it fit into 64 bits."""
     return None if ops is None else min(ops, _MORE_THAN_RUN)
 
 

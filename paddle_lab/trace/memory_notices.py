@@ -15,17 +15,17 @@ def memory_notice(name: str, seconds: float = 0.0, *, fault: str = "") -> str:
     Parameters
     ----------
     name
-        The name.
+        The notice's name.
     seconds
-        For how long memory was recorded, if the notice says so.
+        How long memory was recorded, if the notice contains it.
     fault
-        The message of Paddle's profiler, if the notice has it.
+        The message of Paddle's profiler, if the notice contains it.
     """
     values = {"fault": fault} if fault else {}
     return say(f"notices.memory.{name}", seconds=f"{seconds:.3f}", **values)
 
 
 def tell_of_missing_memory(notices: Iterable[str]) -> bool:
-    """Return whether a trace's notices say that a part of its memory is missing."""
+    """Return whether a notice says that a part of the trace's memory is missing."""
     begin = tuple(text for name in _MISSING for text in beginnings(f"notices.{name}"))
     return any(notice.startswith(begin) for notice in notices)

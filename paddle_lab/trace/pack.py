@@ -8,12 +8,12 @@ Layout (little endian)::
         4 bytes   u32    length of the header
         header    JSON, UTF-8: {"strings": […], "origin": {…}, "tables": {name: {"rows": n,
                   "columns": {name: {"dtype": "i2", "delta": true}}}}}
-        columns          in the header's order, each padded to 8 bytes; of each first the lowest
-                         bytes of all rows, then their next bytes, and so on
+        columns          in the header's order, each padded to 8 bytes; a column has the lowest
+                         bytes of all rows first, then their next bytes, and so on
 
-A column is stored in the narrowest signed integer that holds it; ``delta`` columns store the
-difference to the row before, which compresses keys and clocks several times better. Bytes of equal
-weight stand together, which takes another third off a trace of 1,000 ops.
+A column is stored in the narrowest signed integer that holds its values. A ``delta`` column stores
+differences to the row before, which compresses keys and clocks several times better. Bytes of equal
+significance are stored together, which saves another third for a trace of 1,000 ops.
 :mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/trace/unpack.ts`` reads them too.
 
 Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
@@ -44,7 +44,7 @@ _LIMITS = [
 ]
 
 _LARGE_BYTES = 1 << 20
-"""Before compression. A page shows a smaller payload at once at any level."""
+"""Size before compression. A page shows a smaller payload at once at any level."""
 
 
 def pack(record: Record, *, level: int | None = None) -> bytes:
@@ -87,7 +87,7 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
 def _planes(column: npt.NDArray[Any]) -> bytes:
     if column.itemsize == 1:
         return column.tobytes()
-    # A plane at a time: a transposed copy of all of them at once takes six times as long.
+    # Copy plane by plane: a transposed copy of all planes at once takes six times as long.
     rows = column.view(np.uint8).reshape(len(column), column.itemsize)
     planes = np.empty(rows.shape[::-1], np.uint8)
     for i, plane in enumerate(planes):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Origin:
-    """Where a record comes from; all fields are optional text for people, never interpreted."""
+    """The origin of a record; all fields are optional facts for people, never interpreted."""
 
     title: str = ""
     """What was traced: ``"Cell 4"``, or the ``with`` statement's file and line."""
@@ -28,7 +28,7 @@ class Origin:
     exception: str = ""
     """``"ValueError: …"`` if the traced code raised."""
     stopped_file: str = ""
-    """The file, or the kernel's name for the cell, of the user's line that it was raised from."""
+    """The file of the user's line that raised, or the kernel's name for the cell."""
     stopped_line: int = 0
     """The line, from 1; 0 if none is known."""
     stopped_cell: int = -1
@@ -36,7 +36,7 @@ class Origin:
     notices: list[str] = field(default_factory=list)
     """Sentences about what the trace could not see."""
     checks: list[str] = field(default_factory=list)
-    """Kinds of findings that the trace was recorded for."""
+    """The kinds of findings that the trace was recorded for."""
     kept: str = ""
     """Which ops the record keeps, if more ran (:data:`~paddle_lab.trace.limit.Keep`)."""
     language: str = ""
@@ -82,8 +82,8 @@ class Record:
 
 
 def _encodable(text: str) -> str:
-    """Return the text without lone surrogates, which no file, page or message can hold.
+    """Return the text without lone surrogates, which files, pages and messages cannot contain.
 
-    Python makes them of file names that are not UTF-8.
+    Python makes lone surrogates from file names that are not UTF-8.
     """
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

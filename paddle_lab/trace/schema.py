@@ -4,10 +4,9 @@ One trace is a set of columnar tables. A row's *key* is its position in its tabl
 is an array of positions; ``-1`` stands for "none". Strings are dictionary-encoded: a ``str``
 column holds positions in the trace's list of strings.
 
-``make generate`` writes ``js/src/trace/protocol.ts`` from this file. A new table leaves
-``FORMAT_VERSION`` as it is: a table that a file lacks is read as an empty one, and a table that a
-reader does not know is left out. Any other change raises it, and a reader refuses every version but
-its own.
+``make generate`` writes ``js/src/trace/protocol.ts`` from this file. A new table does not change
+``FORMAT_VERSION``: a reader treats a missing table as empty, and skips a table that it does not
+know. Any other change increases the version, and a reader refuses every version but its own.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ SCOPE_KINDS: Final = (
     "turn",
     "sum",
 )
-"""``call``: of a function of the user's; ``turn``: of a loop of theirs; ``sum``: where no op ran,
-of allocations that stand for several, added up."""
+"""``call``: a call of a user's function; ``turn``: an iteration of a user's loop; ``sum``: the
+scope of allocations that are sums of several; no op ran in it."""
 TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
-"""``external`` is a tensor the trace met without having seen any op make it: data, constants."""
+"""``external``: a tensor that the trace saw, but not the op that made it: data, constants."""
 FRAME_KINDS: Final = ("user", "library", "paddle")
 BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.backward", "remaining")
-"""``remaining`` gathers the graphs of tensors that are still alive when the trace ends."""
+"""``remaining``: the graphs of tensors that are still alive when the trace ends."""
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
 GROUP_KINDS: Final = SCOPE_KINDS[:-1]
-"""Kinds of scopes that ops run in. Saved views hold their positions."""
+"""Kinds of scopes that ops run in. Saved views store positions in this tuple."""
 ALLOCATION_KINDS: Final = (
     "temporary",
     "activation",
@@ -51,9 +50,9 @@ ALLOCATION_KINDS: Final = (
     "input",
     "unknown",
 )
-"""``saved_activation``: kept by a grad node for its backward; ``activation``: an op's output that
-is not; ``temporary``: freed by the op that allocated it, never a tensor; ``input``: an external
-tensor's."""
+"""``saved_activation``: saved by a grad node for its backward; ``activation``: an op's output that
+no grad node saved; ``temporary``: freed by the op that allocated it, never a tensor; ``input``:
+the storage of an external tensor."""
 HOLDER_KINDS: Final = (
     "variable",
     "output",
@@ -78,20 +77,20 @@ EVENT_KINDS: Final = (
     "pylayer_rule",
     "rootless_backward",
 )
-"""What the traced code did besides ops. ``read``: a tensor's values went to Python
+"""Actions of the traced code other than ops. ``read``: a tensor's values went to Python
 (``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made of Python's values
-(``paddle.to_tensor``); ``overwritten``: written to by what is no op (``set_value``);
+(``paddle.to_tensor``); ``overwritten``: written to by something that is no op (``set_value``);
 ``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
 previous step had used already; ``pylayer_rule``: a PyLayer was called against its rules;
-``rootless_backward``: a backward call began at a tensor that no gradient can leave."""
+``rootless_backward``: a backward call began at a tensor from which no gradient can flow."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
-"""What ran a compiled program: a function of ``to_static`` that was compiled whole, one that SOT
-compiled piece by piece, or an ``Executor``."""
+"""How a compiled program ran: as a ``to_static`` function that was compiled whole, as one that SOT
+compiled piece by piece, or by an ``Executor``."""
 SEVERITIES: Final = ("error", "warning", "info")
 MARK_ROLES: Final = ("origin", "path", "cut", "failed", "related")
-"""What a finding says of an op or grad node: where it begins, what it passed along, where a
-gradient ends, what raised, what else has to do with it."""
+"""The role of an op or grad node in a finding: the origin, a step of the path, the place where a
+gradient ends, the failed op, or something else that is related."""
 
 ENUMERATIONS: Final = {
     "phase": PHASES,
@@ -114,7 +113,7 @@ Columns = dict[str, str]
 """Column name to type.
 
 ``str``: dictionary-encoded text. ``key:TABLE``: row of TABLE or -1. ``enum:NAME``: position in an
-enumeration. ``bool``, ``i32``, ``i64``: themselves. ``f32``: the bits of a 32-bit float, held as an
+enumeration. ``bool``, ``i32``, ``i64``: plain values. ``f32``: the bits of a 32-bit float as an
 integer (:mod:`paddle_lab.trace.floats`). Units are in the names (``_ns``, ``_bytes``).
 """
 
@@ -126,9 +125,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "stack": "key:stacks",
         "thread": "i32",
         "start_ns": "i64",  # since the trace began
-        "duration_ns": "i64",  # host time of the call, without what the trace itself costs
+        "duration_ns": "i64",  # host time of the call, without the cost of the trace itself
         "phase": "enum:phase",
-        "attributes": "str",  # the call's arguments that are no tensors: "axis=1, keepdim=False"
+        "attributes": "str",  # arguments that are not tensors: "axis=1, keepdim=False"
         "is_pylayer": "bool",
         "raised": "bool",
     },
@@ -155,8 +154,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     # One row per layer object that was called; a root's path is its variable's name or its class.
     "layers": {"path": "str", "class": "str", "parent": "key:layers"},
-    # One row per *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step, a
-    # function of the user's; or a turn of a loop.
+    # One row per *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step or
+    # a user's function; also one row per iteration of a loop.
     "scopes": {
         "kind": "enum:scope_kind",
         "name": "str",
@@ -166,7 +165,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "backward_call": "key:backward_calls",
         "thread": "i32",
     },
-    # The loops of the user's code that ran, and each turn in which an op ran.
+    # The loops of the user's code that ran, and each iteration in which an op ran.
     "loops": {
         "file": "str",
         "line": "i32",  # of the ``for`` or ``while``
@@ -176,10 +175,10 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     "turns": {
         "scope": "key:scopes",
         "loop": "key:loops",
-        "number": "i32",  # from 1, of the run's turns
-        "value": "str",  # the loop's variable in this turn, if it is a number or text
+        "number": "i32",  # from 1, among the iterations of the run
+        "value": "str",  # the loop variable's value in this iteration, if it is a number or text
     },
-    # A prefix tree: a stack is its innermost frame and the stack that called it.
+    # A prefix tree: a stack is its innermost frame and its caller's stack.
     "stacks": {"frame": "key:frames", "caller": "key:stacks"},
     "frames": {
         "file": "str",
@@ -199,17 +198,17 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "scope": "key:scopes",
         "ops_before": "i32",  # how many ops had been recorded when the call began
         "create_graph": "bool",
-        "retain_graph": "bool",  # what was saved stays: always so of paddle.grad, which runs a copy
+        "retain_graph": "bool",  # saved tensors stay; always true for paddle.grad: it runs a copy
         "error": "str",  # the exception's text, "" if it succeeded
     },
     "grad_nodes": {
         "name": "str",
         "address": "i64",  # Paddle's node_ptr, as in its own dumps
         "op": "key:ops",
-        "parameter": "key:tensors",  # the leaf an accumulation node accumulates into
+        "parameter": "key:tensors",  # the leaf of an accumulation node
         "scope": "key:scopes",
     },
-    # Towards the leaves: ``source`` hands a gradient to ``target``.
+    # Towards the leaves: ``source`` passes a gradient to ``target``.
     "grad_edges": {
         "source": "key:grad_nodes",
         "target": "key:grad_nodes",
@@ -218,12 +217,12 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "shape": "str",
     },
     "grad_roots": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # What a call of paddle.grad was asked for: where gradients arrive; -1 for a tensor that no
-    # grad node stands for. Calls without a row go to every leaf.
+    # Inputs of a call of paddle.grad: the grad nodes at which gradients arrive; -1 for a tensor
+    # without a grad node. A call without rows computes the gradients of every leaf.
     "grad_targets": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # Its no_grad_vars: no gradient goes through these tensors, nor into them.
+    # The no_grad_vars of paddle.grad: no gradient goes through these tensors, nor into them.
     "grad_stops": {"backward_call": "key:backward_calls", "tensor": "key:tensors"},
-    # One row per block of Paddle's allocator, by start; those from before the trace come first.
+    # One row per block of Paddle's allocator, by start; blocks from before the trace come first.
     # Times are on the clock of ``ops.start_ns``.
     "allocations": {
         "address": "i64",
@@ -232,47 +231,47 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "start_ns": "i64",  # -1: allocated before the trace
         "end_ns": "i64",  # -1: still allocated when the trace ended
         "thread": "i32",
-        # Inside backward: the op that made the grad node. Of a copy: that made what was copied.
+        # In a backward: the op that made the grad node. A copy: the op that made the copied tensor.
         "op": "key:ops",
-        "grad_node": "key:grad_nodes",  # whose backward allocated it
+        "grad_node": "key:grad_nodes",  # the grad node whose backward allocated it
         "scope": "key:scopes",
         "stack": "key:stacks",
         "phase": "enum:phase",
-        "tensor": "key:tensors",  # whose storage it was first
+        "tensor": "key:tensors",  # the first tensor with this storage
         "kind": "enum:allocation_kind",
     },
-    # What Paddle's own counters said: when the trace began, at each change of the reserved memory,
-    # when it ended. Allocated at any other moment is the first row and what ``allocations`` tell.
+    # Values of Paddle's own counters: when the trace began, at each change of the reserved memory,
+    # and when it ended. For other moments, add the changes in ``allocations`` to the first row.
     "memory_totals": {
         "time_ns": "i64",
         "place": "str",
         "allocated_bytes": "i64",
         "reserved_bytes": "i64",
     },
-    # Who kept a block alive when the cell was over.
+    # The holders of blocks that were still alive when the cell was over.
     "holders": {"allocation": "key:allocations", "kind": "enum:holder_kind", "name": "str"},
     # Where training steps ended: optimizer steps, or calls of ``paddle_lab.step()``.
     "steps": {"time_ns": "i64", "scope": "key:scopes"},
-    # What the sampler read while the cell ran; ``absence`` says why a counter has no samples.
+    # Values that the sampler read as the cell ran; ``absence`` says why a counter has no samples.
     "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
     "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
-    # One row per compiled program that an op ran: several where SOT cut the function into pieces.
+    # One row per compiled program that an op ran; several rows if SOT cut the function into pieces.
     "programs": {
         "op": "key:ops",
         "kind": "enum:program_kind",
-        "program": "i32",  # equal numbers: the same program; -1: none ran, it was run op by op
-        "ops": "i32",  # of its forward: those that compute
-        "all_ops": "i32",  # and with its parameters, inputs and outputs: as the program counts
+        "program": "i32",  # equal for the same program; -1: no program, it ran op by op
+        "ops": "i32",  # ops of its forward that compute
+        "all_ops": "i32",  # also parameters, inputs and outputs, as the program counts
         "backward_ops": "i32",
         "all_backward_ops": "i32",  # 0 if it has no backward
-        "parameters": "i32",  # how many it reads
+        "parameters": "i32",  # how many parameters it reads
         "feeds": "str",  # of an Executor: "x [32, 16], y [32]"
         "fetches": "str",
         "place": "str",
     },
-    # Of the attributes that ops here were called with: what they are where nobody gives them.
+    # Default values of the attributes that ops in this trace were called with.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
-    # What the traced code did besides ops, in order: the evidence for findings.
+    # Actions of the traced code other than ops, in order: the evidence for findings.
     "events": {
         "kind": "enum:event_kind",
         "tensor": "key:tensors",
@@ -283,16 +282,16 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "detail": "str",  # what was called ("numpy"), which rule was broken
     },
     "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
-    # Who held living values of which one line made several, as a person writes it: ``log["a"][3]``.
+    # Holders of living tensors, if one line made several, as a user writes them: ``log["a"][3]``.
     "tensor_holders": {"tensor": "key:tensors", "name": "str"},
-    # After how many ops a value was last seen alive; looked at once or twice a training step.
+    # The op count when a tensor was last seen alive; checked once or twice a training step.
     "tensor_lives": {"tensor": "key:tensors", "ops_before": "i32"},
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
-    # One row per optimizer that stepped or was alive when the trace ended, and what it was given to
-    # train.
+    # One row per optimizer that stepped or was alive when the trace ended, and the parameters that
+    # it was given.
     "optimizers": {"class": "str", "steps": "i32"},  # how often it stepped during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
-    # What was in a tensor when an op had made it, or when the trace met it.
+    # Statistics of a tensor's values when an op had made it, or when the trace first saw it.
     "value_stats": {
         "tensor": "key:tensors",
         "elements": "i64",
@@ -304,11 +303,11 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "mean": "f32",
         "norm": "f32",  # square root of the sum of squares of the finite values
     },
-    # What was in a gradient on its way: ``grad_edge`` is the edge of the backward graph it passed,
-    # -1 for what a backward call began with at ``grad_node``. A graph run twice has rows twice.
+    # Statistics of a gradient. ``grad_edge``: the edge of the backward graph that it passed, -1 if
+    # a backward call began with it at ``grad_node``. A graph that ran twice has its rows twice.
     "grad_stats": {
         "backward_call": "key:backward_calls",
-        "grad_node": "key:grad_nodes",  # which hands the gradient on (to the edge's target)
+        "grad_node": "key:grad_nodes",  # passes the gradient on, to the edge's target
         "grad_edge": "key:grad_edges",
         "shape": "str",
         "dtype": "str",
@@ -321,7 +320,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "mean": "f32",
         "norm": "f32",
     },
-    # Of a gradient's finite values that are not zero: how many have 2**exponent <= |value| <
+    # A histogram of a gradient's finite nonzero values: how many have 2**exponent <= |value| <
     # 2**(exponent + 1), by sign.
     "grad_histograms": {
         "grad_stat": "key:grad_stats",
@@ -329,13 +328,13 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_negative": "bool",
         "count": "i64",
     },
-    # Ops whose outputs differed when the code ran once more.
+    # Ops whose outputs differed when the code ran again.
     "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
 }
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {
-    # What a view needs beside the record; computed by ``analysis``, sent to the front end,
-    # never saved in a trace file.
+    # Tables that a view needs besides the record; ``analysis`` computes them for the front end.
+    # They are never saved in a trace file.
     "op_edges": {
         "source": "key:ops",
         "target": "key:ops",
@@ -351,37 +350,37 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "class": "str",
         "parent": "key:groups",
         "scope": "key:scopes",
-        "value": "str",  # of a turn: what the loop's variable had
-        "structure": "i32",  # equal numbers: the same ops and edges inside; -1: unlike any other
-        "op_count": "i32",  # of all ops inside, nested groups included
+        "value": "str",  # of an iteration: the loop variable's value
+        "structure": "i32",  # equal for groups with the same ops and edges; -1: unlike any other
+        "op_count": "i32",  # all ops inside, nested groups included
         "first_op": "key:ops",
     },
-    # Members of lists in which one layer is built unlike most others of its class; see
-    # ``analysis/graph/odd_siblings.py``. A row for each member.
+    # Members of lists in which one layer differs from most others of its class; one row per member.
+    # See ``analysis/graph/odd_siblings.py``.
     "odd_siblings": {
         "group": "key:groups",
         "typical": "key:groups",  # the first of the equal siblings
         "siblings": "i32",  # members of the class in the list, itself included
         "alike": "i32",  # how many of them are equal
-        "difference": "str",  # "has dropout, which its siblings have not"; "" for one of the equal
+        "difference": "str",  # "has dropout, which its siblings have not"; "" for an equal member
     },
-    # Layers as ``analysis/memory/layer_names.py`` names them, so that two models differ.
+    # Layer names from ``analysis/memory/layer_names.py``, which differ between two models.
     "layer_names": {"name": "str"},  # one row per layer
-    # The layer that a parameter belongs to, where memory was recorded.
+    # The layer that each parameter belongs to, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
     "op_groups": {"group": "key:groups"},  # one row per op
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
-    # The frame a person wants to see first: the innermost of their own.
+    # The frame to show first: the user's innermost frame.
     "stack_frames": {"frame": "key:frames"},  # one row per stack
-    # One row per grad node of a call's graph: nodes reachable from its roots.
+    # One row per grad node of a backward call's graph: nodes reachable from its roots.
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # Grad nodes made in a PyLayer's backward, and the op of the forward beside which each is drawn:
-    # the one that was computed once more, or else the PyLayer itself.
+    # Grad nodes made in a PyLayer's backward, and the forward op next to which each is drawn:
+    # the op that was recomputed, or else the PyLayer itself.
     "inner_grad_nodes": {"grad_node": "key:grad_nodes", "op": "key:ops"},
 }
 
 FINDING_TABLES: Final[dict[str, Columns]] = {
-    # What the checks found, worst first, cause before consequence.
+    # The results of the checks: worst first, a cause before its consequences.
     "findings": {
         "kind": "str",
         "severity": "enum:severity",
@@ -433,4 +432,4 @@ UNSEEN_TABLES: Final = (
     "counters",
     "samples",
 )
-"""The evidence of findings: no view reads it."""
+"""Tables with the evidence for findings; no view reads them."""

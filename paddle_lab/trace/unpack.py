@@ -92,14 +92,14 @@ def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
     if header_length + column_length > largest:
         raise TraceFileError(say("errors.file.absurd"))
     columns = _take(stream, column_length)
-    # The checksum is read together with the end; a single byte more than announced is damage.
+    # This also reads the checksum. A byte more than the header announces means damage.
     if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof or stream.unused_data:
         raise TraceFileError(say("errors.file.damaged"))
     return header, columns
 
 
 def _read_header(data: bytes) -> dict[str, Any]:
-    # Parsed text takes little more memory; parsed "[[],[],…" takes twenty times as much.
+    # Parsed text takes little more memory than its bytes; parsed "[[],[],…" takes 20 times as much.
     structure = _JSON_STRING.sub(b"", data)
     if structure.count(b"[") + structure.count(b"{") > _MOST_HEADER_OBJECTS:
         raise TraceFileError(say("errors.file.absurd"))
@@ -190,7 +190,7 @@ def _read_texts(header: dict[str, Any]) -> tuple[list[str], Origin]:
         *origin.checks,
         *strings,
     ]
-    # Raises if one is no text, or holds half a surrogate pair, which no file can store.
+    # Raises if one is no text, or has a lone surrogate, which no file can store.
     "".join([*texts, *strings]).encode("utf-8")
     return strings, origin
 

@@ -1,1 +1,1 @@
-"""What a person looks at: pictures, pages and text; the widgets are in a room of their own."""
+"""The views: pictures, pages and text; the widgets are in a subpackage of their own."""

@@ -1,7 +1,7 @@
 """The HTML of a trace for readers without widgets: no kernel, no extension, nbconvert.
 
-JupyterLab and Notebook 7 pass such HTML through a sanitizer, which takes away SVG elements and
-scripts. A picture in an ``<img>``, tables and ``<details>`` stay.
+JupyterLab and Notebook 7 sanitize such HTML: they remove SVG elements and scripts. A picture in
+an ``<img>``, tables and ``<details>`` stay.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def fallback_html(record: Record) -> str:
 
 
 def still_content(record: Record) -> str:
-    """Return what the HTML has below its sentence.
+    """Return the content of the HTML below its first sentence.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def still_content(record: Record) -> str:
 
 
 def _findings(record: Record) -> str:
-    """Return the findings: the worst in full, the others behind a click."""
+    """Return the findings: the worst ones in full, the others folded."""
     findings = finding_texts(record)
     items = [
         f"<p><b>{finding.sign} {say(f'page.severity.{finding.severity}')}</b> "
@@ -85,11 +85,11 @@ def _findings(record: Record) -> str:
 
 
 def _picture(record: Record, room_bytes: int) -> str:
-    """Return the ladder as an image, with as many rows as there is room for."""
+    """Return the ladder as an image, with as many rows as fit."""
     room_bytes = (room_bytes - 200) * 3 // 4
     fitting = _ROWS[0]
     for most_rows in _ROWS:
-        # Each try costs as much as the picture: those that cannot fit are left out.
+        # Each try costs as much as the picture, so skip sizes that cannot fit.
         if most_rows > max(fitting, _ROWS[-1]):
             continue
         folded = fold(record, most_rows=most_rows)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.words import language, say
 
-# Types of output that our JupyterLab plugin shows; as in js/src/labextension/graph_mime.ts.
+# Types of output that our JupyterLab plugin shows; also in js/src/labextension/graph_mime.ts.
 GRAPH_MIME_TYPE: Final = "application/vnd.paddle-lab.graph+json"
 """A graph. The plugin shows its widget, or draws the output's own data if there is no widget."""
 LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
@@ -17,7 +17,7 @@ LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
 
 
 class GraphOutput:
-    """What a notebook shows and stores of a graph.
+    """The output of a graph, as a notebook shows and stores it.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class GraphOutput:
     still_content
         Makes the HTML that a notebook keeps for readers without widgets.
     text
-        What a terminal shows.
+        The text for a terminal.
     view
         The graph to show first.
     height
@@ -55,7 +55,7 @@ class GraphOutput:
 
     @property
     def stored(self) -> bytes:
-        """What a notebook stores: a payload, whole or reduced."""
+        """The payload that a notebook stores, whole or reduced."""
         if callable(self._stored):
             self._stored = self._stored()
         return self._stored
@@ -117,7 +117,7 @@ def still_html(content: str, note: str) -> str:
     Parameters
     ----------
     content
-        As :func:`~paddle_lab.views.html.fallback.still_content` makes it.
+        The result of :func:`~paddle_lab.views.html.fallback.still_content`.
     note
         Why the graph itself is not shown, and what to do; code is between backticks.
     """
@@ -126,13 +126,13 @@ def still_html(content: str, note: str) -> str:
 
 
 def kernel_lacks(error: ImportError) -> str:
-    """Return what the kernel's environment lacks for widgets, and what to do about it.
+    """Return which package for widgets the kernel's environment lacks, and what to do about it.
 
     Parameters
     ----------
     error
-        What the import of widgets raised. What anywidget and ipywidgets import is named as its
-        package is.
+        The error of importing the widgets. A missing module is named by its top-level
+        package.
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
         return say("environments.kernel_lacks", package=error.name.partition(".")[0])

@@ -22,7 +22,7 @@ noscript p { font: 14px system-ui, sans-serif; margin: 12px 16px; }
 """
 
 _PIECE_BYTES = 48 << 10
-"""Of the payload: 64 kB of text, as much as browsers keep together while a page arrives."""
+"""Size of a piece of the payload: 64 kB of text, which browsers keep together as a page arrives."""
 _LANGUAGES: dict[Language, str] = {"en": "en", "zh": "zh-CN"}
 
 
@@ -44,7 +44,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
     title = full_title(record)
-    # The page may load nothing and run nothing but its own script, whatever a trace's text holds.
+    # The page may load nothing and run only its own script, whatever text a trace contains.
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -91,7 +91,7 @@ def _escaped(script: str) -> str:
 
 def _static(name: str) -> str:
     text = static_file(name).read_text(encoding="utf-8")
-    # Browsers hash a script's text with plain newlines.
+    # Browsers hash a script's text with every newline as a line feed.
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

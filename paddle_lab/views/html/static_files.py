@@ -20,7 +20,7 @@ def static_file(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        If this installation lacks it, with what to do.
+        If this installation lacks the file; the message says what to do.
     """
     path = _FOLDER / name
     if not path.is_file():
@@ -29,26 +29,26 @@ def static_file(name: str) -> Path:
 
 
 def widget_module(name: str) -> Path | str:
-    """Return a widget's built module: its text, or its path where anywidget is to watch it.
+    """Return a widget's built module: its text, or its path if anywidget should watch it.
 
-    anywidget keeps every widget of a watched file alive, to tell it about changes.
+    anywidget keeps every widget of a watched file alive, to notify it of changes.
 
     Raises
     ------
     FileNotFoundError
-        If this installation lacks it, with what to do.
+        If this installation lacks the file; the message says what to do.
     """
     path = static_file(name)
     return path if os.environ.get("ANYWIDGET_HMR") else path.read_text(encoding="utf-8")
 
 
 def packed_script(name: str) -> tuple[str, str]:
-    """Return a built script as base64 of a zlib stream, and which build it is.
+    """Return a built script as base64 of a zlib stream, and a hash that identifies the build.
 
     Raises
     ------
     FileNotFoundError
-        If this installation lacks it, with what to do.
+        If this installation lacks the file; the message says what to do.
     """
     path = static_file(name)
     return _packed(path, path.stat().st_mtime_ns)

@@ -17,15 +17,15 @@ _MOST_POINTED_AT = 200
 def closed_groups(record: Record, *, most_ops: int) -> Keys:
     """Return the outermost closed group that each op is in, -1 for none. Shape ``[ops]``.
 
-    Groups are opened from outside to inside, copies last and in their order, until ``most_ops`` ops
-    and closed groups are seen.
+    Groups are opened from the outside in, copies last and in their order, until ``most_ops`` ops
+    and closed groups are visible.
 
     Parameters
     ----------
     record
         A record with answer tables.
     most_ops
-        About how many ops shall be left.
+        About how many ops should remain.
     """
     parent, op_group = record.groups["parent"], record.op_groups["group"]
     depth = depths(parent)

@@ -1,7 +1,7 @@
 """Dropping the inside of groups: one op and one grad node replace the content of a group.
 
-Such an op is a row like any other, named for example ``"22 ops, not stored"``, with the edges that
-led into the group and out of it. The table ``stand_ins`` tells how many it stands for.
+Such an op is a row like any other, named for example ``"22 ops, not stored"``. It keeps the edges
+into and out of the group. The table ``stand_ins`` has the number of ops that it replaces.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from paddle_lab.words import say
 
 @dataclass
 class _Contracted:
-    """Rows of a table, and which of them are replaced by one row."""
+    """Rows of a table, some of which are replaced by one row for each closed group."""
 
     group: Keys
     """The closed group that each row is in, -1 for a row that stays. Shape ``[rows]``."""
@@ -40,7 +40,7 @@ class _Contracted:
     first: npt.NDArray[np.intp] = field(init=False)
     """The first row of each closed group: it replaces all rows of the group."""
     number: npt.NDArray[np.intp] = field(init=False)
-    """Position in ``first``, for each of ``inside``."""
+    """Position in ``first``, for each row in ``inside``."""
     image: Keys = field(init=False)
     """The row that replaces each row, or the row itself."""
 
@@ -64,7 +64,7 @@ class _Contracted:
         return np.bincount(self.number, minlength=len(self.first))
 
     def keep(self, tables: Tables, name: str) -> Flags:
-        """Drop the other rows; return which remaining rows replace others."""
+        """Drop the replaced rows; return which remaining rows replace others."""
         stays = self.image == np.arange(len(self.image))
         keep_rows(tables, name, stays, image=self.image, whole=self.group < 0)
         is_stand_in: Flags = self.group[stays] >= 0
@@ -119,7 +119,7 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
 
 
 def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
-    """Name the op of each closed group; it keeps what all ops of the group share."""
+    """Name the op of each closed group; it keeps the values that all ops of the group share."""
     rows, stacks, first = tables["ops"], tables["stacks"], ops.first
     last = np.zeros_like(first)
     np.maximum.at(last, ops.number, ops.inside)

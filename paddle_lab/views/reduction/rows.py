@@ -53,12 +53,12 @@ def keep_rows(
     image: Keys | None = None,
     whole: Flags | None = None,
 ) -> None:
-    """Drop rows of a table, and let the other tables refer to the rows that stay.
+    """Drop rows of a table, and make the other tables refer to the rows that stay.
 
     Parameters
     ----------
     tables
-        Tables by name; they are replaced in it.
+        Tables by name; changed in place.
     name
         The table that loses rows.
     stays
@@ -101,9 +101,9 @@ def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str,
     Parameters
     ----------
     parent
-        The column that names the row above, whose rows stay with those below them.
+        The column with each row's parent; the ancestors of a used row stay too.
     unless
-        Tables whose references do not count: they then refer to the nearest row above.
+        Tables whose references do not count; they then refer to the nearest ancestor that stays.
     """
     used = np.zeros(len(tables[name]), np.bool_)
     tell_more = {other for other, _ in _DETAILS.get(name, ())}
@@ -123,7 +123,7 @@ def with_parents(used: Flags, parents: npt.NDArray[Any]) -> Flags:
     """Return ``used`` with all ancestors in a tree."""
     kept = used.copy()
     above = parents.astype(np.int32)
-    # After round k all that is less than 2^k steps above is marked.
+    # After round k, all ancestors less than 2^k steps above are marked.
     while (has_above := above >= 0).any():
         kept[above[kept & has_above]] = True
         above[has_above] = above[above[has_above]]
@@ -147,7 +147,7 @@ def with_used_strings(record: Record) -> Record:
 
 
 def _references(name: str, tables: Tables) -> list[tuple[str, list[str]]]:
-    """Return the tables that refer to one, and by which columns."""
+    """Return the tables that refer to this one, and the columns in which they do."""
     found = ((other, _columns(other, f"key:{name}")) for other in tables)
     return [(other, columns) for other, columns in found if columns]
 

@@ -30,10 +30,10 @@ from paddle_lab.views.reduction.timeline import with_small_blocks_summed_up
 from paddle_lab.words import listing, say
 
 LARGEST_STORED_BYTES: Final = 640_000
-"""As base64, once in the output and once in the widget's state, it leaves room for the rest of a
+"""As base64, it is in the output and in the widget's state. Both leave room for the rest of a
 notebook of 2 MB."""
 _LEVEL: Final = 6
-"""Of zlib. Level 9 saves 2 to 4 % of a copy of 180,000 ops, and takes four times as long."""
+"""Level of zlib. Level 9 saves 2 to 4 % of a copy of 180,000 ops, and takes four times as long."""
 _LEVEL_SAVES: Final = 1.5
 """A payload that was compressed fast is at most this many times larger."""
 _DETAIL_SAVES: Final = 5
@@ -58,16 +58,16 @@ def stored_payload(
     Parameters
     ----------
     record
-        A record with what its views need.
+        A record with the tables that its views need.
     payload
         The same record, packed for a page.
     limit_bytes
-        How large it may be.
+        The largest size that is allowed.
 
     Returns
     -------
     bytes
-        ``payload`` itself where it is small enough, else a packed record that is. If the copy
+        ``payload`` itself if it is small enough, else a packed record that is. If the copy
         lacks something that a view would show, its first notice says so.
     """
     if len(payload) <= limit_bytes:

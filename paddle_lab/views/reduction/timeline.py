@@ -1,8 +1,8 @@
 """The memory timeline of very many blocks: the largest as they are, the others summed up.
 
-The sums are blocks like any other, one for each kind and stretch of time. In the moment of the peak
-they add up to what was allocated. Elsewhere they are what was alive in the highest moment of their
-stretch, or less where the whole would seem higher than the peak.
+The sums are blocks like any other, one for each kind and stretch of time. At the peak they add up
+to what was allocated. Elsewhere they are what was alive at the highest moment of their stretch, or
+less if the whole would otherwise seem higher than the peak.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLOCKS_A_STRETCH: Final = 10
 
 
 class _Blocks(NamedTuple):
-    """Blocks of one place: their bytes, and from when until when they were allocated."""
+    """Blocks of one place: their sizes in bytes, and when they were allocated and freed."""
 
     size: Numbers
     start: Numbers
@@ -36,7 +36,7 @@ class _Blocks(NamedTuple):
         return _Blocks(self.size[rows], self.start[rows], self.end[rows])
 
     def curve(self) -> tuple[Numbers, Numbers]:
-        """Return the times at which something changes, and the bytes allocated from then on."""
+        """Return the times of changes, and the bytes allocated from each of these times on."""
         times, changes = np.append(self.end, self.start), np.append(-self.size, self.size)
         # At equal times, ends come first.
         order = np.argsort(times, kind="stable")
@@ -106,7 +106,7 @@ def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
 def _sums(
     lives: _Blocks, kind: npt.NDArray[np.uint8], stays: npt.NDArray[np.bool_], stretches: int
 ) -> Numbers:
-    """Return start, end, bytes and kind of the sums that replace the blocks that do not stay.
+    """Return start, end, bytes and kind of the sums that replace the other blocks.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _sums(
     borders, peak_bytes = _borders(lives, stretches)
     small = lives.of(~stays)
     moment, most = small.highest(borders)
-    # Added to the large blocks of another moment of the stretch, the sum must not exceed the peak.
+    # The sum plus the large blocks of another moment of the stretch must not exceed the peak.
     room = peak_bytes - lives.of(stays).highest(borders)[1]
     share = np.minimum(1, np.maximum(0, room) / np.maximum(most, 1))
     found = []

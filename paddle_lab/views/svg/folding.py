@@ -33,7 +33,7 @@ class Frame:
 
 @dataclass
 class Folded:
-    """Rows and frames, and where every op is found in them."""
+    """Rows and frames, and the row of every op."""
 
     rows: list[Item] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Folded:
 
 
 def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Folded:
-    """Choose what to show.
+    """Choose the rows and frames to show.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Fo
     depth
         How many levels of groups to open; as many as fit ``most_rows`` by default.
     most_rows
-        If even the outermost level has more rows, a gap replaces those in the middle.
+        The most rows. If even the outermost level has more, a gap replaces the rows in the middle.
     """
     items = GroupItems(record, most_rows)
     folded = _arranged(items, _opened(record, items, depth, most_rows))
@@ -118,7 +118,7 @@ def _shorten(folded: Folded, most_rows: int) -> None:
 
 
 def _place_ops(record: Record, folded: Folded) -> None:
-    """Note in which row each op is."""
+    """Store the row of each op."""
     op_group, parent = record.op_groups["group"], record.groups["parent"]
     row_of_op = np.full(len(op_group), -1, np.int32)
     row_of_group = np.full(len(parent) + 1, -1, np.int32)
@@ -130,8 +130,8 @@ def _place_ops(record: Record, folded: Folded) -> None:
     is_inside = row_of_op < 0
     row_of_op[is_inside] = row_of_group[op_group[is_inside]]
     folded.is_shown = row_of_op >= 0
-    # A repeated block has its ops at the same distances as the first one. The innermost
-    # repetition comes last among the frames.
+    # In a repeated block, ops have the same offsets as in the first block. The innermost
+    # repetition is last among the frames.
     first_op, op_count = record.groups["first_op"].tolist(), record.groups["op_count"].tolist()
     for frame in reversed(folded.frames):
         first, *others = frame.item.groups
@@ -144,7 +144,7 @@ def _place_ops(record: Record, folded: Folded) -> None:
 
 
 def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
-    """Take away rows, and frames that are left empty.
+    """Remove rows, and frames that become empty.
 
     Parameters
     ----------

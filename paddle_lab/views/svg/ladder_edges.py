@@ -1,4 +1,4 @@
-"""The lines of a ladder: straight between neighbours, bows around other rows."""
+"""The lines of a ladder: straight between neighbouring rows, curved around other rows."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class EdgePainter:
     left: float
     """Left edge of the column's boxes, px."""
     side: int
-    """On which side lines bow out: -1 left (and arrows point down), 1 right (and up)."""
+    """The side on which lines curve: -1 left (arrows point down), 1 right (arrows point up)."""
     colour_of: Callable[[RowEdge], str]
-    """Colour of a line that carries a gradient or would."""
+    """The colour of a line that carries a gradient, or that could carry one."""
 
     def paint(self, edges: Sequence[RowEdge]) -> None:
         """Paint edges between rows."""
@@ -41,13 +41,13 @@ class EdgePainter:
         for edge in edges:
             if abs(edge.target - edge.source) != 1:
                 continue
-            # A shape is written only if it changes; gradients have the shape of their values.
+            # Write a shape only if it changes; a gradient has the shape of its tensor.
             is_told = self.side < 0 and edge.shape != last_shape
             self._paint_straight(edge, edge.shape if is_told else "")
             last_shape = edge.shape
 
     def _paint_straight(self, edge: RowEdge, shape: str) -> None:
-        """Paint a line between neighbours, and a shape beside it."""
+        """Paint a line between neighbouring rows, and a shape next to it."""
         upper, lower = sorted((self.row_y[edge.source], self.row_y[edge.target]))
         top, bottom = upper + BOX_HEIGHT_PX / 2, lower - BOX_HEIGHT_PX / 2
         x, tip = self.left + BOX_WIDTH_PX / 2, bottom if self.side < 0 else top
@@ -60,7 +60,7 @@ class EdgePainter:
     def _paint_bow(self, edge: RowEdge, away: float) -> None:
         start, end = self.row_y[edge.source], self.row_y[edge.target]
         down = 1 if end > start else -1
-        # Lines leave low and arrive high, so that those of one row stay apart.
+        # Lines start low and end high, so that lines of one row stay apart.
         start, end = start + 4 * down, end - 4 * down
         turn = min(26.0, abs(end - start) / 2) * down
         x = self.left if self.side < 0 else self.left + BOX_WIDTH_PX
@@ -79,7 +79,7 @@ class EdgePainter:
 
 
 def assign_lanes(spans: Sequence[tuple[int, int]], *, most: int) -> list[int]:
-    """Return a lane for each line around rows, from 0 (nearest): shorter ones are nearer.
+    """Return a lane for each line around rows, from 0 (nearest); shorter lines are nearer.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def assign_lanes(spans: Sequence[tuple[int, int]], *, most: int) -> list[int]:
         First and last row of each line, first < last. Lines that start at the same row, or end
         at the same row, may share a lane: they are read as one line that branches.
     most
-        How many lanes there are; the last one takes what fits nowhere.
+        How many lanes there are; the last one takes the lines that fit nowhere else.
     """
     lanes: list[list[tuple[int, int]]] = [[] for _ in range(most)]
     answer = [0] * len(spans)

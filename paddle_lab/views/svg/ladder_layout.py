@@ -8,9 +8,9 @@ from paddle_lab.views.svg.folding import Folded
 
 BOX_WIDTH_PX, BOX_HEIGHT_PX = 216.0, 26.0
 CHIPS_PX = 150.0
-"""Room beside a box for its chips."""
+"""Room next to a box for its chips."""
 MARGIN_PX, INSET_PX = 14.0, 7.0
-"""Of the outermost frame from the picture's edge, of an inner frame from the outer one."""
+"""From the picture's edge to the outermost frame, and from an outer frame to an inner one."""
 LANES, LANE_PX, FIRST_LANE_PX = 7, 10.0, 16.0
 _GAP_PX = 18.0
 _FRAME_TITLE_PX, _FRAME_END_PX = 22.0, 10.0
@@ -22,9 +22,9 @@ class LadderLayout:
     """Places of a picture's parts."""
 
     forward: float | None
-    """Left edge of the ops' boxes, None where they are not shown."""
+    """Left edge of the ops' boxes, None if they are not shown."""
     backward: float | None
-    """Left edge of the grad nodes' boxes, None where they are not shown."""
+    """Left edge of the grad nodes' boxes, None if they are not shown."""
     width: float
     row_y: list[float]
     """Middle of each row."""

@@ -1,4 +1,4 @@
-"""The boxes of a ladder, and the chips beside them."""
+"""The boxes of a ladder, and the chips next to them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RowPainter:
         if content.raised or content.in_place:
             colour = colours.warn
             mark = say("page.box.raised" if content.raised else "page.box.in_place")
-        # Where grad nodes are not shown, ops carry their marks.
+        # If grad nodes are not shown, ops carry their marks.
         told = content.mark
         if self.layout.backward is None:
             told = RowMark.first(content.mark, content.grad_mark)

@@ -26,7 +26,7 @@ def paint_ladder(svg: SvgWriter, record: Record, folded: Folded, layout: LadderL
     folded
         What to paint.
     layout
-        Where it is.
+        The places of rows and frames.
     """
     colours, row_y, forward, backward = svg.colours, layout.row_y, layout.forward, layout.backward
     reader = RowReader(record, folded)
@@ -76,7 +76,7 @@ def _paint_title(
     room = width - 2 * x
     name = Span(title[0], 11.5, svg.colours.ink, is_bold=True).fitted(room * 0.6)
     kind = Span(title[1], 11, svg.colours.soft).fitted(room - name.width_px - 7)
-    # Lines that pass behind a title stop short of it.
+    # A halo keeps lines behind a title away from its letters.
     halo: dict[str, Any] = {
         "paint_order": "stroke",
         "stroke": _ground(svg, frame),

@@ -1,4 +1,4 @@
-"""Edges between ops and between grad nodes, seen as edges between the rows of a picture."""
+"""Edges between ops or between grad nodes, merged into edges between the rows of a picture."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class RowEdge(NamedTuple):
 
 
 def forward_edges(record: Record, folded: Folded) -> list[RowEdge]:
-    """Return the data flow between rows, downwards; from one repetition to the next is left out."""
+    """Return the data flow down between rows, without edges from one repetition to the next."""
     edges = record.op_edges
     row = folded.row_of_op
     source, target = row[edges["source"]], row[edges["target"]]
-    # The optimizer reads what every row made; drawn, that would hide all the rest.
+    # The optimizer reads tensors of every row; its edges would hide all others.
     is_step = record.ops["phase"] == _OPTIMIZER
     kept = (source >= 0) & (source < target) & ~is_step[edges["target"]] & ~is_step[edges["source"]]
-    # Parameters are chips, also where an op of the trace filled them.
+    # Parameters are chips, even if an op of the trace filled them.
     kept &= ~np.isin(record.tensors["kind"][edges["tensor"]], _CHIPS)
     shapes = record.tensors["shape"][edges["tensor"]]
     return _distinct(record, source, target, shapes, edges["kind"] == _DETACH, kept)
@@ -58,7 +58,7 @@ def _distinct(
     kept: npt.NDArray[np.bool_],
 ) -> list[RowEdge]:
     rows = np.flatnonzero(kept)
-    # Where one of several values carries a gradient, the line is whole: it is put first.
+    # If one of several values carries a gradient, the line is solid: that edge is put first.
     rows = rows[np.argsort(is_detach[rows], kind="stable")]
     pairs = source[rows].astype(np.int64) << 32 | target[rows]
     rows = rows[np.unique(pairs, return_index=True)[1]]

@@ -98,7 +98,7 @@ def _paint_header(
 
 
 def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
-    """Return sentences and their colours: the worst finding, or else what failed."""
+    """Return sentences and their colours: the worst finding, and unexplained failures."""
     findings = finding_texts(record)
     problems = [(sentence, palette.warn) for sentence in failures(record)]
     if not findings:
@@ -107,7 +107,7 @@ def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
     if len(findings) > 1:
         message = say("reports.picture.more", message=message, n=len(findings) - 1)
     first = (f"{worst.sign} {message}", palette.of_severity(worst.severity))
-    # An error among the findings says why it failed.
+    # An error among the findings already says why it failed.
     return [first] if worst.severity == "error" else [first, *problems]
 
 

@@ -1,4 +1,4 @@
-"""The texts on and beside a row of a static picture."""
+"""The texts on a row of a static picture, and next to it."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class RowContent:
     grad_label: str = ""
     leaf_count: int = 0
     mark: RowMark | None = None
-    """The worst finding about its ops."""
+    """The worst finding about the row's ops."""
     grad_mark: RowMark | None = None
-    """The worst finding about its grad nodes."""
+    """The worst finding about the row's grad nodes."""
 
 
 class RowReader:
@@ -72,7 +72,7 @@ class RowReader:
         kind = record.tensors["kind"]
         is_data = (kind == _EXTERNAL) & (producers(record)[0] < 0)
         self._is_chip = np.isin(kind, (_PARAMETER, _BUFFER)) | is_data
-        # Tensors that were modified are few; their makers are looked up among them alone.
+        # Few tensors were modified, so search for their producers only among these.
         self._modified = np.flatnonzero(record.tensors["previous"] >= 0)
 
     def read(self, row: int) -> RowContent:

@@ -12,12 +12,12 @@ from paddle_lab.words import say
 
 _NAMED = ("failed", "cut", "origin")
 _ROLES = (*_NAMED, "", "path")
-"""Roles that are drawn, the first before the others; ``""`` is the place of a finding."""
+"""Roles that are drawn, the most important first; ``""`` is the place of a finding."""
 
 
 @dataclass(frozen=True)
 class RowMark:
-    """The mark of the worst finding about a row's op, or about its grad node."""
+    """The mark of the worst finding about a row's op or grad node."""
 
     severity: str
     role: str
@@ -30,12 +30,12 @@ class RowMark:
 
     @staticmethod
     def first(*marks: RowMark | None) -> RowMark | None:
-        """Return the mark that is drawn before the others, None if there is none."""
+        """Return the most important mark, None if there is none."""
         return min((mark for mark in marks if mark), key=lambda mark: mark.rank, default=None)
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Less is drawn before more."""
+        """The mark with the lowest rank is drawn."""
         return SEVERITIES.index(self.severity), _ROLES.index(self.role)
 
 
@@ -51,7 +51,7 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
     def put(severity: str, role: str, op: int, grad_node: int) -> None:
         mark = RowMark(severity, role)
         maker = op_of_node[grad_node] if grad_node >= 0 else -1
-        # With both, the mark belongs to the grad node; the op only made it.
+        # If both are given, the mark belongs to the grad node; the op only made the node.
         op = -1 if grad_node >= 0 and op == maker and role else op
         for marks, key in ((of_ops, op), (of_grad_nodes, maker)):
             row = row_of_op[key] if key >= 0 else -1

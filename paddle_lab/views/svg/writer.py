@@ -14,12 +14,12 @@ _NARROW, _WIDE = frozenset("iljI.,:;'|!()[]{} ftr·"), frozenset("mwMW@%")
 
 
 def xml_text(text: str) -> str:
-    """Return text as XML may hold it: escaped, without characters that XML forbids."""
+    """Return text for XML: escaped, without characters that XML forbids."""
     return escape(_NOT_IN_XML.sub("\ufffd", text), quote=True)
 
 
 def text_width_px(text: str, size_px: float) -> float:
-    """Estimate a text's width in a usual sans serif; on the wide side, to keep it in its box."""
+    """Estimate a text's width in a common sans serif font, rather too wide than too narrow."""
     width = 0.0
     for character in text:
         if character in _NARROW:
@@ -75,7 +75,7 @@ class SvgWriter:
     Parameters
     ----------
     colours
-        What painters paint with.
+        The colours for painting.
     """
 
     def __init__(self, colours: Palette) -> None:

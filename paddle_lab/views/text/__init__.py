@@ -1,1 +1,1 @@
-"""What is said in text: summaries, reports, findings, checks and lines."""
+"""Views as text: summaries, reports, findings, checks and lines."""

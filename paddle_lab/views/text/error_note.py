@@ -11,7 +11,7 @@ from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.error_help.lookup import ErrorHelp
 from paddle_lab.words import say
 
-# Notebooks' own variables, with what they are in light pages; a box of text is readable in both.
+# Variables of the notebook's theme, with fallbacks; the box is readable in light and dark pages.
 _BOX: Final = (
     "border-left: 4px solid var(--jp-warn-color1, #b85c00); padding: 4px 12px; margin: 6px 0; "
     "color: var(--jp-content-font-color1, inherit); background: var(--jp-layout-color1, inherit)"
@@ -27,7 +27,7 @@ class ErrorNote:
     findings
         Findings that explain the error.
     helps
-        What the table of known errors says of it.
+        Entries of the table of known errors that fit the error.
     """
 
     def __init__(self, findings: Sequence[Finding], helps: Sequence[ErrorHelp]) -> None:

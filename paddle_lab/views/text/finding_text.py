@@ -57,7 +57,7 @@ def finding_counts(record: Record) -> str:
 
 
 def finding_lines(record: Record) -> list[str]:
-    """Return the findings as lines of text, each with what to do below it."""
+    """Return the findings as lines of text, each with its advice below."""
     lines: list[str] = []
     for finding in finding_texts(record):
         lines.append(f"{finding.sign} {finding.message}")

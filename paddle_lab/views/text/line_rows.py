@@ -20,7 +20,7 @@ _COLUMNS = ("line", "source", "called_from", "first_op", "ops")
 
 
 def line_rows(record: Record) -> list[tuple[str, ...]]:
-    """Return, for each stack of the user's frames, where it is and which ops it called.
+    """Return the place of each stack of the user's frames, and the ops that it called.
 
     At most 60 lines, the first ones. A heading comes first. Without ops there are no rows.
     """
@@ -30,7 +30,7 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
         record.ops["stack"], return_index=True, return_inverse=True
     )
     frames = _own_frames(record, stacks)
-    # Frames are one place where file, cell, line and function are equal.
+    # Two frames are the same place if file, cell, line and function are equal.
     place = _equal_rows(np.stack([record.frames[column] for column in _PLACE], axis=1))
     line = _equal_rows(np.append(place, -1)[frames])
     # In the order of their first ops.
@@ -49,7 +49,7 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
-    """Return the user's frames of stacks, innermost first: those that are shown, and one more.
+    """Return the user's frames of each stack, innermost first: as many as are shown, and one more.
 
     Shape ``[stacks, 5]``, -1 after the last one. A stack without user code has its innermost
     frame only.

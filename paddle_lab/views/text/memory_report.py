@@ -1,4 +1,4 @@
-"""The ledger and the living, as text and as the HTML of a notebook."""
+"""The ledger and the living tensors, as text and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _Table = tuple[str, list[str], list[tuple[str, ...]], tuple[int, ...], list[str]
 
 
 class LedgerLine:
-    """One entry as a line below its cell, and a line about a leak if there is one.
+    """A cell's entry as a line below the cell, and a line about a leak if there is one.
 
     Parameters
     ----------
     entry
         The cell's entry.
     leak
-        A sentence.
+        A sentence about a leak; ``""`` for none.
     """
 
     def __init__(self, entry: Entry, *, leak: str = "") -> None:
@@ -71,7 +71,7 @@ class LedgerLine:
 
 
 class MemoryReport:
-    """What each cell did to memory, and the holders of living tensors.
+    """The effect of each cell on memory, and the holders of living tensors.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class MemoryReport:
     tensors
         References to living tensors.
     allocated
-        What Paddle has allocated, in bytes by place.
+        The bytes that Paddle has allocated, by place.
     graphs
         The backward graphs that living tensors keep.
     is_complete
@@ -104,7 +104,7 @@ class MemoryReport:
 
     @property
     def releasable_bytes(self) -> int:
-        """How much only kept outputs and tracebacks hold."""
+        """How many bytes only kept outputs and tracebacks hold."""
         return releasable_bytes(self._storages)
 
     @cached_property

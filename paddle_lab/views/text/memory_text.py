@@ -1,4 +1,4 @@
-"""Memory in a few lines of a trace's summary."""
+"""A summary of a trace's memory in a few lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHARES, _ADVICE = 5, 3
 
 
 def memory_lines(record: Record) -> list[str]:
-    """Return lines on the memory of a record with answer tables; none if it recorded none."""
+    """Return lines on the memory of a record with answer tables; none if none was recorded."""
     if not len(record.allocations) and not len(record.memory_totals):
         return []
     memory = Memory(Attribution(record))

@@ -21,7 +21,7 @@ from paddle_lab.words import say
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 _HANDED_ON = "(External)"
-"""How Paddle begins an error that backward met in Python, before all lines of that one."""
+"""How Paddle begins an error that backward met in Python; all lines of that error follow."""
 
 
 def one_line(record: Record) -> str:
@@ -45,7 +45,7 @@ def shown_title(record: Record) -> str:
 
 
 def full_title(record: Record) -> str:
-    """Return the same and its counts, as title of a page or picture."""
+    """Return the trace's title and counts, as title of a page or picture."""
     return say("reports.headline", title=shown_title(record), counts=counts(record))
 
 
@@ -171,7 +171,7 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
         ops, backward_ops = (int(table[column][first]) for column in ("ops", "backward_ops"))
         where = OpTable(record, table["op"][first : first + 1])[0].where
         parameters = int(table["parameters"][first])
-        # Of an Executor's program it is not known which ops are of its backward.
+        # It is not known which ops of an Executor's program belong to its backward.
         backward = "–" if kind == "executor" else f"{backward_ops:,}"
         by = say(f"page.program.by_{kind}")
         rows.append((where, by, f"{ops:,}", backward, f"{parameters:,}", f"{runs:,}"))
@@ -182,7 +182,7 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def backward_lines(record: Record) -> list[str]:
-    """Return a line for each kind of backward call: calls of one line with equal graphs are one."""
+    """Return a line for each kind of backward call; equal calls from one line share it."""
     alike: dict[tuple[object, ...], list[BackwardCall]] = {}
     for call in backward_calls(record):
         where = call.frame.where if call.frame else ""
@@ -232,7 +232,7 @@ def _time_by_group(record: Record, depth: Keys) -> npt.NDArray[np.float64]:
     # A PyLayer's own op lasts as long as the ops inside it, which are counted themselves.
     group = record.op_groups["group"]
     timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
-    # As floats, in which sums of ns are exact for a hundred days.
+    # Floats add ns exactly for up to a hundred days.
     spent = np.zeros(count)
     spent += np.bincount(group[timed], record.ops["duration_ns"][timed], count)
     for nested in reversed(levels(depth)[1:]):
@@ -241,6 +241,6 @@ def _time_by_group(record: Record, depth: Keys) -> npt.NDArray[np.float64]:
 
 
 def _first_line(text: str) -> str:
-    """Return the first line, of an error of Paddle's that only hands on another one its reason."""
+    """Return the first line; if Paddle's error only passes on another one, then also its reason."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line.removesuffix(_HANDED_ON) + reason(text) if line.endswith(_HANDED_ON) else line

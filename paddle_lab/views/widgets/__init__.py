@@ -1,1 +1,1 @@
-"""Thin traits over the front end; the only views that import Jupyter's packages."""
+"""Thin widgets around the front end; the only views that import Jupyter's packages."""

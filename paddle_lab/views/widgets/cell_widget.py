@@ -26,8 +26,8 @@ class CellWidget(anywidget.AnyWidget):
     request. JupyterLab ends a page's subshells with the page, so messages of the next page would be
     lost. The cell's own shell stays.
 
-    It is closed when no cell shows it any more (:mod:`shown_widgets`), and opened again when it is
-    displayed again.
+    The widget is closed when no cell shows it any more (:mod:`shown_widgets`), and opened again
+    when it is displayed again.
     """
 
     # "model_id" of this widget's substitute, and the substitute's "outputs" once a page has loaded
@@ -42,7 +42,7 @@ class CellWidget(anywidget.AnyWidget):
         self._stand()
 
     def close(self) -> None:
-        """Take the widget out of the page, and let the page's copy of its data go."""
+        """Remove the widget from the page, and free the page's copy of its data."""
         SHOWN.forget(self)
         if self.comm is None:
             return
@@ -55,18 +55,18 @@ class CellWidget(anywidget.AnyWidget):
             self._substitute, self._stand_in = None, {}
 
     def is_at_work(self) -> bool:
-        """Whether it must stay open though no page shows it."""
+        """Whether the widget must stay open even if no page shows it."""
         return False
 
     def hear(self, content: Any) -> None:
-        """Take a message of the page; it arrives between cells."""
+        """Handle a message from the page; it arrives between cells."""
 
     def substitute_html(self, note: str) -> str:
         """Return the HTML for a page that cannot load the widget; ``note`` says what it lacks."""
         raise NotImplementedError
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
-        """Return the output's other data by type, in which ``widget`` says which widget it is."""
+        """Return the output's other data by type; ``widget`` identifies the widget in it."""
         raise NotImplementedError
 
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
@@ -99,7 +99,7 @@ class CellWidget(anywidget.AnyWidget):
 
     @traitlets.observe("comm")
     def _keep_open(self, change: Any) -> None:
-        """Let the next page answer.
+        """Keep the comm open, so that the next page can use it.
 
         A page without a widget manager closes the comm of each widget. A later page that has one
         would then send its messages to a closed comm.
@@ -116,9 +116,9 @@ class CellWidget(anywidget.AnyWidget):
     def _view_of(self, html: str) -> dict[str, Any]:
         """Return the view of this widget, as an output's data.
 
-        Of a widget that a page cannot load it shows a red error; and a Jupyter server may be
-        without anywidget, which no kernel can know. So the output shows a widget that any page has
-        which shows widgets at all, with HTML in it. A page that loads this one puts it there.
+        A page that cannot load a widget shows a red error. A Jupyter server may lack anywidget,
+        which the kernel cannot know. So the output shows a widget that every page with widgets has,
+        with HTML in it. A page that can load this widget puts it there.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class CellWidget(anywidget.AnyWidget):
             The HTML shown instead of this widget.
         """
         view = _view(self.model_id)
-        # Colab's page makes a widget when it is to be shown: this one would never be.
+        # Colab's page makes a widget only when it is displayed, so it would never make this one.
         if "google.colab" in sys.modules:
             return view
         if self._substitute is None:

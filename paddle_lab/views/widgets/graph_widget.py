@@ -18,7 +18,7 @@ _LARGEST_HEIGHT_PX = 4000
 
 
 class GraphWidget(CellWidget):
-    """Draws a packed trace; everything it needs is in its state, so it lives without a kernel.
+    """Draws a packed trace. Its state has everything it needs, so it works without a kernel.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class GraphWidget(CellWidget):
         What the notebook shows and stores: payload, view (``"forward"``, ``"backward"``,
         ``"ladder"`` or ``"memory"``) and height (240 to 4000 pixels).
     page_of
-        Makes the page that the export menu saves, of the payload.
+        Makes the page that the export menu saves, from the payload.
 
     Raises
     ------
@@ -36,7 +36,7 @@ class GraphWidget(CellWidget):
 
     _esm = widget_module("widget.js")
 
-    # The page drops its copy where JupyterLab's plugin has the same build (js/src/widget.ts).
+    # The page drops its copy if JupyterLab's plugin has the same build (js/src/widget.ts).
     _view_script = traitlets.Unicode().tag(sync=True)
     _view_build = traitlets.Unicode().tag(sync=True)
     # _data: "payload" is drawn. _stored: "payload" is saved instead, if it is smaller. The page
@@ -47,7 +47,7 @@ class GraphWidget(CellWidget):
     _view = traitlets.Unicode("forward").tag(sync=True)
     _height = traitlets.Int(560).tag(sync=True)
     _language = traitlets.Unicode("en").tag(sync=True)
-    # The one selection, both ways; -1 is none.
+    # The selected op and grad node, synchronized both ways; -1 for none.
     selected_op = traitlets.Int(-1).tag(sync=True)
     selected_grad_node = traitlets.Int(-1).tag(sync=True)
 

@@ -1,4 +1,4 @@
-"""Memory while cells run, as a chart that moves."""
+"""Memory while cells run, as a moving chart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from paddle_lab.words import language, say
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
 _ANSWER_LIMIT_S: Final = 5.0
-"""How long the views of a chart have to say that they are still there."""
+"""How long the views of a chart have to answer that they still exist."""
 
 
 class LiveMemory(CellWidget):
@@ -34,8 +34,8 @@ class LiveMemory(CellWidget):
     height
         Height of the chart, 160 to 2000 pixels.
     free
-        What the button *Free* calls, in the main thread: releases memory and says in a sentence
-        what came back. Without it there is no button.
+        The function of the button *Free*, called in the main thread. It releases memory and returns
+        a sentence about what was released. Without it there is no button.
 
     Raises
     ------
@@ -48,11 +48,11 @@ class LiveMemory(CellWidget):
     _height = traitlets.Int(300).tag(sync=True)
     _notice = traitlets.Unicode("").tag(sync=True)
     _has_free = traitlets.Bool(default_value=False).tag(sync=True)
-    # Wall clock of the messages' zero, ms; the page shows it in its own time zone.
+    # Wall clock at time zero of the messages, in ms; the page shows it in its own time zone.
     _epoch_ms = traitlets.Float(0.0).tag(sync=True)
     _language = traitlets.Unicode("en").tag(sync=True)
     is_running = traitlets.Bool(default_value=False).tag(sync=True)
-    # Why the chart has stopped, in words.
+    # The reason why the chart has stopped.
     stopped_because = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
@@ -74,7 +74,7 @@ class LiveMemory(CellWidget):
         )
 
     def start(self) -> None:
-        """Begin to sample and to send."""
+        """Start sampling and sending."""
         if self.is_running:
             return
         self.is_running = True
@@ -83,7 +83,7 @@ class LiveMemory(CellWidget):
         atexit.register(self.stop, say("reports.live.kernel_ended"))
 
     def stop(self, because: str = "") -> None:
-        """End the sampling; the chart stays and says that it has stopped.
+        """Stop sampling; the chart stays and says that it has stopped.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class LiveMemory(CellWidget):
         self.is_running = False
 
     def cell_started(self, label: str) -> None:
-        """Mark from now on the cell that runs, such as ``"[7]"``."""
+        """Mark from now on the running cell, such as ``"[7]"``."""
         self.sampler.cell_started(label)
 
     def cell_ended(self) -> None:
@@ -111,7 +111,7 @@ class LiveMemory(CellWidget):
         super().close()
 
     def is_at_work(self) -> bool:
-        """Whether it samples; it then goes on even if no page shows it."""
+        """Whether the chart is sampling; it then stays open even if no page shows it."""
         return self.is_running
 
     def substitute_html(self, note: str) -> str:
@@ -144,7 +144,7 @@ class LiveMemory(CellWidget):
         self.send({"kind": kind, **message}, buffers)
 
     def hear(self, content: Any) -> None:
-        """Answer a message of the page; it arrives between cells."""
+        """Handle a message from the page; it arrives between cells."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "opened":
             self._answer_limit_s = 0.0
@@ -152,7 +152,7 @@ class LiveMemory(CellWidget):
         elif kind == "present":
             self._answer_limit_s = 0.0
         elif kind == "closed":
-            # Other views of this chart, in other tabs too, say that they are there.
+            # Other views of this chart, also in other tabs, answer that they exist.
             self._answer_limit_s = time.monotonic() + _ANSWER_LIMIT_S
             self.send({"kind": "who"})
         elif kind == "stop":

@@ -1,8 +1,8 @@
 """Which widgets are shown below which cells. A widget that no cell shows is closed.
 
-ipywidgets keeps every widget for good, since a page may ask for it, and a page keeps every model
-until its widget is closed. So a cell that is run again would leave its earlier widget behind, with
-all that it draws from. It is closed here: when its cell has run again, was deleted or cleared, and
+ipywidgets keeps every widget forever, since a page may ask for it, and a page keeps every model
+until its widget is closed. So a cell that runs again would leave its earlier widget behind, with
+all its data. The widget is closed here if its cell ran again, was deleted or was cleared, and if
 no page shows it elsewhere (in a view of its own, in another widget). A widget with
 a name in the notebook stays usable, and can be displayed again.
 """
@@ -20,17 +20,17 @@ import ipywidgets
 from IPython import get_ipython
 
 _ANSWER_LIMIT_S: Final = 5.0
-"""How long pages have to say that they show a widget."""
+"""How long pages have to answer that they show a widget."""
 _LEAST_QUIET_S: Final = 0.5
 """No cell must have run for this long before the answers count, because answers wait while a cell
 runs."""
 _ELSEWHERE: Final = "elsewhere"
-"""Displayed by a callback of the page, so no cell is known."""
+"""The "cell" of a widget that a callback of the page displayed: no cell is known."""
 
 
 @dataclass(eq=False)
 class ShownWidget:
-    """A widget as notebooks and their pages have it."""
+    """A widget, and the cells and pages that show it."""
 
     widget: Any
     close: Callable[[], None]
@@ -39,14 +39,14 @@ class ShownWidget:
     is_at_work: Callable[[], bool]
     cells: set[str] = field(default_factory=set)
     pages: set[str] = field(default_factory=set)
-    """Pages that have it and have not answered that they do not show it."""
+    """Pages that have it and may show it: they have not answered that they do not."""
     viewing: set[str] = field(default_factory=set)
     """Pages that answered that they show it."""
     asked_s: float | None = None
     """When the pages were asked, by ``time.monotonic``."""
 
     def ask_once(self, ask: Callable[[], None]) -> None:
-        """Ask the pages which of them show it, unless they have been asked."""
+        """Ask the pages which of them show it, unless they were asked already."""
         if self.asked_s is None:
             self.asked_s = time.monotonic()
             self.viewing.clear()
@@ -109,7 +109,7 @@ class ShownWidgets:
         self._shown.pop(id(widget), None)
 
     def hear(self, widget: Any, content: Any) -> bool:
-        """Take a message of a page; return whether it says where a widget is shown."""
+        """Handle a message from a page; return whether it is about where a widget is shown."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind not in ("arrived", "views", "cleared"):
             return False
@@ -158,8 +158,8 @@ class ShownWidgets:
     def _settle(self, *, is_quiet: bool = False) -> None:
         """Close widgets that no cell shows; first ask pages that may show them.
 
-        After some quiet, what no page has said it shows is closed: one that is gone answers no
-        more.
+        After some quiet time, also close widgets that no page has claimed: a page that is gone does
+        not answer.
         """
         if self._depth:
             return
@@ -208,7 +208,7 @@ def close_whole(widget: Any) -> None:
 def _running_cell(shell: Any) -> str | None:
     """Return the identity of the running cell; ``None`` outside of notebooks.
 
-    JupyterLab, Notebook 7 and VS Code name it; elsewhere the same text is the same cell.
+    JupyterLab, Notebook 7 and VS Code send its id; elsewhere the cell's text identifies it.
     """
     message = _message(shell)
     if message is None:
@@ -228,7 +228,7 @@ def _deleted_cells(shell: Any) -> list[str]:
 
 
 def _message(shell: Any) -> dict[str, Any] | None:
-    """Return the message whose answer is being made."""
+    """Return the message that the kernel is answering."""
     if getattr(shell, "kernel", None) is None:
         return None
     message = shell.get_parent()

@@ -1,4 +1,4 @@
-/** The first position of the camera: text is readable, and the view's edge cuts no box if possible. */
+/** The first position of the camera: text is readable, and the view cuts no box if possible. */
 import { BUTTONS, type Camera, type Size } from "../scene/camera.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Reach } from "../scene/scene.ts";

@@ -81,7 +81,7 @@ function fold(
   return details;
 }
 
-/** The source around a frame: its line highlighted, the part that ran underlined, less indent. */
+/** The source around a frame without its indent: the line highlighted, the part that ran underlined. */
 function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefined {
   const source = trace.sourceOf(frame);
   if (!source) return undefined;
